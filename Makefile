@@ -1,0 +1,60 @@
+# Two commands do everything on a machine with Python 3.11+, a C++ compiler and make:
+#   make demo   set up, then learn a drifting stream and draw what happened
+#   make test   set up with the development extras, then lint, types, layers, doctests and tests
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+KERNELS := $(wildcard src/thalweg/kernels/*.cpp src/thalweg/kernels/*.hpp) CMakeLists.txt
+WORKERS ?= 2
+
+.PHONY: help setup demo test lint types layers doctest unit bench clean
+
+help:
+	@sed -n '2,3p' Makefile | cut -c3-
+
+setup: $(VENV)/.base
+demo: $(VENV)/.base
+	$(BIN)/thalweg demo --out demo
+
+test: lint types layers doctest unit
+
+$(VENV)/.python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "thalweg needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@touch $@
+
+# What the kernels are built with stays in the environment, so that a second build is incremental.
+$(VENV)/.build: $(VENV)/.python constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt scikit-build-core nanobind cmake ninja
+	@touch $@
+
+$(VENV)/.base: $(VENV)/.build pyproject.toml $(KERNELS)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[plot]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[dev]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[bench]'
+	@touch $@
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+types: $(VENV)/.dev
+	$(BIN)/mypy
+layers: $(VENV)/.dev
+	$(BIN)/lint-imports
+doctest: $(VENV)/.dev
+	$(BIN)/python -m pytest -q --doctest-modules src/thalweg
+unit: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -n $(WORKERS)
+
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/first_look.py
+
+clean:
+	rm -rf $(VENV) build demo

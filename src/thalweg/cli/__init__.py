@@ -1,0 +1,72 @@
+"""The command line: one command, one file; each imports its work when it is called.
+
+An error is one line on standard error and exit code 2; ``--debug`` shows where it came from.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from thalweg.cli.demo import demo
+from thalweg.cli.reproduce import reproduce
+
+EXIT_ERROR = 2
+EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+
+app = typer.Typer(name="thalweg", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app.command(short_help="Learn a drifting stream and draw how it went.")(demo)
+app.command(short_help="Set a paper's numbers beside measured ones.")(reproduce)
+
+
+@app.callback(invoke_without_command=True)
+def thalweg(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from; may stand anywhere.")] = False,
+) -> None:
+    """Classifiers that stay right while the stream drifts."""
+    if version:
+        from importlib.metadata import version as installed_version
+
+        typer.echo(f"thalweg {installed_version('thalweg')}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command and exit with its code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given
+    command = [argument for argument in given if argument != "--debug"]
+    try:
+        code = app(command, prog_name="thalweg", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        code = EXIT_INTERRUPTED
+    except Exception as error:
+        if debug:
+            raise
+        typer.echo(f"thalweg: {_one_line(error)}", err=True)
+        code = EXIT_ERROR
+    if code == EXIT_INTERRUPTED:
+        typer.echo("thalweg: interrupted", err=True)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _one_line(error: Exception) -> str:
+    """What went wrong, for people: a bug says that it is one."""
+    from thalweg.errors import ThalwegError
+
+    if hasattr(error, "format_message"):  # the parser's own errors, whichever library raises them
+        message = str(error.format_message())
+    elif isinstance(error, OSError) and error.strerror:
+        message = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    elif isinstance(error, ThalwegError):
+        message = str(error)
+    else:
+        message = f"internal error, {type(error).__name__}: {error} (--debug shows where)"
+    return " ".join(message.split())

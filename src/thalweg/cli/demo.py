@@ -1,0 +1,82 @@
+"""``thalweg demo``: the main job on a stream of our own, from the first row to a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from thalweg.evaluate import Curve, Record, Summary
+
+#: Points of the drawn curves.
+POINTS = 400
+#: Rows over which the drawn errors are averaged, and those by which the rate is driven: shares of the stream.
+DRAWN_SHARE, DRIVING_SHARE = 1 / 40, 1 / 100
+
+
+def demo(
+    rows: Annotated[int, typer.Option(min=1000, max=100_000_000, help="Rows of the stream.")] = 20_000,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the picture.")] = Path("thalweg-out"),
+    seed: Annotated[int, typer.Option(min=0, help="Everything random.")] = 0,
+) -> None:
+    """Learn a drifting stream, each row answered before its label is learned, and draw how it went."""
+    from rich.console import Console
+
+    from thalweg.cli.folders import writable_folder
+    from thalweg.errors import MissingExtra
+    from thalweg.report import over_time, style, tables
+
+    writable_folder(out)
+    window = round(rows * DRAWN_SHARE)
+    summary, curve = _learn(rows, seed, window)
+
+    console = Console(markup=False, highlight=False)  # paths may hold brackets
+    title = f"Moving plane: the class boundary makes one turn in {rows:,} rows"
+    names = {"O-LDC": "model", "No change": "no_change", "Majority class": "majority"}
+    scores = {name: getattr(summary, field) for name, field in names.items()}
+    console.print(f"{title}\n", style="bold")
+    console.print(
+        tables.scores(
+            ("error", "κ", "κ temporal"),
+            {name: (score.error, score.kappa, score.kappa_temporal) for name, score in scores.items()},
+        )
+    )
+    console.print(
+        "\nEvery row was answered before its label was learned."
+        "\nκ above 0 beats guessing by class frequency; κ temporal above 0 beats repeating the last label.\n"
+    )
+    errors = {name: getattr(curve, field).error for name, field in names.items()}
+    try:
+        figure = over_time.draw(curve.rows, errors, curve.rate, title=title, window=window)
+    except MissingExtra as error:
+        console.print(f"No picture: {error}", soft_wrap=True)
+        return
+    paths = " and ".join(map(str, style.save(figure, out, "demo")))
+    console.print(f"Error and learning rate over time: {paths}", soft_wrap=True)
+
+
+def _learn(rows: int, seed: int, window: int) -> tuple[Summary, Curve]:
+    """Walk the stream past the learner once, with progress shown; scores at the end and over time."""
+    from thalweg.cli.progress import progress
+    from thalweg.evaluate import Meter, Windowed, curve, prequential
+    from thalweg.learners.online_ldc import OnlineLDC
+    from thalweg.rates import ErrorDriven
+    from thalweg.streams import MovingPlane
+
+    stream = MovingPlane(seed=seed, degrees_per_row=360 / rows)
+    model = OnlineLDC(rate=ErrorDriven(window=round(rows * DRIVING_SHARE)))
+    overall = Meter()
+
+    with progress() as tell:
+
+        def watched() -> Iterator[Record]:
+            for record in prequential(model, stream, rows=rows, chunk=max(1, rows // 100)):
+                overall.update(record)
+                tell((record.start + len(record)) / rows, "answering and learning")
+                yield record
+
+        over_time = curve(watched(), every=max(1, rows // POINTS), average=Windowed(window))
+    return overall.summary(), over_time

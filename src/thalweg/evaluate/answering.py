@@ -1,0 +1,95 @@
+"""How a model is asked: our learners in one compiled call, other scikit-learn estimators row by row."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from thalweg.errors import InvalidParameter
+from thalweg.evaluate.record import NO_ANSWER, Codes, encode
+from thalweg.streams.stream import Floats, Labels
+
+#: One of our learners, or any scikit-learn classifier with ``partial_fit``.
+Model: TypeAlias = Any
+
+
+class Answers(NamedTuple):
+    """A model's answers to a run of rows, in terms of the stream's classes."""
+
+    codes: Codes
+    proba: Floats | None
+    rate: Floats | None
+
+
+class Asker(Protocol):
+    """Puts each row to the model, then teaches it the row's label."""
+
+    def __call__(self, X: Floats, y: Labels) -> Answers:
+        """Answers given before the labels were learned."""
+
+
+def asker_of(owner: str, model: Model, classes: Labels, *, with_proba: bool) -> Asker:
+    """The quickest way to evaluate this model."""
+    if hasattr(model, "predict_then_learn"):
+        return _CompiledAsker(model, classes, with_proba)
+    if hasattr(model, "predict") and hasattr(model, "partial_fit"):
+        return _RowwiseAsker(model, classes, with_proba)
+    raise InvalidParameter.of(owner, "model", "have predict_then_learn, or predict and partial_fit", model)
+
+
+def knows_no_class(model: Model) -> bool:
+    """Whether the model has not met a label yet."""
+    return len(getattr(model, "classes_", ())) == 0
+
+
+def teach(model: Model, X: Floats, y: Labels, classes: Labels) -> None:
+    """``partial_fit``, with the classes announced where the first call demands them."""
+    announced = knows_no_class(model) and "classes" in inspect.signature(model.partial_fit).parameters
+    model.partial_fit(X, y, **({"classes": classes} if announced else {}))
+
+
+class _CompiledAsker:
+    def __init__(self, model: Model, classes: Labels, with_proba: bool) -> None:
+        self._model = model
+        self._classes = classes
+        self._with_proba = with_proba
+
+    def __call__(self, X: Floats, y: Labels) -> Answers:
+        unanswered = 1 if knows_no_class(self._model) else 0
+        labels, proba, rate = self._model.predict_then_learn(X, y, with_proba=self._with_proba, with_rate=True)
+        codes = encode(labels, self._classes)
+        codes[:unanswered] = NO_ANSWER
+        if proba is not None:
+            proba = _in_order_of(self._classes, proba, self._model.classes_)
+            proba[:unanswered] = 1.0 / len(self._classes)
+        return Answers(codes, proba, rate)
+
+
+class _RowwiseAsker:
+    def __init__(self, model: Model, classes: Labels, with_proba: bool) -> None:
+        self._model = model
+        self._classes = classes
+        self._with_proba = with_proba and hasattr(model, "predict_proba")
+
+    def __call__(self, X: Floats, y: Labels) -> Answers:
+        codes = np.full(len(y), NO_ANSWER, dtype=np.int64)
+        proba = np.full((len(y), len(self._classes)), 1.0 / len(self._classes)) if self._with_proba else None
+        for row in range(len(y)):
+            this = slice(row, row + 1)
+            if not knows_no_class(self._model):
+                codes[this] = encode(self._model.predict(X[this]), self._classes)
+                if proba is not None:
+                    given = self._model.predict_proba(X[this])
+                    proba[this] = _in_order_of(self._classes, given, self._model.classes_)
+            teach(self._model, X[this], y[this], self._classes)
+        return Answers(codes, proba, None)
+
+
+def _in_order_of(classes: Labels, proba: Floats, model_classes: Labels) -> Floats:
+    columns = encode(model_classes, classes)
+    known = columns != NO_ANSWER
+    ordered = np.zeros((len(proba), len(classes)))
+    ordered[:, columns[known]] = proba[:, known]
+    return ordered

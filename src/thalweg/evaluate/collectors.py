@@ -1,0 +1,148 @@
+"""Thin collectors over records: final scores, and scores over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from thalweg.errors import InvalidInput
+from thalweg.evaluate.averages import Average, Cumulative, Windowed
+from thalweg.evaluate.metrics import (
+    Means,
+    brier,
+    error,
+    kappa,
+    kappa_temporal,
+    log_loss,
+    means_of,
+    row_statistics,
+)
+from thalweg.evaluate.record import Codes, Record
+from thalweg.streams.stream import Floats
+from thalweg.streams.whole_number import whole_number
+
+Value = TypeVar("Value")
+
+
+class Scores(NamedTuple, Generic[Value]):
+    """Every metric of one answerer: numbers in a summary, arrays over time in a curve.
+
+    The last two are None for an answerer without probabilities.
+    """
+
+    error: Value
+    kappa: Value
+    kappa_temporal: Value
+    log_loss: Value | None
+    brier: Value | None
+
+
+class Summary(NamedTuple):
+    """Scores at the end of a stream, the baselines alongside."""
+
+    rows: int
+    model: Scores[float]
+    no_change: Scores[float]
+    majority: Scores[float]
+    rate: float | None
+
+
+class Curve(NamedTuple):
+    """Scores over time, the baselines alongside; ``rows`` is how many rows had been seen at each point."""
+
+    rows: Codes
+    model: Scores[Floats]
+    no_change: Scores[Floats]
+    majority: Scores[Floats]
+    rate: Floats | None
+
+
+class Meter:
+    """Keeps the scores of a stream of records up to date, in constant memory.
+
+    Parameters
+    ----------
+    average : Cumulative, Windowed or Fading
+        Over which rows, and with which weights.
+    """
+
+    def __init__(self, average: Average | None = None) -> None:
+        self._running = (Cumulative() if average is None else average).begin()
+        self._with_proba = False
+        self._rate: float | None = None
+        self._rows = 0
+
+    def update(self, record: Record) -> None:
+        """Take in a record."""
+        for _ in self._update_in_pieces(record, len(record)):
+            pass
+
+    def summary(self) -> Summary:
+        """The scores now."""
+        if self._rows == 0:
+            raise InvalidInput("A summary must be of at least one row, got none.")
+        model, no_change, majority = means_of(self._running.mean(), with_proba=self._with_proba)
+        return Summary(self._rows, _scores(model), _scores(no_change), _scores(majority), self._rate)
+
+    def update_every(self, record: Record, every: int) -> Iterator[Summary]:
+        """Take in a record, with a summary whenever the rows seen reach a multiple of ``every``."""
+        for seen in self._update_in_pieces(record, every):
+            if seen % every == 0:
+                yield self.summary()
+
+    def _update_in_pieces(self, record: Record, every: int) -> Iterator[int]:
+        block = row_statistics(record)
+        self._with_proba = record.proba is not None
+        done = 0
+        while done < len(record):
+            upto = min(len(record), done + every - self._rows % every)
+            self._running.push(block[done:upto])
+            self._rows += upto - done
+            if record.rate is not None:
+                self._rate = float(record.rate[upto - 1])
+            done = upto
+            yield self._rows
+
+
+def summarise(records: Iterable[Record], average: Average | None = None) -> Summary:
+    """Final scores of the model and of both baselines, over all rows unless an average says otherwise."""
+    meter = Meter(average)
+    for record in records:
+        meter.update(record)
+    return meter.summary()
+
+
+def curve(records: Iterable[Record], *, every: int = 100, average: Average | None = None) -> Curve:
+    """Scores after every ``every`` rows and at the end, by default of the last 1,000 rows each."""
+    every = whole_number("curve", "every", every, least=1)
+    meter = Meter(Windowed(1000) if average is None else average)
+    points = [point for record in records for point in meter.update_every(record, every)]
+    last = meter.summary()
+    if last.rows % every:
+        points.append(last)
+    rates = None if last.rate is None else np.array([point.rate for point in points], dtype=np.float64)
+    return Curve(
+        np.array([point.rows for point in points]),
+        _over_time([point.model for point in points]),
+        _over_time([point.no_change for point in points]),
+        _over_time([point.majority for point in points]),
+        rates,
+    )
+
+
+def _scores(means: Means) -> Scores[float]:
+    return Scores(error(means), kappa(means), kappa_temporal(means), log_loss(means), brier(means))
+
+
+def _over_time(points: list[Scores[float]]) -> Scores[Floats]:
+    losses = [point.log_loss for point in points]
+    briers = [point.brier for point in points]
+    return Scores(
+        np.array([point.error for point in points]),
+        np.array([point.kappa for point in points]),
+        np.array([point.kappa_temporal for point in points]),
+        None if None in losses else np.array(losses, dtype=np.float64),
+        None if None in briers else np.array(briers, dtype=np.float64),
+    )

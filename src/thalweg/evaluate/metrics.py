@@ -1,0 +1,122 @@
+"""Metrics as functions of averages of additive row statistics.
+
+Each row of a record becomes a few numbers (was it a mistake, the surprise at the truth, one-hot truth and
+answer, …). Any average of them, over all rows, the last or fading, gives the same metrics: error, log-loss,
+Brier score, Cohen's kappa and kappa-temporal.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from thalweg.evaluate.record import Codes, Record
+from thalweg.streams.stream import Floats
+
+#: What a probability of zero for the truth counts as: one infinite log-loss would end every average.
+_LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
+
+_SCALARS = 5  # three mistakes, surprise, squared distance; then per class: truth and three answers
+_PER_CLASS = 4
+
+
+@dataclass(frozen=True)
+class Means:
+    """Averages of the row statistics of one answerer, beside those of no-change.
+
+    Attributes
+    ----------
+    mistake, no_change_mistake : float
+        Shares of wrong answers.
+    surprise, squared_distance : float or None
+        Means of -log p(truth), and of the squared distance between probabilities and the one-hot truth.
+    truth, answer : arrays
+        Shares of each class among the labels, and among the answers.
+    """
+
+    mistake: float
+    no_change_mistake: float
+    surprise: float | None
+    squared_distance: float | None
+    truth: Floats
+    answer: Floats
+
+
+def error(means: Means) -> float:
+    """The share of wrong answers."""
+    return means.mistake
+
+
+def log_loss(means: Means) -> float | None:
+    """The mean of -log p(truth), in nats; probabilities below 2.2e-16 count as that."""
+    return means.surprise
+
+
+def brier(means: Means) -> float | None:
+    """The mean squared distance between the probabilities and the one-hot truth, from 0 to 2 (Brier 1950)."""
+    return means.squared_distance
+
+
+def kappa(means: Means) -> float:
+    """Cohen's kappa: 1 is perfect, 0 what independent answers of the same shares would reach.
+
+    NaN while truth and answers are all of one class.
+    """
+    chance = float(means.truth @ means.answer)
+    return _gain(means.mistake, 1.0 - chance)
+
+
+def kappa_temporal(means: Means) -> float:
+    """One minus the error as a multiple of no-change's: above 0 only if better than the last label.
+
+    NaN if neither errs, -inf if only no-change is perfect.
+    """
+    return _gain(means.mistake, means.no_change_mistake)
+
+
+def _gain(mistake: float, reference: float) -> float:
+    # Shares are rounded averages of zeros and ones, so a reference of "zero" may be off by some bits.
+    if reference > 1e-12:
+        return 1.0 - mistake / reference
+    return math.nan if mistake <= 1e-12 else -math.inf
+
+
+def row_statistics(record: Record) -> Floats:
+    """One row of additive numbers per row of the record."""
+    rows, classes = len(record), len(record.classes)
+    block = np.zeros((rows, _SCALARS + _PER_CLASS * classes))
+    block[:, 0] = record.mistakes
+    block[:, 1] = record.no_change != record.y
+    block[:, 2] = record.majority != record.y
+    if record.proba is not None:
+        of_truth = record.proba[np.arange(rows), record.y]
+        block[:, 3] = -np.log(np.maximum(of_truth, _LEAST_PROBABILITY))
+        block[:, 4] = np.square(record.proba - _one_hot(record.y, classes)).sum(axis=1)
+    for place, codes in enumerate((record.y, record.answers, record.no_change, record.majority)):
+        block[:, _SCALARS + place :: _PER_CLASS] = _one_hot(codes, classes)
+    return block
+
+
+def means_of(averages: Floats, *, with_proba: bool) -> tuple[Means, Means, Means]:
+    """The averaged statistics of the model, of no-change and of majority."""
+    mistake, no_change_mistake, majority_mistake, surprise, squared = averages[:_SCALARS].tolist()
+    truth, answer, no_change, majority = averages[_SCALARS:].reshape(-1, _PER_CLASS).T
+    baseline = Means(no_change_mistake, no_change_mistake, None, None, truth, no_change)
+    return (
+        Means(
+            mistake,
+            no_change_mistake,
+            surprise if with_proba else None,
+            squared if with_proba else None,
+            truth,
+            answer,
+        ),
+        baseline,
+        replace(baseline, mistake=majority_mistake, answer=majority),
+    )
+
+
+def _one_hot(codes: Codes, classes: int) -> Floats:
+    return np.equal(codes[:, np.newaxis], np.arange(classes)).astype(np.float64)

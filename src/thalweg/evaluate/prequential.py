@@ -1,0 +1,58 @@
+"""Test, then train: every row is first answered, then learned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from thalweg.evaluate.answering import Asker, Model, asker_of
+from thalweg.evaluate.baselines import RunningBaselines
+from thalweg.evaluate.record import Record, encode_truth
+from thalweg.streams import Stream
+from thalweg.streams.whole_number import whole_number
+
+
+def prequential(
+    model: Model, stream: Stream, *, rows: int | None = None, chunk: int = 4096, with_proba: bool = True
+) -> Iterator[Record]:
+    """Walk a stream past a model; every row is answered before its label is learned.
+
+    The model goes on from what it knows and has learned the rows when the records are exhausted. A model
+    that knows no class yet has no answer to its first row, which counts as a mistake, as it does for the
+    baselines; its probabilities there are all alike.
+
+    Parameters
+    ----------
+    model : learner
+        One of ours (asked in one compiled call per chunk), or any scikit-learn classifier with
+        ``partial_fit`` (asked row by row).
+    stream : Stream
+        Where the rows come from.
+    rows : int, optional
+        How many; by default the stream's length.
+    chunk : int >= 1
+        Rows per record. It changes memory and the rhythm of the records, never the answers.
+    with_proba : bool
+        Whether to ask for probabilities (log-loss and Brier score need them) where the model has them.
+
+    Yields
+    ------
+    Record
+        The truth, the answers of the model and of both baselines, probabilities and rate of ``chunk`` rows.
+    """
+    classes = stream.classes
+    asker = asker_of("prequential", model, classes, with_proba=with_proba)
+    if rows is not None:
+        rows = whole_number("prequential", "rows", rows)
+    return _walk(asker, stream, rows, whole_number("prequential", "chunk", chunk, least=1))
+
+
+def _walk(asker: Asker, stream: Stream, rows: int | None, chunk: int) -> Iterator[Record]:
+    classes = stream.classes
+    baselines = RunningBaselines(len(classes))
+    start = 0
+    for X, labels in stream.batches(chunk, rows):
+        y = encode_truth(labels, classes)
+        no_change, majority = baselines.before(y)
+        codes, proba, rate = asker(X, labels)
+        yield Record(start, classes, y, codes, no_change, majority, proba, rate)
+        start += len(y)

@@ -1,0 +1,78 @@
+"""What evaluation yields: a run of rows with the truth, the model's answers and the baselines'."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.errors import InvalidInput
+from thalweg.streams.stream import Floats, Labels
+
+#: Labels as positions in the stream's sorted classes.
+Codes: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
+
+#: The code of "no answer", and of an answer that is no class of the stream: always a mistake.
+NO_ANSWER = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Consecutive rows of a stream, each answered before its label was learned.
+
+    Labels are codes, positions in ``classes`` (``record.classes[record.y]`` are the labels themselves);
+    `NO_ANSWER` stands where there was none: at the first row, for whoever has seen no label yet.
+
+    Attributes
+    ----------
+    start : int
+        Number of the first row, from 0.
+    classes : array
+        The stream's labels, sorted.
+    y, answers, no_change, majority : arrays of int
+        The truth, the model's answers, the label before, the most frequent label before (lowest of equals).
+    proba : array of shape (rows, classes), or None
+        The model's probabilities: zero for a class it had not met, all alike while it had met none.
+    rate : array, or None
+        The learning rate in force after each row.
+    """
+
+    start: int
+    classes: Labels
+    y: Codes
+    answers: Codes
+    no_change: Codes
+    majority: Codes
+    proba: Floats | None = None
+    rate: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def mistakes(self) -> Flags:
+        """Where the model's answer was wrong."""
+        return np.not_equal(self.answers, self.y)
+
+
+def encode(labels: Labels, classes: Labels) -> Codes:
+    """Labels as positions in sorted ``classes``, `NO_ANSWER` for those that are not among them.
+
+    >>> encode(np.array(["wet", "dry", "hot"]), np.array(["dry", "wet"]))
+    array([ 1,  0, -1])
+    """
+    positions = np.searchsorted(classes, labels)
+    found = classes[np.minimum(positions, len(classes) - 1)] == labels
+    return np.where(found, positions, NO_ANSWER)
+
+
+def encode_truth(labels: Labels, classes: Labels) -> Codes:
+    """The stream's labels as codes; each must be one of its classes."""
+    codes = encode(labels, classes)
+    if codes.size and codes.min() < 0:
+        foreign = labels[codes < 0][0]
+        raise InvalidInput(f"A stream's labels must be among its classes {classes.tolist()}, got {foreign!r}.")
+    return codes

@@ -1,0 +1,55 @@
+"""The mathematics, compiled: arrays in, arrays out.
+
+One C++ source is built once per instruction set and the best one this processor has is loaded:
+
+========  =======================  =====
+level     instruction set          lanes
+========  =======================  =====
+``base``  any                      2
+``v3``    x86-64 with AVX2, FMA    4
+``v4``    x86-64 with AVX-512      8
+========  =======================  =====
+
+The environment variable ``THALWEG_KERNELS`` names another level, for testing. Levels agree to rounding, not to
+the bit: they add in a different order.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+from typing import TYPE_CHECKING
+
+from thalweg.kernels import _base
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from thalweg.kernels import _base as compiled
+
+__all__ = ["available_levels", "compiled", "level", "load"]
+
+
+def available_levels() -> tuple[str, ...]:
+    """The levels that were built and that this processor can run, slowest first.
+
+    >>> available_levels()[0]
+    'base'
+    """
+    built = [name for name in ("v3", "v4") if importlib.util.find_spec(f"thalweg.kernels._{name}")]
+    return ("base", *(name for name in built if _base.processor_has(name)))
+
+
+def load(name: str) -> ModuleType:
+    """The compiled module of one level."""
+    levels = available_levels()
+    if name not in levels:
+        raise ImportError(f"THALWEG_KERNELS must be one of {', '.join(levels)} on this machine, got {name!r}")
+    return importlib.import_module(f"thalweg.kernels._{name}")
+
+
+#: The level in use, and its compiled module.
+level: str = os.environ.get("THALWEG_KERNELS") or available_levels()[-1]
+if not TYPE_CHECKING:
+    compiled = load(level)

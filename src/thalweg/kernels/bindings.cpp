@@ -1,0 +1,251 @@
+// The compiled learners as Python sees them: one class, `Core`, and one maker per algorithm.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cstring>
+#include <memory>
+
+#include "baselines.hpp"
+#include "discriminant.hpp"
+#include "hiraoka.hpp"
+#include "perceptron.hpp"
+#include "row.hpp"
+#include "winnow.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace thalweg::THALWEG_LEVEL;
+
+namespace {
+
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Cube = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Labels = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using LabelMatrix = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using OutMatrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using OutVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using OutLabels = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T> nb::object owned_array(const T *from, std::initializer_list<std::size_t> shape) {
+  std::size_t size = 1;
+  for (std::size_t n : shape) size *= n;
+  T *data = new T[size];
+  std::copy(from, from + size, data);
+  nb::capsule owner(data, [](void *raw) noexcept { delete[] static_cast<T *>(raw); });
+  return nb::ndarray<nb::numpy, T>(data, shape, owner).cast();
+}
+
+struct StateWriter final : State {
+  nb::dict values;
+  void real(const char *name, double &value) override { values[name] = owned_array(&value, {1}); }
+  void integer(const char *name, int64_t &value) override { values[name] = owned_array(&value, {1}); }
+  void integers(const char *name, std::vector<int64_t> &from) override {
+    values[name] = owned_array(from.data(), {from.size()});
+  }
+  void matrix(const char *name, Buffer &from, int64_t rows, int64_t columns, int64_t stride) override {
+    std::vector<double> dense(rows * columns);
+    for (int64_t i = 0; i < rows; i++)
+      std::copy_n(from.data() + i * stride, columns, dense.data() + i * columns);
+    values[name] = owned_array(dense.data(), {std::size_t(rows), std::size_t(columns)});
+  }
+};
+
+struct StateReader final : State {
+  explicit StateReader(nb::dict values) : values(std::move(values)) {}
+  nb::dict values;
+  template <class T, int D> nb::ndarray<const T, nb::ndim<D>, nb::c_contig> get(const char *name) {
+    if (!values.contains(name)) throw BadState(name);
+    nb::ndarray<const T, nb::ndim<D>, nb::c_contig> array;
+    if (!nb::try_cast(values[name], array, false)) throw BadState(name);
+    return array;
+  }
+  void real(const char *name, double &value) override {
+    auto array = get<double, 1>(name);
+    if (array.size() != 1) throw BadState(name);
+    value = array.data()[0];
+  }
+  void integer(const char *name, int64_t &value) override {
+    auto array = get<int64_t, 1>(name);
+    if (array.size() != 1) throw BadState(name);
+    value = array.data()[0];
+  }
+  void integers(const char *name, std::vector<int64_t> &to) override {
+    auto array = get<int64_t, 1>(name);
+    to.assign(array.data(), array.data() + array.size());
+  }
+  void matrix(const char *name, Buffer &to, int64_t rows, int64_t columns, int64_t stride) override {
+    auto array = get<double, 2>(name);
+    if (int64_t(array.shape(0)) != rows || int64_t(array.shape(1)) != columns) throw BadState(name);
+    for (int64_t i = 0; i < rows; i++) std::copy_n(array.data() + i * columns, columns, to.data() + i * stride);
+  }
+};
+
+struct Core {
+  explicit Core(Learner *raw) : learner(raw), row(raw->features()) {}
+  Core(const Core &other) : learner(other.learner->copy()), row(other.row) {}
+  std::unique_ptr<Learner> learner;
+  RowReader row;
+
+  void check(std::size_t rows, std::size_t features, std::size_t labels, const int64_t *y) const {
+    if (int64_t(features) != learner->features() || rows != labels) throw std::invalid_argument("shapes do not agree");
+    for (std::size_t i = 0; i < labels; i++)
+      if (y[i] < 0 || y[i] >= learner->classes()) throw std::invalid_argument("a class that was never announced");
+  }
+  void check_class(int64_t k) const {
+    if (k < 0 || k >= learner->classes()) throw std::invalid_argument("a class that was never announced");
+  }
+};
+
+using RateCode = std::tuple<int64_t, double, int64_t>;
+constexpr double kLeastRate = 1e-6, kNoLimit = 1e300;
+
+Rate make_rate(const RateCode &code, Rate::Form form, bool below_one) {
+  const auto [kind, start, window] = code;
+  const bool bounded = below_one || kind == Rate::kErrorDriven;
+  return Rate(Rate::Kind(kind), start, window, form, bounded ? kLeastRate : 0, bounded ? 1 - kLeastRate : kNoLimit);
+}
+
+template <int P> Learner *discriminant(int64_t p, const DiscriminantOptions &options, const Rate &rate) {
+  if constexpr (P > 16) {
+    return new Discriminant<0>(p, options, rate);
+  } else {
+    return p == P ? new Discriminant<P>(p, options, rate) : discriminant<P + 1>(p, options, rate);
+  }
+}
+
+int lanes() { return kLanes; }
+
+bool processor_has(const std::string &level) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (level == "v3")
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  if (level == "v4")
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#endif
+  return level == "base";
+}
+
+}  // namespace
+
+#define THALWEG_NAME_(name) _##name
+#define THALWEG_NAME(name) THALWEG_NAME_(name)
+
+NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
+  nb::set_leak_warnings(false);  // a model that lives in a module until the interpreter ends is no leak
+  nb::class_<Core>(module, "Core")
+      .def_prop_ro("n_features", [](const Core &c) { return c.learner->features(); })
+      .def_prop_ro("n_classes", [](const Core &c) { return c.learner->classes(); })
+      .def_prop_ro("rate", [](const Core &c) { return c.learner->rate(); })
+      .def("name_features", [](Core &c, nb::tuple names) { c.row.name(names); })
+      .def("announce",
+           [](Core &c, int64_t at) {
+             if (at < 0 || at > c.learner->classes()) throw std::invalid_argument("no such place for a class");
+             c.learner->announce(at);
+           })
+      .def("copy", [](const Core &c) { return new Core(c); })
+      .def("begin",
+           [](Core &c, Matrix X, Labels y) {
+             c.check(X.shape(0), X.shape(1), y.size(), y.data());
+             nb::gil_scoped_release unlocked;
+             c.learner->begin(X.data(), y.data(), X.shape(0));
+           })
+      .def("run",
+           [](Core &c, Matrix X, Labels y, std::optional<OutLabels> answers, std::optional<OutMatrix> scores,
+              std::optional<OutVector> rates) {
+             c.check(X.shape(0), X.shape(1), y.size(), y.data());
+             if ((answers && answers->size() != y.size()) || (rates && rates->size() != y.size()) ||
+                 (scores && (scores->shape(0) != y.size() || int64_t(scores->shape(1)) != c.learner->classes())))
+               throw std::invalid_argument("shapes do not agree");
+             nb::gil_scoped_release unlocked;
+             c.learner->run(X.data(), y.data(), X.shape(0), answers ? answers->data() : nullptr,
+                            scores ? scores->data() : nullptr, rates ? rates->data() : nullptr);
+           },
+           "X"_a, "y"_a, "answers"_a = nb::none(), "scores"_a = nb::none(), "rates"_a = nb::none())
+      .def("learn_then_test",
+           [](Core &c, Matrix X, Labels y, Cube test_X, LabelMatrix test_y, OutLabels mistakes) {
+             c.check(X.shape(0), X.shape(1), y.size(), y.data());
+             if (test_X.shape(0) != X.shape(0) || test_y.shape(0) != X.shape(0) || test_y.shape(1) != test_X.shape(1) ||
+                 test_X.shape(2) != X.shape(1) || mistakes.size() != y.size())
+               throw std::invalid_argument("shapes do not agree");
+             nb::gil_scoped_release unlocked;
+             c.learner->learn_then_test(X.data(), y.data(), X.shape(0), test_X.data(), test_y.data(), test_X.shape(1),
+                                        mistakes.data());
+           })
+      .def("answers",
+           [](const Core &c, Matrix X, OutLabels out) {
+             if (int64_t(X.shape(1)) != c.learner->features() || out.size() != X.shape(0))
+               throw std::invalid_argument("shapes do not agree");
+             nb::gil_scoped_release unlocked;
+             for (std::size_t i = 0; i < X.shape(0); i++) out.data()[i] = c.learner->answer(X.data() + i * X.shape(1));
+           })
+      .def("scores",
+           [](const Core &c, Matrix X, OutMatrix out) {
+             if (int64_t(X.shape(1)) != c.learner->features() || out.shape(0) != X.shape(0) ||
+                 int64_t(out.shape(1)) != c.learner->classes())
+               throw std::invalid_argument("shapes do not agree");
+             nb::gil_scoped_release unlocked;
+             for (std::size_t i = 0; i < X.shape(0); i++)
+               c.learner->scores(X.data() + i * X.shape(1), out.data() + i * out.shape(1));
+           })
+      .def("answer_one", [](Core &c, nb::handle x) { return c.learner->answer(c.row.read(x)); })
+      .def("learn_one",
+           [](Core &c, nb::handle x, int64_t k) {
+             c.check_class(k);
+             c.learner->step(c.row.read(x), k);
+           })
+      .def("check_one", [](Core &c, nb::handle x) { c.row.read(x); })
+      .def("state",
+           [](Core &c) {
+             StateWriter writer;
+             c.learner->visit(writer);
+             return writer.values;
+           })
+      .def("restore", [](Core &c, nb::dict values) {
+        StateReader reader(values);
+        c.learner->visit(reader);
+      });
+
+  module.def(
+      "discriminant",
+      [](int64_t p, RateCode rate, bool soft_counts, bool covariance_2008, int64_t warmup, double ridge) {
+        return new Core(discriminant<1>(p, DiscriminantOptions{soft_counts, covariance_2008, warmup, ridge},
+                                        make_rate(rate, Rate::kPower, true)));
+      },
+      "features"_a, "rate"_a, "soft_counts"_a, "covariance_2008"_a, "warmup"_a, "ridge"_a);
+  module.def(
+      "perceptron",
+      [](int64_t p, RateCode rate, double margin, bool averaged, double start_scale, uint64_t seed) {
+        return new Core(new Perceptron(p, PerceptronOptions{margin, start_scale, averaged, seed},
+                                       make_rate(rate, Rate::kPower, false)));
+      },
+      "features"_a, "rate"_a, "margin"_a, "averaged"_a, "start_scale"_a, "seed"_a);
+  module.def(
+      "winnow",
+      [](int64_t p, RateCode rate, uint64_t seed) {
+        const bool decaying = std::get<0>(rate) == Rate::kInverseSqrt;
+        return new Core(new Winnow(p, seed, decaying, make_rate(rate, Rate::kProduct, !decaying)));
+      },
+      "features"_a, "rate"_a, "seed"_a);
+  module.def(
+      "hiraoka",
+      [](int64_t p, RateCode rate, int64_t components, bool full_gradient) {
+        return new Core(new Hiraoka(p, components, full_gradient, make_rate(rate, Rate::kPower, true)));
+      },
+      "features"_a, "rate"_a, "components"_a, "full_gradient"_a);
+  module.def("no_change", [](int64_t p) { return new Core(new NoChange(p)); }, "features"_a);
+  module.def("majority", [](int64_t p) { return new Core(new Majority(p)); }, "features"_a);
+
+  module.def("first_bad", [](Matrix X) {
+    const int64_t at = first_bad(X.data(), X.size());
+    return at < 0 ? std::tuple<int64_t, int64_t>(-1, -1)
+                  : std::tuple<int64_t, int64_t>(at / int64_t(X.shape(1)), at % int64_t(X.shape(1)));
+  }, "X"_a, "Row and column of the first value that is not finite or beyond the limit; (-1, -1) where there is none.");
+  module.attr("largest_value") = kLargestValue;
+  module.def("lanes", &lanes);
+  module.def("processor_has", &processor_has, "level"_a);
+}

@@ -1,0 +1,308 @@
+// The online linear discriminant classifier, O-LDC (Kuncheva & Plumpton 2008; corrected by Schnackenberg et al. 2018).
+//
+// For a row x of class k, with e = x - m_k before the row, every variant is one formula,
+//     m_k <- m_k + gain e,      S <- (a S + weight e e') / (a + lambda),      a = (1 - lambda) N,
+// and differs in gain, weight and in how the counts go on. All rows are taken relative to the first one ever seen:
+// a common shift changes no decision, and offsets such as time stamps then cost no digits.
+#pragma once
+
+#include "factor.hpp"
+#include "rate.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+struct DiscriminantOptions {
+  bool soft_counts = false;
+  bool covariance_2008 = false;
+  int64_t warmup = 10;
+  double ridge = 0;
+};
+
+template <int P> class Discriminant final : public Learner {
+  using W = Width<P>;
+  using V = typename W::V;
+  static constexpr int L = W::L;
+
+ public:
+  Discriminant(int64_t p, DiscriminantOptions options, Rate rate)
+      : Learner(p), width(p), options(options), rate_(std::move(rate)), P_(p), origin(stride()), variance(stride()),
+        ridge_held(stride()), long_mean(stride()), long_variance(stride()), z_(stride()), e_(stride()), u_(stride()), warm_left(std::max<int64_t>(1, options.warmup)) {}
+
+  Learner *copy() const override { return new Discriminant(*this); }
+  double rate() const override { return rate_.value; }
+
+  void scores(const double *x, double *out) const override {
+    Scratch at(stride());
+    width.difference(x, origin.data(), at.data());
+    score(at.data(), out);
+  }
+
+  int64_t step(const double *x, int64_t k) override {
+    if (rows == 0) std::copy(x, x + features(), origin.begin());
+    typename W::Room z(z_);
+    width.difference(x, origin.data(), z);
+    score(z, score_.data());
+    const int64_t given = highest(score_.data(), classes());
+    if (warm_left > 0) {
+      gather(z, k);
+      settle();
+      if (--warm_left == 0) scatter.clear();
+    } else {
+      learn(z, k, rate_.next(given != k));
+    }
+    rows++;
+    return given;
+  }
+
+  void begin(const double *X, const int64_t *y, int64_t count) override {
+    forget();
+    for (int64_t i = 0; i < count; i++) {
+      if (rows++ == 0) std::copy(X, X + features(), origin.begin());
+      width.difference(X + i * features(), origin.data(), z_.data());
+      gather(z_.data(), y[i]);
+    }
+    settle();
+    scatter.clear();
+    warm_left = 0;
+  }
+
+  void visit(State &state) override {
+    visit_classes(state);
+    const int64_t p = features(), c = classes(), n = stride();
+    state.integer("rows", rows);
+    state.integer("warm_left", warm_left);
+    state.integer("last_class", last);
+    state.integer("since_refresh", since_refresh);
+    state.integer("ridge_cursor", cursor);
+    state.real("total", total);
+    state.real("log_count", log_count);
+    if (last < (warm_left > 0 ? -1 : 0) || last >= c) throw BadState("last_class");
+    if (cursor < 0 || cursor >= p) throw BadState("ridge_cursor");
+    state.matrix("counts", counts, 1, c, c);
+    state.matrix("log_prior", log_prior, 1, c, c);
+    state.matrix("half_square", half_square, 1, c, c);
+    state.matrix("means", M, c, p, n);
+    state.matrix("weights", weights, c, p, n);
+    state.matrix("origin", origin, 1, p, n);
+    state.matrix("variance", variance, 1, p, n);
+    state.real("surveyed", surveyed);
+    state.matrix("ridge_held", ridge_held, 1, p, n);
+    state.matrix("long_mean", long_mean, 1, p, n);
+    state.matrix("long_variance", long_variance, 1, p, n);
+    if (warm_left > 0) {
+      scatter.resize(n * n, 0.0);
+      state.matrix("scatter", scatter, p, p, n);
+    } else {
+      scatter.clear();
+    }
+    P_.visit(state);
+    rate_.visit(state);
+  }
+
+ protected:
+  void insert(int64_t at) override {
+    insert_row(counts, at, 1);
+    insert_row(log_prior, at, 1);
+    log_prior[at] = -__builtin_inf();
+    insert_row(half_square, at, 1);
+    insert_row(M, at, stride());
+    insert_row(weights, at, stride());
+    along.resize(counts.size());
+    score_.resize(counts.size());
+    if (last >= at) last++;
+  }
+
+ private:
+  static constexpr int64_t kRefresh = 64;      // rows after which w = P m is computed afresh, at least p
+  static constexpr double kGreatShrink = 1e-4;  // a row that shrinks P more than this spoils w: compute it afresh
+
+  int64_t stride() const { return width.stride(); }
+
+  // g_c = ln P_c - m_c'S^-1 m_c / 2 + m_c'S^-1 x                                                    eq. (3)
+  THALWEG_INLINE void score(const double *at, double *out) const {
+    for (int64_t c = 0; c < classes(); c++)
+      out[c] = log_prior[c] - half_square[c] + width.dot(weights.data() + c * stride(), at);
+  }
+
+  THALWEG_INLINE void learn(const double *z, int64_t k, double lambda) {
+    double *m = M.data() + k * stride();
+    const double n = counts[k], keep = (1 - lambda) * n, gain = lambda / (keep + lambda);  // eq. (10)
+    const double rest = keep / (keep + lambda);  // 1 - gain, without its cancellation
+    const double a = (1 - lambda) * total, grown = a + lambda;
+    double weight;
+    if (options.covariance_2008) {
+      weight = lambda * rest * rest;  // z = x - m_k after the row, eq. (12)
+    } else if (options.soft_counts) {
+      weight = lambda * rest;  // the exact exponentially weighted scatter, ours
+    } else {
+      const double beta = (n + 1) * (1 - lambda) / (keep + lambda);  // v = beta e, Schnackenberg eq. (4)
+      weight = lambda * n / (n + 1) * beta * beta;                   // Schnackenberg eq. (3)
+    }
+    typename W::Room e(e_);
+    const double share = 1 / grown;
+    for (int64_t b = 0; b < width.blocks(); b++) {
+      const V mb = load<V>(m + b * L), eb = load<V>(z + b * L) - mb, vb = load<V>(variance.data() + b * L);
+      store<V>(e + b * L, eb);
+      store<V>(variance.data() + b * L, share * (a * vb + weight * eb * eb));
+      store<V>(m + b * L, mb + gain * eb);
+    }
+    const double shrink = absorb(e, k, a, weight, grown / a, gain);
+    count(k, n, lambda, a);
+    bool stale = shrink < kGreatShrink;
+    if (options.ridge > 0) {
+      survey(z);
+      stale |= top_up_ridge(a / grown);
+    }
+    if (P_.needs_cap(variance)) stale |= P_.cap(variance);
+    if (stale || ++since_refresh >= std::max(kRefresh, features())) refresh();
+  }
+
+  // P and every w_c = P m_c follow the rank-one change along e; w corrects itself through e'w (never through u'm,
+  // whose error grows without bound). Returns by how much P shrinks along e.
+  THALWEG_INLINE double absorb(const double *e, int64_t k, double a, double weight, double scale, double gain) {
+    typename W::Room u(u_);
+    for (int64_t c = 0; c < classes(); c++) along[c] = width.dot(weights.data() + c * stride(), e);
+    const double whole = P_.absorb(e, a, weight, scale, u);  // eq. (7), (12)
+    const double kappa = weight / whole, shrink = a / whole;
+    for (int64_t c = 0; c < classes(); c++) {
+      double *w = weights.data() + c * stride();
+      const double *m = M.data() + c * stride();
+      const double factor = (c == k ? gain * shrink : 0) - kappa * along[c];
+      V square{};
+      for (int64_t b = 0; b < width.blocks(); b++) {
+        const V wb = scale * (load<V>(w + b * L) + factor * load<V>(u + b * L));
+        store<V>(w + b * L, wb);
+        square += wb * load<V>(m + b * L);
+      }
+      half_square[c] = 0.5 * sum(square);
+    }
+    return shrink;
+  }
+
+  // The counts, and the priors they imply                                                            eq. (11)
+  THALWEG_INLINE void count(int64_t k, double n, double lambda, double a) {
+    if (options.soft_counts) {
+      for (int64_t c = 0; c < classes(); c++) counts[c] = counts[c] > 1e-290 ? counts[c] * (1 - lambda) : 0;
+      counts[k] += lambda;
+      total = a + lambda;
+      for (int64_t c = 0; c < classes(); c++) log_prior[c] = std::log(counts[c]);
+      return;
+    }
+    // Hard counts: the printed prior favours the last row's class by lambda, the others keep their counts.
+    counts[k] = n + 1;
+    total += 1;
+    log_prior[last] = log_count;
+    log_prior[k] = std::log(n > 0 ? n + lambda / (1 - lambda) : 1.0);
+    log_count = lambda == 0.5 ? log_prior[k] : std::log(n + 1);
+    last = k;
+  }
+
+  // Each feature's variance over all rows so far, the measure of the ridge.
+  void survey(const double *z) {
+    surveyed += 1;
+    for (int64_t j = 0; j < features(); j++) {
+      const double d = z[j] - long_mean[j];
+      long_mean[j] += d / surveyed;
+      long_variance[j] += (d * (z[j] - long_mean[j]) - long_variance[j]) / surveyed;
+    }
+  }
+
+  // Keeps ridge * (long-run variance) on the diagonal while forgetting eats it: the features are topped up in turn,
+  // as many a row as keeps each above half of its due.
+  __attribute__((noinline)) bool top_up_ridge(double decay) {
+    const int64_t p = features();
+    for (int64_t j = 0; j < p; j++) ridge_held[j] *= decay;
+    const int64_t turns = std::clamp<int64_t>(int64_t(std::ceil(double(p) * (1 - decay) / 0.69)), 1, p);
+    bool stale = false;
+    for (int64_t i = 0; i < turns; i++, cursor = (cursor + 1) % p) {
+      const double due = options.ridge * long_variance[cursor], more = due - ridge_held[cursor];
+      if (!(more > 0)) continue;
+      std::fill(e_.begin(), e_.end(), 0.0);
+      e_[cursor] = 1;
+      stale |= absorb(e_.data(), -1, 1, more, 1, 0) < kGreatShrink;
+      variance[cursor] += more;
+      ridge_held[cursor] = due;
+    }
+    return stale;
+  }
+
+  __attribute__((noinline)) void refresh() {
+    for (int64_t c = 0; c < classes(); c++) {
+      P_.apply(M.data() + c * stride(), weights.data() + c * stride());
+      half_square[c] = 0.5 * width.dot(weights.data() + c * stride(), M.data() + c * stride());
+    }
+    since_refresh = 0;
+  }
+
+  // The start: means and scatter with equal weights (Welford).
+  __attribute__((noinline)) void gather(const double *z, int64_t k) {
+    const int64_t p = features(), n = stride();
+    if (scatter.empty()) scatter.assign(n * n, 0.0);
+    double *m = M.data() + k * n;
+    counts[k] += 1;
+    total += 1;
+    survey(z);
+    for (int64_t j = 0; j < p; j++) {
+      e_[j] = z[j] - m[j];
+      m[j] += e_[j] / counts[k];
+    }
+    const double weight = (counts[k] - 1) / counts[k];
+    for (int64_t j = 0; j < p; j++) {
+      const double f = weight * e_[j];
+      for (int64_t i = j; i < p; i++) scatter[j * n + i] += f * e_[i];
+    }
+    last = k;
+    log_count = std::log(counts[k]);
+  }
+
+  // Ends the start: P = S^-1, or the identity where S is singular (the paper's footnote 3).
+  __attribute__((noinline)) void settle() {
+    const int64_t p = features(), n = stride();
+    for (int64_t c = 0; c < classes(); c++) log_prior[c] = std::log(counts[c]);
+    Buffer covariance(scatter);
+    int64_t seen = 0;
+    for (int64_t j = 0; j < p; j++) {
+      for (int64_t i = j; i < p; i++) covariance[j * n + i] /= total;
+      ridge_held[j] = options.ridge * long_variance[j];
+      variance[j] = covariance[j * n + j] + ridge_held[j];
+    }
+    for (int64_t c = 0; c < classes(); c++) seen += counts[c] > 0;
+    const bool full_rank_possible = options.ridge > 0 || total - double(seen) >= double(p);
+    if (!full_rank_possible || !P_.invert(covariance.data(), variance.data())) {
+      P_.identity();
+      std::fill(variance.begin(), variance.begin() + p, 1.0);
+      std::fill(ridge_held.begin(), ridge_held.end(), 0.0);
+    }
+    refresh();
+  }
+
+  void forget() {
+    for (Buffer *values :
+         {&counts, &half_square, &M, &weights, &origin, &variance, &ridge_held, &long_mean, &long_variance})
+      std::fill(values->begin(), values->end(), 0.0);
+    std::fill(log_prior.begin(), log_prior.end(), -__builtin_inf());
+    scatter.clear();
+    P_.identity();
+    rate_.reset();
+    rows = since_refresh = cursor = 0;
+    total = surveyed = 0;
+    last = -1;
+    warm_left = std::max<int64_t>(1, options.warmup);
+  }
+
+  W width;
+  DiscriminantOptions options;
+  Rate rate_;
+  Factor<P> P_;
+  Buffer counts, log_prior, half_square;             // per class
+  Buffer M, weights;                                 // class x feature: m_c and w_c = P m_c
+  Buffer origin, variance, ridge_held;               // per feature
+  Buffer long_mean, long_variance;                   // per feature, all rows alike; kept where there is a ridge
+  Buffer scatter;                                    // feature x feature, during the start
+  Buffer z_, e_, u_, along, score_;                  // the row at hand
+  int64_t rows = 0, warm_left, last = -1, since_refresh = 0, cursor = 0;
+  double total = 0, surveyed = 0;  // weight of all rows; rows behind the long-run variance
+  double log_count = 0;            // log_count: of the last row's class, whose prior is tilted
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

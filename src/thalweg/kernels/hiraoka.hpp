@@ -1,0 +1,129 @@
+// Hiraoka's online linear discriminant analysis (Kuncheva & Plumpton 2008, 2.3): stochastic ascent on
+//     phi(A) = tr(A'BA (I - A'WA / 2))
+// and the nearest class mean in the space of A'x. O(p m c) a row.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "rate.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+class Hiraoka final : public Learner {
+ public:
+  Hiraoka(int64_t p, int64_t components, bool full_gradient, Rate rate)
+      : Learner(p), m(components), full_gradient(full_gradient), rate_(std::move(rate)), A(p * m), mean(p), b(p), r(p),
+        bA(m), rA(m) {
+    start_axes();
+  }
+  Learner *copy() const override { return new Hiraoka(*this); }
+  double rate() const override { return rate_.value; }
+
+  void scores(const double *x, double *out) const override {
+    Scratch room(features() + m);
+    double *d = room.data(), *image = d + features();
+    for (int64_t c = 0; c < classes(); c++) {
+      if (counts[c] == 0) {
+        out[c] = -__builtin_inf();
+        continue;
+      }
+      for (int64_t j = 0; j < features(); j++) d[j] = x[j] - means[c * features() + j];
+      project(d, image);
+      double square = 0;
+      for (int64_t i = 0; i < m; i++) square += image[i] * image[i];
+      out[c] = -0.5 * std::min(square, 1e300);
+    }
+  }
+
+  int64_t step(const double *x, int64_t k) override {
+    const int64_t given = answer(x);
+    learn(x, k, rate_.next(given != k), true);
+    return given;
+  }
+
+  void begin(const double *X, const int64_t *y, int64_t rows) override {
+    for (Buffer *values : {&counts, &means, &mean}) std::fill(values->begin(), values->end(), 0.0);
+    total = 0;
+    rate_.reset();
+    start_axes();
+    for (int64_t i = 0; i < rows; i++) learn(X + i * features(), y[i], 0, false);
+  }
+
+  void visit(State &state) override {
+    visit_classes(state);
+    state.real("total", total);
+    state.matrix("counts", counts, 1, classes(), classes());
+    state.matrix("means", means, classes(), features(), features());
+    state.matrix("mean", mean, 1, features(), features());
+    state.matrix("axes", A, features(), m, m);
+    rate_.visit(state);
+  }
+
+ protected:
+  void insert(int64_t at) override {
+    insert_row(counts, at, 1);
+    insert_row(means, at, features());
+  }
+
+ private:
+  static constexpr double kMostNorm = 1e6;  // of A; only directions matter to the nearest mean
+
+  void start_axes() {
+    std::fill(A.begin(), A.end(), 0.0);
+    for (int64_t i = 0; i < std::min(features(), m); i++) A[i * m + i] = 1;
+  }
+
+  void project(const double *d, double *image) const {
+    std::fill(image, image + m, 0.0);
+    for (int64_t j = 0; j < features(); j++)
+      for (int64_t i = 0; i < m; i++) image[i] += d[j] * A[j * m + i];
+  }
+
+  // The means follow at the rate of A, after plain averaging at first: running averages would not track.
+  void learn(const double *x, int64_t k, double zeta, bool move_axes) {
+    counts[k] += 1;
+    total += 1;
+    double *mk = means.data() + k * features();
+    const double gain = std::max(zeta, 1 / counts[k]), overall = std::max(zeta, 1 / total);
+    for (int64_t j = 0; j < features(); j++) {
+      mk[j] += gain * (x[j] - mk[j]);
+      mean[j] += overall * (x[j] - mean[j]);
+      b[j] = mk[j] - mean[j];
+      r[j] = x[j] - mk[j];
+    }
+    if (move_axes) ascend(zeta);
+  }
+
+  // A += zeta (bb'A - rr'A A'bb'A), where bb' and rr' stand for B and W; or the whole gradient of phi.
+  void ascend(double zeta) {
+    project(b.data(), bA.data());
+    project(r.data(), rA.data());
+    double cross = 0, bA2 = 0, rA2 = 0, b2 = 0, r2 = 0;
+    for (int64_t i = 0; i < m; i++) cross += bA[i] * rA[i], bA2 += bA[i] * bA[i], rA2 += rA[i] * rA[i];
+    for (int64_t j = 0; j < features(); j++) b2 += b[j] * b[j], r2 += r[j] * r[j];
+    // The step is stable while zeta |r|^2 |A'b|^2 < 1 (and its mirror image): a larger one is cut to that, ours.
+    const double stiffness = full_gradient ? std::max(r2 * bA2, b2 * rA2) : r2 * bA2;
+    const double step = zeta / std::max(1.0, zeta * std::max(stiffness, b2));
+    double norm = 0;
+    for (int64_t j = 0; j < features(); j++)
+      for (int64_t i = 0; i < m; i++) {
+        const double up = full_gradient ? 2 * b[j] * bA[i] - cross * (b[j] * rA[i] + r[j] * bA[i])
+                                        : (b[j] - cross * r[j]) * bA[i];
+        double &at = A[j * m + i];
+        at += step * up;
+        norm += at * at;
+      }
+    norm = std::sqrt(norm);
+    if (norm > kMostNorm)
+      for (double &at : A) at *= kMostNorm / norm;
+  }
+
+  int64_t m;
+  bool full_gradient;
+  Rate rate_;
+  Buffer A, counts, means, mean, b, r, bA, rA;
+  double total = 0;
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

@@ -1,0 +1,110 @@
+// What every compiled learner can do: answer a row, learn its label, give its state out and take it back.
+//
+// A row is p doubles, a class is an index 0 … c - 1. A class that was announced but never seen is inert: it is
+// never answered and changes nothing, so a whole chunk's classes can be announced before its first row.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "simd.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+struct BadState : std::invalid_argument {
+  explicit BadState(const std::string &name) : std::invalid_argument("the saved state is not valid at '" + name + "'") {}
+};
+
+// Visits a learner's state by name, either writing it out or reading it in.
+struct State {
+  virtual ~State() = default;
+  virtual void real(const char *name, double &value) = 0;
+  virtual void integer(const char *name, int64_t &value) = 0;
+  virtual void integers(const char *name, std::vector<int64_t> &values) = 0;
+  // rows x columns of a padded matrix; the padding is not part of the state
+  virtual void matrix(const char *name, Buffer &values, int64_t rows, int64_t columns, int64_t stride) = 0;
+};
+
+class Learner {
+ public:
+  explicit Learner(int64_t features) : features_(features) {}
+  virtual ~Learner() = default;
+  virtual Learner *copy() const = 0;
+
+  int64_t features() const { return features_; }
+  int64_t classes() const { return classes_; }
+
+  // A class takes its place at index `at`; those behind it move up.
+  void announce(int64_t at) {
+    insert(at);
+    classes_++;
+  }
+  // One discriminant per class, -infinity for a class never seen.
+  virtual void scores(const double *x, double *out) const = 0;
+  // The class of the highest score, the lowest index at a tie, -1 where no class was seen.
+  int64_t answer(const double *x) const {
+    Scratch room(classes_);
+    scores(x, room.data());
+    return highest(room.data(), classes_);
+  }
+  // The answer to x as it would have been given before its label k, which is then learned.
+  virtual int64_t step(const double *x, int64_t k) = 0;
+  // Forget everything and begin from these rows.
+  virtual void begin(const double *X, const int64_t *y, int64_t rows) = 0;
+  virtual double rate() const = 0;
+  virtual void visit(State &state) = 0;
+
+  // Test-then-train: every output may be null.
+  void run(const double *X, const int64_t *y, int64_t rows, int64_t *answers, double *score_rows, double *rates) {
+    for (int64_t i = 0; i < rows; i++) {
+      const double *x = X + i * features_;
+      if (score_rows) scores(x, score_rows + i * classes_);
+      const int64_t given = step(x, y[i]);
+      if (answers) answers[i] = given;
+      if (rates) rates[i] = rate();
+    }
+  }
+
+  // Train-then-test: after each row, the mistakes on that row's own `tests` test rows.
+  void learn_then_test(const double *X, const int64_t *y, int64_t rows, const double *test_X, const int64_t *test_y,
+                       int64_t tests, int64_t *mistakes) {
+    for (int64_t i = 0; i < rows; i++) {
+      step(X + i * features_, y[i]);
+      int64_t wrong = 0;
+      for (int64_t j = i * tests; j < (i + 1) * tests; j++) wrong += answer(test_X + j * features_) != test_y[j];
+      mistakes[i] = wrong;
+    }
+  }
+
+ protected:
+  virtual void insert(int64_t at) = 0;
+
+  // Whoever restores a state learns the number of classes first.
+  void visit_classes(State &state) {
+    int64_t count = classes_;
+    state.integer("n_classes", count);
+    if (count < 0 || count > (int64_t(1) << 31)) throw BadState("n_classes");
+    while (classes_ < count) announce(classes_);
+    if (classes_ != count) throw BadState("n_classes");
+  }
+
+  static THALWEG_INLINE int64_t highest(const double *score, int64_t classes) {
+    int64_t best = -1;
+    double top = -__builtin_inf();
+    for (int64_t c = 0; c < classes; c++) {  // without a branch: answers are hard to foresee
+      const bool higher = score[c] > top;
+      best = higher ? c : best;
+      top = higher ? score[c] : top;
+    }
+    return best;
+  }
+
+  template <class Vector> static void insert_row(Vector &values, int64_t at, int64_t width) {
+    values.insert(values.begin() + at * width, width, 0);
+  }
+
+ private:
+  int64_t features_, classes_ = 0;
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

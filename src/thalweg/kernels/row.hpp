@@ -1,0 +1,121 @@
+// One row from Python, in whatever form it comes: an array of doubles (no copy), a dict, a list or tuple of numbers.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "simd.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+namespace nb = nanobind;
+
+// Beyond this, squares times squares would overflow: a larger value is refused like infinity.
+constexpr double kLargestValue = 1e50;
+
+inline int64_t first_bad(const double *values, int64_t count) {
+  // Blocks without a branch inside, so that the common case runs at the speed of memory.
+  constexpr int64_t block = 256;
+  for (int64_t from = 0; from < count; from += block) {
+    const int64_t to = std::min(from + block, count);
+    int64_t bad = 0;
+    for (int64_t i = from; i < to; i++) bad |= !(std::fabs(values[i]) <= kLargestValue);
+    if (bad)
+      for (int64_t i = from; i < to; i++)
+        if (!(std::fabs(values[i]) <= kLargestValue)) return i;
+  }
+  return -1;
+}
+
+class RowReader {
+ public:
+  explicit RowReader(int64_t features) : features_(features), copy_(features), names_(nb::tuple()) {}
+
+  void name(nb::tuple names) {
+    if (int64_t(names.size()) != features_) fail("the number of feature names and of features differ");
+    names_ = names;
+  }
+
+  const double *read(nb::handle row) {
+    const double *values = nb::isinstance<nb::dict>(row) ? from_dict(row) : from_array_or_sequence(row);
+    const int64_t bad = first_bad(values, features_);
+    if (bad >= 0)
+      fail("a row's values must be finite and within ±1e50, got " + text(values[bad]) + " in column " + column(bad));
+    return values;
+  }
+
+ private:
+  const double *from_dict(nb::handle row) {
+    if (int64_t(names_.size()) != features_) fail("a row given as a dict needs a model that knows its feature names");
+    if (PyDict_Size(row.ptr()) != features_)
+      fail("a row must have the model's " + std::to_string(features_) + " features, got " +
+           std::to_string(PyDict_Size(row.ptr())));
+    for (int64_t j = 0; j < features_; j++) {
+      PyObject *value = PyDict_GetItemWithError(row.ptr(), PyTuple_GET_ITEM(names_.ptr(), j));
+      if (!value) fail("a row must have every feature the model knows; " + column(j) + " is missing");
+      copy_[j] = number(value, j);
+    }
+    return copy_.data();
+  }
+
+  const double *from_array_or_sequence(nb::handle row) {
+    Py_buffer view;
+    if (PyObject_CheckBuffer(row.ptr())) {
+      if (PyObject_GetBuffer(row.ptr(), &view, PyBUF_FORMAT | PyBUF_ND) == 0) {
+        const bool doubles = view.ndim == 1 && view.format && std::strcmp(view.format, "d") == 0;
+        const int64_t length = view.ndim == 1 ? view.shape[0] : -1;
+        if (doubles && length == features_) std::memcpy(copy_.data(), view.buf, features_ * sizeof(double));
+        PyBuffer_Release(&view);
+        if (doubles) return require_width(length), copy_.data();
+      } else {
+        PyErr_Clear();
+      }
+    }
+    nb::object items = nb::steal(PySequence_Fast(row.ptr(), ""));
+    if (!items.is_valid() || nb::isinstance<nb::str>(row) || nb::isinstance<nb::bytes>(row)) {
+      PyErr_Clear();
+      fail("a row must be an array, a sequence of numbers or a dict, got " +
+           std::string(nb::cast<std::string>(nb::repr(row.type()))));
+    }
+    require_width(PySequence_Fast_GET_SIZE(items.ptr()));
+    for (int64_t j = 0; j < features_; j++) copy_[j] = number(PySequence_Fast_GET_ITEM(items.ptr(), j), j);
+    return copy_.data();
+  }
+
+  double number(PyObject *value, int64_t j) const {
+    const double x = PyFloat_AsDouble(value);
+    if (x == -1 && PyErr_Occurred()) {
+      PyErr_Clear();
+      fail("a row's values must be numbers, got " + std::string(nb::cast<std::string>(nb::repr(nb::handle(value)))) +
+           " in column " + column(j));
+    }
+    return x;
+  }
+
+  void require_width(int64_t length) const {
+    if (length != features_)
+      fail("a row must have the model's " + std::to_string(features_) + " features, got " + std::to_string(length));
+  }
+
+  std::string column(int64_t j) const {
+    if (int64_t(names_.size()) == features_) return nb::cast<std::string>(nb::repr(names_[j]));
+    return std::to_string(j);
+  }
+  static std::string text(double x) { return nb::cast<std::string>(nb::repr(nb::float_(x))); }
+
+  [[noreturn]] static void fail(const std::string &message) {
+    nb::object error = nb::module_::import_("thalweg.errors").attr("InvalidInput");
+    PyErr_SetString(error.ptr(), message.c_str());
+    throw nb::python_error();
+  }
+
+  int64_t features_;
+  Buffer copy_;
+  nb::tuple names_;
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

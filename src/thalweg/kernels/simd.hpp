@@ -1,0 +1,187 @@
+// Short vectors of doubles in the width of the instruction set this file is compiled for.
+//
+// GCC lowers a vector wider than the machine's through memory, so the width must match the target: 8 lanes for
+// AVX-512, 4 for AVX2, 2 for SSE2 and NEON. Everything lives in a namespace per instruction set.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#ifndef THALWEG_LEVEL
+#error "compile with -DTHALWEG_LEVEL=<name of the instruction set>"
+#endif
+#define THALWEG_INLINE inline __attribute__((always_inline))
+
+namespace thalweg::THALWEG_LEVEL {
+
+#if defined(__AVX512F__)
+constexpr int kLanes = 8;
+#elif defined(__AVX2__)
+constexpr int kLanes = 4;
+#else
+constexpr int kLanes = 2;
+#endif
+
+template <int L> struct VectorOf;
+template <> struct VectorOf<2> { typedef double type __attribute__((vector_size(16))); };
+template <> struct VectorOf<4> { typedef double type __attribute__((vector_size(32))); };
+template <> struct VectorOf<8> { typedef double type __attribute__((vector_size(64))); };
+
+// In memory a vector is as aligned as a double. Not memcpy: a store through char could change any pointer, and the
+// compiler would load them all again.
+template <class V> struct InMemory { typedef V type __attribute__((aligned(8))); };
+template <class V> THALWEG_INLINE V load(const double *from) {
+  return *reinterpret_cast<const typename InMemory<V>::type *>(from);
+}
+template <class V> THALWEG_INLINE void store(double *to, V v) {
+  *reinterpret_cast<typename InMemory<V>::type *>(to) = v;
+}
+template <class V> THALWEG_INLINE V broadcast(double x) { return V{} + x; }
+
+THALWEG_INLINE double sum(VectorOf<2>::type a) { return a[0] + a[1]; }
+THALWEG_INLINE double sum(VectorOf<4>::type a) {
+  a += __builtin_shufflevector(a, a, 2, 3, 0, 1);
+  return a[0] + a[1];
+}
+THALWEG_INLINE double sum(VectorOf<8>::type a) {
+  a += __builtin_shufflevector(a, a, 4, 5, 6, 7, 0, 1, 2, 3);
+  a += __builtin_shufflevector(a, a, 2, 3, 0, 1, 6, 7, 4, 5);
+  return a[0] + a[1];
+}
+
+// Lane r of the result is the sum of s[r]: as many dot products as lanes, reduced together.
+THALWEG_INLINE VectorOf<2>::type sums(const VectorOf<2>::type *s) {
+  return __builtin_shufflevector(s[0], s[1], 0, 2) + __builtin_shufflevector(s[0], s[1], 1, 3);
+}
+THALWEG_INLINE VectorOf<4>::type sums(const VectorOf<4>::type *s) {
+  VectorOf<4>::type a[2];
+  for (int i = 0; i < 2; i++)
+    a[i] = __builtin_shufflevector(s[2 * i], s[2 * i + 1], 0, 4, 2, 6) +
+           __builtin_shufflevector(s[2 * i], s[2 * i + 1], 1, 5, 3, 7);
+  return __builtin_shufflevector(a[0], a[1], 0, 1, 4, 5) + __builtin_shufflevector(a[0], a[1], 2, 3, 6, 7);
+}
+THALWEG_INLINE VectorOf<8>::type sums(const VectorOf<8>::type *s) {
+  VectorOf<8>::type a[4], b[2];
+  for (int i = 0; i < 4; i++)
+    a[i] = __builtin_shufflevector(s[2 * i], s[2 * i + 1], 0, 8, 2, 10, 4, 12, 6, 14) +
+           __builtin_shufflevector(s[2 * i], s[2 * i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+  for (int i = 0; i < 2; i++)
+    b[i] = __builtin_shufflevector(a[2 * i], a[2 * i + 1], 0, 1, 8, 9, 4, 5, 12, 13) +
+           __builtin_shufflevector(a[2 * i], a[2 * i + 1], 2, 3, 10, 11, 6, 7, 14, 15);
+  return __builtin_shufflevector(b[0], b[1], 0, 1, 2, 3, 8, 9, 10, 11) +
+         __builtin_shufflevector(b[0], b[1], 4, 5, 6, 7, 12, 13, 14, 15);
+}
+
+// Lane r of the result is the sum of lanes r, r + 1, …: what lies behind each lane, itself included.
+THALWEG_INLINE VectorOf<2>::type suffix_sums(VectorOf<2>::type a) {
+  const VectorOf<2>::type zero{};
+  return a + __builtin_shufflevector(a, zero, 1, 2);
+}
+THALWEG_INLINE VectorOf<4>::type suffix_sums(VectorOf<4>::type a) {
+  const VectorOf<4>::type zero{};
+  a += __builtin_shufflevector(a, zero, 1, 2, 3, 4);
+  return a + __builtin_shufflevector(a, zero, 2, 3, 4, 5);
+}
+THALWEG_INLINE VectorOf<8>::type suffix_sums(VectorOf<8>::type a) {
+  const VectorOf<8>::type zero{};
+  a += __builtin_shufflevector(a, zero, 1, 2, 3, 4, 5, 6, 7, 8);
+  a += __builtin_shufflevector(a, zero, 2, 3, 4, 5, 6, 7, 8, 9);
+  return a + __builtin_shufflevector(a, zero, 4, 5, 6, 7, 8, 9, 10, 11);
+}
+
+// Lane r of the result is lane r + 1 of a; the last lane is b's first.
+THALWEG_INLINE VectorOf<2>::type shift(VectorOf<2>::type a, VectorOf<2>::type b) {
+  return __builtin_shufflevector(a, b, 1, 2);
+}
+THALWEG_INLINE VectorOf<4>::type shift(VectorOf<4>::type a, VectorOf<4>::type b) {
+  return __builtin_shufflevector(a, b, 1, 2, 3, 4);
+}
+THALWEG_INLINE VectorOf<8>::type shift(VectorOf<8>::type a, VectorOf<8>::type b) {
+  return __builtin_shufflevector(a, b, 1, 2, 3, 4, 5, 6, 7, 8);
+}
+
+// Memory on cache-line boundaries.
+template <class T> struct CacheAligned {
+  using value_type = T;
+  CacheAligned() = default;
+  template <class U> CacheAligned(const CacheAligned<U> &) {}
+  T *allocate(std::size_t n) {
+    void *raw = std::aligned_alloc(64, (n * sizeof(T) + 63) / 64 * 64);
+    if (!raw) throw std::bad_alloc();
+    return static_cast<T *>(raw);
+  }
+  void deallocate(T *raw, std::size_t) { std::free(raw); }
+  template <class U> bool operator==(const CacheAligned<U> &) const { return true; }
+  template <class U> bool operator!=(const CacheAligned<U> &) const { return false; }
+};
+using Buffer = std::vector<double, CacheAligned<double>>;
+
+// Room for a prediction: on the stack where it is small.
+class Scratch {
+ public:
+  explicit Scratch(int64_t doubles) {
+    if (doubles > kSmall) large_.resize(doubles);
+  }
+  double *data() { return large_.empty() ? small_ : large_.data(); }
+
+ private:
+  static constexpr int64_t kSmall = 128;
+  alignas(64) double small_[kSmall];
+  Buffer large_;
+};
+
+// A vector of P features (P = 0: known at run time only) cut into blocks of L lanes, padded with zeros.
+template <int P> struct Width {
+  static constexpr int L = P == 0 || P > 12 ? kLanes : (P <= 2 || kLanes == 2 ? 2 : 4);
+  using V = typename VectorOf<L>::type;
+  explicit Width(int64_t p) : p_(p), blocks_((p + L - 1) / L) {}
+  THALWEG_INLINE int64_t features() const { return P ? P : p_; }
+  THALWEG_INLINE int64_t blocks() const { return P ? (P + L - 1) / L : blocks_; }
+  THALWEG_INLINE int64_t stride() const { return blocks() * L; }
+  // Lanes of a block that hold a feature, where that is known to the compiler; else all.
+  THALWEG_INLINE int filled(int64_t block) const { return P && (block + 1) * L > P ? int(P - block * L) : L; }
+
+  // A working vector: on the stack, and from there in registers, where the width is known; else borrowed.
+  class Room {
+   public:
+    explicit THALWEG_INLINE Room(Buffer &borrowed) : data_(P ? own_ : borrowed.data()) {}
+    THALWEG_INLINE operator double *() { return P ? own_ : data_; }
+
+   private:
+    alignas(64) double own_[P ? (P + L - 1) / L * L : 1];
+    double *data_;
+  };
+
+  // x - origin, padded.
+  THALWEG_INLINE void difference(const double *x, const double *origin, double *to) const {
+    const int64_t whole = features() / L;
+    for (int64_t b = 0; b < whole; b++) store<V>(to + b * L, load<V>(x + b * L) - load<V>(origin + b * L));
+    if (whole < blocks()) {
+      V tail{};
+      for (int r = 0; r < L - 1; r++)
+        if (whole * L + r < features()) tail[r] = x[whole * L + r];
+      store<V>(to + whole * L, tail - load<V>(origin + whole * L));
+    }
+  }
+
+  THALWEG_INLINE double dot(const double *a, const double *b) const {
+    V s0{}, s1{};
+    int64_t i = 0;
+    for (; i + 2 <= blocks(); i += 2) {
+      s0 += load<V>(a + L * i) * load<V>(b + L * i);
+      s1 += load<V>(a + L * i + L) * load<V>(b + L * i + L);
+    }
+    if (i < blocks()) s0 += load<V>(a + L * i) * load<V>(b + L * i);
+    return sum(s0 + s1);
+  }
+  THALWEG_INLINE void add(double *to, double factor, const double *v) const {
+    for (int64_t i = 0; i < blocks(); i++) store<V>(to + L * i, load<V>(to + L * i) + factor * load<V>(v + L * i));
+  }
+
+ private:
+  int64_t p_, blocks_;
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

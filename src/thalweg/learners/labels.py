@@ -1,0 +1,156 @@
+"""The labels a learner knows, sorted, and their places: what turns labels into the kernels' class indices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from thalweg.errors import InvalidInput
+
+_KIND_NAMES = {"i": "integers", "b": "booleans", "U": "strings", "f": "numbers"}
+#: What a learner answers before it has seen any label: the zero of the labels' type.
+_ZEROS: dict[str, Any] = {"i": 0, "b": False, "U": "", "f": 0.0}
+_WIDEST_TABLE = 1 << 16
+_EVERYDAY_TYPES: dict[str, frozenset[type]] = {
+    "i": frozenset({int, np.int64}),
+    "b": frozenset({bool, np.bool_}),
+    "U": frozenset({str, np.str_}),
+}
+
+
+def as_labels(y: ArrayLike | None, rows: int, owner: str) -> NDArray[Any]:
+    """A one-dimensional array of integers, booleans, strings or whole floats; or an error that says what is wrong."""
+    if y is None:
+        raise InvalidInput(f"{owner} requires y to be passed, but the target y is None")
+    try:
+        labels: NDArray[Any] = column_or_1d(y, warn=True)
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            raise InvalidInput("y must hold a label for every row, but Input y contains NaN or infinity")
+        if labels.dtype.kind == "O":
+            labels = _from_objects(labels)
+        elif labels.dtype.kind in "fc":
+            check_classification_targets(labels)
+    except InvalidInput:
+        raise
+    except ValueError as error:
+        raise InvalidInput(f"y must be a one-dimensional array of class labels: {error}") from error
+    if len(labels) != rows:
+        raise InvalidInput(f"y must have one label for each of the {rows} rows of X, got {len(labels)}")
+    if labels.dtype.kind == "u":
+        labels = labels.astype(np.int64)
+    if labels.dtype.kind == "S":
+        labels = labels.astype(np.str_)
+    if labels.dtype.kind not in _KIND_NAMES:
+        raise InvalidInput(f"y must hold integers, strings or booleans, got {labels.dtype}")
+    return labels
+
+
+def _from_objects(labels: NDArray[Any]) -> NDArray[Any]:
+    kinds = {kind_of(label) for label in labels.tolist()}
+    if len(kinds) > 1:
+        names = " and ".join(sorted(_KIND_NAMES[kind] for kind in kinds))
+        raise InvalidInput(f"y must hold labels of one type, got {names} together")
+    types = {"i": np.int64, "b": np.bool_, "U": np.str_, "f": np.float64}
+    return np.asarray(labels, dtype=types[kinds.pop()] if kinds else None)
+
+
+def kind_of(label: object) -> str:
+    """The kind of one label: ``"i"``, ``"b"``, ``"U"`` or ``"f"``."""
+    if isinstance(label, (bool, np.bool_)):
+        return "b"
+    if isinstance(label, (int, np.integer)):
+        return "i"
+    if isinstance(label, str):
+        return "U"
+    if isinstance(label, (float, np.floating)) and float(label).is_integer():
+        return "f"
+    raise InvalidInput(f"y must be an integer, a string or a boolean, got {label!r}")
+
+
+class Labels:
+    """An immutable, sorted set of labels of one kind.
+
+    >>> known = Labels.of(["up", "down"])
+    >>> known.values
+    array(['down', 'up'], dtype='<U4')
+    >>> known.codes["up"]
+    1
+    """
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        self.values = values
+        self.kind = values.dtype.kind if len(values) else ""
+        self._everyday = _EVERYDAY_TYPES.get(self.kind, frozenset())
+        self.codes: dict[Any, int] = {value: code for code, value in enumerate(values.tolist())}
+
+    @classmethod
+    def of(cls, labels: Iterable[Any]) -> Labels:
+        """The set of these labels."""
+        return cls(np.unique(np.asarray(list(labels))))
+
+    @classmethod
+    def none(cls) -> Labels:
+        """Before the first label."""
+        return cls(np.empty(0, dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def knows(self, label: object) -> bool:
+        """Whether this very label, of this type, is in the set; a label of another type is an error."""
+        if type(label) not in self._everyday:
+            self._require_kind(kind_of(label), label)
+        return label in self.codes
+
+    def with_labels(self, y: NDArray[Any]) -> Labels:
+        """These labels and those of y, sorted."""
+        if len(y) == 0:
+            return self
+        self._require_kind(y.dtype.kind, y[0])
+        fresh = _distinct(y) if len(self) == 0 else np.setdiff1d(_distinct(y), self.values)
+        return Labels(np.unique(np.concatenate([self.values, fresh]) if len(self) else fresh)) if len(fresh) else self
+
+    def encode(self, y: NDArray[Any]) -> NDArray[np.int64]:
+        """The place of each label of y, all of which are in the set."""
+        if self.kind in "ib":
+            whole = y.astype(np.int64, copy=False)
+            values = self.values.astype(np.int64)
+            low, high = int(values[0]), int(values[-1])
+            if high - low < _WIDEST_TABLE:
+                table = np.zeros(high - low + 1, dtype=np.int64)
+                table[values - low] = np.arange(len(values))
+                return table[whole - low]
+            return np.searchsorted(values, whole).astype(np.int64)
+        return np.fromiter(map(self.codes.__getitem__, y.tolist()), dtype=np.int64, count=len(y))
+
+    def decode(self, codes: NDArray[np.int64]) -> NDArray[Any]:
+        """The labels at these places; -1, no answer, is the zero of the labels' type."""
+        answers = self.values.take(np.maximum(codes, 0))
+        unanswered = codes < 0
+        if unanswered.any():
+            answers[unanswered] = _ZEROS[self.kind]
+        return answers
+
+    def decode_one(self, code: int) -> Any:
+        """The label at one place, as an ordinary Python value."""
+        return self.values.item(code) if code >= 0 else _ZEROS[self.kind]
+
+    def _require_kind(self, kind: str, example: object) -> None:
+        if self.kind and kind != self.kind:
+            shown = example.item() if isinstance(example, np.generic) else example
+            raise InvalidInput(f"y must hold {_KIND_NAMES[self.kind]} like the labels learned so far, got {shown!r}")
+
+
+def _distinct(y: NDArray[Any]) -> NDArray[Any]:
+    if y.dtype.kind == "i":
+        low, high = int(y.min()), int(y.max())
+        if high - low < _WIDEST_TABLE:
+            return np.flatnonzero(np.bincount((y - low).astype(np.int64))) + np.int64(low)
+    if y.dtype.kind == "U":
+        return np.array(sorted(set(y.tolist())))
+    return np.unique(y)

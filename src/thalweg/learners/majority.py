@@ -1,0 +1,21 @@
+"""The majority baseline: the most frequent label so far. O(c) a row."""
+
+from __future__ import annotations
+
+from thalweg.kernels import compiled
+from thalweg.kernels._base import Core
+from thalweg.learners.contract import LooksAtNoFeature, StreamClassifier, WithProbabilities
+
+
+class MajorityClass(LooksAtNoFeature, WithProbabilities, StreamClassifier):
+    """Answers the most frequent label so far, the lowest at a tie; looks at no feature.
+
+    Examples
+    --------
+    >>> from thalweg import MajorityClass
+    >>> MajorityClass().predict_then_learn([[0], [0], [0], [0]], [1, 2, 2, 1]).tolist()
+    [0, 1, 1, 2]
+    """
+
+    def _make_core(self, features: int) -> Core:
+        return compiled.majority(features)

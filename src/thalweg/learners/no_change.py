@@ -1,0 +1,25 @@
+"""The no-change baseline: the next label is the last one again.
+
+On streams whose labels come in runs it is hard to beat: on the electricity data it errs on 0.147 of the rows, less
+than every model in Kuncheva & Plumpton's table. A report without it flatters. O(1) a row.
+"""
+
+from __future__ import annotations
+
+from thalweg.kernels import compiled
+from thalweg.kernels._base import Core
+from thalweg.learners.contract import LooksAtNoFeature, StreamClassifier, WithProbabilities
+
+
+class NoChange(LooksAtNoFeature, WithProbabilities, StreamClassifier):
+    """Answers the last label it learned; looks at no feature.
+
+    Examples
+    --------
+    >>> from thalweg import NoChange
+    >>> NoChange().predict_then_learn([[0], [0], [0], [0]], ["a", "a", "b", "b"]).tolist()
+    ['', 'a', 'a', 'b']
+    """
+
+    def _make_core(self, features: int) -> Core:
+        return compiled.no_change(features)

@@ -1,0 +1,92 @@
+"""The perceptron for streams: weights move only on a mistake, or within a margin of one.
+
+F. Rosenblatt, "Principles of Neurodynamics", 1962, as in Kuncheva & Plumpton 2008, section 2.1; margin and averaging
+as in X. Wu, J. Snell, "Incremental learning" simulations, 2016.
+
+==========  =================  ===============  =========================================
+paper       here               shape            meaning
+==========  =================  ===============  =========================================
+eta         ``rate``                            step of an update
+w           weights per class  (classes, p+1)   w = w_(+1) - w_(-1) for two classes
+z = [1, x]  augmented row      (p+1,)           the bias is the weight of the constant 1
+==========  =================  ===============  =========================================
+
+Where we depart
+1. Any number of classes: the true class gains eta z / 2, its best rival loses as much. For two classes their
+   difference moves by eta z: the paper's rule.
+2. An update happens at score(true) - score(rival) <= margin, with "<=": from zero weights a strict "<" would never
+   learn anything.
+
+Cost: O(p c) a row, two dot products for two classes; the limit is reading the weights once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thalweg.errors import InvalidParameter
+from thalweg.kernels import compiled
+from thalweg.kernels._base import Core
+from thalweg.learners.contract import StreamClassifier, WithRate
+from thalweg.learners.seeds import as_seed
+from thalweg.rates import Rate, as_rate
+
+
+class Perceptron(WithRate, StreamClassifier):
+    """Mistake-driven linear classifier with additive updates.
+
+    Parameters
+    ----------
+    rate : positive float or a rate of `thalweg.rates`, default 0.5
+        The step. With a constant rate it matters only against the starting weights; with one that changes, a larger
+        step forgets more.
+    margin : float >= 0, default 0.0
+        Rows answered rightly by no more than this are learned as well. Larger learns from more rows, steadier.
+    averaged : bool, default False
+        Answer with the average of all weights so far: steadier on a still stream, slower on a drifting one.
+    start_scale : float >= 0, default 0.01
+        Starting weights are drawn from [-start_scale, start_scale], as the paper's "small random numbers".
+    random_state : int >= 0, default 0
+        The seed of the starting weights.
+
+    Examples
+    --------
+    >>> from thalweg import Perceptron
+    >>> model = Perceptron(rate=0.7)
+    >>> for _ in range(3):
+    ...     model = model.learn_one({"a": 1.0, "b": 0.0}, "left").learn_one({"a": 0.0, "b": 1.0}, "right")
+    >>> model.predict_one({"a": 0.9, "b": 0.1})
+    'left'
+    """
+
+    def __init__(
+        self,
+        rate: float | Rate = 0.5,
+        *,
+        margin: float = 0.0,
+        averaged: bool = False,
+        start_scale: float = 0.01,
+        random_state: int = 0,
+    ) -> None:
+        self.rate = rate
+        self.margin = margin
+        self.averaged = averaged
+        self.start_scale = start_scale
+        self.random_state = random_state
+
+    def _make_core(self, features: int) -> Core:
+        rate = as_rate(self.rate, "Perceptron", below_one=False)
+        for name in ("margin", "start_scale"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < 1e50:
+                raise InvalidParameter.of("Perceptron", name, "be a finite number >= 0", value)
+        if not isinstance(self.averaged, bool | np.bool_):
+            raise InvalidParameter.of("Perceptron", "averaged", "be True or False", self.averaged)
+        return compiled.perceptron(
+            features,
+            rate.code(),
+            margin=float(self.margin),
+            averaged=bool(self.averaged),
+            start_scale=float(self.start_scale),
+            seed=as_seed(self.random_state, "Perceptron"),
+        )

@@ -1,0 +1,150 @@
+"""How fast a learner learns: rates as values that any learner takes.
+
+A rate is an immutable description. Its state (the row count, the recent mistakes, the current value) lives in
+the learner's compiled loop, so one rate may be shared by many learners, and it is saved with the model.
+
+======================  ============================================================  =====================
+rate                    value at row t = 1, 2, …                                      source
+======================  ============================================================  =====================
+``Constant(value)``     value                                                         Kuncheva & Plumpton, 4
+``InverseSqrt(eta0)``   eta0 / sqrt(t)                                                Wu & Snell
+``ErrorDriven(start)``  start, then moved at each mistake by the change in the error  Kuncheva & Plumpton, 5
+======================  ============================================================  =====================
+
+What a rate means is the learner's to say: for `OnlineLDC`, `Perceptron` and `HiraokaLDA` larger is more
+eager; for `BalancedWinnow` it is beta, and smaller is more eager.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import TypeAlias
+
+from thalweg.errors import InvalidParameter
+
+#: What the compiled loop is told: kind, starting value, window.
+RateCode: TypeAlias = tuple[int, float, int]
+
+
+def _require_positive(owner: str, name: str, value: object, *, below_one: bool) -> float:
+    rule = "lie in (0, 1)" if below_one else "be a positive finite number"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidParameter.of(owner, name, rule, value)
+    number = float(value)
+    if not 0.0 < number < (1.0 if below_one else float("inf")):
+        raise InvalidParameter.of(owner, name, rule, value)
+    return number
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same rate at every row.
+
+    >>> Constant(0.9)
+    Constant(value=0.9)
+    """
+
+    value: float
+
+    def __post_init__(self) -> None:
+        _require_positive("Constant", "value", self.value, below_one=False)
+
+    @property
+    def start_value(self) -> float:
+        """The rate at the first row."""
+        return float(self.value)
+
+    def code(self) -> RateCode:
+        """The rate as the kernels take it."""
+        return 0, float(self.value), 0
+
+
+@dataclass(frozen=True)
+class InverseSqrt:
+    """eta0 / sqrt(t): the decaying step of stochastic gradient methods.
+
+    Learners whose rate must stay below one clip it there.
+
+    >>> InverseSqrt(1.0).code()
+    (1, 1.0, 0)
+    """
+
+    eta0: float = 1.0
+
+    def __post_init__(self) -> None:
+        _require_positive("InverseSqrt", "eta0", self.eta0, below_one=False)
+
+    @property
+    def start_value(self) -> float:
+        """The rate at the first row."""
+        return float(self.eta0)
+
+    def code(self) -> RateCode:
+        """The rate as the kernels take it."""
+        return 1, float(self.eta0), 0
+
+
+@dataclass(frozen=True)
+class ErrorDriven:
+    """A rate that follows the change of the learner's own error (Kuncheva & Plumpton 2008, section 5).
+
+    With E_t the share of mistakes among the last ``window`` rows and Delta = E_{t-window} - E_t, each mistake
+    moves the rate to ``rate ** (1 + Delta)`` (`BalancedWinnow`: ``rate * (1 + Delta)``), so a rising error
+    makes the learner more eager. The rate stays inside [1e-6, 1 - 1e-6].
+
+    Parameters
+    ----------
+    start : float in (0, 1)
+        The rate before anything is known. The paper does not say; 0.5 is the neutral value.
+    window : int >= 1
+        Rows over which the error is counted. Larger reacts later and less to noise. The paper does not give
+        its value; 10 reproduces its results.
+
+    Examples
+    --------
+    >>> ErrorDriven()
+    ErrorDriven(start=0.5, window=10)
+    """
+
+    start: float = 0.5
+    window: int = 10
+
+    def __post_init__(self) -> None:
+        _require_positive("ErrorDriven", "start", self.start, below_one=True)
+        if isinstance(self.window, bool) or not isinstance(self.window, int) or not 1 <= self.window <= 10**6:
+            raise InvalidParameter.of("ErrorDriven", "window", "be an integer from 1 to 1,000,000", self.window)
+
+    @property
+    def start_value(self) -> float:
+        """The rate at the first row."""
+        return float(self.start)
+
+    def code(self) -> RateCode:
+        """The rate as the kernels take it."""
+        return 2, float(self.start), int(self.window)
+
+
+Rate: TypeAlias = Constant | InverseSqrt | ErrorDriven
+
+
+def as_rate(value: object, owner: str, *, below_one: bool = True) -> Rate:
+    """A float or a rate, as a rate; anything else is an error that names its owner.
+
+    >>> as_rate(0.5, "OnlineLDC")
+    Constant(value=0.5)
+    >>> as_rate("fast", "OnlineLDC")
+    Traceback (most recent call last):
+        ...
+    thalweg.errors.InvalidParameter: The 'rate' parameter of OnlineLDC must be a float in (0, 1) or a rate of \
+thalweg.rates, got 'fast'.
+    """
+    if isinstance(value, (InverseSqrt, ErrorDriven)):
+        return value
+    number = value.value if isinstance(value, Constant) else value
+    rule = f"be a {'float in (0, 1)' if below_one else 'positive float'} or a rate of thalweg.rates"
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise InvalidParameter.of(owner, "rate", rule, value)
+    if not 0.0 < float(number) < (1.0 if below_one else float("inf")):
+        raise InvalidParameter.of(owner, "rate", rule, value)
+    return Constant(float(number))

@@ -1,0 +1,121 @@
+"""The house style: one look for every figure.
+
+Colours are Okabe and Ito's, told apart by every kind of colour vision; a model keeps its colour, line and
+marker in all figures, so that nothing is told by colour alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from thalweg.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#AA5A8C"
+ORANGE, SKY, GREY, INK = "#E69F00", "#56B4E9", "#7A7A7A", "#222222"
+
+PNG_DOTS_PER_INCH = 160
+
+_SETTINGS: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 10,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": "#888888",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#E3E3E3",
+    "grid.linewidth": 0.7,
+    "xtick.color": "#555555",
+    "ytick.color": "#555555",
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "lines.linewidth": 1.7,
+    "legend.frameon": False,
+    "legend.fontsize": 9.5,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "svg.fonttype": "path",
+    "svg.hashsalt": "thalweg",
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one model is drawn, in every figure."""
+
+    colour: str
+    dashes: str | tuple[int, tuple[float, ...]]
+    marker: str
+
+
+_LOOKS = {
+    "O-LDC": Look(BLUE, "-", "o"),
+    "O-LDC, hard": Look(SKY, "-", "h"),
+    "Perceptron": Look(VERMILION, (0, (5, 1.6)), "s"),
+    "Winnow": Look(GREEN, (0, (4, 1.4, 1, 1.4)), "^"),
+    "Hiraoka's LDA": Look(PURPLE, (0, (1.4, 1.1)), "D"),
+    "No change": Look(GREY, (0, (2, 2)), "x"),
+    "Majority class": Look("#A8A8A8", (0, (1, 2.2)), "+"),
+}
+_OTHER = Look(ORANGE, "-", "v")
+
+
+def look_of(model: str) -> Look:
+    """The look of a model, by its printed name; unknown names share one.
+
+    >>> look_of("O-LDC").colour
+    '#0072B2'
+    """
+    return _LOOKS.get(model, _OTHER)
+
+
+def require_matplotlib() -> None:
+    """Say at once, and clearly, when figures cannot be drawn."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra.of("matplotlib", "plot", "drawing figures") from error
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Within it, figures are made and written in the house style; the caller's own settings return after."""
+    require_matplotlib()
+    from matplotlib import rc_context
+
+    with rc_context(_SETTINGS):
+        yield
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure, sizes in inches, outside pyplot: nothing global is opened or left open."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def share_from_zero(axes: Axes, top: float) -> None:
+    """A share (error, rate) starts at zero and leaves a little air above its largest value."""
+    axes.set_ylim(0.0, max(top * 1.06, 0.01))
+
+
+def save(figure: Figure, folder: Path, stem: str) -> list[Path]:
+    """Write a figure as PNG and SVG, the same bytes for the same figure; the paths written."""
+    paths = [folder / f"{stem}.png", folder / f"{stem}.svg"]
+    with house_style():
+        figure.savefig(paths[0], dpi=PNG_DOTS_PER_INCH, metadata={"Software": None})
+        figure.savefig(paths[1], metadata={"Date": None})
+    return paths

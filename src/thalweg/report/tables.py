@@ -1,0 +1,104 @@
+"""Tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from thalweg.report.finding import Finding
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+MARK = "•"
+
+
+class _Column(NamedTuple):
+    header: str
+    cell: Callable[[Finding], str]
+    justify: Literal["left", "right"] = "right"
+
+
+def comparison(findings: Sequence[Finding]) -> Table:
+    """Paper and measured side by side, a section for each data set, its best model in bold.
+
+    Columns that would be empty are left out.
+    """
+    columns = [column for column in _COMPARISON if any(map(column.cell, findings))]
+    table = _empty()
+    for column in columns:
+        table.add_column(column.header, justify=column.justify, no_wrap=True)
+    for data, group in groupby(findings, key=lambda finding: finding.data):
+        if table.row_count:
+            table.add_row()
+        table.add_row(data, style="bold")
+        members = list(group)
+        best = min((finding.measured for finding in members if finding.symbol), default=None)
+        for finding in members:
+            style = "bold" if finding.measured == best else None if finding.symbol else "dim"
+            table.add_row(*[column.cell(finding) for column in columns], style=style)
+    return table
+
+
+def scores(measures: Sequence[str], lines: Mapping[str, Sequence[float | None]]) -> Table:
+    """Several measures of several classifiers, a line each; what a classifier does not have stays empty."""
+    table = _empty()
+    table.add_column("", no_wrap=True)
+    for measure in measures:
+        table.add_column(measure, justify="right", no_wrap=True)
+    for number, (name, values) in enumerate(lines.items()):
+        cells = ["" if value is None else f"{value:.3f}" for value in values]
+        table.add_row(name, *cells, style="bold" if number == 0 else None)
+    return table
+
+
+def _empty() -> Table:
+    from rich.table import Table
+
+    # Seven columns fit into 80 characters only without lines.
+    return Table(header_style="dim", box=None, padding=(0, 2, 0, 0), pad_edge=False)
+
+
+def _model(finding: Finding) -> str:
+    return f" {finding.model} {finding.symbol}".rstrip()
+
+
+def _printed_rate(finding: Finding) -> str:
+    printed = finding.printed
+    return "" if printed is None or printed.rate is None else f"{printed.rate:.2f}"
+
+
+def _printed_error(finding: Finding) -> str:
+    return "" if finding.printed is None else _interval(finding.printed.error, finding.printed.ci95)
+
+
+def _rate(finding: Finding) -> str:
+    return "" if finding.rate is None else f"{finding.rate:.2f}"
+
+
+def _measured(finding: Finding) -> str:
+    return _interval(finding.measured, finding.ci95) + (f" {MARK}" if finding.differs else "")
+
+
+def _at_printed_rate(finding: Finding) -> str:
+    return "" if finding.at_printed_rate is None else f"{finding.at_printed_rate[0]:.3f}"
+
+
+def _kappa_temporal(finding: Finding) -> str:
+    return "" if finding.kappa_temporal is None else f"{finding.kappa_temporal:+.3f}"
+
+
+def _interval(error: float, ci95: float | None) -> str:
+    return f"{error:.3f}" if ci95 is None else f"{error:.3f} ± {ci95:.3f}"
+
+
+_COMPARISON = (
+    _Column("", _model, "left"),
+    _Column("rate\npaper", _printed_rate),
+    _Column("rate\nhere", _rate),
+    _Column("error\npaper", _printed_error, "left"),
+    _Column("error\nhere", _measured, "left"),
+    _Column("at paper\nrate", _at_printed_rate),
+    _Column("κ tem-\nporal", _kappa_temporal),
+)

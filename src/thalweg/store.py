@@ -1,0 +1,186 @@
+"""Save and load models: arrays and a JSON header in one safetensors file, never a pickle.
+
+A file is a safetensors container whose only metadata entry, ``thalweg``, is a JSON object::
+
+    protocol     the number of this format, 1; a reader refuses a newer one
+    class        one of the names below and nothing else: a file cannot name code
+    parameters   the constructor's arguments; a rate is {"rate": name, …its fields}
+    features     how many, and their names where they have any
+    labels       their kind and the sorted values
+    sha256       over the header without this entry and over every array: safetensors does not notice changed numbers
+
+The arrays are the compiled core's state, so that a loaded model goes on bit for bit. Files are written to a temporary
+neighbour, flushed to the disk and renamed: a reader sees the old file or the new one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load as load_arrays
+from safetensors.numpy import save as save_arrays
+
+from thalweg import learners, rates
+from thalweg.errors import InvalidParameter, ModelFileError
+from thalweg.learners.contract import StreamClassifier
+from thalweg.learners.labels import Labels
+
+PROTOCOL = 1
+_CLASSES: dict[str, type[StreamClassifier]] = {name: getattr(learners, name) for name in learners.__all__}
+_RATES: dict[str, type[rates.Rate]] = {
+    kind.__name__: kind for kind in (rates.Constant, rates.InverseSqrt, rates.ErrorDriven)
+}
+_LABEL_TYPES: dict[str, Any] = {"i": np.int64, "b": np.bool_, "U": np.str_, "f": np.float64}
+
+
+def save(model: StreamClassifier, path: str | os.PathLike[str]) -> None:
+    """Write a model to a file, atomically.
+
+    >>> import tempfile, pathlib
+    >>> from thalweg import OnlineLDC, load, save
+    >>> model = OnlineLDC().partial_fit([[0.0], [1.0], [0.1], [0.9]], ["low", "high", "low", "high"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, pathlib.Path(folder) / "model.thalweg")
+    ...     print(load(pathlib.Path(folder) / "model.thalweg").predict([[0.2]]))
+    ['low']
+    """
+    _write_atomically(Path(path), dumps(model))
+
+
+def load(path: str | os.PathLike[str]) -> StreamClassifier:
+    """Read a model from a file written by `save`."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror or error}") from error
+    return loads(content, name=os.fspath(path))
+
+
+def dumps(model: StreamClassifier) -> bytes:
+    """A model as bytes; equal models give equal bytes."""
+    name = type(model).__name__
+    if _CLASSES.get(name) is not type(model):
+        raise ModelFileError(f"a {name} cannot be saved: only {', '.join(sorted(_CLASSES))} can")
+    arrays: dict[str, NDArray[Any]] = {}
+    header: dict[str, Any] = {
+        "protocol": PROTOCOL,
+        "class": name,
+        "parameters": {key: _plain(value, name, key) for key, value in sorted(model.get_params().items())},
+    }
+    if model.__sklearn_is_fitted__():
+        arrays = model._core.state()
+        names = getattr(model, "feature_names_in_", None)
+        header["features"] = {"count": model.n_features_in_, "names": None if names is None else names.tolist()}
+        header["labels"] = {"kind": model._labels.kind, "values": model._labels.values.tolist()}
+    header["sha256"] = _digest(header, arrays)
+    return save_arrays(arrays, metadata={"thalweg": json.dumps(header, sort_keys=True)})
+
+
+def loads(content: bytes, name: str = "these bytes") -> StreamClassifier:
+    """The model that `dumps` turned into these bytes."""
+    header, arrays = _open(content, name)
+    if header.get("protocol") != PROTOCOL:
+        raise ModelFileError(
+            f"{name} has protocol {header.get('protocol')!r}; this version of thalweg reads {PROTOCOL}"
+        )
+    digest = header.pop("sha256", None)
+    if digest != _digest(header, arrays):
+        raise ModelFileError(f"{name} is damaged: its contents do not match its SHA-256")
+    try:
+        return _build(header, arrays)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, MemoryError) as error:
+        raise ModelFileError(f"{name} is not a valid model: {error}") from error
+
+
+def _open(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    try:
+        arrays = load_arrays(content)
+        length = int.from_bytes(content[:8], "little")
+        metadata = json.loads(content[8 : 8 + length]).get("__metadata__", {})
+        header = json.loads(metadata["thalweg"])
+    except (SafetensorError, KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise ModelFileError(f"{name} is not a thalweg model") from error
+    if not isinstance(header, dict):
+        raise ModelFileError(f"{name} is not a thalweg model")
+    return header, arrays
+
+
+def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamClassifier:
+    if header["class"] not in _CLASSES:
+        raise ModelFileError(f"the class {header['class']!r} is not one that thalweg loads")
+    model = _CLASSES[header["class"]](**{k: _rich(v) for k, v in header["parameters"].items()})
+    if "features" in header:
+        kind = header["labels"]["kind"]
+        if arrays["n_classes"].tolist() != [len(header["labels"]["values"])]:
+            raise ModelFileError("the labels and the state disagree")
+        state: dict[str, Any] = {
+            "_core": arrays,
+            "_labels": Labels(np.array(header["labels"]["values"], dtype=_LABEL_TYPES[kind])),
+            "_begun_with": model.get_params(),
+            "n_features_in_": int(header["features"]["count"]),
+        }
+        if header["features"]["names"] is not None:
+            state["feature_names_in_"] = np.array(header["features"]["names"], dtype=object)
+        state["classes_"] = state["_labels"].values
+        model.__setstate__({**model.get_params(), **state})
+    return model
+
+
+def _plain(value: object, owner: str, parameter: str) -> object:
+    """A parameter as JSON holds it."""
+    if isinstance(value, rates.Constant | rates.InverseSqrt | rates.ErrorDriven):
+        return {"rate": type(value).__name__, **dataclasses.asdict(value)}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise InvalidParameter.of(owner, parameter, "be a number, a string or a rate to be saved", value)
+
+
+def _rich(value: Any) -> Any:
+    if isinstance(value, dict):
+        fields = dict(value)
+        return _RATES[fields.pop("rate")](**fields)
+    return value
+
+
+def _digest(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:
+    content = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        content.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        content.update(array.tobytes())
+    return content.hexdigest()
+
+
+def _write_atomically(path: Path, content: bytes) -> None:
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be written: {error.strerror or error}") from error
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except OSError as error:
+        Path(temporary).unlink(missing_ok=True)
+        raise ModelFileError(f"{path} cannot be written: {error.strerror or error}") from error
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

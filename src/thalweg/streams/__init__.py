@@ -1,0 +1,33 @@
+"""Where rows come from: generators with a concept at every time, and data sets in time order.
+
+::
+
+    Stream                       rows in time: take, batches, iteration; always the same rows
+    ├── ConceptStream            generated: a concept at every time that draws any number of rows
+    │   └── RuleStream           …whose labels follow from the features by a rule
+    │       ├── Stagger          three concepts that replace one another
+    │       └── MovingPlane      a line that turns a little with every row
+    └── Table                    a finite data set (`load_elec2`)
+"""
+
+from __future__ import annotations
+
+from thalweg.streams.concept import Concept, ConceptStream, RuleConcept, RuleStream, Sampler
+from thalweg.streams.datasets import load_elec2
+from thalweg.streams.moving_plane import MovingPlane
+from thalweg.streams.stagger import Stagger
+from thalweg.streams.stream import Stream
+from thalweg.streams.table import Table
+
+__all__ = [
+    "Concept",
+    "ConceptStream",
+    "MovingPlane",
+    "RuleConcept",
+    "RuleStream",
+    "Sampler",
+    "Stagger",
+    "Stream",
+    "Table",
+    "load_elec2",
+]

@@ -1,0 +1,178 @@
+"""Generated streams: a concept at every time t, which can draw any number of labelled rows.
+
+A generated row is a pure function of its time and of a fixed number of uniform random numbers. From this
+follow the laws: drawing 5 rows and then 5 more is drawing 10, and row 10⁹ is reached without drawing the
+rows before it.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.streams.stream import Floats, Labels, Rows, Stream
+from thalweg.streams.whole_number import whole_number
+
+Times: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ConceptStream(Stream):
+    """A generated, endless stream; subclasses say how uniform numbers become a row of the concept at a time.
+
+    Parameters
+    ----------
+    seed : int >= 0
+        Everything random about the stream.
+    """
+
+    #: Random numbers a row is made of.
+    uniforms_per_row: ClassVar[int]
+
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        whole_number(type(self).__name__, "seed", self.seed)
+
+    @abstractmethod
+    def rows_from(self, times: Times, uniforms: Floats) -> Rows:
+        """Rows of the concepts at ``times``, made of ``uniforms``.
+
+        ``uniforms`` has shape (…, uniforms_per_row) and ``times`` broadcasts against the leading axes; X has
+        shape (…, n_features) and y (…).
+        """
+
+    def bayes_error_at(self, time: int) -> float | None:
+        """The least error any classifier can have on the concept at ``time``; None without a formula."""
+        return None
+
+    def sampler(self, *key: int | str) -> Sampler:
+        """A source of rows whose randomness belongs to this seed and key alone.
+
+        Without a key it draws the stream's own rows; every key gives rows independent of them.
+        """
+        return Sampler(self, key)
+
+    def concept(self, time: int) -> Concept:
+        """What holds at ``time``."""
+        return Concept(self, whole_number(type(self).__name__, "time", time))
+
+    def take(self, n: int | None = None, start: int = 0) -> Rows:
+        """Rows ``start`` … ``start + n - 1``; without ``n``, all from ``start`` to the stream's length."""
+        first, stop = self._span("n", n, start)
+        return self.sampler().skip(first).rows_at(np.arange(first, stop))
+
+
+class Sampler:
+    """Draws rows from a stream's concepts at any times, one after the other.
+
+    Splitting does not matter: ``rows_at(a)`` and then ``rows_at(b)`` are ``rows_at`` of both together.
+    """
+
+    def __init__(self, stream: ConceptStream, key: Iterable[int | str] = ()) -> None:
+        spawn_key = tuple(_as_number(part) for part in key)
+        # A spawn key, unlike further entropy, keeps (7,) and (7, 0) apart.
+        self._bits = np.random.PCG64(np.random.SeedSequence(stream.seed, spawn_key=spawn_key))
+        self._generator = np.random.Generator(self._bits)
+        self._stream = stream
+
+    def rows_at(self, times: ArrayLike) -> Rows:
+        """One row per time: row i is drawn from the concept at ``times[i]``."""
+        moments = _as_times(times)
+        uniforms = self._generator.random((len(moments), self._stream.uniforms_per_row))
+        return self._stream.rows_from(moments, uniforms)
+
+    def sets_at(self, times: ArrayLike, n: int) -> Rows:
+        """One set of ``n`` rows per time, X of shape (times, n, n_features) and y of shape (times, n).
+
+        The rows are those of ``rows_at`` with every time repeated ``n`` times.
+        """
+        moments = _as_times(times)
+        size = whole_number("Sampler", "n", n)
+        uniforms = self._generator.random((len(moments), size, self._stream.uniforms_per_row))
+        return self._stream.rows_from(moments[:, np.newaxis], uniforms)
+
+    def skip(self, rows: int) -> Sampler:
+        """Go on as if ``rows`` rows had been drawn."""
+        self._bits.advance(whole_number("Sampler", "rows", rows) * self._stream.uniforms_per_row)
+        return self
+
+
+@dataclass(frozen=True)
+class Concept:
+    """What holds at one time of a generated stream."""
+
+    stream: ConceptStream
+    time: int
+
+    @property
+    def bayes_error(self) -> float | None:
+        """The least error any classifier can have here; None where there is no formula."""
+        return self.stream.bayes_error_at(self.time)
+
+    def draw(self, n: int, seed: int | Sampler = 0) -> Rows:
+        """``n`` labelled rows: afresh from a seed, or going on with a sampler."""
+        source = seed if isinstance(seed, Sampler) else self.stream.sampler("concept", self.time, seed)
+        return source.rows_at(np.full(whole_number("Concept", "n", n), self.time))
+
+
+@dataclass(frozen=True)
+class RuleStream(ConceptStream):
+    """A generated stream whose features do not drift and whose labels follow from them by the time's rule."""
+
+    @abstractmethod
+    def features_from(self, uniforms: Floats) -> Floats:
+        """Rows of shape (…, n_features) made of uniform numbers of shape (…, uniforms_per_row)."""
+
+    @abstractmethod
+    def label_at(self, times: Times, X: Floats) -> Labels:
+        """The labels of rows X (…, n_features) under the rules at ``times`` (broadcast against …)."""
+
+    def rows_from(self, times: Times, uniforms: Floats) -> Rows:
+        """Rows of the concepts at ``times``, made of ``uniforms``."""
+        X = self.features_from(uniforms)
+        return X, self.label_at(times, X)
+
+    def bayes_error_at(self, time: int) -> float:
+        """Zero: the rule is always right."""
+        return 0.0
+
+    def concept(self, time: int) -> RuleConcept:
+        """What holds at ``time``."""
+        return RuleConcept(self, whole_number(type(self).__name__, "time", time))
+
+
+@dataclass(frozen=True)
+class RuleConcept(Concept):
+    """A concept that knows the right label of any row."""
+
+    stream: RuleStream
+
+    def label(self, X: ArrayLike) -> Labels:
+        """The right labels of rows X, of shape (…, n_features)."""
+        rows = np.asarray(X, dtype=np.float64)
+        if rows.ndim == 0 or rows.shape[-1] != self.stream.n_features:
+            raise InvalidInput(
+                f"The rows given to a concept of {type(self.stream).__name__} must have "
+                f"{self.stream.n_features} features, got an array of shape {rows.shape}."
+            )
+        return self.stream.label_at(np.asarray(self.time), rows)
+
+
+def _as_number(part: int | str) -> int:
+    if isinstance(part, str):
+        return int.from_bytes(part.encode(), "big")
+    return whole_number("Sampler", "key", part)
+
+
+def _as_times(times: ArrayLike) -> Times:
+    given = np.asarray(times)
+    if given.ndim != 1 or (given.size and (given.dtype.kind not in "iu" or given.min() < 0)):
+        raise InvalidParameter.of("Sampler", "times", "be a sequence of whole numbers of at least 0", times)
+    return given.astype(np.int64)

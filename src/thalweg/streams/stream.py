@@ -1,0 +1,71 @@
+"""What every stream is: rows in time that can be read again and again, always the same."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.streams.whole_number import whole_number
+
+Floats: TypeAlias = NDArray[np.float64]
+Labels: TypeAlias = NDArray[Any]
+#: X of shape (rows, n_features) and y of shape (rows,).
+Rows: TypeAlias = tuple[Floats, Labels]
+
+#: Rows fetched at a time when a stream is iterated row by row.
+_ITERATION_BATCH = 1024
+
+
+class Stream(ABC):
+    """Rows in time.
+
+    Row t is the same whichever way it is reached: by `take`, by `batches` of any size, or by iteration. A
+    stream has no position, so any number of readers may use it at once. The arrays it hands out are the
+    reader's own.
+    """
+
+    @property
+    @abstractmethod
+    def length(self) -> int:
+        """Rows of the data set; for a generated stream, which is endless, of its paper's protocol."""
+
+    @property
+    @abstractmethod
+    def feature_names(self) -> tuple[str, ...]:
+        """One name per column of X."""
+
+    @property
+    @abstractmethod
+    def classes(self) -> Labels:
+        """Every label that may occur, sorted."""
+
+    @abstractmethod
+    def take(self, n: int | None = None, start: int = 0) -> Rows:
+        """Rows ``start`` … ``start + n - 1``; without ``n``, all from ``start`` to the stream's length."""
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns of X."""
+        return len(self.feature_names)
+
+    def batches(self, size: int, rows: int | None = None, start: int = 0) -> Iterator[Rows]:
+        """``rows`` rows from ``start`` on (by default up to the stream's length), ``size`` at a time."""
+        owner = type(self).__name__
+        size = whole_number(owner, "size", size, least=1)
+        first, stop = self._span("rows", rows, start)
+        return (self.take(min(size, stop - at), at) for at in range(first, stop, size))
+
+    def __iter__(self) -> Iterator[tuple[Floats, Any]]:
+        for X, y in self.batches(_ITERATION_BATCH):
+            yield from zip(X, y, strict=True)
+
+    def _span(self, name: str, count: int | None, start: int) -> tuple[int, int]:
+        owner = type(self).__name__
+        first = whole_number(owner, "start", start)
+        if count is None:
+            return first, max(first, self.length)
+        return first, first + whole_number(owner, name, count)

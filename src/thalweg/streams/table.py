@@ -1,0 +1,91 @@
+"""A finite data set in time order, as a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.streams.stream import Labels, Rows, Stream
+
+
+class Table(Stream):
+    """Rows that are already there, in the order in which they arrived.
+
+    Parameters
+    ----------
+    X : array-like of shape (rows, features) or data frame
+        Finite numbers; copied.
+    y : array-like of shape (rows,)
+        Labels; copied.
+    feature_names : sequence of str, optional
+        By default the frame's columns, else x1, x2, …
+
+    Examples
+    --------
+    >>> table = Table([[0.0], [1.0], [2.0]], ["dry", "wet", "wet"])
+    >>> table.length, table.feature_names, table.classes.tolist()
+    (3, ('x1',), ['dry', 'wet'])
+    >>> table.take(2, start=1)[1].tolist()
+    ['wet', 'wet']
+    """
+
+    def __init__(self, X: ArrayLike, y: ArrayLike, feature_names: Sequence[str] | None = None) -> None:
+        try:
+            self._X = np.array(X, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"The X of a Table must be a matrix of numbers, got one that fails with: {error}."
+            ) from None
+        self._y = np.array(y)
+        if self._X.ndim != 2 or self._y.shape != self._X.shape[:1]:
+            raise InvalidInput(
+                "A Table must have X of shape (rows, features) and y of shape (rows,), "
+                f"got {self._X.shape} and {self._y.shape}."
+            )
+        if not np.isfinite(self._X).all():
+            row, column = np.argwhere(~np.isfinite(self._X))[0]
+            raise InvalidInput(
+                f"The X of a Table must be finite, got {self._X[row, column]} in row {row}, column {column}."
+            )
+        columns = self._X.shape[1]
+        given = feature_names if feature_names is not None else getattr(X, "columns", None)
+        names = range(1, columns + 1) if given is None else given
+        self._names = tuple(f"x{name}" if given is None else str(name) for name in names)
+        if len(self._names) != columns:
+            raise InvalidParameter.of("Table", "feature_names", f"name all {columns} columns", feature_names)
+        self._classes = np.unique(self._y)
+
+    @property
+    def length(self) -> int:
+        """How many rows there are."""
+        return len(self._y)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """One name per column of X."""
+        return self._names
+
+    @property
+    def classes(self) -> Labels:
+        """Every label that occurs, sorted."""
+        return self._classes.copy()
+
+    def take(self, n: int | None = None, start: int = 0) -> Rows:
+        """Rows ``start`` … ``start + n - 1``; without ``n``, all from ``start`` on."""
+        first, stop = self._span("n", n, start)
+        return self._X[first:stop].copy(), self._y[first:stop].copy()
+
+    def _span(self, name: str, count: int | None, start: int) -> tuple[int, int]:
+        first, stop = super()._span(name, count, start)
+        rule = f"stay within its {self.length} rows"
+        if first > self.length:
+            raise InvalidParameter.of("Table", "start", rule, start)
+        if stop > self.length:
+            raise InvalidParameter.of("Table", name, rule, count)
+        return first, stop
+
+    def __repr__(self) -> str:
+        return f"Table({self.length} rows, {self.n_features} features, {len(self._classes)} classes)"

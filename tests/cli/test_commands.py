@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from thalweg import cli
+from thalweg.experiments import kuncheva2008
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(arguments)
+    printed = capsys.readouterr()
+    return int(stop.value.code or 0), printed.out, printed.err
+
+
+@pytest.mark.parametrize("arguments", [["--help"], [], ["demo", "--help"], ["reproduce", "--help"]])
+def test_help_is_given_without_loading_the_work(arguments: list[str]) -> None:
+    code = (
+        "import sys; from thalweg import cli\n"
+        "try: cli.main(sys.argv[1:])\n"
+        "finally: print(sorted({'numpy', 'sklearn', 'matplotlib', 'rich'} & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.startswith("Usage: thalweg")
+    assert done.stderr == "[]\n"
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "--version")
+    assert (code, out.split()[0]) == (0, "thalweg")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["wander"], "wander"),
+        (["demo", "--rows", "many"], "--rows"),
+        (["demo", "--rows", "10"], "--rows"),
+        (["demo", "--sideways"], "--sideways"),
+        (["reproduce"], "paper"),
+        (["reproduce", "nobody1999"], "kuncheva2008"),
+        (["reproduce", "kuncheva2008", "table9"], "table1"),
+        (["reproduce", "kuncheva2008", "table1", "--runs", "0"], "--runs"),
+        (["reproduce", "kuncheva2008", "table1", "--seed", "-1"], "--seed"),
+        (["reproduce", "kuncheva2008", "table1", "--jobs", "0"], "--jobs"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, *arguments)
+    assert code == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("thalweg: ")
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["demo", "--out", "{file}"],
+        ["reproduce", "kuncheva2008", "fig2", "--out", "{file}/below"],
+        ["reproduce", "kuncheva2008", "table2", "--json", "{file}/rows.json"],
+        ["reproduce", "kuncheva2008", "table2", "--json", "{folder}"],
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_any_work(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kuncheva2008, "reproduce", lambda *_, **__: pytest.fail("work was begun"))
+    file = tmp_path / "file"
+    file.write_text("in the way")
+    code, out, err = run(capsys, *[part.format(file=file, folder=tmp_path) for part in arguments])
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert str(tmp_path) in err
+    assert file.read_text() == "in the way"
+
+
+def test_a_bug_is_one_line_too_and_debug_shows_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a bug\nof two lines")
+
+    monkeypatch.setattr(kuncheva2008, "reproduce", broken)
+    arguments = ("reproduce", "kuncheva2008", "fig2", "--out", str(tmp_path))
+    code, _, err = run(capsys, *arguments)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "ZeroDivisionError" in err
+    assert "--debug" in err
+    with pytest.raises(ZeroDivisionError):
+        cli.main([*arguments, "--debug"])
+
+
+def test_an_interrupt_is_said_and_has_its_own_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(kuncheva2008, "reproduce", interrupted)
+    code, _, err = run(capsys, "reproduce", "kuncheva2008", "fig2", "--out", str(tmp_path))
+    assert (code, err) == (130, "thalweg: interrupted\n")
+
+
+def test_the_demo_beats_both_baselines_and_draws_its_picture(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, "demo", "--rows", "5000", "--seed", "3", "--out", str(tmp_path / "new" / "folder"))
+    assert code == 0
+    errors = {
+        name: float(line.removeprefix(name).split()[0])
+        for line in out.splitlines()
+        for name in ("O-LDC", "No change", "Majority class")
+        if line.startswith(name)
+    }
+    assert errors["O-LDC"] < 0.1
+    assert min(errors["No change"], errors["Majority class"]) > 0.4
+    assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == ["demo.png", "demo.svg"]
+    assert "100%" in err
+
+
+def test_without_matplotlib_the_demo_says_what_to_install(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    code, out, _ = run(capsys, "demo", "--rows", "1000", "--out", str(tmp_path))
+    assert code == 0
+    assert "thalweg[plot]" in out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reproduce_prints_paper_beside_measured_and_writes_rows_and_pictures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kuncheva2008, "DATA", dict.fromkeys(kuncheva2008.ITEMS, (kuncheva2008.STAGGER,)))
+    rows = tmp_path / "rows.json"
+    code, out, _ = run(
+        capsys,
+        "reproduce",
+        "kuncheva2008",
+        "all",
+        "--runs",
+        "2",
+        "--out",
+        str(tmp_path),
+        "--json",
+        str(rows),
+        "--jobs",
+        "2",
+    )
+    assert code == 0
+    (line, _) = [line.split() for line in out.splitlines() if line.startswith(" O-LDC λ")]
+    assert line[2] == "0.90"
+    assert line[4:7] == ["0.156", "±", "0.024"]
+    assert sorted(path.name for path in tmp_path.glob("*.svg")) == [f"kuncheva2008-fig{n}.svg" for n in (1, 2, 3)]
+    items = [row["item"] for row in json.loads(rows.read_text())]
+    assert {item: items.count(item) for item in items} == {
+        "table1": 4,
+        "table1-at-paper-rate": 4,
+        "table2": 4,
+        "fig1": 84,
+        "fig3": 4,
+    }
+    assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line) <= 80

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import threading
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thalweg.evaluate import collect_steps, holdout
+from thalweg.experiments import kuncheva2008, rate_search
+from thalweg.experiments.candidates import Candidate
+from thalweg.experiments.held_out import HeldOutTrial
+from thalweg.experiments.one_pass import OnePassTrial
+from thalweg.experiments.progress import Meter
+from thalweg.experiments.workers import run_all
+from thalweg.streams import MovingPlane, Stagger, Table
+
+
+def ignore(_: float) -> None:
+    pass
+
+
+@given(bottom=st.integers(1, 99), steepness=st.floats(0.1, 10))
+def test_the_search_finds_the_best_hundredth_of_a_single_dip(bottom: int, steepness: float) -> None:
+    def error(rate: float) -> float:
+        return steepness * abs(rate - bottom / 100)
+
+    coarse = {rate: error(rate) for rate in rate_search.COARSE}
+    fine = {rate: error(rate) for rate in rate_search.refined(coarse)}
+    assert not coarse.keys() & fine.keys()
+    assert rate_search.best(coarse | fine) == bottom / 100
+
+
+def test_results_come_in_the_order_of_the_tasks_whichever_ends_first() -> None:
+    second_done = threading.Event()
+    shares: list[float] = []
+
+    def slow_first() -> int:
+        assert second_done.wait(10)
+        return 1
+
+    def quick_second() -> int:
+        second_done.set()
+        return 2
+
+    assert run_all([slow_first, quick_second], 2, shares.append) == [1, 2]
+    assert shares == [0.5, 1.0]
+
+
+def test_an_error_in_a_task_ends_the_work_and_drops_what_was_not_begun() -> None:
+    begun: list[int] = []
+    never = threading.Event()
+
+    def fail() -> None:
+        raise RuntimeError("task 0 failed")
+
+    def dawdle(number: int) -> None:
+        begun.append(number)
+        never.wait(0.1)
+
+    with pytest.raises(RuntimeError, match="task 0 failed"):
+        run_all([fail, *[partial(dawdle, number) for number in range(50)]], 1, ignore)
+    assert len(begun) < 10
+
+
+@given(work=st.lists(st.floats(0.1, 100), min_size=1, max_size=6))
+def test_progress_never_goes_back_and_ends_at_one(work: list[float]) -> None:
+    told: list[float] = []
+    meter = Meter({str(number): amount for number, amount in enumerate(work)}, lambda share, _: told.append(share))
+    for number in range(len(work)):
+        stage = meter.stage(str(number))
+        for share in (0.0, 0.5, 1.0):
+            stage(share)
+    assert told == sorted(told)
+    assert told[-1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("stream", [Stagger, MovingPlane])
+@pytest.mark.parametrize("rate", [0.3, kuncheva2008.ADAPTIVE])
+def test_many_candidates_at_once_err_as_each_alone_in_holdout(stream, rate) -> None:
+    candidates = [Candidate(model, rate) for model in kuncheva2008.MODELS["STAGGER"]]
+    measured = HeldOutTrial(stream, seed=5, runs=2).measure(candidates, 2, ignore)
+    for run in range(2):
+        stream_seed, learner_seed = map(int, np.random.SeedSequence([5, run]).generate_state(2))
+        for place, candidate in enumerate(candidates):
+            alone = collect_steps(holdout(candidate.learner(learner_seed), stream(seed=stream_seed)))
+            np.testing.assert_array_equal(measured.errors[run, place], alone.error)
+
+
+def test_runs_are_random_differently_and_do_not_depend_on_how_many_there_are() -> None:
+    candidates = [Candidate(kuncheva2008.O_LDC, 0.9)]
+    few = HeldOutTrial(MovingPlane, seed=1, runs=2).measure(candidates, 1, ignore).errors
+    more = HeldOutTrial(MovingPlane, seed=1, runs=3).measure(candidates, 3, ignore).errors
+    np.testing.assert_array_equal(few, more[:2])
+    assert not np.array_equal(more[0], more[1])
+
+
+def test_a_single_run_claims_no_interval_and_no_difference() -> None:
+    candidates = [Candidate(kuncheva2008.O_LDC, 0.9), Candidate(kuncheva2008.PERCEPTRON, 0.5)]
+    measured = HeldOutTrial(Stagger, seed=0, runs=1).measure(candidates, 1, ignore)
+    assert measured.ci95(0) is None
+    assert measured.differs(1, 0) is None
+
+
+def test_one_pass_sums_up_the_mistakes_it_saw() -> None:
+    X, y = MovingPlane(seed=3).take(1000)
+    candidates = [Candidate(kuncheva2008.O_LDC, 0.9), Candidate(kuncheva2008.NO_CHANGE, None)]
+    measured = OnePassTrial(Table(X, y), seed=0, block=100, window=200).measure(candidates, 2, ignore)
+    np.testing.assert_array_equal(measured.mistakes[1, 1:], y[1:] != y[:-1])
+    assert measured.error(1) == measured.mistakes[1].mean()
+    assert measured.kappa_temporal(0, 1) == pytest.approx(1 - measured.error(0) / measured.error(1))
+    np.testing.assert_array_equal(measured.times(), np.arange(200, 1001, 50))
+    np.testing.assert_allclose(
+        measured.curve(0)[:2], [measured.mistakes[0, :200].mean(), measured.mistakes[0, 50:250].mean()]
+    )
+    assert measured.differs(0, 1)
+    assert measured.differs(0, 0) is None
+    blocks = measured.mistakes[0].reshape(10, 100).mean(axis=1)
+    assert measured.ci95(0) == pytest.approx(2.262157 * blocks.std(ddof=1) / np.sqrt(10))

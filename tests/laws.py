@@ -1,0 +1,181 @@
+"""What every learner obeys, as named functions. A learner opts out of a law by name, with a reason (`EXCEPTIONS`)."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+from sklearn.base import clone
+
+from thalweg import BalancedWinnow, HiraokaLDA, MajorityClass, NoChange, OnlineLDC, Perceptron
+from thalweg.rates import ErrorDriven, InverseSqrt
+from thalweg.store import dumps, loads
+
+#: Every learner, in every mode that has a path of its own.
+LEARNERS = {
+    "OnlineLDC": OnlineLDC(0.7),
+    "OnlineLDC-2008": OnlineLDC(0.4, covariance="2008", warmup=3),
+    "OnlineLDC-soft": OnlineLDC(0.05, counts="soft"),
+    "OnlineLDC-soft-ridge": OnlineLDC(0.2, counts="soft", ridge=1e-3, warmup=1),
+    "OnlineLDC-error-driven": OnlineLDC(ErrorDriven(0.3, 5)),
+    "Perceptron": Perceptron(0.5),
+    "Perceptron-averaged": Perceptron(InverseSqrt(1.0), margin=0.5, averaged=True, random_state=3),
+    "Perceptron-error-driven": Perceptron(ErrorDriven(0.5, 4), start_scale=0.0),
+    "BalancedWinnow": BalancedWinnow(0.6),
+    "BalancedWinnow-decaying": BalancedWinnow(InverseSqrt(0.5)),
+    "BalancedWinnow-error-driven": BalancedWinnow(ErrorDriven(0.5, 6), random_state=1),
+    "HiraokaLDA": HiraokaLDA(0.1),
+    "HiraokaLDA-one-axis": HiraokaLDA(ErrorDriven(0.1, 5), n_components=1, gradient="full"),
+    "NoChange": NoChange(),
+    "MajorityClass": MajorityClass(),
+}
+
+#: (learner, law) -> why it does not hold.
+EXCEPTIONS: dict[tuple[str, str], str] = {}
+
+
+def fresh(model):
+    return clone(model)
+
+
+def learned(model, X, y):
+    return fresh(model).partial_fit(X, y)
+
+
+def predicting_changes_nothing(model, X, y):
+    model = learned(model, X, y)
+    before = dumps(model)
+    model.predict(X)
+    model.decision_function(X)
+    if hasattr(model, "predict_proba"):
+        model.predict_proba(X)
+    for x in X[:5]:
+        model.predict_one(x)
+    assert dumps(model) == before
+
+
+def chunks_do_not_matter(model, X, y):
+    """Row by row, in uneven chunks, or at once: the same bytes."""
+    whole = dumps(learned(model, X, y))
+    uneven = fresh(model)
+    start = 0
+    for size in (1, 2, 7, 1, 30, len(X)):
+        if start < len(X):
+            uneven.partial_fit(X[start : start + size], y[start : start + size])
+        start += size
+    assert dumps(uneven) == whole
+    single = fresh(model)
+    for x, k in zip(X, y.tolist(), strict=True):
+        single.learn_one(x, k)
+    assert dumps(single) == whole
+    answering = fresh(model)
+    answering.predict_then_learn(X, y)
+    assert dumps(answering) == whole
+
+
+def predict_then_learn_is_the_loop(model, X, y):
+    fast = fresh(model).predict_then_learn(X, y)
+    slow = fresh(model)
+    answers = [np.zeros(1, dtype=y.dtype).item()]  # before any label: the zero of the labels' type
+    slow.learn_one(X[0], y[0].item())
+    for x, k in zip(X[1:], y[1:].tolist(), strict=True):
+        answers.append(slow.predict_one(x))
+        assert slow.predict(x[None])[0] == answers[-1]
+        slow.learn_one(x, k)
+    assert fast.tolist() == answers
+
+
+def detailed_answers_are_the_same_answers(model, X, y):
+    """Probabilities and rates asked for on the way change nothing, and are those from before each row."""
+    plain = fresh(model)
+    detailed = fresh(model)
+    answers = detailed.predict_then_learn(X, y, with_proba=True, with_rate=True)
+    assert answers.labels.tolist() == plain.predict_then_learn(X, y).tolist()
+    assert dumps(plain) == dumps(detailed)
+    if answers.rate is not None:
+        assert answers.rate[-1] == detailed.rate_
+    if answers.proba is not None:
+        np.testing.assert_allclose(answers.proba.sum(axis=1), 1.0)
+        half = fresh(model).partial_fit(X[:-1], y[:-1])
+        columns = np.searchsorted(detailed.classes_, half.classes_)
+        np.testing.assert_allclose(answers.proba[-1, columns], half.predict_proba(X[-1:])[0])
+
+
+def learn_then_test_is_the_loop(model, X, y):
+    rng = np.random.default_rng(0)
+    picks = rng.integers(0, len(X), (len(X), 3))
+    mistakes = fresh(model).learn_then_test(X, y, X[picks], y[picks])
+    slow = fresh(model)
+    for t, (x, k) in enumerate(zip(X, y.tolist(), strict=True)):
+        slow.learn_one(x, k)
+        assert mistakes[t] == sum(slow.predict(X[picks[t]]) != y[picks[t]])
+
+
+def a_new_class_may_come_at_any_row(model, X, y):
+    """One class, then another of a lower label, then a third in between."""
+    model = fresh(model)
+    model.partial_fit(X[:5], np.full(5, 20))
+    assert set(model.predict(X)) == {20}
+    model.learn_one(X[5], -3)
+    model.partial_fit(X[6:20], np.where(np.arange(14) % 2 == 0, 7, 20))
+    assert model.classes_.tolist() == [-3, 7, 20]
+    assert set(model.predict(X).tolist()) <= {-3, 7, 20}
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+def an_announced_class_is_inert(model, X, y):
+    told = fresh(model).partial_fit(X[:1], y[:1], classes=np.arange(-5, 9)).partial_fit(X[1:], y[1:])
+    untold = learned(model, X, y)
+    assert told.predict(X).tolist() == untold.predict(X).tolist()
+
+
+def nothing_is_shared(model, X, y):
+    """The caller's arrays are neither kept nor changed; copies and clones live their own lives."""
+    mine_X, mine_y = X.copy(), y.copy()
+    model = learned(model, mine_X, mine_y)
+    before = dumps(model)
+    assert (mine_X == X).all()
+    assert (mine_y == y).all()
+    mine_X[:] = 1e6
+    mine_y[:] = 0
+    assert dumps(model) == before
+    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert dumps(twin) == before
+        twin.partial_fit(X, y)
+    assert dumps(model) == before
+
+
+def saving_is_the_identity(model, X, y):
+    half = len(X) // 2
+    for rows in (2, half):  # in the middle of a warm-up, and after it
+        first = learned(model, X[:rows], y[:rows])
+        second = loads(dumps(first))
+        assert dumps(second) == dumps(first)
+        first.partial_fit(X[rows:], y[rows:])
+        second.partial_fit(X[rows:], y[rows:])
+        assert dumps(second) == dumps(first)
+
+
+def the_same_seed_gives_the_same_model(model, X, y):
+    assert dumps(learned(model, X, y)) == dumps(learned(model, X, y))
+
+
+def fit_forgets(model, X, y):
+    again = learned(model, X * 3 + 1, y).fit(X, y)
+    assert dumps(again) == dumps(fresh(model).fit(X, y))
+
+
+LAWS = [
+    predicting_changes_nothing,
+    chunks_do_not_matter,
+    predict_then_learn_is_the_loop,
+    detailed_answers_are_the_same_answers,
+    learn_then_test_is_the_loop,
+    a_new_class_may_come_at_any_row,
+    an_announced_class_is_inert,
+    nothing_is_shared,
+    saving_is_the_identity,
+    the_same_seed_gives_the_same_model,
+    fit_forgets,
+]

@@ -1,0 +1,187 @@
+"""Bad input: one clear error that names what, the rule and what came; and the model's bytes are as they were."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from tests.laws import LEARNERS
+from thalweg import BalancedWinnow, HiraokaLDA, OnlineLDC, Perceptron
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.rates import Constant, ErrorDriven, InverseSqrt
+from thalweg.store import dumps
+
+GOOD = np.arange(12.0).reshape(4, 3) % 5
+LABELS = np.array([0, 1, 0, 1])
+
+
+def spoiled(value):
+    X = GOOD.copy()
+    X[2, 1] = value
+    return X
+
+
+BAD_ROWS = {
+    "NaN": (spoiled(np.nan), LABELS, r"X must hold finite numbers .* got NaN at row 2, column 1"),
+    "inf": (spoiled(np.inf), LABELS, r"X must hold finite numbers .* got infinity .* at row 2, column 1"),
+    "huge": (spoiled(1e60), LABELS, r"within ±1e\+50, got 1e\+60 at row 2, column 1"),
+    "named": (pd.DataFrame(spoiled(np.nan), columns=list("abc")), LABELS, r"row 2, column 'b'"),
+    "narrow": (GOOD[:, :2], LABELS, r"X has 2 features, but \w+ is expecting 3"),
+    "empty": (GOOD[:0], LABELS[:0], r"0 sample"),
+    "flat": (GOOD[0], LABELS[:1], r"X must be a two-dimensional array of numbers"),
+    "strings": (np.array([["a", "b", "c"]]), [0], r"X must be .* numbers: could not convert string"),
+    "ragged": ([[1.0, 2.0, 3.0], [1.0]], [0, 1], r"X must be a two-dimensional array"),
+    "short y": (GOOD, LABELS[:3], r"y must have one label for each of the 4 rows of X, got 3"),
+    "no y": (GOOD, None, r"requires y"),
+    "continuous y": (GOOD, [0.1, 0.2, 0.3, 0.4], r"y must be .* class labels: Unknown label type: continuous"),
+    "NaN in y": (GOOD, [0.0, np.nan, 1.0, 0.0], r"y must hold a label for every row"),
+    "new type": (GOOD, ["a", "b", "a", "b"], r"y must hold integers like the labels learned so far, got 'a'"),
+    "mixed types": (GOOD, np.array([0, "b", 1, "c"], dtype=object), r"labels of one type, got integers and strings"),
+    "objects": (
+        GOOD,
+        np.array([0, None, 1, 0], dtype=object),
+        r"y must be an integer, a string or a boolean, got None",
+    ),
+    "booleans": (GOOD, [True, False, True, False], r"y must hold integers like the labels learned so far, got True"),
+}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("case", BAD_ROWS)
+@pytest.mark.parametrize("method", ["partial_fit", "predict_then_learn"])
+def test_a_refused_chunk_changes_nothing(name, case, method):
+    X, y, message = BAD_ROWS[case]
+    model = clone(LEARNERS[name]).partial_fit(GOOD, LABELS)
+    before = dumps(model)
+    with pytest.raises(ValueError, match=message):
+        getattr(model, method)(X, y)
+    assert dumps(model) == before
+    assert model.partial_fit(GOOD, LABELS).predict(GOOD).shape == (4,)
+
+
+@pytest.mark.parametrize("case", [case for case in BAD_ROWS if case not in ("narrow", "new type", "booleans")])
+def test_a_refused_first_chunk_leaves_a_fresh_model(case):
+    X, y, message = BAD_ROWS[case]
+    model = OnlineLDC()
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(X, y)
+    assert vars(model).keys() == vars(OnlineLDC()).keys()
+    with pytest.raises(NotFittedError):
+        model.predict(GOOD)
+
+
+BAD_SINGLE_ROWS = {
+    "NaN": ([1.0, np.nan, 0.0], 1, r"finite and within ±1e50, got nan in column 1"),
+    "narrow": ([1.0, 2.0], 1, r"the model's 3 features, got 2"),
+    "string value": ([1.0, "x", 2.0], 1, r"must be numbers, got 'x' in column 1"),
+    "a string": ("abc", 1, r"an array, a sequence of numbers or a dict"),
+    "a number": (7, 1, r"an array, a sequence of numbers or a dict"),
+    "nameless dict": ({"a": 1.0, "b": 2.0, "c": 3.0}, 1, r"needs a model that knows its feature names"),
+    "label type": ([1.0, 2.0, 3.0], "one", r"y must hold integers like the labels learned so far, got 'one'"),
+    "label None": ([1.0, 2.0, 3.0], None, r"y must be an integer, a string or a boolean, got None"),
+    "new label, bad row": ([1.0, np.inf, 3.0], 77, r"got inf in column 1"),
+}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("case", BAD_SINGLE_ROWS)
+def test_a_refused_row_changes_nothing(name, case):
+    x, y, message = BAD_SINGLE_ROWS[case]
+    model = clone(LEARNERS[name]).partial_fit(GOOD, LABELS)
+    before = dumps(model)
+    with pytest.raises(InvalidInput, match=message):
+        model.learn_one(x, y)
+    assert dumps(model) == before
+
+
+def test_dict_rows():
+    model = OnlineLDC()
+    for i in range(20):
+        model.learn_one({"b": float(i % 3), "a": i * 0.1}, "x" if i % 2 else "y")
+    assert model.feature_names_in_.tolist() == ["b", "a"]
+    assert model.predict_one({"a": 0.5, "b": 1.0}) == model.predict_one([1.0, 0.5])
+    for row, message in (
+        ({"a": 1.0}, r"2 features, got 1"),
+        ({"a": 1.0, "z": 2.0}, r"every feature the model knows; 'b' is missing"),
+        ({"a": 1.0, "b": "two"}, r"must be numbers, got 'two' in column 'b'"),
+        ({"a": float("nan"), "b": 0.0}, r"got nan in column 'a'"),
+    ):
+        before = dumps(model)
+        with pytest.raises(InvalidInput, match=message):
+            model.learn_one(row, "x")
+        with pytest.raises(InvalidInput, match=message):
+            model.predict_one(row)
+        assert dumps(model) == before
+
+
+def test_column_names_are_remembered_and_checked():
+    frame = pd.DataFrame(GOOD, columns=["a", "b", "c"])
+    model = OnlineLDC().partial_fit(frame, LABELS)
+    assert (
+        model.predict_one({"c": 1.0, "a": 0.0, "b": 2.0})
+        == model.predict(pd.DataFrame([[0.0, 2.0, 1.0]], columns=list("abc")))[0]
+    )
+    before = dumps(model)
+    with pytest.raises(ValueError, match="feature names"):
+        model.partial_fit(frame[["c", "b", "a"]], LABELS)
+    assert dumps(model) == before
+
+
+BAD_PARAMETERS = [
+    (OnlineLDC, {"rate": 1.0}, "The 'rate' parameter of OnlineLDC must be a float in \\(0, 1\\) .* got 1.0"),
+    (OnlineLDC, {"rate": float("nan")}, "'rate' parameter of OnlineLDC"),
+    (OnlineLDC, {"rate": "auto?"}, "'rate' parameter of OnlineLDC .* got 'auto\\?'"),
+    (OnlineLDC, {"counts": "firm"}, "'counts' parameter of OnlineLDC must be \"hard\" or \"soft\", got 'firm'"),
+    (OnlineLDC, {"covariance": "2018"}, "'covariance' parameter of OnlineLDC"),
+    (OnlineLDC, {"warmup": -1}, "'warmup' parameter of OnlineLDC must be an integer >= 0, got -1"),
+    (OnlineLDC, {"warmup": 2.5}, "'warmup' parameter"),
+    (OnlineLDC, {"ridge": -0.1}, "'ridge' parameter of OnlineLDC"),
+    (OnlineLDC, {"ridge": float("inf")}, "'ridge' parameter of OnlineLDC"),
+    (Perceptron, {"rate": 0.0}, "'rate' parameter of Perceptron must be a positive float"),
+    (Perceptron, {"margin": -1.0}, "'margin' parameter of Perceptron"),
+    (Perceptron, {"averaged": "yes"}, "'averaged' parameter of Perceptron"),
+    (Perceptron, {"random_state": -1}, "'random_state' parameter of Perceptron"),
+    (BalancedWinnow, {"rate": 1.5}, "'rate' parameter of BalancedWinnow"),
+    (BalancedWinnow, {"random_state": None}, "'random_state' parameter of BalancedWinnow"),
+    (HiraokaLDA, {"n_components": 4}, "'n_components' parameter of HiraokaLDA must be at most .* 3, got 4"),
+    (HiraokaLDA, {"n_components": 0}, "'n_components' parameter of HiraokaLDA"),
+    (HiraokaLDA, {"gradient": "steep"}, "'gradient' parameter of HiraokaLDA"),
+]
+
+
+@pytest.mark.parametrize(("model", "options", "message"), BAD_PARAMETERS)
+def test_bad_parameters_are_named(model, options, message):
+    for attempt in (
+        lambda m: m.partial_fit(GOOD, LABELS),
+        lambda m: m.fit(GOOD, LABELS),
+        lambda m: m.learn_one(GOOD[0], 0),
+    ):
+        with pytest.raises(InvalidParameter, match=message):
+            attempt(model(**options))
+
+
+@pytest.mark.parametrize(
+    ("rate", "options"),
+    [
+        (Constant, {"value": 0.0}),
+        (InverseSqrt, {"eta0": -1.0}),
+        (ErrorDriven, {"start": 1.0}),
+        (ErrorDriven, {"window": 0}),
+    ],
+)
+def test_bad_rates_are_named(rate, options):
+    with pytest.raises(InvalidParameter, match=f"'{next(iter(options))}' parameter of {rate.__name__}"):
+        rate(**options)
+
+
+def test_a_parameter_may_not_change_in_mid_stream():
+    model = OnlineLDC(0.5).partial_fit(GOOD, LABELS)
+    model.set_params(rate=0.9)
+    with pytest.raises(
+        InvalidParameter, match=r"'rate' parameter of OnlineLDC must not change once learning has begun"
+    ):
+        model.partial_fit(GOOD, LABELS)
+    assert model.fit(GOOD, LABELS).rate_ == 0.9

@@ -1,0 +1,61 @@
+"""Every law on every learner, over rows that hypothesis chooses."""
+
+from __future__ import annotations
+
+from resource import RUSAGE_SELF, getrusage
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tests.laws import EXCEPTIONS, LAWS, LEARNERS
+from thalweg.store import dumps
+
+PAIRS = [(name, law) for name in LEARNERS for law in LAWS if (name, law.__name__) not in EXCEPTIONS]
+
+
+@pytest.mark.parametrize(("name", "law"), PAIRS, ids=[f"{name}-{law.__name__}" for name, law in PAIRS])
+@settings(max_examples=8, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    rows=st.integers(24, 70),
+    features=st.sampled_from([1, 2, 3, 7, 16, 19]),
+    classes=st.integers(1, 4),
+    scale=st.sampled_from([1.0, 1e-3, 1e4]),
+)
+def test_law(name, law, seed, rows, features, classes, scale):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, rows)
+    X = (rng.normal(size=(rows, features)) + y[:, None]) * scale
+    law(LEARNERS[name], X, y)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_memory_does_not_grow_with_rows(name):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 5000)
+    X = rng.normal(size=(5000, 5)) + y[:, None]
+    model = clone(LEARNERS[name])
+    for _ in range(20):
+        model.partial_fit(X, y)
+    size, most = len(dumps(model)), getrusage(RUSAGE_SELF).ru_maxrss
+    for _ in range(100):
+        model.partial_fit(X, y)
+    assert len(dumps(model)) == size
+    assert getrusage(RUSAGE_SELF).ru_maxrss - most < 2048  # kilobytes; the 500,000 rows weigh 20,000
+
+
+def test_every_exception_names_a_law_and_a_learner():
+    for (name, law), reason in EXCEPTIONS.items():
+        assert name in LEARNERS
+        assert law in {each.__name__ for each in LAWS}
+        assert reason
+
+
+# One axis cannot tell scikit-learn's three blobs apart: its score is the mode's, not the estimator's, limit.
+@parametrize_with_checks([model for name, model in LEARNERS.items() if name != "HiraokaLDA-one-axis"])
+def test_scikit_learn_conformance(estimator, check):
+    check(estimator)

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from thalweg.report import tables
+from thalweg.report.finding import Finding, Printed, Row, write_json
+
+FIXED = Finding(
+    paper="kuncheva2008",
+    item="table1",
+    data="STAGGER",
+    model="O-LDC",
+    symbol="λ",
+    rate=0.93,
+    measured=0.1561,
+    ci95=0.0021,
+    runs=100,
+    printed=Printed(0.156, 0.024, rate=0.90),
+    at_printed_rate=(0.1588, 0.0022),
+)
+MARKED = replace(FIXED, model="Winnow", symbol="β", measured=0.2, differs=True)
+BASELINE = replace(
+    FIXED, data="ELEC2", model="No change", symbol="", rate=None, printed=None, at_printed_rate=None, runs=1
+)
+
+
+def rendered(*findings: Finding) -> list[str]:
+    console = Console(width=100, record=True, file=StringIO())
+    console.print(tables.comparison(findings))
+    return console.export_text().splitlines()
+
+
+def line_of(model: str, lines: list[str]) -> str:
+    (line,) = [line for line in lines if line.strip().startswith(model)]
+    return " ".join(line.split())
+
+
+def test_paper_and_measured_stand_on_one_line() -> None:
+    lines = rendered(FIXED, MARKED, BASELINE)
+    assert line_of("O-LDC", lines) == "O-LDC λ 0.90 0.93 0.156 ± 0.024 0.156 ± 0.002 0.159"
+    assert line_of("Winnow", lines) == "Winnow β 0.90 0.93 0.156 ± 0.024 0.200 ± 0.002 • 0.159"
+    assert line_of("No change", lines) == "No change 0.156 ± 0.002"
+    assert [line.strip() for line in lines if line.strip() in ("STAGGER", "ELEC2")] == ["STAGGER", "ELEC2"]
+
+
+def test_columns_that_would_be_empty_are_left_out() -> None:
+    adaptive = replace(FIXED, rate=None, printed=Printed(0.171, 0.022), at_printed_rate=None, ci95=None)
+    text = "\n".join(rendered(adaptive))
+    assert "0.171 ± 0.022" in text
+    assert "0.156" in text
+    assert "rate" not in text
+    assert "κ" not in text
+    assert "κ" in "\n".join(rendered(replace(adaptive, kappa_temporal=-0.1)))
+
+
+def test_json_rows_have_the_agreed_keys_and_the_papers_rate_an_item_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    write_json([FIXED, BASELINE], path)
+    best, at_paper, baseline = json.loads(path.read_text())
+    for row in (best, at_paper, baseline):
+        assert list(row) == list(Row.__annotations__)
+    assert best == {
+        "paper": "kuncheva2008",
+        "item": "table1",
+        "data": "STAGGER",
+        "model": "O-LDC",
+        "rate": 0.93,
+        "paper_value": 0.156,
+        "measured": 0.1561,
+        "ci95": 0.0021,
+        "runs": 100,
+    }
+    assert at_paper == best | {
+        "item": "table1-at-paper-rate",
+        "rate": 0.9,
+        "measured": 0.1588,
+        "ci95": 0.0022,
+    }
+    assert baseline["paper_value"] is None
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "rows.json"
+    write_json([FIXED], path)
+    before = path.read_bytes()
+
+    def full_disk(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full_disk)
+    with pytest.raises(OSError, match="No space"):
+        write_json([BASELINE], path)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["rows.json"]
+
+
+def test_scores_leave_empty_what_is_not_known() -> None:
+    console = Console(width=80, record=True, file=StringIO())
+    console.print(tables.scores(("error", "log-loss"), {"O-LDC": (0.25, 0.5), "Other": (0.125, None)}))
+    lines = console.export_text().splitlines()
+    assert line_of("O-LDC", lines) == "O-LDC 0.250 0.500"
+    assert line_of("Other", lines) == "Other 0.125"

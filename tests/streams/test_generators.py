@@ -1,0 +1,74 @@
+"""The papers' two generators against their words."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from thalweg.streams import MovingPlane, Stagger
+
+SIZES, COLOURS, SHAPES = (
+    ("small", "medium", "large"),
+    ("red", "green", "blue"),
+    ("square", "circular", "triangular"),
+)
+CONCEPTS = (
+    lambda size, colour, shape: size == "small" and colour == "red",
+    lambda size, colour, shape: colour == "green" or shape == "circular",
+    lambda size, colour, shape: size in ("small", "large"),
+)
+
+
+@pytest.mark.parametrize(
+    ("time", "concept"), [(0, 0), (39, 0), (40, 1), (79, 1), (80, 2), (119, 2), (120, 0), (165, 1)]
+)
+def test_stagger_labels_all_27_objects_by_the_concept_in_force(time: int, concept: int) -> None:
+    stream = Stagger()
+    for thing in itertools.product(SIZES, COLOURS, SHAPES):
+        words = {f"size={thing[0]}", f"colour={thing[1]}", f"shape={thing[2]}"}
+        row = [float(name in words) for name in stream.feature_names]
+        assert stream.concept(time).label([row]) == [int(CONCEPTS[concept](*thing))]
+
+
+def test_stagger_draws_every_object_equally_often() -> None:
+    X, _ = Stagger(seed=2).take(27_000)
+    assert (X.reshape(-1, 3, 3).sum(axis=2) == 1.0).all()
+    _, counts = np.unique(X, axis=0, return_counts=True)
+    assert len(counts) == 27
+    # chi-square with 26 degrees of freedom: above 54.05 with probability 0.001
+    assert ((counts - 1000.0) ** 2 / 1000.0).sum() < 54.05
+
+
+def test_stagger_protocol() -> None:
+    stream = Stagger()
+    assert (stream.length, stream.n_features, stream.classes.tolist()) == (120, 9, [0, 1])
+    assert stream.concept(50).bayes_error == 0.0
+
+
+@pytest.mark.parametrize("time", [0, 1, 45, 90, 200, 359, 360, 361])
+def test_moving_plane_turns_one_degree_a_row(time: int) -> None:
+    X, y = MovingPlane(seed=4).concept(time).draw(200)
+    for (x1, x2), label in zip(X, y, strict=True):
+        beyond = math.remainder(math.degrees(math.atan2(x2, x1)) - time, 360.0)
+        assert label == (abs(beyond) < 90.0)
+
+
+def test_moving_plane_fills_the_square_and_its_classes_are_balanced() -> None:
+    stream = MovingPlane(seed=4)
+    X, y = stream.take(20_000)
+    assert stream.length == 360
+    assert (abs(X) <= 1.0).all()
+    cells, _, _ = np.histogram2d(X[:, 0], X[:, 1], bins=4, range=[[-1, 1], [-1, 1]])
+    # chi-square with 15 degrees of freedom: above 37.7 with probability 0.001
+    assert ((cells - 1250.0) ** 2 / 1250.0).sum() < 37.7
+    assert abs(y.mean() - 0.5) < 0.015
+
+
+def test_a_turn_at_another_speed() -> None:
+    assert MovingPlane(degrees_per_row=0.25).length == 1440
+    rows = [[0.3, 0.9], [-0.2, 0.1], [0.7, -0.7]]
+    slow, quick = MovingPlane(degrees_per_row=0.25), MovingPlane()
+    np.testing.assert_array_equal(slow.concept(4 * 77).label(rows), quick.concept(77).label(rows))
