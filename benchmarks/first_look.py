@@ -30,7 +30,7 @@ from thalweg import kernels
 
 WIDTHS = (3, 10, 100)
 LIMIT_WIDTHS = (2, 3, 10, 50, 100)
-#: About two and a half minutes, and half a minute.
+#: About a minute and a half, and half a minute.
 FULL, QUICK = Effort(rounds=15, seconds=0.1), Effort(rounds=5, seconds=0.05)
 
 
@@ -64,7 +64,7 @@ def main() -> None:
         console.print(limits(shares))
     console.print(
         f"\nBest of {effort.rounds} interleaved rounds. Spread: how much longer the median round took."
-        "\n× River: times the rows a second of River's fastest linear model, same operation."
+        "\n× River: times the rows a second of River's fastest linear model, same work."
     )
     for name in missing:
         console.print(f"Left out: {name}", style="yellow", markup=False)

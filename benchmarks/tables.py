@@ -52,10 +52,8 @@ def _empty(*headers: str) -> Table:
 
 
 def _rate(rows_per_second: float) -> str:
-    for size, unit in ((1e6, "M"), (1e3, "k")):
-        if rows_per_second >= size:
-            return f"{rows_per_second / size:.3g} {unit}" if rows_per_second < 1e3 * size else f"{rows_per_second:.2e}"
-    return f"{rows_per_second:.3g}"
+    size, unit = (1e6, " M") if rows_per_second >= 1e6 else (1e3, " k")
+    return f"{rows_per_second / size:.3g}{unit}"
 
 
 def _nanoseconds(rows_per_second: float) -> str:

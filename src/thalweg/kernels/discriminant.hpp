@@ -54,6 +54,11 @@ template <int P> class Discriminant final : public Learner {
     return given;
   }
 
+  void run(const double *X, const int64_t *y, int64_t count, int64_t *answers, double *score_rows,
+           double *rates) override {
+    run_as(*this, X, y, count, answers, score_rows, rates);
+  }
+
   void begin(const double *X, const int64_t *y, int64_t count) override {
     forget();
     for (int64_t i = 0; i < count; i++) {

@@ -61,15 +61,17 @@ template <int P> class Factor {
   THALWEG_INLINE double absorb(const double *v, double a, double weight, double scale, double *u) {
     typename W::Room f(f_), g(g_), lambda(lambda_);
     project(v, f);
-    V behind = broadcast<V>(a);  // a + weight * (the terms of the later coordinates)
+    // alpha_j = a + weight * (the terms of coordinates j, j + 1, …); divisions are slow, so one per block: what lies
+    // behind lane r is lane r + 1, and so is its inverse.
+    V behind = broadcast<V>(a), behind_inverse = broadcast<V>(1 / a);
     for (int64_t b = width.blocks() - 1; b >= 0; b--) {
       const V fb = load<V>(f + b * L), d = load<V>(D.data() + b * L), gb = d * fb;
-      const V after = behind + suffix_sums(weight * fb * gb);
-      const V next = shift(after, behind);  // lane r: a + what lies behind lane r
+      const V after = behind + suffix_sums(weight * fb * gb), after_inverse = 1 / after;
       store<V>(g + b * L, gb);
-      store<V>(lambda + b * L, -weight * fb / next);
-      store<V>(D.data() + b * L, scale * d * (next / after));
+      store<V>(lambda + b * L, -weight * fb * shift(after_inverse, behind_inverse));
+      store<V>(D.data() + b * L, scale * d * (shift(after, behind) * after_inverse));
       behind = broadcast<V>(after[0]);
+      behind_inverse = broadcast<V>(after_inverse[0]);
     }
     for (int64_t b = width.blocks() - 1; b >= 0; b--) {
       double *rows = U.data() + b * L * width.stride();

@@ -55,14 +55,8 @@ class Learner {
   virtual void visit(State &state) = 0;
 
   // Test-then-train: every output may be null.
-  void run(const double *X, const int64_t *y, int64_t rows, int64_t *answers, double *score_rows, double *rates) {
-    for (int64_t i = 0; i < rows; i++) {
-      const double *x = X + i * features_;
-      if (score_rows) scores(x, score_rows + i * classes_);
-      const int64_t given = step(x, y[i]);
-      if (answers) answers[i] = given;
-      if (rates) rates[i] = rate();
-    }
+  virtual void run(const double *X, const int64_t *y, int64_t rows, int64_t *answers, double *score_rows, double *rates) {
+    run_as(*this, X, y, rows, answers, score_rows, rates);
   }
 
   // Train-then-test: after each row, the mistakes on that row's own `tests` test rows.
@@ -78,6 +72,19 @@ class Learner {
 
  protected:
   virtual void insert(int64_t at) = 0;
+
+  // The loop of `run`; a final class that passes itself has its steps inlined.
+  template <class Self>
+  static void run_as(Self &self, const double *X, const int64_t *y, int64_t rows, int64_t *answers, double *score_rows,
+                     double *rates) {
+    const int64_t p = self.features_, c = self.classes_;
+    for (int64_t i = 0; i < rows; i++) {
+      if (score_rows) self.scores(X + i * p, score_rows + i * c);
+      const int64_t given = self.step(X + i * p, y[i]);
+      if (answers) answers[i] = given;
+      if (rates) rates[i] = self.rate();
+    }
+  }
 
   // Whoever restores a state learns the number of classes first.
   void visit_classes(State &state) {

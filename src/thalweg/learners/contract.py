@@ -62,9 +62,9 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Forget everything and start from these rows; `partial_fit` goes on from there."""
         rows, labels = self._take(X, y)
-        known = Labels.none().with_labels(labels)
+        known, codes = Labels.none().encode(labels)
         core = self._new_core(rows.shape[1], known)
-        core.begin(rows, known.encode(labels))
+        core.begin(rows, codes)
         self._commit(core, known, self._remember_columns(X))
         return self
 
@@ -122,7 +122,7 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
             raise InvalidInput(f"y_test must have shape {test_X.shape[:2]} to go with X_test, got {test_y.shape}")
         test_rows, test_labels = self._take(test_X.reshape(-1, features), test_y.reshape(-1), name="X_test")
         core, codes = self._ready(rows, labels, X, announced=test_labels)
-        test_codes = self._labels.encode(test_labels)
+        _, test_codes = self._labels.encode(test_labels)
         mistakes = np.empty(steps, dtype=np.int64)
         core.learn_then_test(rows, codes, test_rows.reshape(test_X.shape), test_codes.reshape(test_y.shape), mistakes)
         return mistakes
@@ -191,16 +191,18 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
     ) -> tuple[Core, NDArray[np.int64]]:
         """The core, knowing every class of these labels, and the labels as class indices."""
         known: Labels = self.__dict__.get("_labels") or Labels.none()
-        wider = known.with_labels(labels)
         if announced is not None:
-            wider = wider.with_labels(as_labels(announced, np.size(announced), type(self).__name__))
+            wider = known.with_labels(as_labels(announced, np.size(announced), type(self).__name__))
+            wider, codes = wider.encode(labels)
+        else:
+            wider, codes = known.encode(labels)
         if len(known) == 0:
             self._commit(self._new_core(rows.shape[1], wider), wider, self._remember_columns(X))
         else:
             self._require_same_parameters()
             validate_data(self, X=X, reset=False, skip_check_array=True)
             self._announce(wider)
-        return self._core, wider.encode(labels)
+        return self._core, codes
 
     def _new_core(self, features: int, known: Labels) -> Core:
         core = self._make_core(features)
@@ -218,6 +220,8 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
         return core
 
     def _announce(self, wider: Labels) -> None:
+        if wider is self._labels:
+            return
         for code, label in enumerate(wider.values.tolist()):
             if label not in self._labels.codes:
                 self._core.announce(code)

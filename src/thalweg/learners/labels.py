@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from thalweg.errors import InvalidInput
+from thalweg.kernels import compiled
 
 _KIND_NAMES = {"i": "integers", "b": "booleans", "U": "strings", "f": "numbers"}
 #: What a learner answers before it has seen any label: the zero of the labels' type.
@@ -109,31 +110,33 @@ class Labels:
 
     def with_labels(self, y: NDArray[Any]) -> Labels:
         """These labels and those of y, sorted."""
-        if len(y) == 0:
-            return self
-        self._require_kind(y.dtype.kind, y[0])
-        fresh = _distinct(y) if len(self) == 0 else np.setdiff1d(_distinct(y), self.values)
-        return Labels(np.unique(np.concatenate([self.values, fresh]) if len(self) else fresh)) if len(fresh) else self
+        return self.encode(y)[0]
 
-    def encode(self, y: NDArray[Any]) -> NDArray[np.int64]:
-        """The place of each label of y, all of which are in the set."""
-        if self.kind in "ib":
-            whole = y.astype(np.int64, copy=False)
-            values = self.values.astype(np.int64)
-            low, high = int(values[0]), int(values[-1])
-            if high - low < _WIDEST_TABLE:
-                table = np.zeros(high - low + 1, dtype=np.int64)
-                table[values - low] = np.arange(len(values))
-                return table[whole - low]
-            return np.searchsorted(values, whole).astype(np.int64)
-        return np.fromiter(map(self.codes.__getitem__, y.tolist()), dtype=np.int64, count=len(y))
+    def encode(self, y: NDArray[Any]) -> tuple[Labels, NDArray[np.int64]]:
+        """These labels widened by those of y, and the place of each of y among them."""
+        if len(y) == 0:
+            return self, np.empty(0, dtype=np.int64)
+        self._require_kind(y.dtype.kind, y[0])
+        if y.dtype.kind not in "ib":
+            return self._encode_by_name(y.tolist())
+        whole = np.ascontiguousarray(y, dtype=np.int64)
+        codes = np.empty(len(y), dtype=np.int64)
+        if len(self) and compiled.encode(whole, self.values.astype(np.int64, copy=False), codes) < 0:
+            return self, codes
+        wider = Labels(np.union1d(self.values.astype(y.dtype), _distinct(whole).astype(y.dtype)))
+        compiled.encode(whole, wider.values.astype(np.int64, copy=False), codes)
+        return wider, codes
+
+    def _encode_by_name(self, y: list[Any]) -> tuple[Labels, NDArray[np.int64]]:
+        new = set(y).difference(self.codes)
+        wider = Labels(np.array(sorted([*self.codes, *new]))) if new else self
+        return wider, np.fromiter(map(wider.codes.__getitem__, y), dtype=np.int64, count=len(y))
 
     def decode(self, codes: NDArray[np.int64]) -> NDArray[Any]:
-        """The labels at these places; -1, no answer, is the zero of the labels' type."""
-        answers = self.values.take(np.maximum(codes, 0))
-        unanswered = codes < 0
-        if unanswered.any():
-            answers[unanswered] = _ZEROS[self.kind]
+        """The labels at these places. A first -1, no answer, is the zero of the labels' type."""
+        answers = self.values.take(codes)
+        if len(codes) and codes[0] < 0:  # only a model's very first row can go unanswered
+            answers[0] = _ZEROS[self.kind]
         return answers
 
     def decode_one(self, code: int) -> Any:
@@ -146,11 +149,8 @@ class Labels:
             raise InvalidInput(f"y must hold {_KIND_NAMES[self.kind]} like the labels learned so far, got {shown!r}")
 
 
-def _distinct(y: NDArray[Any]) -> NDArray[Any]:
-    if y.dtype.kind == "i":
-        low, high = int(y.min()), int(y.max())
-        if high - low < _WIDEST_TABLE:
-            return np.flatnonzero(np.bincount((y - low).astype(np.int64))) + np.int64(low)
-    if y.dtype.kind == "U":
-        return np.array(sorted(set(y.tolist())))
+def _distinct(y: NDArray[np.int64]) -> NDArray[np.int64]:
+    low, high = int(y.min()), int(y.max())
+    if high - low < _WIDEST_TABLE:  # much faster than sorting
+        return np.flatnonzero(np.bincount(y - low)) + np.int64(low)
     return np.unique(y)
