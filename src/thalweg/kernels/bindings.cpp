@@ -180,16 +180,28 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
            })
       .def("run",
            [](Core &c, Matrix X, Labels y, std::optional<OutLabels> answers, std::optional<OutMatrix> scores,
-              std::optional<OutVector> rates) {
+              std::optional<OutVector> rates, std::optional<OutMatrix> shares) {
              c.check(X.shape(0), X.shape(1), y.size(), y.data());
+             const auto fits = [&](const std::optional<OutMatrix> &out, int64_t columns) {
+               return !out || (out->shape(0) == y.size() && int64_t(out->shape(1)) == columns);
+             };
              if ((answers && answers->size() != y.size()) || (rates && rates->size() != y.size()) ||
-                 (scores && (scores->shape(0) != y.size() || int64_t(scores->shape(1)) != c.learner->classes())))
+                 !fits(scores, c.learner->classes()) || !fits(shares, c.learner->members()))
                throw std::invalid_argument("shapes do not agree");
+             const Outputs out{answers ? answers->data() : nullptr, scores ? scores->data() : nullptr,
+                               rates ? rates->data() : nullptr, shares ? shares->data() : nullptr};
              nb::gil_scoped_release unlocked;
-             c.learner->run(X.data(), y.data(), X.shape(0), answers ? answers->data() : nullptr,
-                            scores ? scores->data() : nullptr, rates ? rates->data() : nullptr);
+             c.learner->run(X.data(), y.data(), X.shape(0), out);
            },
-           "X"_a, "y"_a, "answers"_a = nb::none(), "scores"_a = nb::none(), "rates"_a = nb::none())
+           "X"_a, "y"_a, "answers"_a = nb::none(), "scores"_a = nb::none(), "rates"_a = nb::none(),
+           "shares"_a = nb::none())
+      .def_prop_ro("n_members", [](const Core &c) { return c.learner->members(); })
+      .def("shares",
+           [](const Core &c) {
+             std::vector<double> shares(c.learner->members());
+             c.learner->shares(shares.data());
+             return owned_array(shares.data(), {shares.size()});
+           })
       .def("learn_then_test",
            [](Core &c, Matrix X, Labels y, Cube test_X, LabelMatrix test_y, OutLabels mistakes) {
              c.check(X.shape(0), X.shape(1), y.size(), y.data());

@@ -18,17 +18,17 @@ struct DiscriminantOptions {
   double ridge = 0;
 };
 
-template <int P> class Discriminant final : public Learner {
+template <int P> class Discriminant final : public MeanLearner {
   using W = Width<P>;
   using V = typename W::V;
   static constexpr int L = W::L;
 
  public:
   Discriminant(int64_t p, DiscriminantOptions options, Rate rate)
-      : Learner(p), width(p), options(options), rate_(std::move(rate)), P_(p), origin(stride()), variance(stride()),
+      : MeanLearner(p), width(p), options(options), rate_(std::move(rate)), P_(p), origin(stride()), variance(stride()),
         ridge_held(stride()), long_mean(stride()), long_variance(stride()), z_(stride()), e_(stride()), u_(stride()), warm_left(std::max<int64_t>(1, options.warmup)) {}
 
-  Learner *copy() const override { return new Discriminant(*this); }
+  MeanLearner *copy() const override { return new Discriminant(*this); }
   double rate() const override { return rate_.value; }
 
   void scores(const double *x, double *out) const override {
@@ -54,9 +54,21 @@ template <int P> class Discriminant final : public Learner {
     return given;
   }
 
-  void run(const double *X, const int64_t *y, int64_t count, int64_t *answers, double *score_rows,
-           double *rates) override {
-    run_as(*this, X, y, count, answers, score_rows, rates);
+  void run(const double *X, const int64_t *y, int64_t count, const Outputs &out) override {
+    run_as(*this, X, y, count, out);
+  }
+
+  bool starting() const override { return warm_left > 0; }
+  double last_gain() const override { return last_gain_; }
+  const double *mean(int64_t c) const override { return M.data() + c * stride(); }
+  double log_prior_of(int64_t c) const override { return log_prior[c]; }
+  void localise(const double *x, double *to) const override {
+    for (int64_t j = 0; j < features(); j++) to[j] = x[j] - origin[j];
+  }
+  void weigh(const double *mean, double *w) override {
+    std::copy(mean, mean + features(), z_.begin());
+    P_.apply(z_.data(), e_.data());
+    std::copy(e_.begin(), e_.begin() + features(), w);
   }
 
   void begin(const double *X, const int64_t *y, int64_t count) override {
@@ -132,6 +144,7 @@ template <int P> class Discriminant final : public Learner {
   THALWEG_INLINE void learn(const double *z, int64_t k, double lambda) {
     double *m = M.data() + k * stride();
     const double n = counts[k], keep = (1 - lambda) * n, gain = lambda / (keep + lambda);  // eq. (10)
+    last_gain_ = gain;
     const double rest = keep / (keep + lambda);  // 1 - gain, without its cancellation
     const double a = (1 - lambda) * total, grown = a + lambda;
     double weight;
@@ -246,6 +259,7 @@ template <int P> class Discriminant final : public Learner {
     double *m = M.data() + k * n;
     counts[k] += 1;
     total += 1;
+    last_gain_ = 1 / counts[k];
     survey(z);
     for (int64_t j = 0; j < p; j++) {
       e_[j] = z[j] - m[j];
@@ -307,6 +321,7 @@ template <int P> class Discriminant final : public Learner {
   Buffer z_, e_, u_, along, score_;                  // the row at hand
   int64_t rows = 0, warm_left, last = -1, since_refresh = 0, cursor = 0;
   double total = 0, surveyed = 0;  // weight of all rows; rows behind the long-run variance
+  double last_gain_ = 0;           // by which the last row moved its class's mean
   double log_count = 0;            // log_count: of the last row's class, whose prior is tilted
 };
 

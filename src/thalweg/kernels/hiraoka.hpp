@@ -10,15 +10,28 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-class Hiraoka final : public Learner {
+class Hiraoka final : public MeanLearner {
  public:
   Hiraoka(int64_t p, int64_t components, bool full_gradient, Rate rate)
-      : Learner(p), m(components), full_gradient(full_gradient), rate_(std::move(rate)), A(p * m), mean(p), b(p), r(p),
+      : MeanLearner(p), m(components), full_gradient(full_gradient), rate_(std::move(rate)), A(p * m), mean(p), b(p), r(p),
         bA(m), rA(m) {
     start_axes();
   }
-  Learner *copy() const override { return new Hiraoka(*this); }
+  MeanLearner *copy() const override { return new Hiraoka(*this); }
   double rate() const override { return rate_.value; }
+
+  bool starting() const override { return total == 0; }
+  double last_gain() const override { return last_gain_; }
+  const double *mean(int64_t c) const override { return means.data() + c * features(); }
+  double log_prior_of(int64_t c) const override { return counts[c] > 0 ? 0 : -__builtin_inf(); }
+  void localise(const double *x, double *to) const override { std::copy(x, x + features(), to); }
+  void weigh(const double *mean, double *w) override {  // the nearest mean of A'x: the metric is AA'
+    project(mean, bA.data());
+    for (int64_t j = 0; j < features(); j++) {
+      w[j] = 0;
+      for (int64_t i = 0; i < m; i++) w[j] += A[j * m + i] * bA[i];
+    }
+  }
 
   void scores(const double *x, double *out) const override {
     Scratch room(features() + m);
@@ -85,7 +98,7 @@ class Hiraoka final : public Learner {
     counts[k] += 1;
     total += 1;
     double *mk = means.data() + k * features();
-    const double gain = std::max(zeta, 1 / counts[k]), overall = std::max(zeta, 1 / total);
+    const double gain = last_gain_ = std::max(zeta, 1 / counts[k]), overall = std::max(zeta, 1 / total);
     for (int64_t j = 0; j < features(); j++) {
       mk[j] += gain * (x[j] - mk[j]);
       mean[j] += overall * (x[j] - mean[j]);
@@ -123,7 +136,7 @@ class Hiraoka final : public Learner {
   bool full_gradient;
   Rate rate_;
   Buffer A, counts, means, mean, b, r, bA, rA;
-  double total = 0;
+  double total = 0, last_gain_ = 0;
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

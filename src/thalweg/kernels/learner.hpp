@@ -25,6 +25,14 @@ struct State {
   virtual void matrix(const char *name, Buffer &values, int64_t rows, int64_t columns, int64_t stride) = 0;
 };
 
+// What a test-then-train run may write, a row each; null where it is not wanted.
+struct Outputs {
+  int64_t *answers = nullptr;
+  double *scores = nullptr;   // rows x classes, before the row
+  double *rates = nullptr;    // after the row
+  double *shares = nullptr;   // rows x members, before the row
+};
+
 class Learner {
  public:
   explicit Learner(int64_t features) : features_(features) {}
@@ -54,9 +62,13 @@ class Learner {
   virtual double rate() const = 0;
   virtual void visit(State &state) = 0;
 
-  // Test-then-train: every output may be null.
-  virtual void run(const double *X, const int64_t *y, int64_t rows, int64_t *answers, double *score_rows, double *rates) {
-    run_as(*this, X, y, rows, answers, score_rows, rates);
+  // A learner made of others: how many, and the share each has in the answer.
+  virtual int64_t members() const { return 0; }
+  virtual void shares(double *) const {}
+
+  // Test-then-train.
+  virtual void run(const double *X, const int64_t *y, int64_t rows, const Outputs &out) {
+    run_as(*this, X, y, rows, out);
   }
 
   // Train-then-test: after each row, the mistakes on that row's own `tests` test rows.
@@ -64,10 +76,13 @@ class Learner {
                        int64_t tests, int64_t *mistakes) {
     for (int64_t i = 0; i < rows; i++) {
       step(X + i * features_, y[i]);
-      int64_t wrong = 0;
-      for (int64_t j = i * tests; j < (i + 1) * tests; j++) wrong += answer(test_X + j * features_) != test_y[j];
-      mistakes[i] = wrong;
+      mistakes[i] = mistakes_on(test_X + i * tests * features_, test_y + i * tests, tests);
     }
+  }
+  virtual int64_t mistakes_on(const double *X, const int64_t *y, int64_t rows) const {
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < rows; i++) wrong += answer(X + i * features_) != y[i];
+    return wrong;
   }
 
  protected:
@@ -75,14 +90,14 @@ class Learner {
 
   // The loop of `run`; a final class that passes itself has its steps inlined.
   template <class Self>
-  static void run_as(Self &self, const double *X, const int64_t *y, int64_t rows, int64_t *answers, double *score_rows,
-                     double *rates) {
-    const int64_t p = self.features_, c = self.classes_;
+  static void run_as(Self &self, const double *X, const int64_t *y, int64_t rows, const Outputs &out) {
+    const int64_t p = self.features_, c = self.classes_, members = self.members();
     for (int64_t i = 0; i < rows; i++) {
-      if (score_rows) self.scores(X + i * p, score_rows + i * c);
+      if (out.scores) self.scores(X + i * p, out.scores + i * c);
+      if (out.shares) self.shares(out.shares + i * members);
       const int64_t given = self.step(X + i * p, y[i]);
-      if (answers) answers[i] = given;
-      if (rates) rates[i] = self.rate();
+      if (out.answers) out.answers[i] = given;
+      if (out.rates) out.rates[i] = self.rate();
     }
   }
 
@@ -112,6 +127,21 @@ class Learner {
 
  private:
   int64_t features_, classes_ = 0;
+};
+
+// A learner whose answer rests on running class means and a linear discriminant per class,
+//     g_c(x) = ln P_c - m_c'w_c / 2 + w_c'x,      w_c = (its metric) m_c,
+// and that lets others put other means in their place.
+class MeanLearner : public Learner {
+ public:
+  using Learner::Learner;
+  MeanLearner *copy() const override = 0;
+  virtual bool starting() const = 0;                            // every row so far belongs to the start
+  virtual double last_gain() const = 0;                         // by which the last row moved its class's mean
+  virtual const double *mean(int64_t c) const = 0;              // as `localise` measures
+  virtual void localise(const double *x, double *to) const = 0;  // a row as the means are measured
+  virtual double log_prior_of(int64_t c) const = 0;             // -infinity for a class never seen
+  virtual void weigh(const double *mean, double *w) = 0;        // w = (metric) mean
 };
 
 }  // namespace thalweg::THALWEG_LEVEL
