@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 from sklearn.base import clone
 
-from thalweg import BalancedWinnow, HiraokaLDA, MajorityClass, NoChange, OnlineLDC, Perceptron
+from thalweg import BalancedWinnow, HiraokaLDA, MajorityClass, NoChange, OnlineLDC, Perceptron, TrendForecast
 from thalweg.rates import ErrorDriven, InverseSqrt
 from thalweg.store import dumps, loads
 
@@ -27,6 +27,10 @@ LEARNERS = {
     "BalancedWinnow-error-driven": BalancedWinnow(ErrorDriven(0.5, 6), random_state=1),
     "HiraokaLDA": HiraokaLDA(0.1),
     "HiraokaLDA-one-axis": HiraokaLDA(ErrorDriven(0.1, 5), n_components=1, gradient="full"),
+    "TrendForecast": TrendForecast(OnlineLDC(0.9), window=10),
+    "TrendForecast-soft-ahead": TrendForecast(OnlineLDC(ErrorDriven(0.2, 5), counts="soft"), window=25, horizon=3),
+    "TrendForecast-hiraoka": TrendForecast(HiraokaLDA(0.2), window=5),
+    "TrendForecast-auto": TrendForecast(OnlineLDC(0.9, warmup=4), window="auto"),
     "NoChange": NoChange(),
     "MajorityClass": MajorityClass(),
 }

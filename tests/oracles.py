@@ -212,3 +212,56 @@ class SlowHiraoka:
         norm = np.linalg.norm(self.A)
         if norm > 1e6:
             self.A *= 1e6 / norm
+
+
+class SlowTrend:
+    """Schnackenberg's extension over the slow O-LDC: every record is kept and every line is fitted afresh."""
+
+    def __init__(self, base: SlowDiscriminant, window: int, horizon: int = 1):
+        self.base, self.window, self.horizon = base, window, horizon
+        self.records: dict[int, list[tuple[int, Extended, np.ndarray]]] = {}
+        self.z: dict[int, Extended] = {}
+        self.last: dict[int, int] = {}
+        self.now = self.started = 0
+
+    def learn(self, x, k):
+        of_the_start = len(self.base.rows) < self.base.warmup
+        n = self.base.n.get(k, Extended(0))
+        self.base.learn(x, k)
+        self.now += 1
+        self.last[k] = self.now
+        if of_the_start:
+            self.started = self.now
+            times = [t + 1 for t, label in enumerate(self.base.labels) if label == k]
+            self.z[k] = Extended(sum(times)) / len(times)
+            return
+        lam = Extended(self.base.rate)
+        gain = lam / ((1 - lam) * n + lam)
+        old = self.z.get(k, Extended(self.now))
+        self.z[k] = old + gain * (self.now - old)
+        self.records.setdefault(k, []).append((self.now, self.z[k], self.base.m[k].copy()))
+
+    def means(self):
+        """The means in force: forecast, or the base's."""
+        forecast = {}
+        for k, own in self.base.m.items():
+            recent = [record for record in self.records.get(k, []) if record[0] > self.now - self.window]
+            forecast[k] = own
+            if self.now - self.started < self.window or len(recent) < 2:
+                continue
+            z = np.array([record[1] for record in recent])
+            y = np.array([record[2] for record in recent])
+            slope = ((z - z.mean())[:, None] * (y - y.mean(axis=0))).sum(axis=0) / ((z - z.mean()) ** 2).sum()
+            line = y.mean(axis=0) + slope * (self.now + self.horizon - z.mean())
+            age = self.now - self.last[k]
+            share = min(max((self.window - age) / (self.window / 2), 0.0), 1.0)
+            forecast[k] = own + share * (line - own)
+        return forecast
+
+    def discriminants(self, X):
+        own = self.base.m
+        self.base.m = self.means()
+        try:
+            return self.base.discriminants(X)
+        finally:
+            self.base.m = own

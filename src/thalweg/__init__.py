@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from thalweg.learners.no_change import NoChange
     from thalweg.learners.online_ldc import OnlineLDC
     from thalweg.learners.perceptron import Perceptron
+    from thalweg.learners.trend_forecast import TrendForecast
     from thalweg.learners.winnow import BalancedWinnow
     from thalweg.store import load, save
 
@@ -25,6 +26,7 @@ __all__ = [
     "NoChange",
     "OnlineLDC",
     "Perceptron",
+    "TrendForecast",
     "load",
     "save",
 ]
@@ -36,6 +38,7 @@ _HOMES = {
     "NoChange": "thalweg.learners.no_change",
     "OnlineLDC": "thalweg.learners.online_ldc",
     "Perceptron": "thalweg.learners.perceptron",
+    "TrendForecast": "thalweg.learners.trend_forecast",
     "load": "thalweg.store",
     "save": "thalweg.store",
 }

@@ -4,7 +4,8 @@ A file is a safetensors container whose only metadata entry, ``thalweg``, is a J
 
     protocol     the number of this format, 1; a reader refuses a newer one
     class        one of the names below and nothing else: a file cannot name code
-    parameters   the constructor's arguments; a rate is {"rate": name, …its fields}
+    parameters   the constructor's arguments; a rate is {"rate": name, …its fields}, a learner inside another
+                 {"class": name, "parameters": …}
     features     how many, and their names where they have any
     labels       their kind and the sorted values
     sha256       over the header without this entry and over every array: safetensors does not notice changed numbers
@@ -74,7 +75,7 @@ def dumps(model: StreamClassifier) -> bytes:
     header: dict[str, Any] = {
         "protocol": PROTOCOL,
         "class": name,
-        "parameters": {key: _plain(value, name, key) for key, value in sorted(model.get_params().items())},
+        "parameters": _plain_parameters(model),
     }
     if model.__sklearn_is_fitted__():
         arrays = model._core.state()
@@ -115,9 +116,7 @@ def _open(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, NDArray[
 
 
 def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamClassifier:
-    if header["class"] not in _CLASSES:
-        raise ModelFileError(f"the class {header['class']!r} is not one that thalweg loads")
-    model = _CLASSES[header["class"]](**{k: _rich(v) for k, v in header["parameters"].items()})
+    model = _unlearned(header)
     if "features" in header:
         kind = header["labels"]["kind"]
         if arrays["n_classes"].tolist() != [len(header["labels"]["values"])]:
@@ -131,12 +130,19 @@ def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamCla
         if header["features"]["names"] is not None:
             state["feature_names_in_"] = np.array(header["features"]["names"], dtype=object)
         state["classes_"] = state["_labels"].values
-        model.__setstate__({**model.get_params(), **state})
+        model.__setstate__({**model.get_params(deep=False), **state})
     return model
+
+
+def _plain_parameters(model: StreamClassifier) -> dict[str, object]:
+    owner = type(model).__name__
+    return {key: _plain(value, owner, key) for key, value in sorted(model.get_params(deep=False).items())}
 
 
 def _plain(value: object, owner: str, parameter: str) -> object:
     """A parameter as JSON holds it."""
+    if isinstance(value, StreamClassifier) and _CLASSES.get(type(value).__name__) is type(value):
+        return {"class": type(value).__name__, "parameters": _plain_parameters(value)}
     if isinstance(value, rates.Constant | rates.InverseSqrt | rates.ErrorDriven):
         return {"rate": type(value).__name__, **dataclasses.asdict(value)}
     if isinstance(value, np.generic):
@@ -147,10 +153,18 @@ def _plain(value: object, owner: str, parameter: str) -> object:
 
 
 def _rich(value: Any) -> Any:
+    if isinstance(value, dict) and "class" in value:
+        return _unlearned(value)
     if isinstance(value, dict):
         fields = dict(value)
         return _RATES[fields.pop("rate")](**fields)
     return value
+
+
+def _unlearned(header: dict[str, Any]) -> StreamClassifier:
+    if header["class"] not in _CLASSES:
+        raise ModelFileError(f"the class {header['class']!r} is not one that thalweg loads")
+    return _CLASSES[header["class"]](**{k: _rich(v) for k, v in header["parameters"].items()})
 
 
 def _digest(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:

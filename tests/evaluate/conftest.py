@@ -17,6 +17,7 @@ class CountedAnswers(NamedTuple):
     labels: np.ndarray
     proba: np.ndarray | None
     rate: np.ndarray | None
+    weights: np.ndarray | None = None
 
 
 class CountingLearner:
@@ -54,7 +55,12 @@ class CountingLearner:
         return max(proba, key=proba.__getitem__) if proba else zero
 
     def predict_then_learn(
-        self, X: np.ndarray, y: np.ndarray, with_proba: bool = False, with_rate: bool = False
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        with_proba: bool = False,
+        with_rate: bool = False,
+        with_weights: bool = False,
     ) -> CountedAnswers:
         labels, probas, rates = np.zeros_like(y), [], []
         for row, (x, label) in enumerate(zip(X, y, strict=True)):

@@ -21,6 +21,7 @@ class Answers(NamedTuple):
     codes: Codes
     proba: Floats | None
     rate: Floats | None
+    weights: Floats | None
 
 
 class Asker(Protocol):
@@ -58,13 +59,15 @@ class _CompiledAsker:
 
     def __call__(self, X: Floats, y: Labels) -> Answers:
         unanswered = 1 if knows_no_class(self._model) else 0
-        labels, proba, rate = self._model.predict_then_learn(X, y, with_proba=self._with_proba, with_rate=True)
+        labels, proba, rate, weights = self._model.predict_then_learn(
+            X, y, with_proba=self._with_proba, with_rate=True, with_weights=True
+        )
         codes = encode(labels, self._classes)
         codes[:unanswered] = NO_ANSWER
         if proba is not None:
             proba = _in_order_of(self._classes, proba, self._model.classes_)
             proba[:unanswered] = 1.0 / len(self._classes)
-        return Answers(codes, proba, rate)
+        return Answers(codes, proba, rate, weights)
 
 
 class _RowwiseAsker:
@@ -84,7 +87,7 @@ class _RowwiseAsker:
                     given = self._model.predict_proba(X[this])
                     proba[this] = _in_order_of(self._classes, given, self._model.classes_)
             teach(self._model, X[this], y[this], self._classes)
-        return Answers(codes, proba, None)
+        return Answers(codes, proba, None, None)
 
 
 def _in_order_of(classes: Labels, proba: Floats, model_classes: Labels) -> Floats:

@@ -37,7 +37,7 @@ def prequential(
     Yields
     ------
     Record
-        The truth, the answers of the model and of both baselines, probabilities and rate of ``chunk`` rows.
+        The truth, the answers of the model and of both baselines, probabilities, rate and weights of ``chunk`` rows.
     """
     classes = stream.classes
     asker = asker_of("prequential", model, classes, with_proba=with_proba)
@@ -53,6 +53,6 @@ def _walk(asker: Asker, stream: Stream, rows: int | None, chunk: int) -> Iterato
     for X, labels in stream.batches(chunk, rows):
         y = encode_truth(labels, classes)
         no_change, majority = baselines.before(y)
-        codes, proba, rate = asker(X, labels)
-        yield Record(start, classes, y, codes, no_change, majority, proba, rate)
+        codes, proba, rate, weights = asker(X, labels)
+        yield Record(start, classes, y, codes, no_change, majority, proba, rate, weights)
         start += len(y)

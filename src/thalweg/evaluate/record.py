@@ -38,6 +38,8 @@ class Record:
         The model's probabilities: zero for a class it had not met, all alike while it had met none.
     rate : array, or None
         The learning rate in force after each row.
+    weights : array of shape (rows, members), or None
+        The share each member of a learner made of others had in the answer.
     """
 
     start: int
@@ -48,6 +50,7 @@ class Record:
     majority: Codes
     proba: Floats | None = None
     rate: Floats | None = None
+    weights: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.y)

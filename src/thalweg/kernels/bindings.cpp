@@ -4,12 +4,14 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstring>
 #include <memory>
 
 #include "baselines.hpp"
 #include "discriminant.hpp"
+#include "forecaster.hpp"
 #include "hiraoka.hpp"
 #include "perceptron.hpp"
 #include "row.hpp"
@@ -273,6 +275,27 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
         return new Core(new Hiraoka(p, components, full_gradient, make_rate(rate, Rate::kPower, true)));
       },
       "features"_a, "rate"_a, "components"_a, "full_gradient"_a);
+  module.def(
+      "forecaster",
+      [](const Core &base, std::vector<int64_t> windows, int64_t horizon, double discount, double sharpness,
+         double residual_rate) {
+        const auto *means = dynamic_cast<const MeanLearner *>(base.learner.get());
+        if (!means || means->classes() || windows.empty()) throw std::invalid_argument("needs a fresh learner of means");
+        return new Core(
+            new Forecaster(*means, ForecasterOptions{windows, horizon, discount, sharpness, residual_rate}));
+      },
+      "base"_a, "windows"_a, "horizon"_a, "discount"_a, "sharpness"_a, "residual_rate"_a);
+  module.def("forecast",
+             [](Core &core, int64_t member) {
+               auto *forecaster = dynamic_cast<Forecaster *>(core.learner.get());
+               if (!forecaster || member < 0 || member >= forecaster->members())
+                 throw std::invalid_argument("no such forecast");
+               const std::size_t c = forecaster->classes(), p = forecaster->features();
+               std::vector<double> means(c * p), errors(c * p);
+               forecaster->forecast(member, means.data(), errors.data());
+               return std::make_tuple(owned_array(means.data(), {c, p}), owned_array(errors.data(), {c, p}));
+             },
+             "core"_a, "member"_a);
   module.def("no_change", [](int64_t p) { return new Core(new NoChange(p)); }, "features"_a);
   module.def("majority", [](int64_t p) { return new Core(new Majority(p)); }, "features"_a);
 

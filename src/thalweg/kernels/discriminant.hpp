@@ -58,6 +58,17 @@ template <int P> class Discriminant final : public MeanLearner {
     run_as(*this, X, y, count, out);
   }
 
+  int64_t mistakes_on(const double *X, const int64_t *y, int64_t count) const override {
+    Scratch room(stride() + classes());
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < count; i++) {
+      width.difference(X + i * features(), origin.data(), room.data());
+      score(room.data(), room.data() + stride());
+      wrong += highest(room.data() + stride(), classes()) != y[i];
+    }
+    return wrong;
+  }
+
   bool starting() const override { return warm_left > 0; }
   double last_gain() const override { return last_gain_; }
   const double *mean(int64_t c) const override { return M.data() + c * stride(); }

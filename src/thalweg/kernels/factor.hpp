@@ -171,13 +171,31 @@ template <int P> class Factor {
     return true;
   }
 
-  void visit(State &state) {
-    state.matrix("factor_rows", U, width.features(), width.features(), width.stride());
-    state.matrix("factor_diagonal", D, 1, width.features(), width.stride());
+  // P as given by its rows; the identity where it is not positive definite.
+  void adopt(const double *precision) {
+    const int64_t p = width.features(), n = width.stride();
+    for (int64_t j = 0; j < p; j++) {
+      double d = precision[j * p + j];
+      for (int64_t k = 0; k < j; k++) d -= U[k * n + j] * U[k * n + j] * D[k];
+      if (!(d > 0)) return identity();
+      D[j] = d;
+      std::fill_n(U.begin() + j * n, n, 0.0);
+      for (int64_t i = j + 1; i < p; i++) {
+        double l = precision[i * p + j];
+        for (int64_t k = 0; k < j; k++) l -= U[k * n + i] * U[k * n + j] * D[k];
+        U[j * n + i] = l / d;
+      }
+    }
+  }
+
+  void visit(State &state, const std::string &prefix = "") {
+    const std::string rows = prefix + "factor_rows", diagonal = prefix + "factor_diagonal";
+    state.matrix(rows.c_str(), U, width.features(), width.features(), width.stride());
+    state.matrix(diagonal.c_str(), D, 1, width.features(), width.stride());
     for (int64_t j = 0; j < width.features(); j++) {
-      if (!(D[j] > 0) || !std::isfinite(D[j])) throw BadState("factor_diagonal");
+      if (!(D[j] > 0) || !std::isfinite(D[j])) throw BadState(diagonal);
       for (int64_t i = 0; i <= j; i++)
-        if (U[j * width.stride() + i] != 0) throw BadState("factor_rows");
+        if (U[j * width.stride() + i] != 0) throw BadState(rows);
     }
   }
 

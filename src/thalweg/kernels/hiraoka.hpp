@@ -13,7 +13,7 @@ namespace thalweg::THALWEG_LEVEL {
 class Hiraoka final : public MeanLearner {
  public:
   Hiraoka(int64_t p, int64_t components, bool full_gradient, Rate rate)
-      : MeanLearner(p), m(components), full_gradient(full_gradient), rate_(std::move(rate)), A(p * m), mean(p), b(p), r(p),
+      : MeanLearner(p), m(components), full_gradient(full_gradient), rate_(std::move(rate)), A(p * m), overall(p), b(p), r(p),
         bA(m), rA(m) {
     start_axes();
   }
@@ -56,7 +56,7 @@ class Hiraoka final : public MeanLearner {
   }
 
   void begin(const double *X, const int64_t *y, int64_t rows) override {
-    for (Buffer *values : {&counts, &means, &mean}) std::fill(values->begin(), values->end(), 0.0);
+    for (Buffer *values : {&counts, &means, &overall}) std::fill(values->begin(), values->end(), 0.0);
     total = 0;
     rate_.reset();
     start_axes();
@@ -68,7 +68,7 @@ class Hiraoka final : public MeanLearner {
     state.real("total", total);
     state.matrix("counts", counts, 1, classes(), classes());
     state.matrix("means", means, classes(), features(), features());
-    state.matrix("mean", mean, 1, features(), features());
+    state.matrix("mean", overall, 1, features(), features());
     state.matrix("axes", A, features(), m, m);
     rate_.visit(state);
   }
@@ -98,11 +98,11 @@ class Hiraoka final : public MeanLearner {
     counts[k] += 1;
     total += 1;
     double *mk = means.data() + k * features();
-    const double gain = last_gain_ = std::max(zeta, 1 / counts[k]), overall = std::max(zeta, 1 / total);
+    const double gain = last_gain_ = std::max(zeta, 1 / counts[k]), pace = std::max(zeta, 1 / total);
     for (int64_t j = 0; j < features(); j++) {
       mk[j] += gain * (x[j] - mk[j]);
-      mean[j] += overall * (x[j] - mean[j]);
-      b[j] = mk[j] - mean[j];
+      overall[j] += pace * (x[j] - overall[j]);
+      b[j] = mk[j] - overall[j];
       r[j] = x[j] - mk[j];
     }
     if (move_axes) ascend(zeta);
@@ -135,7 +135,7 @@ class Hiraoka final : public MeanLearner {
   int64_t m;
   bool full_gradient;
   Rate rate_;
-  Buffer A, counts, means, mean, b, r, bA, rA;
+  Buffer A, counts, means, overall, b, r, bA, rA;
   double total = 0, last_gain_ = 0;
 };
 

@@ -7,7 +7,7 @@ is checked before that object is touched, so a refused call leaves the model exa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +34,7 @@ class Answers(NamedTuple):
     labels: NDArray[Any]
     proba: Floats | None
     rate: Floats | None
+    weights: Floats | None
 
 
 class StreamClassifier(ClassifierMixin, BaseEstimator):
@@ -48,6 +49,10 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
     feature_names_in_ : ndarray of str
         The names of the features, where the first rows had names.
     """
+
+    #: What a wrapper may rely on: class means that move with every row, and a covariance beside them.
+    _keeps_class_means: ClassVar[bool] = False
+    _keeps_covariance: ClassVar[bool] = False
 
     _core: Core
     _labels: Labels
@@ -76,27 +81,35 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_then_learn(
-        self, X: ArrayLike, y: ArrayLike, *, with_proba: bool = False, with_rate: bool = False
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        with_proba: bool = False,
+        with_rate: bool = False,
+        with_weights: bool = False,
     ) -> NDArray[Any] | Answers:
         """Answer each row before its label is seen, then learn it: the whole stream in one compiled call.
 
         Returns
         -------
         ndarray or Answers
-            The answers; with ``with_proba`` or ``with_rate`` an `Answers` that also holds the class probabilities
-            (columns as in ``classes_`` after the call; None where the learner has none) and the rate in force.
-            The first row of a model that knows no class yet is answered with the zero of the labels' type.
+            The answers; with one of the switches an `Answers` that also holds the class probabilities (columns as in
+            ``classes_`` after the call), the rate in force after the row, and the shares that the members of a learner
+            made of others had in the answer; None where the learner has no such thing. The first row of a model that
+            knows no class yet is answered with the zero of the labels' type.
         """
         rows, labels = self._take(X, y)
         core, codes = self._ready(rows, labels, X)
         answers = np.empty(len(codes), dtype=np.int64)
-        scores = np.empty((len(codes), core.n_classes)) if with_proba and self._has_proba() else None
-        rates = np.empty(len(codes)) if with_rate and hasattr(type(self), "rate_") else None
-        core.run(rows, codes, answers, scores, rates)
+        scores = np.empty((len(codes), core.n_classes)) if with_proba and hasattr(self, "predict_proba") else None
+        rates = np.empty(len(codes)) if with_rate and isinstance(self, WithRate) else None
+        shares = np.empty((len(codes), core.n_members)) if with_weights and core.n_members else None
+        core.run(rows, codes, answers, scores, rates, shares)
         decoded = self._labels.decode(answers)
-        if not (with_proba or with_rate):
+        if not (with_proba or with_rate or with_weights):
             return decoded
-        return Answers(decoded, None if scores is None else _probabilities(scores), rates)
+        return Answers(decoded, None if scores is None else _probabilities(scores), rates, shares)
 
     def learn_then_test(self, X: ArrayLike, y: ArrayLike, X_test: ArrayLike, y_test: ArrayLike) -> NDArray[np.int64]:
         """Learn each row, then answer that row's own test set: the papers' way to measure on simulated streams.
@@ -176,9 +189,11 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
         validate_data(self, X=X, reset=False, skip_check_array=True)
         return rows
 
-    @classmethod
-    def _has_proba(cls) -> bool:
-        return hasattr(cls, "predict_proba")
+    def _learned_core(self) -> Core:
+        """The core, for attributes that exist once something was learned."""
+        if "_core" not in self.__dict__:
+            raise AttributeError("learned attributes exist once the first row is learned")
+        return self._core
 
     # ------------------------------------------------------------------ taking rows in
 
@@ -296,9 +311,7 @@ class WithRate:
     @property
     def rate_(self: Any) -> float:
         """The learning rate now in force."""
-        if "_core" not in self.__dict__:
-            raise AttributeError("rate_ exists once the first row is learned")
-        return float(self._core.rate)
+        return float(self._learned_core().rate)
 
 
 def _probabilities(scores: Floats) -> Floats:

@@ -64,6 +64,8 @@ class HiraokaLDA(WithRate, StreamClassifier):
     True
     """
 
+    _keeps_class_means = True
+
     def __init__(
         self,
         rate: float | Rate = 0.1,
@@ -90,6 +92,4 @@ class HiraokaLDA(WithRate, StreamClassifier):
     @property
     def axes_(self) -> Floats:
         """The transformation A, one column per axis."""
-        if "_core" not in self.__dict__:
-            raise AttributeError("axes_ exists once the first row is learned")
-        return np.asarray(self._core.state()["axes"])
+        return np.asarray(self._learned_core().state()["axes"])

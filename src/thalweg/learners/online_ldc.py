@@ -93,6 +93,9 @@ class OnlineLDC(WithProbabilities, WithRate, StreamClassifier):
     True
     """
 
+    _keeps_class_means = True
+    _keeps_covariance = True
+
     def __init__(
         self,
         rate: float | Rate = 0.5,
@@ -153,6 +156,4 @@ class OnlineLDC(WithProbabilities, WithRate, StreamClassifier):
         return np.asarray(np.tril(product) + np.tril(product, -1).T)
 
     def _state(self, name: str) -> Floats:
-        if "_core" not in self.__dict__:
-            raise AttributeError("learned attributes exist once the first row is learned")
-        return np.asarray(self._core.state()[name])
+        return np.asarray(self._learned_core().state()[name])
