@@ -8,7 +8,19 @@ import pickle
 import numpy as np
 from sklearn.base import clone
 
-from thalweg import BalancedWinnow, HiraokaLDA, MajorityClass, NoChange, OnlineLDC, Perceptron, TrendForecast
+from thalweg import (
+    AutoClassifier,
+    BalancedWinnow,
+    Committee,
+    HiraokaLDA,
+    MajorityClass,
+    NoChange,
+    OnlineLDC,
+    OnlineLogistic,
+    PassiveAggressive,
+    Perceptron,
+    TrendForecast,
+)
 from thalweg.rates import ErrorDriven, InverseSqrt
 from thalweg.store import dumps, loads
 
@@ -31,6 +43,15 @@ LEARNERS = {
     "TrendForecast-soft-ahead": TrendForecast(OnlineLDC(ErrorDriven(0.2, 5), counts="soft"), window=25, horizon=3),
     "TrendForecast-hiraoka": TrendForecast(HiraokaLDA(0.2), window=5),
     "TrendForecast-auto": TrendForecast(OnlineLDC(0.9, warmup=4), window="auto"),
+    "PassiveAggressive": PassiveAggressive(),
+    "PassiveAggressive-II": PassiveAggressive(0.1, variant="II"),
+    "OnlineLogistic": OnlineLogistic(0.1),
+    "OnlineLogistic-decaying": OnlineLogistic(InverseSqrt(0.5), penalty=0.01),
+    "OnlineLDC-auto": OnlineLDC("auto", counts="soft"),
+    "Committee": Committee([OnlineLDC(0.1, counts="soft"), Perceptron(), PassiveAggressive()], loss="brier"),
+    "Committee-persistence": Committee([OnlineLDC("auto", counts="soft")], loss="log", persistence=True),
+    "AutoClassifier": AutoClassifier(),
+    "AutoClassifier-persistence": AutoClassifier(persistence=True),
     "NoChange": NoChange(),
     "MajorityClass": MajorityClass(),
 }

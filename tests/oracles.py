@@ -87,6 +87,13 @@ class SlowDiscriminant:
             self.rows.append(x)
             self.labels.append(k)
             self.start(self.rows, self.labels)
+            if (
+                len(self.rows) == self.warmup and self.counts == "soft"
+            ):  # as heavy as at the rate, at most a memory full
+                share = min(Extended(1), self.total * Extended(self.rate)) / self.total
+                self.n = {c: share * count for c, count in self.n.items()}
+                self.total = share * self.total
+                self.prior = dict(self.n)
             return
         lam = Extended(self.rate)
         n = self.n.get(k, Extended(0))
@@ -265,3 +272,40 @@ class SlowTrend:
             return self.base.discriminants(X)
         finally:
             self.base.m = own
+
+
+class SlowBankLane:
+    """One rate of the bank: soft counts over an identity that counts as one row, and a ridge topped up in turn."""
+
+    def __init__(self, p, rate, fastest, ridge=1e-3):
+        self.rate, self.fastest, self.ridge = rate, fastest, ridge
+        self.S, self.total, self.t, self.cursor = np.eye(p), 1.0, 0, 0
+        self.n: dict[int, float] = {}
+        self.m: dict[int, np.ndarray] = {}
+        self.held = np.zeros(p)
+
+    def learn(self, x, k):
+        p, lam = len(x), max(self.rate, 1 / (self.t + 2))
+        n, old = self.n.get(k, 0.0), self.m.get(k, np.zeros(p))
+        e, keep, a = x - old, (1 - lam) * n, (1 - lam) * self.total
+        self.S = (a * self.S + lam * keep / (keep + lam) * np.outer(e, e)) / (a + lam)
+        self.m[k] = old + lam / (keep + lam) * e
+        self.n = {c: (1 - lam) * count for c, count in self.n.items()}
+        self.n[k] = self.n.get(k, 0.0) + lam
+        self.held *= a / (a + lam)
+        fastest = max(self.fastest, 1 / (self.t + 2))
+        decay = 1 - fastest  # every total stays 1: it starts there, and (1 - lambda) + lambda is 1
+        self.total = a + lam
+        for _ in range(min(max(math.ceil(p * (1 - decay) / 0.69), 1), min(p, 7))):
+            more = max(self.ridge - self.held[self.cursor], 0.0)
+            self.S[self.cursor, self.cursor] += more
+            self.held[self.cursor] += more
+            self.cursor = (self.cursor + 1) % p
+        self.t += 1
+
+    def posterior(self, x):
+        labels = sorted(self.m)
+        P = np.linalg.inv(self.S)
+        g = np.array([math.log(self.n[k]) - 0.5 * self.m[k] @ P @ self.m[k] + self.m[k] @ P @ x for k in labels])
+        weights = np.exp(g - g.max())
+        return weights / weights.sum()

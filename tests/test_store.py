@@ -139,6 +139,15 @@ def test_writing_is_atomic(tmp_path, monkeypatch):
     assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
 
 
+def test_permissions_are_those_of_an_ordinary_file(tmp_path):
+    thalweg.save(some_model(), tmp_path / "model")
+    (tmp_path / "ordinary").write_text("")
+    assert (tmp_path / "model").stat().st_mode == (tmp_path / "ordinary").stat().st_mode
+    (tmp_path / "model").chmod(0o640)
+    thalweg.save(some_model(), tmp_path / "model")
+    assert (tmp_path / "model").stat().st_mode & 0o777 == 0o640
+
+
 def test_errors_say_which_file(tmp_path):
     with pytest.raises(ModelFileError, match="absent cannot be read: No such file"):
         thalweg.load(tmp_path / "absent")

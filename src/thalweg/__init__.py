@@ -9,39 +9,39 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from thalweg.learners.hiraoka import HiraokaLDA
-    from thalweg.learners.majority import MajorityClass
-    from thalweg.learners.no_change import NoChange
-    from thalweg.learners.online_ldc import OnlineLDC
-    from thalweg.learners.perceptron import Perceptron
-    from thalweg.learners.trend_forecast import TrendForecast
-    from thalweg.learners.winnow import BalancedWinnow
+    from thalweg.learners import (
+        AutoClassifier,
+        BalancedWinnow,
+        Committee,
+        HiraokaLDA,
+        MajorityClass,
+        NoChange,
+        OnlineLDC,
+        OnlineLogistic,
+        PassiveAggressive,
+        Perceptron,
+        TrendForecast,
+    )
     from thalweg.store import load, save
 
 __version__ = "0.1.0"
 __all__ = [
+    "AutoClassifier",
     "BalancedWinnow",
+    "Committee",
     "HiraokaLDA",
     "MajorityClass",
     "NoChange",
     "OnlineLDC",
+    "OnlineLogistic",
+    "PassiveAggressive",
     "Perceptron",
     "TrendForecast",
     "load",
     "save",
 ]
 
-_HOMES = {
-    "BalancedWinnow": "thalweg.learners.winnow",
-    "HiraokaLDA": "thalweg.learners.hiraoka",
-    "MajorityClass": "thalweg.learners.majority",
-    "NoChange": "thalweg.learners.no_change",
-    "OnlineLDC": "thalweg.learners.online_ldc",
-    "Perceptron": "thalweg.learners.perceptron",
-    "TrendForecast": "thalweg.learners.trend_forecast",
-    "load": "thalweg.store",
-    "save": "thalweg.store",
-}
+_HOMES = {name: "thalweg.store" if name in ("load", "save") else "thalweg.learners" for name in __all__}
 _PACKAGES = ("errors", "evaluate", "experiments", "kernels", "learners", "rates", "report", "store", "streams")
 
 

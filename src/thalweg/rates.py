@@ -50,11 +50,6 @@ class Constant:
     def __post_init__(self) -> None:
         _require_positive("Constant", "value", self.value, below_one=False)
 
-    @property
-    def start_value(self) -> float:
-        """The rate at the first row."""
-        return float(self.value)
-
     def code(self) -> RateCode:
         """The rate as the kernels take it."""
         return 0, float(self.value), 0
@@ -74,11 +69,6 @@ class InverseSqrt:
 
     def __post_init__(self) -> None:
         _require_positive("InverseSqrt", "eta0", self.eta0, below_one=False)
-
-    @property
-    def start_value(self) -> float:
-        """The rate at the first row."""
-        return float(self.eta0)
 
     def code(self) -> RateCode:
         """The rate as the kernels take it."""
@@ -114,11 +104,6 @@ class ErrorDriven:
         _require_positive("ErrorDriven", "start", self.start, below_one=True)
         if isinstance(self.window, bool) or not isinstance(self.window, int) or not 1 <= self.window <= 10**6:
             raise InvalidParameter.of("ErrorDriven", "window", "be an integer from 1 to 1,000,000", self.window)
-
-    @property
-    def start_value(self) -> float:
-        """The rate at the first row."""
-        return float(self.start)
 
     def code(self) -> RateCode:
         """The rate as the kernels take it."""

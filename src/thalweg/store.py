@@ -33,14 +33,13 @@ from safetensors.numpy import save as save_arrays
 from thalweg import learners, rates
 from thalweg.errors import InvalidParameter, ModelFileError
 from thalweg.learners.contract import StreamClassifier
-from thalweg.learners.labels import Labels
+from thalweg.learners.labels import LABEL_TYPES, Labels
 
 PROTOCOL = 1
 _CLASSES: dict[str, type[StreamClassifier]] = {name: getattr(learners, name) for name in learners.__all__}
 _RATES: dict[str, type[rates.Rate]] = {
     kind.__name__: kind for kind in (rates.Constant, rates.InverseSqrt, rates.ErrorDriven)
 }
-_LABEL_TYPES: dict[str, Any] = {"i": np.int64, "b": np.bool_, "U": np.str_, "f": np.float64}
 
 
 def save(model: StreamClassifier, path: str | os.PathLike[str]) -> None:
@@ -123,7 +122,7 @@ def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamCla
             raise ModelFileError("the labels and the state disagree")
         state: dict[str, Any] = {
             "_core": arrays,
-            "_labels": Labels(np.array(header["labels"]["values"], dtype=_LABEL_TYPES[kind])),
+            "_labels": Labels(np.array(header["labels"]["values"], dtype=LABEL_TYPES[kind])),
             "_begun_with": model.get_params(),
             "n_features_in_": int(header["features"]["count"]),
         }
@@ -143,16 +142,22 @@ def _plain(value: object, owner: str, parameter: str) -> object:
     """A parameter as JSON holds it."""
     if isinstance(value, StreamClassifier) and _CLASSES.get(type(value).__name__) is type(value):
         return {"class": type(value).__name__, "parameters": _plain_parameters(value)}
+    if isinstance(value, list | tuple):
+        return [_plain(item, owner, parameter) for item in value]
     if isinstance(value, rates.Constant | rates.InverseSqrt | rates.ErrorDriven):
         return {"rate": type(value).__name__, **dataclasses.asdict(value)}
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise InvalidParameter.of(owner, parameter, "be a number, a string or a rate to be saved", value)
+    raise InvalidParameter.of(
+        owner, parameter, "be a number, a string, a rate or a learner of thalweg to be saved", value
+    )
 
 
 def _rich(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_rich(item) for item in value]
     if isinstance(value, dict) and "class" in value:
         return _unlearned(value)
     if isinstance(value, dict):
@@ -186,6 +191,7 @@ def _write_atomically(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+            os.fchmod(file.fileno(), _mode_for(path))
         Path(temporary).replace(path)
     except OSError as error:
         Path(temporary).unlink(missing_ok=True)
@@ -198,3 +204,12 @@ def _write_atomically(path: Path, content: bytes) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _mode_for(path: Path) -> int:
+    """The permissions an ordinary write would leave: those of the old file, or what the user's mask allows."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

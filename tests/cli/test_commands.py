@@ -3,12 +3,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from thalweg import cli
-from thalweg.experiments import kuncheva2008
+from thalweg.experiments import kuncheva2008, schnackenberg2018
+from thalweg.experiments.papers import PAPERS
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -32,6 +34,15 @@ def test_help_is_given_without_loading_the_work(arguments: list[str]) -> None:
     assert done.stderr == "[]\n"
 
 
+def test_help_lists_every_paper_with_its_items_in_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "reproduce", "--help")
+    lines = out.splitlines()
+    for paper in PAPERS.values():
+        at = lines.index(f"  {paper.name}")
+        assert lines[at + 3].split() == list(paper.items)
+    assert max(map(len, lines)) <= 80
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "--version")
     assert (code, out.split()[0]) == (0, "thalweg")
@@ -46,7 +57,9 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["demo", "--sideways"], "--sideways"),
         (["reproduce"], "paper"),
         (["reproduce", "nobody1999"], "kuncheva2008"),
+        (["reproduce", "nobody1999"], "schnackenberg2018"),
         (["reproduce", "kuncheva2008", "table9"], "table1"),
+        (["reproduce", "kuncheva2008", "fig7"], "fig3"),
         (["reproduce", "kuncheva2008", "table1", "--runs", "0"], "--runs"),
         (["reproduce", "kuncheva2008", "table1", "--seed", "-1"], "--seed"),
         (["reproduce", "kuncheva2008", "table1", "--jobs", "0"], "--jobs"),
@@ -170,4 +183,31 @@ def test_reproduce_prints_paper_beside_measured_and_writes_rows_and_pictures(
         "fig1": 84,
         "fig3": 4,
     }
+    assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line) <= 80
+
+
+def test_a_second_paper_without_an_item_means_all_of_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shortened = {
+        name: replace(each, stream=replace(each.stream, length=200))
+        for name, each in schnackenberg2018.SITUATIONS.items()
+    }
+    monkeypatch.setattr(schnackenberg2018, "SITUATIONS", shortened)
+    rows = tmp_path / "rows.json"
+    arguments = ["--runs", "2", "--out", str(tmp_path), "--json", str(rows), "--jobs", "2"]
+    code, out, err = run(capsys, "reproduce", "schnackenberg2018", *arguments)
+    assert code == 0
+    assert sum(line.startswith(".1  .4979 ") for line in out.splitlines()) == 1
+    assert out.count("Bayes error 0.0") == 4
+    assert "test answers in" in out
+    assert "random numbers" in " ".join(out.split())
+    assert "100%  Sudden" in err
+    assert sorted(path.name for path in tmp_path.glob("*.png")) == [
+        f"schnackenberg2018-fig{n}.png" for n in range(1, 8)
+    ]
+    items = [row["item"] for row in json.loads(rows.read_text())]
+    assert {item: items.count(item) for item in items} == dict.fromkeys(
+        [f"table{n}" for n in range(1, 5)] + [f"fig{n}" for n in range(4, 8)], 27
+    )
     assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line) <= 80

@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thalweg.evaluate import collect_steps, holdout
-from thalweg.experiments import kuncheva2008, rate_search
+from thalweg.experiments import kuncheva2008, papers, rate_search
 from thalweg.experiments.candidates import Candidate
 from thalweg.experiments.held_out import HeldOutTrial
+from thalweg.experiments.next_step import NextStepTrial
 from thalweg.experiments.one_pass import OnePassTrial
 from thalweg.experiments.progress import Meter
-from thalweg.experiments.workers import run_all
-from thalweg.streams import MovingPlane, Stagger, Table
+from thalweg.experiments.workers import run_all, run_each, seeds_of_run
+from thalweg.streams import DriftingGaussians, MovingPlane, Stagger, Table
 
 
 def ignore(_: float) -> None:
@@ -65,6 +66,19 @@ def test_an_error_in_a_task_ends_the_work_and_drops_what_was_not_begun() -> None
     assert len(begun) < 10
 
 
+def test_results_are_handed_out_as_they_come_and_told_by_number() -> None:
+    first_may_end = threading.Event()
+
+    def slow_first() -> int:
+        assert first_may_end.wait(10)
+        return 1
+
+    handed_out = run_each([slow_first, lambda: 2], 2, ignore)
+    assert next(handed_out) == (1, 2)
+    first_may_end.set()
+    assert list(handed_out) == [(0, 1)]
+
+
 @given(work=st.lists(st.floats(0.1, 100), min_size=1, max_size=6))
 def test_progress_never_goes_back_and_ends_at_one(work: list[float]) -> None:
     told: list[float] = []
@@ -83,10 +97,61 @@ def test_many_candidates_at_once_err_as_each_alone_in_holdout(stream, rate) -> N
     candidates = [Candidate(model, rate) for model in kuncheva2008.MODELS["STAGGER"]]
     measured = HeldOutTrial(stream, seed=5, runs=2).measure(candidates, 2, ignore)
     for run in range(2):
-        stream_seed, learner_seed = map(int, np.random.SeedSequence([5, run]).generate_state(2))
+        stream_seed, learner_seed = seeds_of_run(5, run)
         for place, candidate in enumerate(candidates):
             alone = collect_steps(holdout(candidate.learner(learner_seed), stream(seed=stream_seed)))
             np.testing.assert_array_equal(measured.errors[run, place], alone.error)
+
+
+def test_the_next_step_is_what_is_answered_and_sums_tell_all() -> None:
+    stream, runs = DriftingGaussians(scenario="circular", length=60), 3
+    candidates = [Candidate(kuncheva2008.O_LDC, rate) for rate in (0.5, 0.9)]
+    measured = NextStepTrial(stream, seed=5, runs=runs).measure(candidates, 2, ignore)
+    errors = np.empty((runs, 2, 49))
+    for run in range(runs):
+        stream_seed, learner_seed = seeds_of_run(5, run)
+        here = DriftingGaussians(stream_seed, "circular")
+        start_X, start_y = here.sampler("start").rows_at(np.arange(10))
+        assert np.bincount(start_y).min() >= 2  # else it would have been drawn again
+        X, y = here.take(60)
+        test_X, test_y = here.sampler("test").sets_at(np.arange(11, 60), 100)
+        for place, candidate in enumerate(candidates):
+            learner = candidate.learner(learner_seed).fit(start_X, start_y)
+            for step, row in enumerate(range(10, 59)):
+                learner.learn_one(X[row], y[row])
+                errors[run, place, step] = (learner.predict(test_X[step]) != test_y[step]).mean()
+    for place in range(2):
+        expected = errors[:, place]
+        np.testing.assert_allclose(measured.curve(place), expected.mean(axis=0))
+        np.testing.assert_allclose(measured.run_means(place), expected.mean(axis=1))
+        summary = measured.summary(place)
+        assert summary.mean == pytest.approx(expected.mean())
+        assert summary.sd_curve == pytest.approx(expected.mean(axis=0).std(ddof=1))
+        assert summary.mean_sd == pytest.approx(expected.std(axis=0, ddof=1).mean())
+    assert measured.times().tolist() == list(range(11, 60))
+    assert 0.0 < measured.effort.drawing < measured.effort.whole
+    assert measured.differs(0, 1) is not None
+
+
+def test_a_start_without_two_rows_of_a_class_is_drawn_again() -> None:
+    stream = DriftingGaussians(length=13)
+    redrawn = 0
+    for run in range(300):
+        here = DriftingGaussians(seeds_of_run(0, run)[0], length=13)
+        redrawn += int(np.bincount(here.sampler("start").rows_at(np.arange(10))[1], minlength=2).min() < 2)
+    assert redrawn
+    measured = NextStepTrial(stream, seed=0, runs=300).measure([Candidate(kuncheva2008.O_LDC, 0.5)], 1, ignore)
+    assert measured.run_means(0).max() < 0.5
+    single = NextStepTrial(stream, seed=0, runs=1).measure([Candidate(kuncheva2008.O_LDC, 0.5)], 1, ignore)
+    assert single.summary(0).mean_sd is None
+    assert single.ci95(0) is None
+
+
+def test_every_paper_of_the_list_can_be_loaded_and_has_its_items() -> None:
+    for name, paper in papers.PAPERS.items():
+        assert paper.name == name
+        assert callable(paper.load().reproduce)
+        assert len(set(paper.items)) == len(paper.items)
 
 
 def test_runs_are_random_differently_and_do_not_depend_on_how_many_there_are() -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import UserDict
+from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -34,6 +38,8 @@ BAD_ROWS = {
     "flat": (GOOD[0], LABELS[:1], r"X must be a two-dimensional array of numbers"),
     "strings": (np.array([["a", "b", "c"]]), [0], r"X must be .* numbers: could not convert string"),
     "ragged": ([[1.0, 2.0, 3.0], [1.0]], [0, 1], r"X must be a two-dimensional array"),
+    "huge label": (GOOD, np.array([2**63 + 5, 0, 1, 2], dtype=np.uint64), r"y must hold integers below 2\*\*63"),
+    "huge object label": (GOOD, np.array([2**70, 0, 1, 2], dtype=object), r"integers from -2\*\*63 to 2\*\*63 - 1"),
     "short y": (GOOD, LABELS[:3], r"y must have one label for each of the 4 rows of X, got 3"),
     "no y": (GOOD, None, r"requires y"),
     "continuous y": (GOOD, [0.1, 0.2, 0.3, 0.4], r"y must be .* class labels: Unknown label type: continuous"),
@@ -56,7 +62,7 @@ def test_a_refused_chunk_changes_nothing(name, case, method):
     X, y, message = BAD_ROWS[case]
     model = clone(LEARNERS[name]).partial_fit(GOOD, LABELS)
     before = dumps(model)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InvalidInput, match=message):
         getattr(model, method)(X, y)
     assert dumps(model) == before
     assert model.partial_fit(GOOD, LABELS).predict(GOOD).shape == (4,)
@@ -95,6 +101,100 @@ def test_a_refused_row_changes_nothing(name, case):
     with pytest.raises(InvalidInput, match=message):
         model.learn_one(x, y)
     assert dumps(model) == before
+
+
+@pytest.mark.parametrize("label", [None, 1.5, object(), float("nan"), 2**70, [1], b"bytes"])
+def test_a_refused_first_label_leaves_a_fresh_model(label):
+    model = OnlineLDC()
+    with pytest.raises(InvalidInput, match="y must"):
+        model.learn_one([1.0, 2.0], label)
+    assert vars(model).keys() == vars(OnlineLDC()).keys()
+    assert model.learn_one([1.0, 2.0], "fine").predict_one([1.0, 2.0]) == "fine"
+
+
+@pytest.mark.parametrize("row", [[], {}, np.empty(0), None, 7])
+def test_a_refused_first_row_leaves_a_fresh_model(row):
+    model = OnlineLDC()
+    with pytest.raises(InvalidInput, match="a row must"):
+        model.learn_one(row, 1)
+    assert vars(model).keys() == vars(OnlineLDC()).keys()
+    with pytest.raises(InvalidInput, match="a row"):
+        model.learn_one([1.0, 2.0], 1).predict_one(row)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint32, np.int64])
+def test_integers_of_every_width_are_the_same_labels(dtype):
+    model = OnlineLDC().partial_fit(GOOD, [300, 500, 300, 500])
+    model.partial_fit(GOOD, np.array([7, 8, 7, 8], dtype=dtype)).learn_one(GOOD[0], dtype(9))
+    assert model.classes_.tolist() == [7, 8, 9, 300, 500]
+    assert model.classes_.dtype == np.int64
+    assert set(model.predict(GOOD)) <= {7, 8, 9, 300, 500}
+
+
+def test_rows_of_other_mappings_are_read_by_name():
+    frame = pd.DataFrame(GOOD, columns=["a", "b", "c"])
+    model = OnlineLDC().partial_fit(frame, LABELS)
+    named = {"c": -9.0, "b": 0.0, "a": 3.0}
+    for row in (pd.Series(named), MappingProxyType(named), UserDict(named)):
+        assert model.predict_one(row) == model.predict_one(named)
+    with pytest.raises(InvalidInput, match="'b' is missing"):
+        model.predict_one(pd.Series({"a": 1.0, "x": 2.0, "c": 3.0}))
+    nameless = OnlineLDC().partial_fit(GOOD, LABELS)
+    assert nameless.predict_one(pd.Series(GOOD[0])) == nameless.predict_one(GOOD[0])
+
+
+def test_values_that_run_code_cannot_crash():
+    class Meddler:
+        def __init__(self, rows):
+            self.rows = rows
+
+        def __float__(self):
+            self.rows.clear()
+            return 1.0
+
+    model = OnlineLDC().partial_fit(pd.DataFrame(GOOD, columns=list("abc")), LABELS)
+    row = [0.0, 1.0, 2.0]
+    row[0] = Meddler(row)
+    assert model.predict_one(row) in (0, 1)
+    named = {"a": 0.0, "b": 1.0, "c": 2.0}
+    named["a"] = Meddler(named)
+    with pytest.raises(InvalidInput, match="is missing"):
+        model.predict_one(named)
+
+
+def test_one_thread_may_learn_while_others_predict():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 5))
+    y = rng.integers(0, 2, 20_000)
+    model, alone = OnlineLDC().partial_fit(X, y), OnlineLDC().partial_fit(X, y)
+    with ThreadPoolExecutor(3) as pool:
+        readers = [pool.submit(lambda: set(model.predict(X).tolist())) for _ in range(30)]
+        for x, k in zip(X[:2000], y[:2000].tolist(), strict=True):
+            model.learn_one(x, k)
+            alone.learn_one(x, k)
+        assert all(reader.result() <= {0, 1} for reader in readers)
+    assert dumps(model) == dumps(alone)
+
+
+def test_threads_that_break_the_rules_do_not_break_the_process():
+    """New classes while others predict and learn: answers may be stale, memory may not."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5_000, 5))
+    y = rng.integers(0, 2, 5_000)
+    model = OnlineLDC().partial_fit(X, y)
+    core = model._core
+    out = np.empty(5_000, dtype=np.int64)
+
+    def learn(i):
+        core.announce(core.n_classes)
+        core.run(X[:500], y[:500])
+        core.answers(X, out)
+
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(learn, i) for i in range(60)]:
+            done.result()
+    assert core.n_classes == 62
+    assert core.state()["counts"].sum() == 5_000 + 60 * 500
 
 
 def test_dict_rows():
@@ -136,7 +236,7 @@ BAD_PARAMETERS = [
     (OnlineLDC, {"rate": "auto?"}, "'rate' parameter of OnlineLDC .* got 'auto\\?'"),
     (OnlineLDC, {"counts": "firm"}, "'counts' parameter of OnlineLDC must be \"hard\" or \"soft\", got 'firm'"),
     (OnlineLDC, {"covariance": "2018"}, "'covariance' parameter of OnlineLDC"),
-    (OnlineLDC, {"warmup": -1}, "'warmup' parameter of OnlineLDC must be an integer >= 0, got -1"),
+    (OnlineLDC, {"warmup": -1}, "'warmup' parameter of OnlineLDC must be an integer from 0 .* got -1"),
     (OnlineLDC, {"warmup": 2.5}, "'warmup' parameter"),
     (OnlineLDC, {"ridge": -0.1}, "'ridge' parameter of OnlineLDC"),
     (OnlineLDC, {"ridge": float("inf")}, "'ridge' parameter of OnlineLDC"),

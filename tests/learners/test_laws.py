@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from resource import RUSAGE_SELF, getrusage
+from mmap import PAGESIZE
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,6 +34,11 @@ def test_law(name, law, seed, rows, features, classes, scale):
     law(LEARNERS[name], X, y)
 
 
+def resident_bytes():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * PAGESIZE
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the memory in use is read from /proc")
 @pytest.mark.parametrize("name", LEARNERS)
 def test_memory_does_not_grow_with_rows(name):
     rng = np.random.default_rng(0)
@@ -41,11 +47,11 @@ def test_memory_does_not_grow_with_rows(name):
     model = clone(LEARNERS[name])
     for _ in range(20):
         model.partial_fit(X, y)
-    size, most = len(dumps(model)), getrusage(RUSAGE_SELF).ru_maxrss
+    size, held = len(dumps(model)), resident_bytes()
     for _ in range(100):
         model.partial_fit(X, y)
-    assert len(dumps(model)) == size
-    assert getrusage(RUSAGE_SELF).ru_maxrss - most < 2048  # kilobytes; the 500,000 rows weigh 20,000
+    assert len(dumps(model)) == pytest.approx(size, rel=0.1)  # the records of a window come and go
+    assert resident_bytes() - held < 4_000_000  # the 500,000 rows weigh 20,000,000
 
 
 def test_every_exception_names_a_law_and_a_learner():

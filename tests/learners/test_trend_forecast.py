@@ -148,6 +148,17 @@ def test_constant_features_and_hostile_rows_stay_finite(window):
     assert np.isfinite(model.forecast_.means).all()
 
 
+def test_a_constant_feature_does_not_wear_the_bank_out():
+    """Without a cap the constant direction overflows after some 140,000 rows, and every answer is chance."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300_000)
+    X = np.column_stack([rng.normal(size=(300_000, 2)) + y[:, None], np.full(300_000, 4.0)])
+    model = TrendForecast(OnlineLDC(0.9), "auto")
+    answers = model.predict_then_learn(X, y)
+    assert (answers[-50_000:] != y[-50_000:]).mean() < 0.27
+    assert dumps(loads(dumps(model))) == dumps(model)
+
+
 def test_before_enough_rows_the_base_decides():
     X, y = wheel(59)
     model, base = TrendForecast(OnlineLDC(0.9), 50), OnlineLDC(0.9)

@@ -11,7 +11,16 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from thalweg.errors import MissingExtra
-from thalweg.report import error_versus_rate, over_time, progression, snapshots, style
+from thalweg.report import (
+    contours,
+    curve_grid,
+    error_versus_rate,
+    over_time,
+    progression,
+    shifted_times,
+    snapshots,
+    style,
+)
 
 MODELS = (("O-LDC", "λ"), ("Perceptron", "η"), ("Winnow", "β"), ("Hiraoka's LDA", "ζ"))
 BASELINES = ("O-LDC, hard", "No change", "Majority class")
@@ -52,7 +61,42 @@ def over_time_figure() -> Figure:
     return over_time.draw(rows, errors, 0.5 + 0.0 * rows, title="A stream of 20,000 rows", window=500)
 
 
-FIGURES = [rate_figure, snapshot_figure, progression_figure, over_time_figure]
+def grid_figure() -> Figure:
+    times = np.arange(15.0, 4000.0, 10.0)
+    names = ("O-LDC", "window 10", "window 20", "window 50", "window 200", "Bayes error", "window auto")
+    curves = [curve_grid.Curve(name, 0.1 + place / 10 + 0 * times, 0.1) for place, name in enumerate(names)]
+    panels = [curve_grid.Panel(f"λ = {rate}", times, curves) for rate in (0.1, 0.3, 0.5, 0.7)]
+    panels.append(curve_grid.Panel("auto, and the best cell (λ = 0.9)", times, curves))
+    return curve_grid.draw(panels, title="Sudden: mean error of 100 runs", changes=(1000, 2000), steps_per_point=10)
+
+
+def contour_figure() -> Figure:
+    clouds = [
+        contours.Cloud("class 0", np.zeros(2), np.array([[2.0, 0.8], [0.8, 1.0]]), heading=np.ones(2)),
+        contours.Cloud("class 1", np.full(2, 20.0), np.eye(2)),
+    ]
+    moments = [contours.Moment(f"row {row:,}", clouds) for row in (0, 1000, 2000, 3999)]
+    return contours.draw([("(a) Crossing\narrows: 600 rows ahead", moments), ("(b) Sudden", moments[:3])])
+
+
+def shifted_figure() -> Figure:
+    times, every = np.array([1.0, 2.0, 4.0, 7.0, 10.0]), np.arange(1.0, 11.0)
+    panels = [
+        shifted_times.Panel(title, times, times - 0.5, times / 2, times / 2 + 0.5, every, every - 1.0)
+        for title in ("λ = 0.5: all rows weigh the same", "λ = 0.9: late rows weigh more")
+    ]
+    return shifted_times.draw(panels)
+
+
+FIGURES = [
+    rate_figure,
+    snapshot_figure,
+    progression_figure,
+    over_time_figure,
+    grid_figure,
+    contour_figure,
+    shifted_figure,
+]
 
 
 def visible_texts(figure: Figure) -> list[Text]:
@@ -119,10 +163,22 @@ def test_the_rate_figure_shows_the_given_numbers_and_the_papers_best() -> None:
     assert [(float(star.get_xdata()[0]), float(star.get_ydata()[0])) for star in stars] == [(0.9, 0.2)] * 4
 
 
-def test_models_are_told_apart_without_colour() -> None:
-    looks = [style.look_of(name) for name, _ in MODELS] + [style.look_of(name) for name in BASELINES]
+WINDOWS = ("O-LDC", "window 10", "window 20", "window 50", "window 200", "window auto", "Bayes error")
+
+
+@pytest.mark.parametrize("names", [[name for name, _ in MODELS] + list(BASELINES), WINDOWS])
+def test_models_are_told_apart_without_colour(names: list[str]) -> None:
+    looks = [style.look_of(name) for name in names]
     assert len({look.marker for look in looks}) == len(looks)
     assert len({look.colour for look in looks}) == len(looks)
+
+
+def test_ellipses_are_one_and_two_standard_deviations_wide() -> None:
+    axes = contour_figure().axes[0]
+    covariance = np.array([[2.0, 0.8], [0.8, 1.0]])
+    for line, deviations in zip(axes.lines[:2], (1.0, 2.0), strict=True):
+        points = np.array(line.get_data()).T
+        np.testing.assert_allclose(np.einsum("ij,jk,ik->i", points, np.linalg.inv(covariance), points), deviations**2)
 
 
 def test_a_figure_leaves_the_callers_settings_alone() -> None:

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from thalweg.report import tables
+from thalweg.report.cell import Cell, CellRow, Curve
 from thalweg.report.finding import Finding, Printed, Row, write_json
 
 FIXED = Finding(
@@ -106,3 +107,47 @@ def test_scores_leave_empty_what_is_not_known() -> None:
     lines = console.export_text().splitlines()
     assert line_of("O-LDC", lines) == "O-LDC 0.250 0.500"
     assert line_of("Other", lines) == "Other 0.125"
+
+
+CELL = Cell(
+    paper="schnackenberg2018",
+    item="table1",
+    data="Circular",
+    model="window 20",
+    rate=0.3,
+    window=20,
+    measured=Curve(0.0934, 0.0046, 0.0322),
+    ci95=0.0005,
+    runs=100,
+    printed=Curve(0.0932, 0.043, 0.0324),
+)
+
+
+def test_a_cell_is_the_agreed_row_and_its_spread(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    write_json([CELL, replace(CELL, printed=None)], path)
+    row, alone = json.loads(path.read_text())
+    assert list(row) == list(CellRow.__annotations__)
+    assert list(row)[: len(Row.__annotations__)] == list(Row.__annotations__)
+    assert (row["paper_value"], row["measured"], row["window"]) == (0.0932, 0.0934, 20)
+    assert (row["sd_curve"], row["mean_sd"]) == (0.0046, 0.0322)
+    assert (row["paper_sd_curve"], row["paper_mean_sd"]) == (0.043, 0.0324)
+    assert (alone["paper_value"], alone["paper_sd_curve"], alone["paper_mean_sd"]) == (None, None, None)
+    assert CELL.deviation == pytest.approx(0.0002)
+
+
+def test_a_grid_has_the_paper_left_of_ours_and_a_column_for_what_it_does_not_print() -> None:
+    auto = replace(CELL, model="window auto", rate=0.9, window="auto", printed=None, measured=Curve(0.09, 0.01, None))
+    console = Console(width=80, record=True, file=StringIO())
+    console.print(tables.grid([CELL, replace(CELL, rate=0.9), auto]))
+    lines = [" ".join(line.split()) for line in console.export_text().splitlines()]
+    assert lines == [
+        "window 20 window auto",
+        "λ paper here here",
+        ".3 .0932 .0934",
+        "(.043 .005)",
+        ".0324 .0322",
+        ".9 .0932 .0934 .0900",
+        "(.043 .005) (.010)",
+        ".0324 .0322",
+    ]

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from thalweg.cli.demo import demo
+from thalweg.cli.reproduce import HELP as REPRODUCE_HELP
 from thalweg.cli.reproduce import reproduce
 
 EXIT_ERROR = 2
@@ -19,7 +20,7 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 app = typer.Typer(name="thalweg", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.command(short_help="Learn a drifting stream and draw how it went.")(demo)
-app.command(short_help="Set a paper's numbers beside measured ones.")(reproduce)
+app.command(help=REPRODUCE_HELP, short_help="Set a paper's numbers beside measured ones.")(reproduce)
 
 
 @app.callback(invoke_without_command=True)

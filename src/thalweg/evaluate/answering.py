@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import deque
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -31,8 +32,16 @@ class Asker(Protocol):
         """Answers given before the labels were learned."""
 
 
-def asker_of(owner: str, model: Model, classes: Labels, *, with_proba: bool) -> Asker:
-    """The quickest way to evaluate this model."""
+def asker_of(owner: str, model: Model, classes: Labels, *, with_proba: bool, delay: int = 0) -> Asker:
+    """The quickest way to evaluate this model, its labels coming ``delay`` rows late."""
+    if delay > 0:
+        if getattr(model, "_needs_labels_at_once", False):
+            raise InvalidParameter.of(
+                owner, "delay", "be 0 for a model with persistence, which answers by the label of the row before", delay
+            )
+        if hasattr(model, "predict_one") and hasattr(model, "learn_one"):
+            return _LateAsker(model, classes, delay)
+        raise InvalidParameter.of(owner, "model", "have predict_one and learn_one where labels are delayed", model)
     if hasattr(model, "predict_then_learn"):
         return _CompiledAsker(model, classes, with_proba)
     if hasattr(model, "predict") and hasattr(model, "partial_fit"):
@@ -68,6 +77,29 @@ class _CompiledAsker:
             proba = _in_order_of(self._classes, proba, self._model.classes_)
             proba[:unanswered] = 1.0 / len(self._classes)
         return Answers(codes, proba, rate, weights)
+
+
+class _LateAsker:
+    """Answers rows as they come and teaches each ``delay`` rows later; rows still waiting at the end stay untaught."""
+
+    def __init__(self, model: Model, classes: Labels, delay: int) -> None:
+        self._model = model
+        self._classes = classes
+        self._delay = delay
+        self._waiting: deque[tuple[Floats, Any]] = deque()
+
+    def __call__(self, X: Floats, y: Labels) -> Answers:
+        given: list[Any] = []
+        for x, label in zip(X, y.tolist(), strict=True):
+            given.append(self._model.predict_one(x))
+            self._waiting.append((x, label))
+            if len(self._waiting) > self._delay:
+                self._model.learn_one(*self._waiting.popleft())
+        codes = np.full(len(y), NO_ANSWER, dtype=np.int64)
+        known = np.array([answer is not None for answer in given], dtype=bool)
+        if known.any():
+            codes[known] = encode(np.array([answer for answer in given if answer is not None]), self._classes)
+        return Answers(codes, None, None, None)
 
 
 class _RowwiseAsker:

@@ -12,7 +12,13 @@ from thalweg.streams.whole_number import whole_number
 
 
 def prequential(
-    model: Model, stream: Stream, *, rows: int | None = None, chunk: int = 4096, with_proba: bool = True
+    model: Model,
+    stream: Stream,
+    *,
+    rows: int | None = None,
+    chunk: int = 4096,
+    with_proba: bool = True,
+    delay: int = 0,
 ) -> Iterator[Record]:
     """Walk a stream past a model; every row is answered before its label is learned.
 
@@ -33,6 +39,10 @@ def prequential(
         Rows per record. It changes memory and the rhythm of the records, never the answers.
     with_proba : bool
         Whether to ask for probabilities (log-loss and Brier score need them) where the model has them.
+    delay : int >= 0
+        How many rows late a label comes: each row is answered when it arrives and learned that many rows later. The
+        model is then asked row by row, for labels alone, and the last rows stay unlearned. The baselines are shown
+        as if their labels came at once.
 
     Yields
     ------
@@ -40,7 +50,8 @@ def prequential(
         The truth, the answers of the model and of both baselines, probabilities, rate and weights of ``chunk`` rows.
     """
     classes = stream.classes
-    asker = asker_of("prequential", model, classes, with_proba=with_proba)
+    late = whole_number("prequential", "delay", delay)
+    asker = asker_of("prequential", model, classes, with_proba=with_proba, delay=late)
     if rows is not None:
         rows = whole_number("prequential", "rows", rows)
     return _walk(asker, stream, rows, whole_number("prequential", "chunk", chunk, least=1))

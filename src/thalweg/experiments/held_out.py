@@ -13,10 +13,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.evaluate import draw_start, mean_interval, paired_t_test
+from thalweg.evaluate import draw_start
 from thalweg.experiments.candidates import Candidate
-from thalweg.experiments.trial import SIGNIFICANT, Measured, Trial
-from thalweg.experiments.workers import run_all
+from thalweg.experiments.trial import OverRuns, Trial
+from thalweg.experiments.workers import run_all, seeds_of_run
 from thalweg.streams import ConceptStream
 
 START_ROWS = 10
@@ -45,7 +45,7 @@ class HeldOutTrial(Trial):
         return HeldOut(np.stack(run_all(tasks, workers, finished)) / TEST_ROWS)
 
     def _mistakes(self, candidates: Sequence[Candidate], run: int) -> NDArray[np.int64]:
-        stream_seed, learner_seed = map(int, np.random.SeedSequence([self.seed, run]).generate_state(2))
+        stream_seed, learner_seed = seeds_of_run(self.seed, run)
         stream = self.stream(seed=stream_seed)
         start_X, start_y = draw_start(stream, START_ROWS)
         X, y = stream.take()
@@ -59,29 +59,14 @@ class HeldOutTrial(Trial):
 
 
 @dataclass(frozen=True)
-class HeldOut(Measured):
+class HeldOut(OverRuns):
     """Errors by run, candidate and step."""
 
     errors: NDArray[np.float64]
 
-    @property
-    def runs(self) -> int:
-        """Runs the errors are averaged over."""
-        return len(self.errors)
-
     def error(self, place: int) -> float:
         """Mean over steps and runs."""
         return float(self.errors[:, place].mean())
-
-    def ci95(self, place: int) -> float | None:
-        """From the spread of the runs' means."""
-        return None if self.runs < 2 else mean_interval(self._run_means(place)).halfwidth
-
-    def differs(self, place: int, reference: int) -> bool | None:
-        """By a paired t test over runs."""
-        if self.runs < 2 or place == reference:
-            return None
-        return paired_t_test(self._run_means(place), self._run_means(reference)).p_value < SIGNIFICANT
 
     def times(self) -> NDArray[np.int64]:
         """Steps, from one."""
@@ -91,5 +76,6 @@ class HeldOut(Measured):
         """Mean over runs, step by step."""
         return np.asarray(self.errors[:, place].mean(axis=0))
 
-    def _run_means(self, place: int) -> NDArray[np.float64]:
+    def run_means(self, place: int) -> NDArray[np.float64]:
+        """Mean over steps, run by run."""
         return np.asarray(self.errors[:, place].mean(axis=1))

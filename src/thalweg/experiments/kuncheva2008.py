@@ -32,14 +32,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from thalweg.errors import DataUnavailable, InvalidParameter
+from thalweg.errors import DataUnavailable
+from thalweg.experiments.batch import Batch
 from thalweg.experiments.candidates import Model
 from thalweg.experiments.held_out import HeldOutTrial
-from thalweg.experiments.laboratory import Batch, Bench, Laboratory, Stage
+from thalweg.experiments.laboratory import Bench, Laboratory, Stage
 from thalweg.experiments.one_pass import OnePass, OnePassTrial
 from thalweg.experiments.outcome import Outcome
+from thalweg.experiments.papers import PAPERS
 from thalweg.experiments.progress import Progress
-from thalweg.experiments.trial import Trial
+from thalweg.experiments.trial import Measured, Trial
 from thalweg.learners.hiraoka import HiraokaLDA
 from thalweg.learners.majority import MajorityClass
 from thalweg.learners.no_change import NoChange
@@ -47,12 +49,12 @@ from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.learners.perceptron import Perceptron
 from thalweg.learners.winnow import BalancedWinnow
 from thalweg.rates import ErrorDriven
-from thalweg.report import error_versus_rate, progression, snapshots
+from thalweg.report import error_versus_rate, progression, snapshots, tables
 from thalweg.report.finding import Finding, Printed
 from thalweg.streams import ConceptStream, MovingPlane, Stagger, load_elec2
 
 PAPER = "kuncheva2008"
-ITEMS = ("table1", "table2", "fig1", "fig2", "fig3")
+ITEMS = PAPERS[PAPER].items
 
 # ---- the models -----------------------------------------------------------------------------------------
 
@@ -172,27 +174,8 @@ def reproduce(
     workers: int = 1,
     progress: Progress = lambda share, label: None,
 ) -> list[Outcome]:
-    """Run the experiments behind the items, each only once, and sum them up in the paper's order.
-
-    Parameters
-    ----------
-    items : sequence of str
-        Any of `ITEMS`.
-    runs : int >= 1
-        Runs of the generated streams; ELEC2 is always passed once.
-    seed : int >= 0
-        Everything random; the same seed gives the same outcomes, whatever the number of workers.
-    workers : int >= 1
-        Threads.
-    progress : function
-        Told the share of the work done and what is being done.
-    """
-    for item in items:
-        if item not in ITEMS:
-            raise InvalidParameter.of(PAPER, "items", f"be among {', '.join(ITEMS)}", item)
-    if runs < 1:
-        raise InvalidParameter.of(PAPER, "runs", "be at least 1", runs)
-    wanted = [item for item in ITEMS if item in items]
+    """Run the experiments behind the items, as `Reproduction` says; ELEC2 is always passed once."""
+    wanted = PAPERS[PAPER].wanted(items, runs)
     benches, notes = _benches({data for item in wanted for data in DATA[item]}, runs, seed)
     stages = [(data, stage) for item in wanted for data in DATA[item] for stage in STAGES[item]]
     laboratory = Laboratory(
@@ -241,7 +224,7 @@ def _benches(needed: Collection[str], runs: int, seed: int) -> tuple[dict[str, B
     return benches, notes
 
 
-def _finding(item: str, data: str, batch: Batch, place: int, **more: Any) -> Finding:
+def _finding(item: str, data: str, batch: Batch[Measured], place: int, **more: Any) -> Finding:
     candidate, measured = batch.candidates[place], batch.measured
     return Finding(
         paper=PAPER,
@@ -257,7 +240,7 @@ def _finding(item: str, data: str, batch: Batch, place: int, **more: Any) -> Fin
     )
 
 
-def _compared(item: str, data: str, batch: Batch, printout: Printout) -> list[Finding]:
+def _compared(item: str, data: str, batch: Batch[Measured], printout: Printout) -> list[Finding]:
     """One finding per model, tested against the first, which is O-LDC, and beside what the paper prints."""
     measured, findings = batch.measured, []
     models = {candidate.model.name: candidate.model for candidate in batch.candidates}
@@ -301,7 +284,7 @@ def _table(item: str, title: str, stage: Stage, printout: Printout, laboratory: 
     notes: tuple[str, ...] = (f"Means of {runs:,} runs ± 95 % interval. {_MARK_NOTE}", _NOTES[item])
     if ELEC2 in laboratory.benches:
         notes += (_ELEC2_NOTES[item], _ELEC2_NOTE)
-    return Outcome(PAPER, item, title, tuple(findings), notes)
+    return Outcome(PAPER, item, title, tuple(findings), notes=notes, table=partial(tables.comparison, findings))
 
 
 def _fig1(laboratory: Laboratory) -> Outcome:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from thalweg.experiments import rate_search
+from thalweg.experiments.batch import Batch
 from thalweg.experiments.candidates import Candidate, Model
 from thalweg.experiments.progress import Meter, Progress
 from thalweg.experiments.trial import Measured, Trial
@@ -49,30 +50,6 @@ class Bench:
     baselines: tuple[Model, ...] = ()
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Candidates and what was measured of them, place by place."""
-
-    candidates: tuple[Candidate, ...]
-    measured: Measured
-
-    def place(self, model: Model, rate: float | Rate | None = None) -> int:
-        """Where a model stands, at a rate if it was tried at several."""
-        return next(
-            place
-            for place, candidate in enumerate(self.candidates)
-            if candidate.model is model and rate in (None, candidate.rate)
-        )
-
-    def errors(self, model: Model) -> dict[float, float]:
-        """A model's error at each fixed rate it was tried at."""
-        return {
-            candidate.rate: self.measured.error(place)
-            for place, candidate in enumerate(self.candidates)
-            if candidate.model is model and isinstance(candidate.rate, float)
-        }
-
-
 class Laboratory:
     """Benches, and the batches measured on them so far."""
 
@@ -93,9 +70,9 @@ class Laboratory:
             for data, stage in stages
         }
         self._meter = Meter(work, progress)
-        self._batches: dict[tuple[str, Stage], Batch] = {}
+        self._batches: dict[tuple[str, Stage], Batch[Measured]] = {}
 
-    def batch(self, data: str, stage: Stage) -> Batch:
+    def batch(self, data: str, stage: Stage) -> Batch[Measured]:
         """What the stage measures on the data, measured now or before."""
         if (data, stage) not in self._batches:
             choose: Mapping[Stage, Callable[[str], list[Candidate]]] = {

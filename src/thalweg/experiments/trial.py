@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.evaluate import mean_interval, paired_t_test
 from thalweg.experiments.candidates import Candidate
 
 SIGNIFICANT = 0.05
@@ -40,6 +41,29 @@ class Measured(ABC):
     @abstractmethod
     def curve(self, place: int) -> NDArray[np.float64]:
         """Error at each point of time."""
+
+
+class OverRuns(Measured):
+    """Measured in several independent runs, whose means tell how sure a mean is."""
+
+    @abstractmethod
+    def run_means(self, place: int) -> NDArray[np.float64]:
+        """Mean error of each run."""
+
+    @property
+    def runs(self) -> int:
+        """Runs the errors are averaged over."""
+        return len(self.run_means(0))
+
+    def ci95(self, place: int) -> float | None:
+        """From the spread of the runs' means."""
+        return None if self.runs < 2 else mean_interval(self.run_means(place)).halfwidth
+
+    def differs(self, place: int, reference: int) -> bool | None:
+        """By a paired t test over runs."""
+        if self.runs < 2 or place == reference:
+            return None
+        return paired_t_test(self.run_means(place), self.run_means(reference)).p_value < SIGNIFICANT
 
 
 class Trial(ABC):

@@ -1,15 +1,17 @@
 """Independent tasks on threads, with results that do not depend on how many.
 
 The compiled loops release the interpreter's lock, so threads are enough. Each task derives its own random
-numbers from its own number, and results come back in the order of the tasks.
+numbers from its own number (`seeds_of_run`), and results are told by the number of their task.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TypeVar
+
+import numpy as np
 
 Result = TypeVar("Result")
 
@@ -21,19 +23,36 @@ def available_workers() -> int:
     return os.cpu_count() or 1
 
 
+def seeds_of_run(seed: int, run: int) -> tuple[int, int]:
+    """The seeds of a run's stream and of its learners, independent of all other runs'."""
+    stream, learner = map(int, np.random.SeedSequence([seed, run]).generate_state(2))
+    return stream, learner
+
+
+def run_each(
+    tasks: Sequence[Callable[[], Result]], workers: int, finished: Callable[[float], None]
+) -> Iterator[tuple[int, Result]]:
+    """Each task's number and result as soon as it is done, which is not the order of the tasks.
+
+    After each, ``finished`` is told the share of them that is done. Results handed out are not kept.
+    """
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        try:
+            numbers = {pool.submit(task): number for number, task in enumerate(tasks)}
+            for future in as_completed(numbers):
+                number, result = numbers.pop(future), future.result()
+                finished(1.0 - len(numbers) / len(tasks))
+                yield number, result
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
 def run_all(tasks: Sequence[Callable[[], Result]], workers: int, finished: Callable[[float], None]) -> list[Result]:
     """Run every task; after each, tell ``finished`` the share of them that is done.
 
     >>> run_all([lambda: 1, lambda: 2], workers=2, finished=lambda share: None)
     [1, 2]
     """
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        try:
-            futures = [pool.submit(task) for task in tasks]
-            for count, future in enumerate(as_completed(futures), start=1):
-                future.result()
-                finished(count / len(futures))
-            return [future.result() for future in futures]
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    results = dict(run_each(tasks, workers, finished))
+    return [results[number] for number in range(len(tasks))]

@@ -8,13 +8,22 @@
 
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <shared_mutex>
 
 #include "baselines.hpp"
+#include "committee.hpp"
 #include "discriminant.hpp"
+#include "foreign.hpp"
 #include "forecaster.hpp"
 #include "hiraoka.hpp"
+#include "logistic.hpp"
+#include "passive_aggressive.hpp"
 #include "perceptron.hpp"
+#include "persistence.hpp"
+#include "rate_bank.hpp"
 #include "row.hpp"
+#include "scaled.hpp"
 #include "winnow.hpp"
 
 namespace nb = nanobind;
@@ -87,9 +96,9 @@ struct StateReader final : State {
 
 struct Core {
   explicit Core(Learner *raw) : learner(raw), row(raw->features()) {}
-  Core(const Core &other) : learner(other.learner->copy()), row(other.row) {}
   std::unique_ptr<Learner> learner;
   RowReader row;
+  std::shared_mutex gate;  // learners one at a time, readers together: a model may be shared between threads
 
   void check(std::size_t rows, std::size_t features, std::size_t labels, const int64_t *y) const {
     if (int64_t(features) != learner->features() || rows != labels) throw std::invalid_argument("shapes do not agree");
@@ -101,12 +110,39 @@ struct Core {
   }
 };
 
+// Waits for the gate without the interpreter's lock, so that whoever is inside can finish; then works without it.
+template <class Lock> class Unlocked {
+ public:
+  explicit Unlocked(const Core &core) : lock_(const_cast<Core &>(core).gate) {}
+
+ private:
+  nb::gil_scoped_release released_;
+  Lock lock_;
+};
+using Learning = Unlocked<std::unique_lock<std::shared_mutex>>;
+using Reading = Unlocked<std::shared_lock<std::shared_mutex>>;
+
+// The same for a single row, which is not worth giving the interpreter's lock up for.
+template <class Lock> class Brief {
+ public:
+  explicit Brief(const Core &core) : lock_(const_cast<Core &>(core).gate, std::try_to_lock) {
+    if (lock_.owns_lock()) return;
+    nb::gil_scoped_release released;
+    lock_.lock();
+  }
+
+ private:
+  Lock lock_;
+};
+using BriefLearning = Brief<std::unique_lock<std::shared_mutex>>;
+using BriefReading = Brief<std::shared_lock<std::shared_mutex>>;
+
 using RateCode = std::tuple<int64_t, double, int64_t>;
 constexpr double kLeastRate = 1e-6, kNoLimit = 1e300;
 
 Rate make_rate(const RateCode &code, Rate::Form form, bool below_one) {
   const auto [kind, start, window] = code;
-  const bool bounded = below_one || kind == Rate::kErrorDriven;
+  const bool bounded = kind == Rate::kErrorDriven || (below_one && kind != Rate::kConstant);
   return Rate(Rate::Kind(kind), start, window, form, bounded ? kLeastRate : 0, bounded ? 1 - kLeastRate : kNoLimit);
 }
 
@@ -122,7 +158,7 @@ int64_t encode(Labels y, Labels values, OutLabels codes) {
   constexpr int64_t widest = 1 << 16;
   if (codes.size() != y.size() || values.size() == 0) throw std::invalid_argument("shapes do not agree");
   const int64_t *first = values.data(), *last = first + values.size(), low = *first;
-  const bool narrow = *(last - 1) < low + widest && low < INT64_MAX - widest;
+  const bool narrow = low < INT64_MAX - widest && *(last - 1) < low + widest;
   std::vector<int64_t> table(narrow ? *(last - 1) - low + 1 : 0, -1);
   if (narrow)
     for (const int64_t *value = first; value < last; value++) table[*value - low] = value - first;
@@ -166,18 +202,23 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
   nb::class_<Core>(module, "Core")
       .def_prop_ro("n_features", [](const Core &c) { return c.learner->features(); })
       .def_prop_ro("n_classes", [](const Core &c) { return c.learner->classes(); })
-      .def_prop_ro("rate", [](const Core &c) { return c.learner->rate(); })
+      .def_prop_ro("rate",
+                   [](const Core &c) {
+                     const BriefReading together(c);
+                     return c.learner->rate();
+                   })
+      .def_prop_ro("confidence", [](const Core &c) { return c.learner->confidence(); })
       .def("name_features", [](Core &c, nb::tuple names) { c.row.name(names); })
       .def("announce",
            [](Core &c, int64_t at) {
+             const BriefLearning alone(c);
              if (at < 0 || at > c.learner->classes()) throw std::invalid_argument("no such place for a class");
              c.learner->announce(at);
            })
-      .def("copy", [](const Core &c) { return new Core(c); })
       .def("begin",
            [](Core &c, Matrix X, Labels y) {
              c.check(X.shape(0), X.shape(1), y.size(), y.data());
-             nb::gil_scoped_release unlocked;
+             const Learning alone(c);
              c.learner->begin(X.data(), y.data(), X.shape(0));
            })
       .def("run",
@@ -192,7 +233,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
                throw std::invalid_argument("shapes do not agree");
              const Outputs out{answers ? answers->data() : nullptr, scores ? scores->data() : nullptr,
                                rates ? rates->data() : nullptr, shares ? shares->data() : nullptr};
-             nb::gil_scoped_release unlocked;
+             const Learning alone(c);
              c.learner->run(X.data(), y.data(), X.shape(0), out);
            },
            "X"_a, "y"_a, "answers"_a = nb::none(), "scores"_a = nb::none(), "rates"_a = nb::none(),
@@ -200,6 +241,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
       .def_prop_ro("n_members", [](const Core &c) { return c.learner->members(); })
       .def("shares",
            [](const Core &c) {
+             const BriefReading together(c);
              std::vector<double> shares(c.learner->members());
              c.learner->shares(shares.data());
              return owned_array(shares.data(), {shares.size()});
@@ -210,7 +252,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
              if (test_X.shape(0) != X.shape(0) || test_y.shape(0) != X.shape(0) || test_y.shape(1) != test_X.shape(1) ||
                  test_X.shape(2) != X.shape(1) || mistakes.size() != y.size())
                throw std::invalid_argument("shapes do not agree");
-             nb::gil_scoped_release unlocked;
+             const Learning alone(c);
              c.learner->learn_then_test(X.data(), y.data(), X.shape(0), test_X.data(), test_y.data(), test_X.shape(1),
                                         mistakes.data());
            })
@@ -218,7 +260,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
            [](const Core &c, Matrix X, OutLabels out) {
              if (int64_t(X.shape(1)) != c.learner->features() || out.size() != X.shape(0))
                throw std::invalid_argument("shapes do not agree");
-             nb::gil_scoped_release unlocked;
+             const Reading together(c);
              for (std::size_t i = 0; i < X.shape(0); i++) out.data()[i] = c.learner->answer(X.data() + i * X.shape(1));
            })
       .def("scores",
@@ -226,24 +268,33 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
              if (int64_t(X.shape(1)) != c.learner->features() || out.shape(0) != X.shape(0) ||
                  int64_t(out.shape(1)) != c.learner->classes())
                throw std::invalid_argument("shapes do not agree");
-             nb::gil_scoped_release unlocked;
+             const Reading together(c);
              for (std::size_t i = 0; i < X.shape(0); i++)
                c.learner->scores(X.data() + i * X.shape(1), out.data() + i * out.shape(1));
            })
-      .def("answer_one", [](Core &c, nb::handle x) { return c.learner->answer(c.row.read(x)); })
+      .def("answer_one",
+           [](Core &c, nb::handle x) {
+             const BriefReading together(c);
+             return c.learner->answer(c.row.read(x));
+           },
+           "x"_a.none())
       .def("learn_one",
            [](Core &c, nb::handle x, int64_t k) {
+             const BriefLearning alone(c);
              c.check_class(k);
              c.learner->step(c.row.read(x), k);
-           })
-      .def("check_one", [](Core &c, nb::handle x) { c.row.read(x); })
+           },
+           "x"_a.none(), "k"_a)
+      .def("check_one", [](Core &c, nb::handle x) { c.row.read(x); }, "x"_a.none())
       .def("state",
            [](Core &c) {
+             const BriefLearning alone(c);
              StateWriter writer;
              c.learner->visit(writer);
              return writer.values;
            })
       .def("restore", [](Core &c, nb::dict values) {
+        const BriefLearning alone(c);
         StateReader reader(values);
         c.learner->visit(reader);
       });
@@ -276,6 +327,46 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
       },
       "features"_a, "rate"_a, "components"_a, "full_gradient"_a);
   module.def(
+      "passive_aggressive", [](int64_t p, double C, bool second) { return new Core(new PassiveAggressive(p, C, second)); },
+      "features"_a, "C"_a, "second"_a);
+  module.def(
+      "logistic",
+      [](int64_t p, RateCode rate, double penalty) {
+        return new Core(new Logistic(p, penalty, make_rate(rate, Rate::kPower, false)));
+      },
+      "features"_a, "rate"_a, "penalty"_a);
+  module.def("foreign", [](int64_t p, nb::object adapter) { return new Core(new Foreign(p, std::move(adapter))); },
+             "features"_a, "adapter"_a);
+  module.def("persistence", [](int64_t p) { return new Core(new Persistence(p)); }, "features"_a);
+  module.def(
+      "rate_bank",
+      [](int64_t p, std::vector<double> rates, double ridge, double discount, double sharpness) {
+        if (rates.empty() || rates.size() > 8) throw std::invalid_argument("one to eight rates");
+        return new Core(new RateBank(p, RateBankOptions{rates, ridge, discount, sharpness}));
+      },
+      "features"_a, "rates"_a, "ridge"_a, "discount"_a, "sharpness"_a);
+  module.def(
+      "scaled",
+      [](const Core &inner) {
+        if (inner.learner->classes()) throw std::invalid_argument("needs a fresh learner");
+        return new Core(new Scaled(*inner.learner));
+      },
+      "inner"_a);
+  module.def(
+      "committee",
+      [](std::vector<Core *> members, double discount, double sharpness, int64_t loss) {
+        std::vector<const Learner *> learners;
+        for (const Core *member : members) {
+          if (!member || member->learner->classes() || member->learner->features() != members[0]->learner->features())
+            throw std::invalid_argument("needs fresh learners of one width");
+          learners.push_back(member->learner.get());
+        }
+        if (learners.empty()) throw std::invalid_argument("needs a member");
+        return new Core(new Committee(learners[0]->features(), learners,
+                                      CommitteeOptions{discount, sharpness, CommitteeOptions::Loss(loss)}));
+      },
+      "members"_a, "discount"_a, "sharpness"_a, "loss"_a);
+  module.def(
       "forecaster",
       [](const Core &base, std::vector<int64_t> windows, int64_t horizon, double discount, double sharpness,
          double residual_rate) {
@@ -290,6 +381,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
                auto *forecaster = dynamic_cast<Forecaster *>(core.learner.get());
                if (!forecaster || member < 0 || member >= forecaster->members())
                  throw std::invalid_argument("no such forecast");
+               const BriefLearning alone(core);
                const std::size_t c = forecaster->classes(), p = forecaster->features();
                std::vector<double> means(c * p), errors(c * p);
                forecaster->forecast(member, means.data(), errors.data());

@@ -46,7 +46,7 @@ template <int P> class Discriminant final : public MeanLearner {
     if (warm_left > 0) {
       gather(z, k);
       settle();
-      if (--warm_left == 0) scatter.clear();
+      if (--warm_left == 0) end_start();
     } else {
       learn(z, k, rate_.next(given != k));
     }
@@ -84,14 +84,15 @@ template <int P> class Discriminant final : public MeanLearner {
 
   void begin(const double *X, const int64_t *y, int64_t count) override {
     forget();
+    if (count == 0) return;
     for (int64_t i = 0; i < count; i++) {
       if (rows++ == 0) std::copy(X, X + features(), origin.begin());
       width.difference(X + i * features(), origin.data(), z_.data());
       gather(z_.data(), y[i]);
     }
     settle();
-    scatter.clear();
     warm_left = 0;
+    end_start();
   }
 
   void visit(State &state) override {
@@ -304,6 +305,17 @@ template <int P> class Discriminant final : public MeanLearner {
       std::fill(ridge_held.begin(), ridge_held.end(), 0.0);
     }
     refresh();
+  }
+
+  // With soft counts the rows of the start weigh what they would have weighed at the rate, alike, and never more in
+  // all than a full memory: few rows are then averaged until the memory is full, many do not outweigh what follows.
+  void end_start() {
+    scatter.clear();
+    if (!options.soft_counts) return;
+    const double whole = std::min(1.0, total * rate_.value);
+    for (double &count : counts) count *= whole / total;
+    total = whole;
+    for (int64_t c = 0; c < classes(); c++) log_prior[c] = std::log(counts[c]);
   }
 
   void forget() {

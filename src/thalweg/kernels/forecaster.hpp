@@ -32,11 +32,8 @@ class Forecaster final : public Learner {
 
   int64_t members() const override { return int64_t(bank.size()); }
   void shares(double *out) const override {
-    double least = __builtin_inf(), whole = 0;
-    for (const Member &member : bank) least = std::min(least, member.loss);
-    for (std::size_t i = 0; i < bank.size(); i++)
-      whole += out[i] = std::exp(-options.sharpness * (bank[i].loss - least));
-    for (std::size_t i = 0; i < bank.size(); i++) out[i] /= whole;
+    for (std::size_t i = 0; i < bank.size(); i++) out[i] = bank[i].loss;
+    mixing_shares(out, members(), options.sharpness, out);
   }
 
   void scores(const double *x, double *out) const override {
@@ -106,8 +103,7 @@ class Forecaster final : public Learner {
     for (int64_t c = 0; c < classes(); c++) {
       std::fill(errors + c * p, errors + (c + 1) * p, __builtin_inf());
       const Member &m = bank[member];
-      Buffer line(p, 0.0);
-      if (blend(m, c) > 0) m.lines[c].forecast_with_error(trails[c], now + options.horizon, line.data(), errors + c * p);
+      if (blend(m, c) > 0) m.lines[c].standard_error(trails[c], now + options.horizon, errors + c * p);
       for (int64_t j = 0; j < p; j++) means[c * p + j] = m.means[c * p + j] - origin[j];
     }
   }
@@ -149,14 +145,18 @@ class Forecaster final : public Learner {
 
  private:
   struct Member {
-    Member(int64_t window, int64_t p) : window(window), residual(p), padded(Width<0>(p).stride()), u(padded) {}
+    Member(int64_t window, int64_t p)
+        : window(window), residual(p), variance(Width<0>(p).stride(), 1.0), padded(variance.size(), 0.0), u(padded) {}
     void visit(State &state, const std::string &name) {
       state.real((name + "_loss").c_str(), loss);
       if (!(loss >= 0)) throw BadState(name + "_loss");
       residual.visit(state, name + "_");
+      const int64_t p = int64_t(means.size() / std::max<std::size_t>(lines.size(), 1));
+      if (p > 0) state.matrix((name + "_variance").c_str(), variance, 1, p, int64_t(variance.size()));
     }
     int64_t window;
     Factor<0> residual;                          // inverse covariance of this window's forecast residuals
+    Buffer variance;                             // its diagonal before inversion
     Buffer padded, u;                            // room
     std::vector<WindowedLine> lines;             // per class
     Buffer means, weights, bias;                 // per class: forecast mean m, w = P m, ln P_c - m'w / 2
@@ -191,7 +191,12 @@ class Forecaster final : public Learner {
       member.loss = options.discount * member.loss + (highest(room.data(), classes()) != k);
       if (!known || base->starting()) continue;
       for (int64_t j = 0; j < features(); j++) member.padded[j] = x_[j] - member.means[k * features() + j];
+      for (int64_t j = 0; j < features(); j++) {
+        double &variance = member.variance[j];
+        variance += rho * (member.padded[j] * member.padded[j] - variance);
+      }
       member.residual.absorb(member.padded.data(), 1 - rho, rho, 1 / (1 - rho), member.u.data());
+      if (member.residual.needs_cap(member.variance)) member.residual.cap(member.variance);
     }
   }
 
@@ -230,7 +235,10 @@ class Forecaster final : public Learner {
       base->weigh(unit.data(), precision.data() + j * p);
       unit[j] = 0;
     }
-    for (Member &member : bank) member.residual.adopt(precision.data());
+    for (Member &member : bank) {
+      member.residual.adopt(precision.data());
+      for (int64_t j = 0; j < p; j++) member.variance[j] = 1 / precision[j * p + j];  // at most the variance itself
+    }
   }
 
   // The share of the trend in the forecast: none before a window of steps has passed, and none again for a class that

@@ -4,6 +4,8 @@
 // never answered and changes nothing, so a whole chunk's classes can be announced before its first row.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -24,6 +26,14 @@ struct State {
   // rows x columns of a padded matrix; the padding is not part of the state
   virtual void matrix(const char *name, Buffer &values, int64_t rows, int64_t columns, int64_t stride) = 0;
 };
+
+// Shares exp(-sharpness loss), made to sum to one.
+inline void mixing_shares(const double *losses, int64_t count, double sharpness, double *out) {
+  const double least = *std::min_element(losses, losses + count);
+  double whole = 0;
+  for (int64_t i = 0; i < count; i++) whole += out[i] = std::exp(-sharpness * (losses[i] - least));
+  for (int64_t i = 0; i < count; i++) out[i] /= whole;
+}
 
 // What a test-then-train run may write, a row each; null where it is not wanted.
 struct Outputs {
@@ -60,7 +70,20 @@ class Learner {
   // Forget everything and begin from these rows.
   virtual void begin(const double *X, const int64_t *y, int64_t rows) = 0;
   virtual double rate() const = 0;
+  // Probabilities are the softmax of the scores times this.
+  virtual double confidence() const { return 1; }
   virtual void visit(State &state) = 0;
+
+  // The probabilities of each of a learner's voices: one, unless it is a bank whose members can be told apart.
+  virtual int64_t voices() const { return 1; }
+  virtual void posteriors(const double *x, double *out) const {
+    scores(x, out);
+    double top = -__builtin_inf(), whole = 0;
+    for (int64_t c = 0; c < classes_; c++) top = std::max(top, out[c]);
+    for (int64_t c = 0; c < classes_; c++)
+      whole += out[c] = top == -__builtin_inf() ? 1 : std::exp(confidence() * (out[c] - top));
+    for (int64_t c = 0; c < classes_; c++) out[c] /= whole;
+  }
 
   // A learner made of others: how many, and the share each has in the answer.
   virtual int64_t members() const { return 0; }

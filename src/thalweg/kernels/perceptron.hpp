@@ -17,6 +17,7 @@ class Perceptron final : public Linear {
  public:
   Perceptron(int64_t p, PerceptronOptions options, Rate rate) : Linear(p, std::move(rate)), options(options) {}
   Learner *copy() const override { return new Perceptron(*this); }
+  double confidence() const override { return 2; }
 
   void visit(State &state) override {
     Linear::visit(state);

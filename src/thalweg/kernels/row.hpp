@@ -1,4 +1,4 @@
-// One row from Python, in whatever form it comes: an array of doubles (no copy), a dict, a list or tuple of numbers.
+// One row from Python, in whatever form it comes: an array, a sequence of numbers, or a mapping of names to numbers.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -41,7 +41,7 @@ class RowReader {
   }
 
   const double *read(nb::handle row) {
-    const double *values = nb::isinstance<nb::dict>(row) ? from_dict(row) : from_array_or_sequence(row);
+    const double *values = nb::isinstance<nb::dict>(row) ? from_dict(row) : from_others(row);
     const int64_t bad = first_bad(values, features_);
     if (bad >= 0)
       fail("a row's values must be finite and within ±1e50, got " + text(values[bad]) + " in column " + column(bad));
@@ -55,14 +55,21 @@ class RowReader {
       fail("a row must have the model's " + std::to_string(features_) + " features, got " +
            std::to_string(PyDict_Size(row.ptr())));
     for (int64_t j = 0; j < features_; j++) {
-      PyObject *value = PyDict_GetItemWithError(row.ptr(), PyTuple_GET_ITEM(names_.ptr(), j));
-      if (!value) fail("a row must have every feature the model knows; " + column(j) + " is missing");
-      copy_[j] = number(value, j);
+      // held: converting a value may run Python code, which may change the dict
+      nb::object value = nb::borrow(PyDict_GetItemWithError(row.ptr(), PyTuple_GET_ITEM(names_.ptr(), j)));
+      if (!value.is_valid()) {
+        PyErr_Clear();
+        fail("a row must have every feature the model knows; " + column(j) + " is missing");
+      }
+      copy_[j] = number(value.ptr(), j);
     }
     return copy_.data();
   }
 
-  const double *from_array_or_sequence(nb::handle row) {
+  const double *from_others(nb::handle row) {
+    // Any other mapping, and a pandas Series too, is read by its names wherever the model has names.
+    if (nb::hasattr(row, "keys") && (int64_t(names_.size()) == features_ || !nb::hasattr(row, "to_numpy")))
+      return from_dict(nb::module_::import_("builtins").attr("dict")(row));
     Py_buffer view;
     if (PyObject_CheckBuffer(row.ptr())) {
       if (PyObject_GetBuffer(row.ptr(), &view, PyBUF_FORMAT | PyBUF_ND) == 0) {
@@ -75,14 +82,14 @@ class RowReader {
         PyErr_Clear();
       }
     }
-    nb::object items = nb::steal(PySequence_Fast(row.ptr(), ""));
+    nb::object items = nb::steal(PySequence_Tuple(row.ptr()));  // a tuple of our own: nobody can change it meanwhile
     if (!items.is_valid() || nb::isinstance<nb::str>(row) || nb::isinstance<nb::bytes>(row)) {
       PyErr_Clear();
       fail("a row must be an array, a sequence of numbers or a dict, got " +
            std::string(nb::cast<std::string>(nb::repr(row.type()))));
     }
-    require_width(PySequence_Fast_GET_SIZE(items.ptr()));
-    for (int64_t j = 0; j < features_; j++) copy_[j] = number(PySequence_Fast_GET_ITEM(items.ptr(), j), j);
+    require_width(PyTuple_GET_SIZE(items.ptr()));
+    for (int64_t j = 0; j < features_; j++) copy_[j] = number(PyTuple_GET_ITEM(items.ptr(), j), j);
     return copy_.data();
   }
 

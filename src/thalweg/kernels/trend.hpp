@@ -33,21 +33,11 @@ class Trail {
   void drop_before(int64_t i) {
     head += i - dropped;
     dropped = i;
-    if (head > 64 && head > int64_t(times.size()) / 2) {  // amortised: what is moved was recorded since the last move
-      times.erase(times.begin(), times.begin() + head);
-      lags.erase(lags.begin(), lags.begin() + head);
-      means.erase(means.begin(), means.begin() + head * p);
-      head = 0;
-    }
+    if (head > 64 && head > int64_t(times.size()) / 2) compact();  // amortised: half of it is new since the last time
   }
 
   void visit(State &state, const std::string &name) {
-    if (head > 0) {
-      times.erase(times.begin(), times.begin() + head);
-      lags.erase(lags.begin(), lags.begin() + head);
-      means.erase(means.begin(), means.begin() + head * p);
-      head = 0;
-    }
+    compact();
     state.integer((name + "_dropped").c_str(), dropped);
     state.integers((name + "_times").c_str(), times);
     const int64_t count = int64_t(times.size());
@@ -60,6 +50,12 @@ class Trail {
   }
 
  private:
+  void compact() {
+    times.erase(times.begin(), times.begin() + head);
+    lags.erase(lags.begin(), lags.begin() + head);
+    means.erase(means.begin(), means.begin() + head * p);
+    head = 0;
+  }
   int64_t at(int64_t i) const { return head + i - dropped; }
   int64_t p, dropped = 0, head = 0;
   std::vector<int64_t> times;
@@ -85,31 +81,27 @@ class WindowedLine {
 
   // The line's value at time `target`; false where no line can be drawn.
   bool forecast(int64_t target, double *out) const {
-    const double n = double(count()), mean_z = sum_z / n, spread = sum_zz - n * mean_z * mean_z;  // eq. (12)
-    if (count() < 2 || !(spread > 1e-9 * (sum_zz + 1e-9))) return false;
-    const double ahead = double(target - reference_time) + reference_lag - mean_z;
-    for (int64_t j = 0; j < p; j++) {
-      const double mean_y = sum_y[j] / n, slope = (sum_zy[j] - mean_z * sum_y[j]) / spread;       // alpha_1
-      out[j] = reference_y[j] + mean_y + slope * ahead;                                            // eq. (11)
-    }
+    const Shape line = shape(target);
+    if (!line.drawable) return false;
+    for (int64_t j = 0; j < p; j++)
+      out[j] = reference_y[j] + sum_y[j] / line.n + slope(line, j) * line.ahead;  // eq. (11)
     return true;
   }
 
-  // The same, with the standard error of the line there, straight from the records.
-  bool forecast_with_error(const Trail &trail, int64_t target, double *out, double *error) const {
-    if (!forecast(target, out)) return false;
-    const double n = double(count()), mean_z = sum_z / n, spread = sum_zz - n * mean_z * mean_z;
-    const double ahead = double(target - reference_time) + reference_lag - mean_z;
+  // The standard error of that value, straight from the records; infinite where it is not known.
+  void standard_error(const Trail &trail, int64_t target, double *out) const {
+    const Shape line = shape(target);
     for (int64_t j = 0; j < p; j++) {
-      const double mean_y = sum_y[j] / n, slope = (sum_zy[j] - mean_z * sum_y[j]) / spread;
+      out[j] = __builtin_inf();
+      if (!line.drawable || count() < 3) continue;
       double residual = 0;
       for (int64_t i = from; i < to; i++) {
-        const double d = trail.mean(i)[j] - reference_y[j] - mean_y - slope * (z_of(trail, i) - mean_z);
+        const double fitted = sum_y[j] / line.n + slope(line, j) * (z_of(trail, i) - line.mean_z);
+        const double d = trail.mean(i)[j] - reference_y[j] - fitted;
         residual += d * d;
       }
-      error[j] = count() > 2 ? std::sqrt(residual / (n - 2) * (1 / n + ahead * ahead / spread)) : __builtin_inf();
+      out[j] = std::sqrt(residual / (line.n - 2) * (1 / line.n + line.ahead * line.ahead / line.spread));
     }
-    return true;
   }
 
   void visit(State &state, const std::string &name, const Trail &trail) {
@@ -127,6 +119,18 @@ class WindowedLine {
   }
 
  private:
+  struct Shape {
+    double n, mean_z, spread, ahead;
+    bool drawable;
+  };
+  Shape shape(int64_t target) const {
+    const double n = double(count()), mean_z = sum_z / n, spread = sum_zz - n * mean_z * mean_z;  // eq. (12)
+    const double ahead = double(target - reference_time) + reference_lag - mean_z;
+    return {n, mean_z, spread, ahead, count() >= 2 && spread > 1e-9 * (sum_zz + 1e-9)};
+  }
+  double slope(const Shape &line, int64_t j) const {  // alpha_1 of eq. (12)
+    return (sum_zy[j] - line.mean_z * sum_y[j]) / line.spread;
+  }
   double z_of(const Trail &trail, int64_t i) const {
     return double(trail.time(i) - reference_time) - (trail.lag(i) - reference_lag);
   }

@@ -7,7 +7,7 @@ is checked before that object is touched, so a refused call leaves the model exa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +40,9 @@ class Answers(NamedTuple):
 class StreamClassifier(ClassifierMixin, BaseEstimator):
     """A classifier that learns a stream row by row, in constant memory, with classes that may arrive at any row.
 
+    One thread may learn while others predict: the compiled core lets readers in together and learners one at a time.
+    Two threads that learn the same model must take turns; so must one that brings a new class and one that predicts.
+
     Attributes
     ----------
     classes_ : ndarray
@@ -50,10 +53,6 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
         The names of the features, where the first rows had names.
     """
 
-    #: What a wrapper may rely on: class means that move with every row, and a covariance beside them.
-    _keeps_class_means: ClassVar[bool] = False
-    _keeps_covariance: ClassVar[bool] = False
-
     _core: Core
     _labels: Labels
     _begun_with: dict[str, Any]
@@ -61,6 +60,20 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
     def _make_core(self, features: int) -> Core:
         """The compiled core for rows of this width; raises `InvalidParameter` where a parameter breaks its rule."""
         raise NotImplementedError
+
+    # What others may rely on: class means that move with every row, a covariance beside them, and whether an answer
+    # rests on the label of the row before, which is no use where labels are delayed.
+    @property
+    def _keeps_class_means(self) -> bool:
+        return False
+
+    @property
+    def _keeps_covariance(self) -> bool:
+        return False
+
+    @property
+    def _needs_labels_at_once(self) -> bool:
+        return False
 
     # ------------------------------------------------------------------ learning
 
@@ -109,7 +122,7 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
         decoded = self._labels.decode(answers)
         if not (with_proba or with_rate or with_weights):
             return decoded
-        return Answers(decoded, None if scores is None else _probabilities(scores), rates, shares)
+        return Answers(decoded, None if scores is None else _probabilities(scores, core), rates, shares)
 
     def learn_then_test(self, X: ArrayLike, y: ArrayLike, X_test: ArrayLike, y_test: ArrayLike) -> NDArray[np.int64]:
         """Learn each row, then answer that row's own test set: the papers' way to measure on simulated streams.
@@ -134,23 +147,31 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
         if test_y.shape != test_X.shape[:2]:
             raise InvalidInput(f"y_test must have shape {test_X.shape[:2]} to go with X_test, got {test_y.shape}")
         test_rows, test_labels = self._take(test_X.reshape(-1, features), test_y.reshape(-1), name="X_test")
-        core, codes = self._ready(rows, labels, X, announced=test_labels)
-        _, test_codes = self._labels.encode(test_labels)
+        core, codes = self._ready(rows, labels, X)
+        test_codes = self._codes_of_known(test_labels)
         mistakes = np.empty(steps, dtype=np.int64)
         core.learn_then_test(rows, codes, test_rows.reshape(test_X.shape), test_codes.reshape(test_y.shape), mistakes)
         return mistakes
+
+    def _codes_of_known(self, labels: NDArray[Any]) -> NDArray[np.int64]:
+        """Places of labels among ``classes_``; -2, never an answer, for a label the model does not know."""
+        wider, codes = self._labels.encode(labels)
+        if wider is self._labels:
+            return codes
+        known = np.array([self._labels.codes.get(label, -2) for label in wider.values.tolist()], dtype=np.int64)
+        return known[codes]
 
     def learn_one(self, x: Row, y: Any) -> Self:
         """Learn one row: an array, a sequence of numbers, or a dict of feature name to number."""
         labels: Labels | None = self.__dict__.get("_labels")
         if labels is None:
-            core, known = self._core_for_row(x), Labels.of([y])
+            core, known = self._core_for_row(x), Labels.none().with_label(y)
             core.announce(0)
             core.check_one(x)
             self._commit(core, known, names=tuple(x) if isinstance(x, Mapping) else None)
         elif not labels.knows(y):
             self._core.check_one(x)
-            self._announce(labels.with_labels(np.asarray([y])))
+            self._announce(labels.with_label(y))
         self._core.learn_one(x, self._labels.codes[y])
         return self
 
@@ -186,7 +207,7 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
                 "Call 'fit' or 'partial_fit' first."
             )
         rows = _as_rows(X, self, "X")
-        validate_data(self, X=X, reset=False, skip_check_array=True)
+        self._require_same_columns(X)
         return rows
 
     def _learned_core(self) -> Core:
@@ -215,7 +236,7 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
             self._commit(self._new_core(rows.shape[1], wider), wider, self._remember_columns(X))
         else:
             self._require_same_parameters()
-            validate_data(self, X=X, reset=False, skip_check_array=True)
+            self._require_same_columns(X)
             self._announce(wider)
         return self._core, codes
 
@@ -227,9 +248,12 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
 
     def _core_for_row(self, x: Row) -> Core:
         try:
-            core = self._make_core(len(x))
+            width = len(x)
         except TypeError as error:
             raise InvalidInput(f"a row must be an array, a sequence of numbers or a dict, got {x!r}") from error
+        if width == 0:
+            raise InvalidInput("a row must have at least one feature, got none")
+        core = self._make_core(width)
         if isinstance(x, Mapping):
             core.name_features(tuple(x))
         return core
@@ -247,6 +271,12 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
         """The names of X's columns, if it has any, kept as scikit-learn keeps them."""
         validate_data(self, X=X, reset=True, skip_check_array=True)
         return tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else None
+
+    def _require_same_columns(self, X: ArrayLike) -> None:
+        try:
+            validate_data(self, X=X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            raise InvalidInput(str(error)) from error
 
     def _commit(self, core: Core, known: Labels, names: tuple[str, ...] | None) -> None:
         if names is not None:
@@ -289,11 +319,11 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
 
 
 class WithProbabilities:
-    """Class probabilities: the softmax of the discriminants."""
+    """Class probabilities: the softmax of the discriminants, times the learner's own confidence in them."""
 
     def predict_proba(self: Any, X: ArrayLike) -> Floats:
         """The probability of each class of ``classes_``; 0 for a class that was announced but never seen."""
-        return _probabilities(self._scores(X))
+        return _probabilities(self._scores(X), self._core)
 
 
 class LooksAtNoFeature:
@@ -314,10 +344,10 @@ class WithRate:
         return float(self._learned_core().rate)
 
 
-def _probabilities(scores: Floats) -> Floats:
+def _probabilities(scores: Floats, core: Core) -> Floats:
     unseen = np.isneginf(scores).all(axis=1)
     scores[unseen] = 0.0  # nothing is known yet: all classes alike
-    return np.asarray(softmax(scores, axis=1))
+    return np.asarray(softmax(core.confidence * scores, axis=1))
 
 
 def _as_rows(X: ArrayLike, owner: BaseEstimator, name: str) -> Floats:

@@ -64,8 +64,6 @@ class HiraokaLDA(WithRate, StreamClassifier):
     True
     """
 
-    _keeps_class_means = True
-
     def __init__(
         self,
         rate: float | Rate = 0.1,
@@ -88,6 +86,10 @@ class HiraokaLDA(WithRate, StreamClassifier):
         if self.gradient not in ("simplified", "full"):
             raise InvalidParameter.of("HiraokaLDA", "gradient", 'be "simplified" or "full"', self.gradient)
         return compiled.hiraoka(features, rate.code(), int(components), self.gradient == "full")
+
+    @property
+    def _keeps_class_means(self) -> bool:
+        return True
 
     @property
     def axes_(self) -> Floats:

@@ -14,6 +14,8 @@ from thalweg.errors import InvalidInput
 from thalweg.kernels import compiled
 
 _KIND_NAMES = {"i": "integers", "b": "booleans", "U": "strings", "f": "numbers"}
+#: How labels of each kind are held.
+LABEL_TYPES: dict[str, Any] = {"i": np.int64, "b": np.bool_, "U": np.str_, "f": np.float64}
 #: What a learner answers before it has seen any label: the zero of the labels' type.
 _ZEROS: dict[str, Any] = {"i": 0, "b": False, "U": "", "f": 0.0}
 _WIDEST_TABLE = 1 << 16
@@ -42,8 +44,10 @@ def as_labels(y: ArrayLike | None, rows: int, owner: str) -> NDArray[Any]:
         raise InvalidInput(f"y must be a one-dimensional array of class labels: {error}") from error
     if len(labels) != rows:
         raise InvalidInput(f"y must have one label for each of the {rows} rows of X, got {len(labels)}")
-    if labels.dtype.kind == "u":
-        labels = labels.astype(np.int64)
+    if labels.dtype.kind in "iu":
+        if labels.dtype.kind == "u" and len(labels) and int(labels.max()) > np.iinfo(np.int64).max:
+            raise InvalidInput(f"y must hold integers below 2**63, got {int(labels.max())}")
+        labels = labels.astype(np.int64, copy=False)
     if labels.dtype.kind == "S":
         labels = labels.astype(np.str_)
     if labels.dtype.kind not in _KIND_NAMES:
@@ -56,8 +60,11 @@ def _from_objects(labels: NDArray[Any]) -> NDArray[Any]:
     if len(kinds) > 1:
         names = " and ".join(sorted(_KIND_NAMES[kind] for kind in kinds))
         raise InvalidInput(f"y must hold labels of one type, got {names} together")
-    types = {"i": np.int64, "b": np.bool_, "U": np.str_, "f": np.float64}
-    return np.asarray(labels, dtype=types[kinds.pop()] if kinds else None)
+    kind = kinds.pop() if kinds else "U"
+    try:
+        return np.asarray(labels, dtype=LABEL_TYPES[kind])
+    except OverflowError as error:
+        raise InvalidInput("y must hold integers from -2**63 to 2**63 - 1") from error
 
 
 def kind_of(label: object) -> str:
@@ -92,7 +99,7 @@ class Labels:
     @classmethod
     def of(cls, labels: Iterable[Any]) -> Labels:
         """The set of these labels."""
-        return cls(np.unique(np.asarray(list(labels))))
+        return cls.none().with_labels(np.asarray(list(labels)))
 
     @classmethod
     def none(cls) -> Labels:
@@ -111,6 +118,11 @@ class Labels:
     def with_labels(self, y: NDArray[Any]) -> Labels:
         """These labels and those of y, sorted."""
         return self.encode(y)[0]
+
+    def with_label(self, label: object) -> Labels:
+        """These labels and one more."""
+        kind = kind_of(label)
+        return self.with_labels(_from_objects(np.array([label], dtype=object)) if kind == "i" else np.array([label]))
 
     def encode(self, y: NDArray[Any]) -> tuple[Labels, NDArray[np.int64]]:
         """These labels widened by those of y, and the place of each of y among them."""
@@ -133,10 +145,11 @@ class Labels:
         return wider, np.fromiter(map(wider.codes.__getitem__, y), dtype=np.int64, count=len(y))
 
     def decode(self, codes: NDArray[np.int64]) -> NDArray[Any]:
-        """The labels at these places. A first -1, no answer, is the zero of the labels' type."""
+        """The labels at these places; -1, no answer, is the zero of the labels' type."""
         answers = self.values.take(codes)
-        if len(codes) and codes[0] < 0:  # only a model's very first row can go unanswered
-            answers[0] = _ZEROS[self.kind]
+        unanswered = codes < 0
+        if unanswered.any():
+            answers[unanswered] = _ZEROS[self.kind]
         return answers
 
     def decode_one(self, code: int) -> Any:

@@ -27,6 +27,7 @@ Where we depart from the printed paper
 4. Discriminants are relative to the first row ever seen, which adds the same to all classes and changes no
    answer and no probability, but saves the digits of features with a large offset.
 5. A class's first row has the prior 1 / (N + 1), and the others share the rest.
+6. ``rate="auto"`` is ours: seven rates side by side over rows scaled on line, mixed by how often each was right.
 
 Cost: O(p^2 + p c) a row, 1.5 p^2 + 4 p c multiply-adds, memory 8 p (p + 2 c) bytes. The limit is the two passes over
 the triangle of L: from p = 100 on they take nine tenths of the time.
@@ -41,6 +42,7 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
+from thalweg.learners.bank import BANK_DISCOUNT, BANK_RATES, BANK_RIDGE, BANK_SHARPNESS
 from thalweg.learners.contract import Floats, StreamClassifier, WithProbabilities, WithRate
 from thalweg.rates import Rate, as_rate
 
@@ -50,10 +52,11 @@ class OnlineLDC(WithProbabilities, WithRate, StreamClassifier):
 
     Parameters
     ----------
-    rate : float in (0, 1) or a rate of `thalweg.rates`, default 0.5
+    rate : float in (0, 1), a rate of `thalweg.rates`, or "auto", default 0.5
         The weight of a new row. With hard counts 0.5 is the batch estimate of all rows so far, above it the learner
         is eager, below reluctant. With soft counts the memory is about 1 / rate rows. Raising it follows drift
-        faster and is noisier.
+        faster and is noisier. "auto", with soft counts, runs memories of 3 to 3,333 rows side by side and weighs them
+        by their mistakes of late: nothing to choose.
     counts : {"hard", "soft"}, default "hard"
         "hard": the printed formulas, whose memory still lengthens with the rows seen. "soft": counts fade as well,
         exact exponential forgetting; the choice for long streams.
@@ -61,22 +64,28 @@ class OnlineLDC(WithProbabilities, WithRate, StreamClassifier):
         The update of the common covariance: exact, or as first printed.
     warmup : int >= 0, default 10
         The first rows of a fresh model, learned with equal weights before the rate sets in. While their covariance is
-        singular the identity stands in for it. After `fit` there is none: `fit`'s rows are the start.
+        singular the identity stands in for it. After `fit` there is none: `fit`'s rows are the start. The rates of
+        "auto" have a start of their own: each averages all rows until its memory is full.
     ridge : float >= 0, default 0.0
         Adds this share of each feature's variance over all rows so far to the covariance, held against forgetting. A
         little (1e-3) steadies eager rates and features that stand still for a while; more shrinks towards independent
-        features.
+        features. "auto" needs some: it takes 1e-3 where this is 0.
 
     Attributes
     ----------
     rate_ : float
         The rate now in force.
+    effective_rows_ : float
+        How many rows the model remembers: 1 / (share of the last row).
     counts_, priors_ : ndarray of shape (classes,)
-        Rows per class (soft: their remaining weight), and the priors in use.
+        Rows per class (soft: their remaining weight), and the priors in use. These and the following exist for a
+        single rate, not for "auto".
     means_ : ndarray of shape (classes, features)
         Class means.
     precision_ : ndarray of shape (features, features)
         Inverse of the common covariance, exactly symmetric and positive definite.
+    rates_, weights_ : ndarray
+        Of "auto": the rates, and the share of each in the next answer.
 
     See Also
     --------
@@ -93,12 +102,9 @@ class OnlineLDC(WithProbabilities, WithRate, StreamClassifier):
     True
     """
 
-    _keeps_class_means = True
-    _keeps_covariance = True
-
     def __init__(
         self,
-        rate: float | Rate = 0.5,
+        rate: float | Rate | Literal["auto"] = 0.5,
         *,
         counts: Literal["hard", "soft"] = "hard",
         covariance: Literal["corrected", "2008"] = "corrected",
@@ -112,17 +118,20 @@ class OnlineLDC(WithProbabilities, WithRate, StreamClassifier):
         self.ridge = ridge
 
     def _make_core(self, features: int) -> Core:
-        rate = as_rate(self.rate, "OnlineLDC")
+        rate = None if self._is_bank else as_rate(self.rate, "OnlineLDC")
         if self.counts not in ("hard", "soft"):
             raise InvalidParameter.of("OnlineLDC", "counts", 'be "hard" or "soft"', self.counts)
         if self.covariance not in ("corrected", "2008"):
             raise InvalidParameter.of("OnlineLDC", "covariance", 'be "corrected" or "2008"', self.covariance)
-        if isinstance(self.warmup, bool) or not isinstance(self.warmup, int | np.integer) or self.warmup < 0:
-            raise InvalidParameter.of("OnlineLDC", "warmup", "be an integer >= 0", self.warmup)
+        whole = isinstance(self.warmup, int | np.integer) and not isinstance(self.warmup, bool)
+        if not whole or not 0 <= self.warmup <= 10**9:
+            raise InvalidParameter.of("OnlineLDC", "warmup", "be an integer from 0 to 1,000,000,000", self.warmup)
         if isinstance(self.ridge, bool) or not isinstance(self.ridge, int | float | np.floating):
             raise InvalidParameter.of("OnlineLDC", "ridge", "be a number >= 0", self.ridge)
         if not 0.0 <= self.ridge < float("inf"):
             raise InvalidParameter.of("OnlineLDC", "ridge", "be a finite number >= 0", self.ridge)
+        if rate is None:
+            return self._make_bank(features)
         return compiled.discriminant(
             features,
             rate.code(),
@@ -131,6 +140,44 @@ class OnlineLDC(WithProbabilities, WithRate, StreamClassifier):
             warmup=int(self.warmup),
             ridge=float(self.ridge),
         )
+
+    def _make_bank(self, features: int) -> Core:
+        if self.counts != "soft" or self.covariance != "corrected":
+            rule = 'come with counts="soft" and covariance="corrected" where it is "auto"'
+            raise InvalidParameter.of("OnlineLDC", "rate", rule, (self.counts, self.covariance))
+        ridge = float(self.ridge) or BANK_RIDGE
+        bank = compiled.rate_bank(features, BANK_RATES, ridge, BANK_DISCOUNT, BANK_SHARPNESS)
+        return compiled.scaled(bank)
+
+    @property
+    def _is_bank(self) -> bool:
+        return isinstance(self.rate, str) and self.rate == "auto"
+
+    @property
+    def _keeps_class_means(self) -> bool:
+        return not self._is_bank
+
+    @property
+    def _keeps_covariance(self) -> bool:
+        return not self._is_bank
+
+    @property
+    def effective_rows_(self) -> float:
+        """How many rows the model remembers: 1 / (share of the last row)."""
+        rate = self.rate_
+        if self.counts == "soft":
+            return 1.0 / rate
+        return float(((1.0 - rate) * self._state("total").item() + rate) / rate)
+
+    @property
+    def rates_(self) -> Floats:
+        """The rates in use: of "auto" all of them, else the one."""
+        return np.array(BANK_RATES) if self._is_bank else np.array([self.rate_])
+
+    @property
+    def weights_(self) -> Floats:
+        """The share of each of ``rates_`` in the next answer."""
+        return self._learned_core().shares() if self._is_bank else np.ones(1)
 
     @property
     def counts_(self) -> Floats:
@@ -156,4 +203,7 @@ class OnlineLDC(WithProbabilities, WithRate, StreamClassifier):
         return np.asarray(np.tril(product) + np.tril(product, -1).T)
 
     def _state(self, name: str) -> Floats:
-        return np.asarray(self._learned_core().state()[name])
+        core = self._learned_core()
+        if self._is_bank:
+            raise AttributeError('with rate="auto" there is one of these for each rate, and none of the whole')
+        return np.asarray(core.state()[name])

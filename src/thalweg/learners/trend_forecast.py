@@ -97,7 +97,8 @@ class TrendForecast(WithProbabilities, WithRate, StreamClassifier):
 
     def _make_core(self, features: int) -> Core:
         windows = self._windows()
-        if isinstance(self.horizon, bool) or not isinstance(self.horizon, int | np.integer) or self.horizon < 1:
+        whole = isinstance(self.horizon, int | np.integer) and not isinstance(self.horizon, bool)
+        if not whole or not 1 <= self.horizon <= 10**9:
             raise InvalidParameter.of("TrendForecast", "horizon", "be an integer >= 1", self.horizon)
         if not getattr(self.base, "_keeps_class_means", False):
             rule = "be a discriminant with running class means (OnlineLDC, HiraokaLDA)"

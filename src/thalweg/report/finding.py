@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, Protocol, TypedDict
+
+
+class Reported(Protocol):
+    """Numbers that can be written as JSON objects."""
+
+    def rows(self) -> Sequence[Mapping[str, Any]]:
+        """The objects."""
 
 
 class Row(TypedDict):
@@ -83,7 +90,7 @@ class Finding:
         return [row, *there.rows()]
 
 
-def write_json(findings: Sequence[Finding], path: Path) -> None:
+def write_json(findings: Sequence[Reported], path: Path) -> None:
     """Write the findings as a JSON list; readers see the old file or the whole new one, never a part."""
     text = json.dumps([row for finding in findings for row in finding.rows()], indent=1, allow_nan=False) + "\n"
     part = path.with_name(f".{path.name}.{os.getpid()}.part")

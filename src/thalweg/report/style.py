@@ -69,6 +69,12 @@ _LOOKS = {
     "Hiraoka's LDA": Look(PURPLE, (0, (1.4, 1.1)), "D"),
     "No change": Look(GREY, (0, (2, 2)), "x"),
     "Majority class": Look("#A8A8A8", (0, (1, 2.2)), "+"),
+    "window 10": Look(ORANGE, (0, (1.4, 1.1)), "^"),
+    "window 20": Look(VERMILION, (0, (5, 1.6)), "s"),
+    "window 50": Look(GREEN, (0, (4, 1.4, 1, 1.4)), "D"),
+    "window 200": Look(PURPLE, (0, (2, 1)), "v"),
+    "window auto": Look(INK, "-", "*"),
+    "Bayes error": Look(GREY, (0, (1, 2)), "_"),
 }
 _OTHER = Look(ORANGE, "-", "v")
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from thalweg.report.cell import Cell
 from thalweg.report.finding import Finding
 
 if TYPE_CHECKING:
@@ -41,6 +42,27 @@ def comparison(findings: Sequence[Finding]) -> Table:
     return table
 
 
+def grid(cells: Sequence[Cell]) -> Table:
+    """One line of cells per rate, one column per model: mean, (SD over time) and mean SD over runs.
+
+    Where the paper prints a cell, its number stands left of ours. Leading zeros are left out, or it would not fit.
+    """
+    table = _empty()
+    models = list(dict.fromkeys(cell.model for cell in cells))
+    with_paper = {cell.model for cell in cells if cell.printed is not None}
+    table.add_column("\nλ", no_wrap=True)
+    for model in models:
+        header = f"{model}\n{'paper  here' if model in with_paper else ' here'}"
+        table.add_column(header, no_wrap=True)
+    for rate in dict.fromkeys(cell.rate for cell in cells):
+        line = {cell.model: cell for cell in cells if cell.rate == rate}
+        columns = [line.get(model) for model in models]
+        table.add_row(f"{rate or 0:.1f}".lstrip("0"), *[_curve_part(cell, "mean") for cell in columns])
+        table.add_row("", *[_curve_part(cell, "sd_curve") for cell in columns], style="dim")
+        table.add_row("", *[_curve_part(cell, "mean_sd") for cell in columns], style="dim")
+    return table
+
+
 def scores(measures: Sequence[str], lines: Mapping[str, Sequence[float | None]]) -> Table:
     """Several measures of several classifiers, a line each; what a classifier does not have stays empty."""
     table = _empty()
@@ -58,6 +80,17 @@ def _empty() -> Table:
 
     # Seven columns fit into 80 characters only without lines.
     return Table(header_style="dim", box=None, padding=(0, 2, 0, 0), pad_edge=False)
+
+
+def _curve_part(cell: Cell | None, part: Literal["mean", "sd_curve", "mean_sd"]) -> str:
+    """The paper's number and ours, or ours alone."""
+    if cell is None:
+        return ""
+    curves = [cell.measured] if cell.printed is None else [cell.printed, cell.measured]
+    digits = 3 if part == "sd_curve" else 4
+    numbers = [getattr(curve, part) for curve in curves]
+    text = " ".join("" if number is None else f"{number:.{digits}f}".lstrip("0") for number in numbers)
+    return f"({text})" if part == "sd_curve" else text
 
 
 def _model(finding: Finding) -> str:

@@ -4,6 +4,7 @@
 
     Stream                       rows in time: take, batches, iteration; always the same rows
     ├── ConceptStream            generated: a concept at every time that draws any number of rows
+    │   ├── DriftingGaussians    classes whose means move: `Circling`, `Gliding` or `Jumping`
     │   └── RuleStream           …whose labels follow from the features by a rule
     │       ├── Stagger          three concepts that replace one another
     │       └── MovingPlane      a line that turns a little with every row
@@ -14,14 +15,21 @@ from __future__ import annotations
 
 from thalweg.streams.concept import Concept, ConceptStream, RuleConcept, RuleStream, Sampler
 from thalweg.streams.datasets import load_elec2
+from thalweg.streams.drifting_gaussians import DriftingGaussians
+from thalweg.streams.motions import Circling, Gliding, Jumping, Motion
 from thalweg.streams.moving_plane import MovingPlane
 from thalweg.streams.stagger import Stagger
 from thalweg.streams.stream import Stream
 from thalweg.streams.table import Table
 
 __all__ = [
+    "Circling",
     "Concept",
     "ConceptStream",
+    "DriftingGaussians",
+    "Gliding",
+    "Jumping",
+    "Motion",
     "MovingPlane",
     "RuleConcept",
     "RuleStream",

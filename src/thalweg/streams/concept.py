@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,13 +32,15 @@ class ConceptStream(Stream):
         Everything random about the stream.
     """
 
-    #: Random numbers a row is made of.
-    uniforms_per_row: ClassVar[int]
-
     seed: int = 0
 
     def __post_init__(self) -> None:
         whole_number(type(self).__name__, "seed", self.seed)
+
+    @property
+    @abstractmethod
+    def uniforms_per_row(self) -> int:
+        """Random numbers a row is made of."""
 
     @abstractmethod
     def rows_from(self, times: Times, uniforms: Floats) -> Rows:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 
-from thalweg.errors import InvalidParameter
 from thalweg.streams.concept import RuleStream, Times
+from thalweg.streams.real_number import real_number
 from thalweg.streams.stream import Floats, Labels
 
 
@@ -43,9 +42,7 @@ class MovingPlane(RuleStream):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        speed: object = self.degrees_per_row
-        if isinstance(speed, bool) or not isinstance(speed, Real) or not 0.0 < float(speed) < math.inf:
-            raise InvalidParameter.of("MovingPlane", "degrees_per_row", "be a positive finite number", speed)
+        real_number("MovingPlane", "degrees_per_row", self.degrees_per_row, positive=True)
 
     @property
     def length(self) -> int:

@@ -1,0 +1,84 @@
+"""The papers that can be reproduced. Their experiments are loaded when they are asked for."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, cast
+
+from thalweg.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from thalweg.experiments.outcome import Outcome
+    from thalweg.experiments.progress import Progress
+
+
+class Reproduction(Protocol):
+    """What the file of a paper offers."""
+
+    def reproduce(
+        self, items: Sequence[str], *, runs: int = 100, seed: int = 0, workers: int = 1, progress: Progress = ...
+    ) -> list[Outcome]:
+        """Run the experiments behind the items, each only once, and sum them up in the paper's order.
+
+        Parameters
+        ----------
+        items : sequence of str
+            Tables and figures of the paper.
+        runs : int >= 1
+            Runs of each generated stream.
+        seed : int >= 0
+            Everything random; the same seed gives the same outcomes, whatever the number of workers.
+        workers : int >= 1
+            Threads.
+        progress : function
+            Told the share of the work done and what is being done.
+        """
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper by its short name, which is also that of its file here."""
+
+    name: str
+    authors: str
+    title: str
+    #: Its tables and figures, in its order.
+    items: tuple[str, ...]
+
+    def load(self) -> Reproduction:
+        """The paper's experiments."""
+        return cast(Reproduction, importlib.import_module(f"thalweg.experiments.{self.name}"))
+
+    def wanted(self, items: Sequence[str], runs: int) -> list[str]:
+        """The items asked for, in the paper's order; an error where there is no such item or nothing to run.
+
+        >>> PAPERS["kuncheva2008"].wanted(["fig2", "table1"], runs=1)
+        ['table1', 'fig2']
+        """
+        for item in items:
+            if item not in self.items:
+                raise InvalidParameter.of(self.name, "items", f"be among {', '.join(self.items)}", item)
+        if runs < 1:
+            raise InvalidParameter.of(self.name, "runs", "be at least 1", runs)
+        return [item for item in self.items if item in items]
+
+
+PAPERS: Mapping[str, Paper] = {
+    paper.name: paper
+    for paper in (
+        Paper(
+            "kuncheva2008",
+            "Kuncheva & Plumpton",
+            "Adaptive learning rate for online linear discriminant classifiers",
+            ("table1", "table2", "fig1", "fig2", "fig3"),
+        ),
+        Paper(
+            "schnackenberg2018",
+            "Schnackenberg, Ligges & Weihs",
+            "Online linear discriminant analysis for data streams with concept drift",
+            ("table1", "table2", "table3", "table4", "fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7"),
+        ),
+    )
+}

@@ -1,0 +1,60 @@
+// What usually follows the last label: transition counts that fade. Honest only where a label is known before the next
+// row must be answered.
+#pragma once
+
+#include "learner.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+class Persistence final : public Learner {
+ public:
+  using Learner::Learner;
+  Learner *copy() const override { return new Persistence(*this); }
+  double rate() const override { return 1 - kKeep; }
+
+  void scores(const double *, double *out) const override {
+    for (int64_t c = 0; c < classes(); c++) {
+      const double follows = last < 0 ? seen[c] : follow[last * classes() + c];
+      out[c] = seen[c] ? std::log(follows + kDoubt) : -__builtin_inf();
+    }
+  }
+  int64_t step(const double *x, int64_t k) override {
+    const int64_t given = answer(x);
+    if (last >= 0) {
+      for (int64_t c = 0; c < classes(); c++) follow[last * classes() + c] *= kKeep;
+      follow[last * classes() + k] += 1 - kKeep;
+    }
+    seen[k] = 1;
+    last = k;
+    return given;
+  }
+  void begin(const double *X, const int64_t *y, int64_t rows) override {
+    std::fill(follow.begin(), follow.end(), 0.0);
+    std::fill(seen.begin(), seen.end(), 0.0);
+    last = -1;
+    for (int64_t i = 0; i < rows; i++) step(X + i * features(), y[i]);
+  }
+  void visit(State &state) override {
+    visit_classes(state);
+    state.integer("last_class", last);
+    if (last < -1 || last >= classes()) throw BadState("last_class");
+    state.matrix("seen", seen, 1, classes(), classes());
+    state.matrix("follow", follow, classes(), classes(), classes());
+  }
+
+ protected:
+  void insert(int64_t at) override {
+    const int64_t c = classes();
+    for (int64_t r = c - 1; r >= 0; r--) follow.insert(follow.begin() + r * c + at, 0.0);
+    follow.insert(follow.begin() + at * (c + 1), c + 1, 0.0);
+    insert_row(seen, at, 1);
+    last += last >= at;
+  }
+
+ private:
+  static constexpr double kKeep = 0.999, kDoubt = 1e-4;
+  Buffer follow, seen;  // class x class; per class
+  int64_t last = -1;
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

@@ -1,0 +1,310 @@
+// A bank of forgetting rates: eight O-LDCs with soft counts side by side, one rate in each lane, over rows of unit scale.
+//
+// The arithmetic is that of discriminant.hpp and factor.hpp; what those do along a vector of features is done here across
+// rates, so that one pass over the row serves all of them. A rate sets in once 1 / (t + 2) has fallen to it: until
+// then a lane averages all rows alike. Posteriors are mixed with weights exp(-sharpness L), L <- discount L + [mistake].
+#pragma once
+
+#include <algorithm>
+
+#include "lanes.hpp"
+#include "learner.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+struct RateBankOptions {
+  std::vector<double> rates;
+  double ridge = 1e-3, discount = 0.99, sharpness = 0.5;
+};
+
+class RateBank final : public Learner {
+ public:
+  RateBank(int64_t p, const RateBankOptions &options)
+      : Learner(p), options(options), U(p * (p - 1) / 2 * 8), D(p * 8), variance(p * 8), held(p * 8), losses(8), e(p * 8),
+        f(p * 8), u(p * 8) {
+    double padded[8];
+    for (int i = 0; i < 8; i++) padded[i] = options.rates[std::min<std::size_t>(i, options.rates.size() - 1)];
+    rates = Lanes::load(padded);
+    reset();
+  }
+  Learner *copy() const override { return new RateBank(*this); }
+  double rate() const override {  // the share-weighted mean, on the scale of memories
+    double share[8], rows = 0;
+    shares(share);
+    for (int64_t i = 0; i < members(); i++) rows += share[i] / rate_now()[int(i)];
+    return 1 / rows;
+  }
+
+  int64_t members() const override { return int64_t(options.rates.size()); }
+  void shares(double *out) const override { mixing_shares(losses.data(), members(), options.sharpness, out); }
+  int64_t voices() const override { return members(); }
+
+  void posteriors(const double *x, double *out) const override {
+    const int64_t c = classes();
+    Scratch room(c * 8 + 8);
+    scores_of_all(x, room.data());
+    Lanes top = -1e300, whole = 0.0;
+    for (int64_t j = 0; j < c; j++) top = greatest(top, at(room.data(), j));
+    for (int64_t j = 0; j < c; j++) {
+      const Lanes g = seen[j] ? exponential(at(room.data(), j) - top) : Lanes(0.0);
+      g.store(room.data() + j * 8);
+      whole = whole + g;
+    }
+    const Lanes share = Lanes(1.0) / greatest(whole, 1e-300);
+    for (int64_t j = 0; j < c; j++) {
+      const Lanes p = at(room.data(), j) * share;
+      for (int64_t i = 0; i < members(); i++) out[i * c + j] = p[int(i)];
+    }
+  }
+
+  void scores(const double *x, double *out) const override {
+    const int64_t c = classes(), k = members();
+    Scratch room(k * c + k);
+    posteriors(x, room.data());
+    double *share = room.data() + k * c;
+    shares(share);
+    for (int64_t j = 0; j < c; j++) {
+      double p = 0;
+      for (int64_t i = 0; i < k; i++) p += share[i] * room.data()[i * c + j];
+      out[j] = std::log(p);
+    }
+  }
+
+  int64_t step(const double *x, int64_t k) override {
+    const int64_t c = classes();
+    Scratch room(members() * c);
+    const int64_t given = answer(x);
+    posteriors(x, room.data());
+    for (int64_t i = 0; i < members(); i++)
+      losses[i] = options.discount * losses[i] + (rows == 0 || highest(room.data() + i * c, c) != k);
+    learn(x, k);
+    return given;
+  }
+
+  void begin(const double *X, const int64_t *y, int64_t count) override {
+    for (Buffer *values : {&counts, &M, &weights, &half_square, &log_prior}) std::fill(values->begin(), values->end(), 0.0);
+    std::fill(seen.begin(), seen.end(), 0);
+    reset();
+    for (int64_t i = 0; i < count; i++) step(X + i * features(), y[i]);
+  }
+
+  // How many rows each rate remembers now.
+  void memories(double *out) const {
+    for (int64_t i = 0; i < members(); i++) out[i] = 1 / rate_now()[int(i)];
+  }
+
+  void visit(State &state) override {
+    visit_classes(state);
+    const int64_t p = features(), c = classes();
+    state.integer("rows", rows);
+    state.integer("since_refresh", since_refresh);
+    state.integer("ridge_cursor", cursor);
+    state.integers("seen", seen);
+    if (int64_t(seen.size()) != c || cursor < 0 || cursor >= p || rows < 0) throw BadState("seen");
+    state.matrix("total", total, 1, 8, 8);
+    state.matrix("shift", shift_, 1, 8, 8);
+    state.matrix("losses", losses, 1, 8, 8);
+    state.matrix("counts", counts, c, 8, 8);
+    state.matrix("log_prior", log_prior, c, 8, 8);
+    state.matrix("half_square", half_square, c, 8, 8);
+    state.matrix("means", M, c, p * 8, p * 8);
+    state.matrix("weights", weights, c, p * 8, p * 8);
+    state.matrix("factor_rows", U, p * (p - 1) / 2, 8, 8);
+    state.matrix("factor_diagonal", D, p, 8, 8);
+    state.matrix("variance", variance, p, 8, 8);
+    state.matrix("ridge_held", held, p, 8, 8);
+    for (double d : D)
+      if (!(d > 0) || !std::isfinite(d)) throw BadState("factor_diagonal");
+  }
+
+ protected:
+  void insert(int64_t at) override {
+    seen.insert(seen.begin() + at, 0);
+    for (Buffer *values : {&counts, &half_square, &log_prior}) insert_row(*values, at, 8);
+    for (Buffer *values : {&M, &weights}) insert_row(*values, at, features() * 8);
+    along.resize(counts.size());
+  }
+
+ private:
+  static constexpr double kResolution = 1e-20, kSlack = 100, kLeastVariance = 1e-80, kGreatShrink = 1e-4;
+  static constexpr int64_t kRefresh = 64, kMostTurns = 7;
+
+  static THALWEG_INLINE Lanes at(const double *values, int64_t i) { return Lanes::load(values + i * 8); }
+  static THALWEG_INLINE Lanes at(const Buffer &values, int64_t i) { return at(values.data(), i); }
+  static THALWEG_INLINE void set(Buffer &values, int64_t i, const Lanes &to) { to.store(values.data() + i * 8); }
+  int64_t above(int64_t j) const { return j * features() - j * (j + 1) / 2 - j - 1; }  // U[j, i] is at above(j) + i
+
+  void reset() {
+    std::fill(U.begin(), U.end(), 0.0);
+    std::fill(D.begin(), D.end(), 1.0);
+    std::fill(variance.begin(), variance.end(), 1.0);
+    std::fill(held.begin(), held.end(), 0.0);
+    std::fill(losses.begin(), losses.end(), 0.0);
+    total.assign(8, 1.0);  // the identity counts as one row of no class
+    shift_.assign(8, 0.0);
+    rows = since_refresh = cursor = 0;
+  }
+
+  Lanes rate_now() const { return greatest(rates, 1 / double(rows + 2)); }
+
+  void scores_of_all(const double *x, double *out) const {
+    const int64_t p = features();
+    for (int64_t c = 0; c < classes(); c++) {
+      if (!seen[c]) {
+        Lanes(-1e300).store(out + c * 8);
+        continue;
+      }
+      Lanes g = at(log_prior, c) - at(half_square, c);
+      for (int64_t j = 0; j < p; j++) g = g + at(weights, c * p + j) * x[j];
+      g.store(out + c * 8);
+    }
+  }
+
+  void learn(const double *x, int64_t k) {
+    const int64_t p = features();
+    const Lanes lambda = rate_now(), n = at(counts, k), keep = (Lanes(1.0) - lambda) * n;
+    const Lanes gain = lambda / (keep + lambda), weight = lambda * (keep / (keep + lambda));
+    const Lanes a = (Lanes(1.0) - lambda) * at(total, 0), grown = a + lambda, share = Lanes(1.0) / grown;
+    for (int64_t j = 0; j < p; j++) {
+      const Lanes m = at(M, k * p + j), d = Lanes(x[j]) - m;
+      set(e, j, d);
+      set(variance, j, share * (a * at(variance, j) + weight * d * d));
+      set(M, k * p + j, m + gain * d);
+    }
+    bool stale = absorb(p - 1, a, weight, grown / a, gain, k);
+    count(k, lambda, grown);
+    rows++;
+    stale |= top_up_ridge(a * share);
+    if (rows % 16 == 0) stale |= cap();
+    if (stale || ++since_refresh >= std::max(kRefresh, p)) refresh();
+  }
+
+  // As Factor::absorb and Discriminant::absorb, for e that is zero behind coordinate `last`.
+  bool absorb(int64_t last, const Lanes &a, const Lanes &weight, const Lanes &scale, const Lanes &gain, int64_t k) {
+    const int64_t p = features();
+    for (int64_t c = 0; c < classes(); c++) {
+      Lanes dot = 0.0;
+      for (int64_t j = 0; j <= last; j++) dot = dot + at(weights, c * p + j) * at(e, j);
+      set(along, c, dot);
+    }
+    for (int64_t j = 0; j <= last; j++) {
+      Lanes s = at(e, j);
+      const int64_t row = above(j);
+      for (int64_t i = j + 1; i <= last; i++) s = s + at(U, row + i) * at(e, i);
+      set(f, j, s);
+    }
+    Lanes before = a, before_inverse = Lanes(1.0) / a;
+    for (int64_t j = last + 1; j < p; j++) {
+      set(u, j, 0.0);
+      set(D, j, scale * at(D, j));
+    }
+    for (int64_t j = last; j >= 0; j--) {
+      const Lanes fj = at(f, j), d = at(D, j), g = d * fj;
+      const Lanes after = before + weight * fj * g, after_inverse = Lanes(1.0) / after;
+      const Lanes l = Lanes(0.0) - weight * fj * before_inverse;
+      set(D, j, scale * d * (before * after_inverse));
+      const int64_t row = above(j);
+      for (int64_t i = j + 1; i < p; i++) {
+        const Lanes w = at(U, row + i), ui = at(u, i);
+        set(U, row + i, w + ui * l);
+        set(u, i, ui + g * w);
+      }
+      set(u, j, g);
+      before = after;
+      before_inverse = after_inverse;
+    }
+    const Lanes kappa = weight * before_inverse, shrink = a * before_inverse;
+    for (int64_t c = 0; c < classes(); c++) {
+      const Lanes factor = (c == k ? gain * shrink : Lanes(0.0)) - kappa * at(along, c);
+      Lanes square = 0.0;
+      for (int64_t j = 0; j < p; j++) {
+        const Lanes w = scale * (at(weights, c * p + j) + factor * at(u, j));
+        set(weights, c * p + j, w);
+        square = square + w * at(M, c * p + j);
+      }
+      set(half_square, c, Lanes(0.5) * square);
+    }
+    return any_above(kGreatShrink, shrink);
+  }
+
+  // Forgetting takes the same share of every class: what is common to all is left out of the priors, so that only
+  // the row's own class needs a logarithm; now and then all are taken afresh.
+  void count(int64_t k, const Lanes &lambda, const Lanes &grown) {
+    const Lanes left = Lanes(1.0) - lambda;
+    seen[k] = 1;
+    set(total, 0, grown);
+    set(shift_, 0, at(shift_, 0) - logarithm(left));
+    for (int64_t c = 0; c < classes(); c++)
+      if (seen[c]) set(counts, c, greatest(left * at(counts, c) + (c == k ? lambda : Lanes(0.0)), 1e-290));
+    if (rows % 256 == 255) {
+      set(shift_, 0, 0.0);
+      for (int64_t c = 0; c < classes(); c++)
+        if (seen[c]) set(log_prior, c, logarithm(at(counts, c)));
+    } else {
+      set(log_prior, k, logarithm(at(counts, k)) + at(shift_, 0));
+    }
+  }
+
+  bool top_up_ridge(const Lanes &decay) {
+    const int64_t p = features();
+    for (int64_t j = 0; j < p; j++) set(held, j, at(held, j) * decay);
+    double fastest = 1;
+    for (int lane = 0; lane < 8; lane++) fastest = std::min(fastest, decay[lane]);
+    const int64_t wanted = int64_t(std::ceil(double(p) * (1 - fastest) / 0.69));
+    const int64_t turns = std::clamp<int64_t>(wanted, 1, std::min(p, kMostTurns));
+    bool stale = false;
+    for (int64_t i = 0; i < turns; i++, cursor = (cursor + 1) % p) {
+      const Lanes more = greatest(Lanes(options.ridge) - at(held, cursor), 0.0);
+      std::fill(e.begin(), e.end(), 0.0);
+      set(e, cursor, 1.0);
+      stale |= absorb(cursor, 1.0, more, 1.0, 0.0, -1);
+      set(variance, cursor, at(variance, cursor) + more);
+      set(held, cursor, at(held, cursor) + more);
+    }
+    return stale;
+  }
+
+  bool cap() {
+    bool changed = false;
+    for (int64_t j = 0; j < features(); j++) {
+      const Lanes most = Lanes(1 / kResolution) / greatest(at(variance, j), kLeastVariance);
+      if (!any_above(at(D, j), most * kSlack)) continue;
+      Lanes d = at(D, j);
+      for (int lane = 0; lane < 8; lane++)
+        if (d[lane] > most[lane] * kSlack) D[j * 8 + lane] = most[lane];
+      changed = true;
+    }
+    return changed;
+  }
+
+  void refresh() {  // w = L D L'm
+    const int64_t p = features();
+    for (int64_t c = 0; c < classes(); c++) {
+      for (int64_t j = 0; j < p; j++) {
+        Lanes s = at(M, c * p + j);
+        for (int64_t i = j + 1; i < p; i++) s = s + at(U, above(j) + i) * at(M, c * p + i);
+        set(f, j, s * at(D, j));
+      }
+      Lanes square = 0.0;
+      for (int64_t i = 0; i < p; i++) {
+        Lanes w = at(f, i);
+        for (int64_t j = 0; j < i; j++) w = w + at(U, above(j) + i) * at(f, j);
+        set(weights, c * p + i, w);
+        square = square + w * at(M, c * p + i);
+      }
+      set(half_square, c, Lanes(0.5) * square);
+    }
+    since_refresh = 0;
+  }
+
+  RateBankOptions options;
+  Lanes rates;
+  Buffer U, D, variance, held;                             // eight lanes each: per pair of features, per feature
+  Buffer counts, log_prior, half_square, M, weights;       // per class
+  Buffer total, shift_, losses;                            // one each
+  Buffer e, f, u, along;                                   // the row at hand
+  std::vector<int64_t> seen;
+  int64_t rows = 0, since_refresh = 0, cursor = 0;
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

@@ -1,0 +1,91 @@
+// A learner behind on-line scaling: every feature relative to its mean and standard deviation over the rows so far.
+#pragma once
+
+#include <memory>
+
+#include "learner.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+class Scaled final : public Learner {
+ public:
+  explicit Scaled(const Learner &inner)
+      : Learner(inner), inner(inner.copy()), mean(inner.features(), 0.0), spread(inner.features(), 0.0),
+        factor(inner.features(), 0.0), z(inner.features()) {}
+  Scaled(const Scaled &other)
+      : Learner(other), inner(other.inner->copy()), mean(other.mean), spread(other.spread), factor(other.factor),
+        z(other.z), rows(other.rows) {}
+  Learner *copy() const override { return new Scaled(*this); }
+
+  double rate() const override { return inner->rate(); }
+  double confidence() const override { return inner->confidence(); }
+  int64_t members() const override { return inner->members(); }
+  void shares(double *out) const override { inner->shares(out); }
+  int64_t voices() const override { return inner->voices(); }
+  const Learner &inside() const { return *inner; }
+
+  void scores(const double *x, double *out) const override {
+    Scratch room(features());
+    scale(x, room.data());
+    inner->scores(room.data(), out);
+  }
+  void posteriors(const double *x, double *out) const override {
+    Scratch room(features());
+    scale(x, room.data());
+    inner->posteriors(room.data(), out);
+  }
+
+  // The row is learned at the scale it was answered at; then the scale learns the row.
+  int64_t step(const double *x, int64_t k) override {
+    scale(x, z.data());
+    const int64_t given = inner->step(z.data(), k);
+    survey(x);
+    return given;
+  }
+
+  void begin(const double *X, const int64_t *y, int64_t count) override {
+    for (Buffer *values : {&mean, &spread, &factor}) std::fill(values->begin(), values->end(), 0.0);
+    rows = 0;
+    inner->begin(X, y, 0);
+    for (int64_t i = 0; i < count; i++) step(X + i * features(), y[i]);
+  }
+
+  void visit(State &state) override {
+    visit_classes(state);
+    inner->visit(state);
+    state.real("scaler_rows", rows);
+    state.matrix("scaler_mean", mean, 1, features(), features());
+    state.matrix("scaler_spread", spread, 1, features(), features());
+    if (!(rows >= 0)) throw BadState("scaler_rows");
+    measure();
+  }
+
+ protected:
+  void insert(int64_t at) override { inner->announce(at); }
+
+ private:
+  static constexpr double kFarthest = 10;  // standard deviations; a feature that begins to move would else be far off
+
+  void scale(const double *x, double *to) const {
+    for (int64_t j = 0; j < features(); j++)
+      to[j] = std::clamp(factor[j] * (x[j] - mean[j]), -kFarthest, kFarthest);
+  }
+  void survey(const double *x) {  // Welford
+    rows += 1;
+    for (int64_t j = 0; j < features(); j++) {
+      const double d = x[j] - mean[j];
+      mean[j] += d / rows;
+      spread[j] += d * (x[j] - mean[j]);
+    }
+    measure();
+  }
+  void measure() {  // a feature that has never moved is zero
+    for (int64_t j = 0; j < features(); j++) factor[j] = spread[j] > 0 ? std::sqrt(rows / spread[j]) : 0;
+  }
+
+  std::unique_ptr<Learner> inner;
+  Buffer mean, spread, factor, z;
+  double rows = 0;
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

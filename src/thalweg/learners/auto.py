@@ -1,0 +1,170 @@
+"""The classifier with nothing to choose: forgetting rates and linear learners, mixed by how right they have been.
+
+Both papers on online discriminants say that the learning rate is crucial, unknown, and different for every stream. This
+learner holds, over rows scaled on line,
+
+======================  ==========================================================================
+a bank of seven O-LDCs  soft counts, memories of 3 to 3,333 rows, side by side in vector lanes
+a perceptron            rate 0.5
+passive-aggressive      PA-I at C = 1, 0.1, 0.01
+logistic regression     rates 0.1, 0.02, 0.003
+======================  ==========================================================================
+
+and mixes their posteriors by the rule of `Committee` (zero-one loss, discount 0.995, sharpness 0.5). Nothing is tuned
+to a stream; these constants were settled on ELEC2, SEA concepts and NOAA weather, and are the same everywhere.
+
+What it cannot do: every member is linear, so no mixture of them follows a curved boundary. On two classes that are a
+disc and the ring around it, it is no better than the majority class, where a forest would be nearly always right (see
+the example). It is a committee, so nonlinear members can join without changing how it is used.
+
+Cost: O(K p^2 + p c) a row with K = 7 rates in one pass, less than its parts one by one; memory O(K p^2), 32 p^2 bytes.
+Above 200 features the bank no longer pays and is left out, with a warning.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from thalweg.errors import InvalidParameter
+from thalweg.kernels import compiled
+from thalweg.kernels._base import Core
+from thalweg.learners.bank import BANK_DISCOUNT, BANK_RATES, BANK_RIDGE, BANK_SHARPNESS
+from thalweg.learners.contract import Floats, StreamClassifier, WithProbabilities
+
+WIDEST_BANK = 200
+_DISCOUNT, _SHARPNESS = 0.995, 0.5
+_AGGRESSIVENESS = (1.0, 0.1, 0.01)
+_LOGISTIC_RATES = (0.1, 0.02, 0.003)
+
+
+class AutoClassifier(WithProbabilities, StreamClassifier):
+    """A committee of forgetting rates and linear learners that needs no parameter.
+
+    Parameters
+    ----------
+    persistence : bool, default False
+        Adds a member that knows only which label usually follows the last one. Honest only where each label is known
+        before the next row: evaluation refuses it when labels are delayed.
+
+    Attributes
+    ----------
+    members_ : tuple of str
+        The voices, in the order of ``weights_``.
+    weights_ : ndarray
+        The share of each voice in the next answer.
+    left_out_ : str
+        What was left out because of the number of features; empty where nothing was.
+    effective_rows_ : float
+        How many rows the bank remembers, by the weights of its rates; NaN without a bank.
+    class_effective_rows_ : ndarray
+        The same, for each class of ``classes_``.
+
+    Examples
+    --------
+    >>> from thalweg import AutoClassifier
+    >>> from thalweg.streams import MovingPlane
+    >>> X, y = MovingPlane(seed=1).take(3000)
+    >>> model = AutoClassifier()
+    >>> bool((model.predict_then_learn(X, y) != y).mean() < 0.1)
+    True
+    >>> print(model.explain().splitlines()[0])
+    14 voices over 2 features; the heaviest is O-LDC 0.1 with a share of 0.39.
+
+    A curved boundary defeats it: a disc and the ring around it.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(3000, 2))
+    >>> y = (np.hypot(*X.T) > 1.2).astype(int)
+    >>> bool((AutoClassifier().predict_then_learn(X, y) != y).mean() > 0.4)
+    True
+    """
+
+    def __init__(self, *, persistence: bool = False) -> None:
+        self.persistence = persistence
+
+    def _make_core(self, features: int) -> Core:
+        if not isinstance(self.persistence, bool | np.bool_):
+            raise InvalidParameter.of("AutoClassifier", "persistence", "be True or False", self.persistence)
+        cores = []
+        if features <= WIDEST_BANK:
+            cores.append(compiled.rate_bank(features, BANK_RATES, BANK_RIDGE, BANK_DISCOUNT, BANK_SHARPNESS))
+        else:
+            warnings.warn(f"AutoClassifier: {self._what_is_left_out(features)}", stacklevel=3)
+        cores.append(compiled.perceptron(features, (0, 0.5, 0), 0.0, False, 0.01, 0))
+        cores += [compiled.passive_aggressive(features, C, False) for C in _AGGRESSIVENESS]
+        cores += [compiled.logistic(features, (0, rate, 0), 0.0) for rate in _LOGISTIC_RATES]
+        if self.persistence:
+            cores.append(compiled.persistence(features))
+        return compiled.scaled(compiled.committee(cores, _DISCOUNT, _SHARPNESS, 0))
+
+    @property
+    def _needs_labels_at_once(self) -> bool:
+        return bool(self.persistence)
+
+    @staticmethod
+    def _what_is_left_out(features: int) -> str:
+        return (
+            f"with {features} features the bank of discriminants is left out: "
+            f"it costs O(p^2) a row and does not pay beyond {WIDEST_BANK}"
+        )
+
+    @property
+    def left_out_(self) -> str:
+        """What was left out because of the number of features."""
+        self._learned_core()
+        return "" if self._has_bank() else self._what_is_left_out(self.n_features_in_)
+
+    def _has_bank(self) -> bool:
+        return bool(self.n_features_in_ <= WIDEST_BANK)
+
+    @property
+    def members_(self) -> tuple[str, ...]:
+        """The voices, in the order of ``weights_``."""
+        self._learned_core()
+        bank = tuple(f"O-LDC {rate:g}" for rate in BANK_RATES) if self._has_bank() else ()
+        return (
+            *bank,
+            "perceptron",
+            *(f"passive-aggressive C={C:g}" for C in _AGGRESSIVENESS),
+            *(f"logistic {rate:g}" for rate in _LOGISTIC_RATES),
+            *(("persistence",) if self.persistence else ()),
+        )
+
+    @property
+    def weights_(self) -> Floats:
+        """The share of each voice in the next answer."""
+        return self._learned_core().shares()
+
+    @property
+    def effective_rows_(self) -> float:
+        """How many rows the bank remembers, by the weights of its rates."""
+        return float(self.class_effective_rows_.sum())
+
+    @property
+    def class_effective_rows_(self) -> Floats:
+        """How many rows of each class the bank remembers, by the weights of its rates."""
+        if not self._has_bank():
+            return np.full(len(self.classes_), np.nan)
+        state = self._learned_core().state()
+        rates = np.maximum(BANK_RATES, 1.0 / (state["member0_rows"][0] + 2.0))
+        shares = self.weights_[: len(rates)]
+        return np.asarray(state["member0_counts"][:, : len(rates)] / rates @ (shares / shares.sum()))
+
+    def explain(self) -> str:
+        """Which voice carries the weight, how long the memory is, and how much is known of each class."""
+        weights, names = self.weights_, self.members_
+        lines = [
+            f"{len(names)} voices over {self.n_features_in_} features; the heaviest is {names[int(weights.argmax())]} "
+            f"with a share of {weights.max():.2f}.",
+            *(f"  {weights[i]:.3f}  {names[i]}" for i in np.argsort(-weights, kind="stable")),
+        ]
+        if self._has_bank():
+            lines.append(f"The bank remembers about {self.effective_rows_:,.0f} rows:")
+            for label, rows in zip(self.classes_.tolist(), self.class_effective_rows_, strict=True):
+                lines.append(f"  {rows:10,.1f}  of class {label!r}")
+        else:
+            lines.append(f"Left out: {self.left_out_}.")
+        return "\n".join(lines)

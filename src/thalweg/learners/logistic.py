@@ -1,0 +1,54 @@
+"""Multinomial logistic regression by stochastic gradient: w_c += eta ([c = k] - p_c) [1, x].
+
+========  =================  ===============  ==============================
+symbol    here               shape            meaning
+========  =================  ===============  ==============================
+eta       ``rate``                            step
+w_c       weights per class  (classes, p+1)   p = softmax(w_c'[1, x])
+========  =================  ===============  ==============================
+
+A step above 4 / |[1, x]|^2, which would overshoot the very row it learns, is cut to that.
+
+Cost: O(p c) a row and c exponentials; the limit is reading and writing the weights once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thalweg.errors import InvalidParameter
+from thalweg.kernels import compiled
+from thalweg.kernels._base import Core
+from thalweg.learners.contract import StreamClassifier, WithProbabilities, WithRate
+from thalweg.rates import Rate, as_rate
+
+
+class OnlineLogistic(WithProbabilities, WithRate, StreamClassifier):
+    """Logistic regression that learns one row at a time.
+
+    Parameters
+    ----------
+    rate : positive float or a rate of `thalweg.rates`, default 0.02
+        The step. A constant one keeps following drift; `InverseSqrt` settles. It wants features of about unit scale.
+    penalty : float >= 0, default 0.0
+        L2 penalty: every step also shrinks the weights by this share of itself.
+
+    Examples
+    --------
+    >>> from thalweg import OnlineLogistic
+    >>> from thalweg.streams import MovingPlane
+    >>> X, y = MovingPlane(seed=1).take(360)
+    >>> bool((OnlineLogistic(0.5).predict_then_learn(X, y) != y).mean() < 0.3)
+    True
+    """
+
+    def __init__(self, rate: float | Rate = 0.02, *, penalty: float = 0.0) -> None:
+        self.rate = rate
+        self.penalty = penalty
+
+    def _make_core(self, features: int) -> Core:
+        rate = as_rate(self.rate, "OnlineLogistic", below_one=False)
+        value = self.penalty
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < 1e50:
+            raise InvalidParameter.of("OnlineLogistic", "penalty", "be a finite number >= 0", value)
+        return compiled.logistic(features, rate.code(), penalty=float(value))

@@ -1,0 +1,65 @@
+"""Passive-aggressive learning: change as little as answers the row with a margin of one.
+
+K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer, "Online Passive-Aggressive Algorithms", Journal of
+Machine Learning Research 7, 2006, 551-585.
+
+==========  ==================  ===============  =====================================================
+paper       here                shape            meaning
+==========  ==================  ===============  =====================================================
+C           ``C``                                the most a single row may change (PA-I), or its price
+tau         the step                             min(C, loss / |z|^2) or loss / (|z|^2 + 1 / (2 C))
+w           weights per class   (classes, p+1)   w = w_(+1) - w_(-1) for two classes
+==========  ==================  ===============  =====================================================
+
+Where we depart
+1. Any number of classes: the true class gains half of the step and its best rival loses half, so that two classes are
+   the paper's single vector.
+2. The bias is the weight of a constant 1, and counts in |z|^2.
+
+Cost: O(p c) a row; the limit is reading the weights once.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from thalweg.errors import InvalidParameter
+from thalweg.kernels import compiled
+from thalweg.kernels._base import Core
+from thalweg.learners.contract import StreamClassifier, WithProbabilities
+
+
+class PassiveAggressive(WithProbabilities, StreamClassifier):
+    """Margin-driven linear classifier with the smallest sufficient step.
+
+    Probabilities are the softmax of twice the scores: a rule of thumb, not a calibration. It wants features of similar
+    scale.
+
+    Parameters
+    ----------
+    C : positive float, default 1.0
+        Aggressiveness. Larger follows drift, and noise, faster.
+    variant : {"I", "II"}, default "I"
+        PA-I cuts the step at C, PA-II softens every step by C.
+
+    Examples
+    --------
+    >>> from thalweg import PassiveAggressive
+    >>> from thalweg.streams import MovingPlane
+    >>> X, y = MovingPlane(seed=1).take(360)
+    >>> bool((PassiveAggressive().predict_then_learn(X, y) != y).mean() < 0.2)
+    True
+    """
+
+    def __init__(self, C: float = 1.0, *, variant: Literal["I", "II"] = "I") -> None:
+        self.C = C
+        self.variant = variant
+
+    def _make_core(self, features: int) -> Core:
+        if isinstance(self.C, bool) or not isinstance(self.C, int | float | np.number) or not 0 < self.C < 1e50:
+            raise InvalidParameter.of("PassiveAggressive", "C", "be a positive finite number", self.C)
+        if self.variant not in ("I", "II"):
+            raise InvalidParameter.of("PassiveAggressive", "variant", 'be "I" or "II"', self.variant)
+        return compiled.passive_aggressive(features, C=float(self.C), second=self.variant == "II")

@@ -1,0 +1,230 @@
+"""The mixture, the bank and two further linear learners against slow twins; what the untuned default must show."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import GaussianNB
+
+from tests.oracles import SlowBankLane
+from thalweg import AutoClassifier, Committee, OnlineLDC, OnlineLogistic, PassiveAggressive, Perceptron, TrendForecast
+from thalweg.errors import InvalidParameter, ThalwegError
+from thalweg.evaluate import prequential
+from thalweg.kernels import available_levels, compiled, load
+from thalweg.learners.bank import BANK_RATES
+from thalweg.store import dumps, loads
+from thalweg.streams import MovingPlane, Table, load_elec2
+
+
+def rows_of(seed, rows=150, p=3, classes=2):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, rows)
+    return rng.normal(size=(rows, p)) + y[:, None] * rng.uniform(0, 2), y
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32), C=st.floats(0.01, 10.0), variant=st.sampled_from(["I", "II"]))
+def test_passive_aggressive_is_the_papers_rule_for_two_classes(seed, C, variant):
+    X, y = rows_of(seed)
+    model, w = PassiveAggressive(C, variant=variant), np.zeros(4)
+    model.partial_fit(X[:1], y[:1])
+    for x, k in zip(X[1:], y[1:].tolist(), strict=True):
+        z, sign = np.array([1.0, *x]), 1 if k == model.classes_[-1] and k == 1 else -1
+        if len(model.classes_) == 2:
+            np.testing.assert_allclose(model.decision_function(x[None])[0], w @ z, rtol=1e-9, atol=1e-9)
+        elif k == model.classes_[0]:  # one class is known and it came again: nothing to tell apart
+            model.learn_one(x, k)
+            continue
+        sign = 1 if k == 1 else -1
+        loss = max(0.0, 1 - sign * (w @ z))
+        w += sign * z * (min(C, loss / (z @ z)) if variant == "I" else loss / (z @ z + 1 / (2 * C)))
+        model.learn_one(x, k)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32), rate=st.floats(0.001, 0.5), classes=st.integers(2, 4))
+def test_logistic_follows_the_gradient(seed, rate, classes):
+    X, y = rows_of(seed, classes=classes)
+    y[:classes] = np.arange(classes)
+    model, W, seen = OnlineLogistic(rate), np.zeros((classes, 4)), np.zeros(classes, dtype=bool)
+    for x, k in zip(X, y.tolist(), strict=True):
+        model.learn_one(x, k)
+        seen[k] = True
+        z = np.array([1.0, *x])
+        p = np.where(seen, np.exp(W @ z - (W @ z).max()), 0.0)
+        step = min(rate, 4 / (z @ z))
+        W[seen] += step * np.outer((np.arange(classes) == k) - p / p.sum(), z)[seen]
+    np.testing.assert_allclose(model._scores(X), np.column_stack([np.ones(len(X)), X]) @ W.T, rtol=1e-8, atol=1e-10)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32), p=st.sampled_from([1, 2, 5, 9]), classes=st.integers(1, 3))
+def test_every_lane_of_the_bank_is_a_discriminant_of_its_own(seed, p, classes):
+    X, y = rows_of(seed, rows=400, p=p, classes=classes)
+    core = compiled.rate_bank(p, BANK_RATES, 1e-3, 0.99, 0.5)
+    lanes = [SlowBankLane(p, rate, max(BANK_RATES)) for rate in BANK_RATES]
+    for code in range(classes):
+        core.announce(code)
+    for t, (x, k) in enumerate(zip(X, y.tolist(), strict=True)):
+        core.run(x[None], np.array([k]))
+        for lane in lanes:
+            lane.learn(x, k)
+        if t in (0, 3, 20, 399):
+            state = core.state()
+            for i, lane in enumerate(lanes):
+                for label, mean in lane.m.items():
+                    np.testing.assert_allclose(state["means"][label, i::8], mean, rtol=1e-9, atol=1e-12)
+                    w = np.linalg.solve(lane.S, mean)
+                    np.testing.assert_allclose(state["weights"][label, i::8], w, rtol=1e-6, atol=1e-6 * np.abs(w).max())
+                    np.testing.assert_allclose(state["counts"][label, i], lane.n[label], rtol=1e-9)
+
+
+def test_all_levels_agree_on_the_bank():
+    X, y = rows_of(3, rows=300, p=6, classes=3)
+    outcomes = []
+    for level in available_levels():
+        module = load(level)
+        core = module.scaled(module.rate_bank(6, BANK_RATES, 1e-3, 0.99, 0.5))
+        for code in range(3):
+            core.announce(code)
+        answers = np.empty(300, dtype=np.int64)
+        core.run(X, y, answers)
+        outcomes.append((answers, core.shares()))
+    for answers, shares in outcomes[1:]:
+        assert (answers == outcomes[0][0]).all()
+        np.testing.assert_allclose(shares, outcomes[0][1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["zero-one", "brier", "log"])
+def test_the_mixture_is_the_rule(loss):
+    X, y = rows_of(7, rows=120, classes=3)
+    members = [OnlineLDC(0.1, counts="soft"), OnlineLDC(0.4), PassiveAggressive(0.1), OnlineLogistic(0.05)]
+    model = Committee(members, discount=0.9, sharpness=0.7, loss=loss)
+    alone = [type(member)(**member.get_params()) for member in members]
+    losses = np.zeros(4)
+    for t, (x, k) in enumerate(zip(X, y.tolist(), strict=True)):
+        if t == 0:
+            losses += 1
+        else:
+            opinions = [dict(zip(m.classes_.tolist(), m.predict_proba(x[None])[0], strict=True)) for m in alone]
+            weights = np.exp(-0.7 * (losses - losses.min()))
+            weights /= weights.sum()
+            np.testing.assert_allclose(model.weights_, weights, rtol=1e-9)
+            mixed = {c: sum(w * o[c] for w, o in zip(weights, opinions, strict=True)) for c in opinions[0]}
+            np.testing.assert_allclose(model.predict_proba(x[None])[0], [mixed[c] for c in sorted(mixed)], rtol=1e-9)
+            for i, opinion in enumerate(opinions):
+                given = opinion.get(k, 0.0)
+                wrong = {
+                    "zero-one": float(max(sorted(opinion), key=opinion.__getitem__) != k),
+                    "brier": 1 - 2 * given + sum(p * p for p in opinion.values()),
+                    "log": 5.0 if given == 0 else min(5.0, -np.log(given)),
+                }[loss]
+                losses[i] = 0.9 * losses[i] + wrong
+        for member in alone:
+            member.learn_one(x, k)
+        model.learn_one(x, k)
+
+
+def test_scikit_learn_members_join_and_chunks_do_not_matter():
+    X, y = rows_of(2, rows=200, classes=3)
+    y[:50] = np.minimum(y[:50], 1)  # the third class comes late
+    make = lambda: Committee([GaussianNB(), SGDClassifier(random_state=0), OnlineLDC(0.1, counts="soft")])  # noqa: E731
+    whole, single = make(), make()
+    answers = whole.predict_then_learn(X, y)
+    rowwise = [single.predict_then_learn(X[i : i + 1], y[i : i + 1])[0] for i in range(200)]
+    assert answers.tolist() == rowwise
+    np.testing.assert_allclose(whole.weights_, single.weights_)
+    assert (answers[60:] != y[60:]).mean() < 0.45
+    with pytest.raises(ThalwegError, match=r"'members' parameter of Committee must be .* a learner of thalweg"):
+        dumps(whole)
+
+
+def test_persistence_is_refused_where_labels_are_delayed():
+    X, y = rows_of(0, rows=50)
+    for model in (AutoClassifier(persistence=True), Committee([Perceptron()], persistence=True)):
+        with pytest.raises(InvalidParameter, match=r"persistence.*label of the row before"):
+            list(prequential(model, Table(X, y), delay=3))
+    (record,) = prequential(AutoClassifier(), Table(X, y), delay=3)
+    assert (record.answers[:4] == -1).all()  # nothing is known until the first label has come
+
+
+def test_delayed_labels_are_learned_late_and_never_seen_early():
+    X, y = MovingPlane(seed=0).take(400)
+    model, twin = OnlineLDC(0.1, counts="soft"), OnlineLDC(0.1, counts="soft")
+    answers = np.concatenate([record.answers for record in prequential(model, Table(X, y), delay=7, chunk=64)])
+    expected = []
+    for t in range(400):
+        known = twin.predict_one(X[t])
+        expected.append(-1 if known is None else known)
+        if t >= 7:
+            twin.learn_one(X[t - 7], int(y[t - 7]))
+    assert answers.tolist() == expected
+
+
+def test_it_explains_itself():
+    X, y = rows_of(1, rows=500, p=4, classes=3)
+    model = AutoClassifier().partial_fit(X, y)
+    assert len(model.members_) == len(model.weights_) == 14
+    assert model.left_out_ == ""
+    text = model.explain()
+    assert all(name in text for name in model.members_)
+    assert 3 < model.effective_rows_ <= 502
+    assert model.class_effective_rows_.sum() == pytest.approx(model.effective_rows_)
+    auto = OnlineLDC("auto", counts="soft").partial_fit(X, y)
+    assert auto.effective_rows_ == pytest.approx(1 / auto.rate_)
+    assert auto.rates_.shape == auto.weights_.shape == (7,)
+    with pytest.raises(AttributeError, match="one of these for each rate"):
+        _ = auto.means_
+    assert loads(dumps(auto)).predict(X).tolist() == auto.predict(X).tolist()
+
+
+def test_wide_rows_leave_the_bank_out_and_say_so():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    X = rng.normal(size=(60, 201)) + y[:, None]
+    with pytest.warns(UserWarning, match="with 201 features the bank of discriminants is left out"):
+        model = AutoClassifier().partial_fit(X, y)
+    assert "201 features" in model.left_out_
+    assert len(model.members_) == len(model.weights_) == 7
+    assert "Left out" in model.explain()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: PassiveAggressive(0.0), "'C' parameter of PassiveAggressive must be a positive"),
+        (lambda: PassiveAggressive(variant="III"), "'variant' parameter of PassiveAggressive"),
+        (lambda: OnlineLogistic(-1.0), "'rate' parameter of OnlineLogistic"),
+        (lambda: OnlineLogistic(penalty=-1.0), "'penalty' parameter of OnlineLogistic"),
+        (lambda: Committee([]), "'members' parameter of Committee must be a sequence of at least one"),
+        (lambda: Committee([3]), "'members' parameter of Committee must have partial_fit"),
+        (lambda: Committee([Perceptron()], discount=1.0), "'discount' parameter of Committee"),
+        (lambda: Committee([Perceptron()], sharpness=0.0), "'sharpness' parameter of Committee"),
+        (lambda: Committee([Perceptron()], loss="hinge"), "'loss' parameter of Committee must be one of"),
+        (lambda: OnlineLDC("auto"), "'rate' parameter of OnlineLDC must come with counts=\"soft\""),
+        (lambda: TrendForecast(OnlineLDC("auto", counts="soft")), "'base' parameter of TrendForecast"),
+        (lambda: AutoClassifier(persistence="yes"), "'persistence' parameter of AutoClassifier"),
+    ],
+)
+def test_bad_parameters_are_named(make, message):
+    X, y = rows_of(0, rows=20)
+    with pytest.raises(InvalidParameter, match=message):
+        make().partial_fit(X, y)
+
+
+@pytest.mark.skipif(
+    not os.path.exists(os.path.join(os.environ.get("THALWEG_DATA", ""), "elec2.csv.gz")),
+    reason="ELEC2 is not in the folder that THALWEG_DATA names",
+)
+@pytest.mark.parametrize(("features", "bank", "committee"), [("six", 0.091, 0.079), ("paper", 0.160, 0.157)])
+def test_nothing_tuned_comes_out_ahead_on_elec2(features, bank, committee):
+    X, y = load_elec2(features).take()
+    assert (OnlineLDC("auto", counts="soft").predict_then_learn(X, y) != y).mean() <= bank
+    assert (AutoClassifier().predict_then_learn(X, y) != y).mean() <= committee
+    if features == "paper":
+        assert (AutoClassifier(persistence=True).predict_then_learn(X, y) != y).mean() <= 0.152
