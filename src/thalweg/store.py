@@ -20,7 +20,6 @@ import dataclasses
 import hashlib
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from safetensors.numpy import save as save_arrays
 
 from thalweg import learners, rates
 from thalweg.errors import InvalidParameter, ModelFileError
+from thalweg.files import write_atomically
 from thalweg.learners.contract import StreamClassifier
 from thalweg.learners.labels import LABEL_TYPES, Labels
 
@@ -53,7 +53,11 @@ def save(model: StreamClassifier, path: str | os.PathLike[str]) -> None:
     ...     print(load(pathlib.Path(folder) / "model.thalweg").predict([[0.2]]))
     ['low']
     """
-    _write_atomically(Path(path), dumps(model))
+    content = dumps(model)
+    try:
+        write_atomically(Path(path), content)
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def load(path: str | os.PathLike[str]) -> StreamClassifier:
@@ -179,37 +183,3 @@ def _digest(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:
         content.update(f"{name} {array.dtype.str} {array.shape}".encode())
         content.update(array.tobytes())
     return content.hexdigest()
-
-
-def _write_atomically(path: Path, content: bytes) -> None:
-    try:
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    except OSError as error:
-        raise ModelFileError(f"{path} cannot be written: {error.strerror or error}") from error
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-            os.fchmod(file.fileno(), _mode_for(path))
-        Path(temporary).replace(path)
-    except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
-        raise ModelFileError(f"{path} cannot be written: {error.strerror or error}") from error
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def _mode_for(path: Path) -> int:
-    """The permissions an ordinary write would leave: those of the old file, or what the user's mask allows."""
-    if path.exists():
-        return path.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

@@ -6,13 +6,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <cstring>
-#include <memory>
-#include <mutex>
-#include <shared_mutex>
-
 #include "baselines.hpp"
 #include "committee.hpp"
+#include "core.hpp"
 #include "discriminant.hpp"
 #include "foreign.hpp"
 #include "forecaster.hpp"
@@ -22,7 +18,7 @@
 #include "perceptron.hpp"
 #include "persistence.hpp"
 #include "rate_bank.hpp"
-#include "row.hpp"
+#include "python_state.hpp"
 #include "scaled.hpp"
 #include "winnow.hpp"
 
@@ -39,103 +35,6 @@ using LabelMatrix = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::de
 using OutMatrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using OutVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using OutLabels = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class T> nb::object owned_array(const T *from, std::initializer_list<std::size_t> shape) {
-  std::size_t size = 1;
-  for (std::size_t n : shape) size *= n;
-  T *data = new T[size];
-  std::copy(from, from + size, data);
-  nb::capsule owner(data, [](void *raw) noexcept { delete[] static_cast<T *>(raw); });
-  return nb::ndarray<nb::numpy, T>(data, shape, owner).cast();
-}
-
-struct StateWriter final : State {
-  nb::dict values;
-  void real(const char *name, double &value) override { values[name] = owned_array(&value, {1}); }
-  void integer(const char *name, int64_t &value) override { values[name] = owned_array(&value, {1}); }
-  void integers(const char *name, std::vector<int64_t> &from) override {
-    values[name] = owned_array(from.data(), {from.size()});
-  }
-  void matrix(const char *name, Buffer &from, int64_t rows, int64_t columns, int64_t stride) override {
-    std::vector<double> dense(rows * columns);
-    for (int64_t i = 0; i < rows; i++)
-      std::copy_n(from.data() + i * stride, columns, dense.data() + i * columns);
-    values[name] = owned_array(dense.data(), {std::size_t(rows), std::size_t(columns)});
-  }
-};
-
-struct StateReader final : State {
-  explicit StateReader(nb::dict values) : values(std::move(values)) {}
-  nb::dict values;
-  template <class T, int D> nb::ndarray<const T, nb::ndim<D>, nb::c_contig> get(const char *name) {
-    if (!values.contains(name)) throw BadState(name);
-    nb::ndarray<const T, nb::ndim<D>, nb::c_contig> array;
-    if (!nb::try_cast(values[name], array, false)) throw BadState(name);
-    return array;
-  }
-  void real(const char *name, double &value) override {
-    auto array = get<double, 1>(name);
-    if (array.size() != 1) throw BadState(name);
-    value = array.data()[0];
-  }
-  void integer(const char *name, int64_t &value) override {
-    auto array = get<int64_t, 1>(name);
-    if (array.size() != 1) throw BadState(name);
-    value = array.data()[0];
-  }
-  void integers(const char *name, std::vector<int64_t> &to) override {
-    auto array = get<int64_t, 1>(name);
-    to.assign(array.data(), array.data() + array.size());
-  }
-  void matrix(const char *name, Buffer &to, int64_t rows, int64_t columns, int64_t stride) override {
-    auto array = get<double, 2>(name);
-    if (int64_t(array.shape(0)) != rows || int64_t(array.shape(1)) != columns) throw BadState(name);
-    for (int64_t i = 0; i < rows; i++) std::copy_n(array.data() + i * columns, columns, to.data() + i * stride);
-  }
-};
-
-struct Core {
-  explicit Core(Learner *raw) : learner(raw), row(raw->features()) {}
-  std::unique_ptr<Learner> learner;
-  RowReader row;
-  std::shared_mutex gate;  // learners one at a time, readers together: a model may be shared between threads
-
-  void check(std::size_t rows, std::size_t features, std::size_t labels, const int64_t *y) const {
-    if (int64_t(features) != learner->features() || rows != labels) throw std::invalid_argument("shapes do not agree");
-    for (std::size_t i = 0; i < labels; i++)
-      if (y[i] < 0 || y[i] >= learner->classes()) throw std::invalid_argument("a class that was never announced");
-  }
-  void check_class(int64_t k) const {
-    if (k < 0 || k >= learner->classes()) throw std::invalid_argument("a class that was never announced");
-  }
-};
-
-// Waits for the gate without the interpreter's lock, so that whoever is inside can finish; then works without it.
-template <class Lock> class Unlocked {
- public:
-  explicit Unlocked(const Core &core) : lock_(const_cast<Core &>(core).gate) {}
-
- private:
-  nb::gil_scoped_release released_;
-  Lock lock_;
-};
-using Learning = Unlocked<std::unique_lock<std::shared_mutex>>;
-using Reading = Unlocked<std::shared_lock<std::shared_mutex>>;
-
-// The same for a single row, which is not worth giving the interpreter's lock up for.
-template <class Lock> class Brief {
- public:
-  explicit Brief(const Core &core) : lock_(const_cast<Core &>(core).gate, std::try_to_lock) {
-    if (lock_.owns_lock()) return;
-    nb::gil_scoped_release released;
-    lock_.lock();
-  }
-
- private:
-  Lock lock_;
-};
-using BriefLearning = Brief<std::unique_lock<std::shared_mutex>>;
-using BriefReading = Brief<std::shared_lock<std::shared_mutex>>;
 
 using RateCode = std::tuple<int64_t, double, int64_t>;
 constexpr double kLeastRate = 1e-6, kNoLimit = 1e300;

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "simd.hpp"
+#include "learner.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 

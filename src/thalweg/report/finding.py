@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, TypedDict
+
+from thalweg.files import write_atomically
 
 
 class Reported(Protocol):
@@ -93,13 +94,4 @@ class Finding:
 def write_json(findings: Sequence[Reported], path: Path) -> None:
     """Write the findings as a JSON list; readers see the old file or the whole new one, never a part."""
     text = json.dumps([row for finding in findings for row in finding.rows()], indent=1, allow_nan=False) + "\n"
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    write_atomically(path, text.encode())

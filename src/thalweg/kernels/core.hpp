@@ -1,0 +1,59 @@
+// A learner as Python holds it: behind a gate, with the reader of its rows.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+
+#include "row.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+namespace nb = nanobind;
+
+struct Core {
+  explicit Core(Learner *raw) : learner(raw), row(raw->features()) {}
+  std::unique_ptr<Learner> learner;
+  RowReader row;
+  std::shared_mutex gate;  // learners one at a time, readers together: a model may be shared between threads
+
+  void check(std::size_t rows, std::size_t features, std::size_t labels, const int64_t *y) const {
+    if (int64_t(features) != learner->features() || rows != labels) throw std::invalid_argument("shapes do not agree");
+    for (std::size_t i = 0; i < labels; i++)
+      if (y[i] < 0 || y[i] >= learner->classes()) throw std::invalid_argument("a class that was never announced");
+  }
+  void check_class(int64_t k) const {
+    if (k < 0 || k >= learner->classes()) throw std::invalid_argument("a class that was never announced");
+  }
+};
+
+// Waits for the gate without the interpreter's lock, so that whoever is inside can finish; then works without it.
+template <class Lock> class Unlocked {
+ public:
+  explicit Unlocked(const Core &core) : lock_(const_cast<Core &>(core).gate) {}
+
+ private:
+  nb::gil_scoped_release released_;
+  Lock lock_;
+};
+using Learning = Unlocked<std::unique_lock<std::shared_mutex>>;
+using Reading = Unlocked<std::shared_lock<std::shared_mutex>>;
+
+// The same for a single row, which is not worth giving the interpreter's lock up for.
+template <class Lock> class Brief {
+ public:
+  explicit Brief(const Core &core) : lock_(const_cast<Core &>(core).gate, std::try_to_lock) {
+    if (lock_.owns_lock()) return;
+    nb::gil_scoped_release released;
+    lock_.lock();
+  }
+
+ private:
+  Lock lock_;
+};
+using BriefLearning = Brief<std::unique_lock<std::shared_mutex>>;
+using BriefReading = Brief<std::shared_lock<std::shared_mutex>>;
+
+}  // namespace thalweg::THALWEG_LEVEL
