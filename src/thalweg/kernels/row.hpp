@@ -67,9 +67,6 @@ class RowReader {
   }
 
   const double *from_others(nb::handle row) {
-    // Any other mapping, and a pandas Series too, is read by its names wherever the model has names.
-    if (nb::hasattr(row, "keys") && (int64_t(names_.size()) == features_ || !nb::hasattr(row, "to_numpy")))
-      return from_dict(nb::module_::import_("builtins").attr("dict")(row));
     Py_buffer view;
     if (PyObject_CheckBuffer(row.ptr())) {
       if (PyObject_GetBuffer(row.ptr(), &view, PyBUF_FORMAT | PyBUF_ND) == 0) {
@@ -82,6 +79,9 @@ class RowReader {
         PyErr_Clear();
       }
     }
+    // Any other mapping, and a pandas Series too, is read by its names wherever the model has names.
+    if (nb::hasattr(row, "keys") && (int64_t(names_.size()) == features_ || !nb::hasattr(row, "to_numpy")))
+      return from_dict(nb::module_::import_("builtins").attr("dict")(row));
     nb::object items = nb::steal(PySequence_Tuple(row.ptr()));  // a tuple of our own: nobody can change it meanwhile
     if (!items.is_valid() || nb::isinstance<nb::str>(row) || nb::isinstance<nb::bytes>(row)) {
       PyErr_Clear();

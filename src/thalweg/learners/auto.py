@@ -24,6 +24,8 @@ Above 200 features the bank no longer pays and is left out, with a warning.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -35,8 +37,15 @@ from thalweg.learners.contract import Floats, StreamClassifier, WithProbabilitie
 
 WIDEST_BANK = 200
 _DISCOUNT, _SHARPNESS = 0.995, 0.5
-_AGGRESSIVENESS = (1.0, 0.1, 0.01)
-_LOGISTIC_RATES = (0.1, 0.02, 0.003)
+
+#: The voices beside the bank, by name: how each is made for rows of so many features.
+LINEAR_MEMBERS: Mapping[str, Callable[[int], Core]] = {
+    "perceptron": partial(compiled.perceptron, rate=(0, 0.5, 0), margin=0.0, averaged=False, start_scale=0.01, seed=0),
+    **{
+        f"passive-aggressive C={C:g}": partial(compiled.passive_aggressive, C=C, second=False) for C in (1.0, 0.1, 0.01)
+    },
+    **{f"logistic {rate:g}": partial(compiled.logistic, rate=(0, rate, 0), penalty=0.0) for rate in (0.1, 0.02, 0.003)},
+}
 
 
 class AutoClassifier(WithProbabilities, StreamClassifier):
@@ -93,9 +102,7 @@ class AutoClassifier(WithProbabilities, StreamClassifier):
             cores.append(compiled.rate_bank(features, BANK_RATES, BANK_RIDGE, BANK_DISCOUNT, BANK_SHARPNESS))
         else:
             warnings.warn(f"AutoClassifier: {self._what_is_left_out(features)}", stacklevel=3)
-        cores.append(compiled.perceptron(features, (0, 0.5, 0), 0.0, False, 0.01, 0))
-        cores += [compiled.passive_aggressive(features, C, False) for C in _AGGRESSIVENESS]
-        cores += [compiled.logistic(features, (0, rate, 0), 0.0) for rate in _LOGISTIC_RATES]
+        cores += [make(features) for make in LINEAR_MEMBERS.values()]
         if self.persistence:
             cores.append(compiled.persistence(features))
         return compiled.scaled(compiled.committee(cores, _DISCOUNT, _SHARPNESS, 0))
@@ -125,13 +132,7 @@ class AutoClassifier(WithProbabilities, StreamClassifier):
         """The voices, in the order of ``weights_``."""
         self._learned_core()
         bank = tuple(f"O-LDC {rate:g}" for rate in BANK_RATES) if self._has_bank() else ()
-        return (
-            *bank,
-            "perceptron",
-            *(f"passive-aggressive C={C:g}" for C in _AGGRESSIVENESS),
-            *(f"logistic {rate:g}" for rate in _LOGISTIC_RATES),
-            *(("persistence",) if self.persistence else ()),
-        )
+        return (*bank, *LINEAR_MEMBERS, *(("persistence",) if self.persistence else ()))
 
     @property
     def weights_(self) -> Floats:

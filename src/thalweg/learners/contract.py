@@ -164,6 +164,14 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
     def learn_one(self, x: Row, y: Any) -> Self:
         """Learn one row: an array, a sequence of numbers, or a dict of feature name to number."""
         labels: Labels | None = self.__dict__.get("_labels")
+        if labels is None or type(y) not in labels.everyday_types or y not in labels.codes:
+            labels = self._meet(x, y)
+        self._core.learn_one(x, labels.codes[y])
+        return self
+
+    def _meet(self, x: Row, y: Any) -> Labels:
+        """Before a first row, a new label or one of a rarer type: check the row and the label, then make room."""
+        labels: Labels | None = self.__dict__.get("_labels")
         if labels is None:
             core, known = self._core_for_row(x), Labels.none().with_label(y)
             core.announce(0)
@@ -172,8 +180,7 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
         elif not labels.knows(y):
             self._core.check_one(x)
             self._announce(labels.with_label(y))
-        self._core.learn_one(x, self._labels.codes[y])
-        return self
+        return self._labels
 
     # ------------------------------------------------------------------ answering
 

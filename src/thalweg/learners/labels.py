@@ -93,7 +93,7 @@ class Labels:
     def __init__(self, values: NDArray[Any]) -> None:
         self.values = values
         self.kind = values.dtype.kind if len(values) else ""
-        self._everyday = _EVERYDAY_TYPES.get(self.kind, frozenset())
+        self.everyday_types = _EVERYDAY_TYPES.get(self.kind, frozenset())
         self.codes: dict[Any, int] = {value: code for code, value in enumerate(values.tolist())}
 
     @classmethod
@@ -111,8 +111,7 @@ class Labels:
 
     def knows(self, label: object) -> bool:
         """Whether this very label, of this type, is in the set; a label of another type is an error."""
-        if type(label) not in self._everyday:
-            self._require_kind(kind_of(label), label)
+        self._require_kind(kind_of(label), label)
         return label in self.codes
 
     def with_labels(self, y: NDArray[Any]) -> Labels:
