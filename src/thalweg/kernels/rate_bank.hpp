@@ -127,7 +127,8 @@ class RateBank final : public Learner {
 
  private:
   static constexpr double kResolution = 1e-20, kSlack = 100, kLeastVariance = 1e-80, kGreatShrink = 1e-4;
-  static constexpr int64_t kRefresh = 64, kMostTurns = 7;
+  static constexpr int64_t kRefresh = 64;
+  static constexpr int64_t kMostTurns = 7, kFewTurns = 3;  // of the ridge, a row: a turn costs half a row in wide ones
 
   static THALWEG_INLINE Lanes at(const double *values, int64_t i) { return Lanes::load(values + i * 8); }
   static THALWEG_INLINE Lanes at(const Buffer &values, int64_t i) { return at(values.data(), i); }
@@ -251,7 +252,7 @@ class RateBank final : public Learner {
     double fastest = 1;
     for (int lane = 0; lane < 8; lane++) fastest = std::min(fastest, decay[lane]);
     const int64_t wanted = int64_t(std::ceil(double(p) * (1 - fastest) / 0.69));
-    const int64_t turns = std::clamp<int64_t>(wanted, 1, std::min(p, kMostTurns));
+    const int64_t turns = std::clamp<int64_t>(wanted, 1, p <= 16 ? std::min(p, kMostTurns) : kFewTurns);
     bool stale = false;
     for (int64_t i = 0; i < turns; i++, cursor = (cursor + 1) % p) {
       const Lanes more = greatest(Lanes(options.ridge) - at(held, cursor), 0.0);
