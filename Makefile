@@ -55,6 +55,7 @@ unit: $(VENV)/.dev
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/first_look.py
+	$(BIN)/python benchmarks/untuned.py
 
 clean:
 	rm -rf $(VENV) build demo

@@ -44,6 +44,28 @@ def limits(results: Sequence[dict[str, Any]]) -> Table:
     return table
 
 
+def untuned(results: Sequence[dict[str, Any]]) -> Table:
+    """The untuned default at each width."""
+    table = _empty(
+        "features",
+        "AutoClassifier\nns/row",
+        "its parts\none by one",
+        "River scaled\nlogistic, ns",
+        "× River",
+        "× River,\ndict rows",
+    )
+    for result in results:
+        table.add_row(
+            str(result["features"]),
+            _nanoseconds(result["rows_per_second"]),
+            f"{result['parts']:.2f} ×",
+            _nanoseconds(result["river"]),
+            f"{result['times_river']:.1f}",
+            f"{result['dicts_times_river']:.1f}",
+        )
+    return table
+
+
 def _empty(*headers: str) -> Table:
     table = Table(header_style="dim", box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for header in headers:

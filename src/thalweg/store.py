@@ -101,7 +101,16 @@ def loads(content: bytes, name: str = "these bytes") -> StreamClassifier:
         raise ModelFileError(f"{name} is damaged: its contents do not match its SHA-256")
     try:
         return _build(header, arrays)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, MemoryError) as error:
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        IndexError,
+        OverflowError,
+        MemoryError,
+        RecursionError,
+    ) as error:
         raise ModelFileError(f"{name} is not a valid model: {error}") from error
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from thalweg import cli
-from thalweg.experiments import kuncheva2008, schnackenberg2018
+from thalweg.experiments import auto, auto_streams, auto_study, kuncheva2008, schnackenberg2018
 from thalweg.experiments.papers import PAPERS
 
 
@@ -60,6 +60,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["reproduce", "nobody1999"], "schnackenberg2018"),
         (["reproduce", "kuncheva2008", "table9"], "table1"),
         (["reproduce", "kuncheva2008", "fig7"], "fig3"),
+        (["reproduce", "auto", "trees"], "forest"),
         (["reproduce", "kuncheva2008", "table1", "--runs", "0"], "--runs"),
         (["reproduce", "kuncheva2008", "table1", "--seed", "-1"], "--seed"),
         (["reproduce", "kuncheva2008", "table1", "--jobs", "0"], "--jobs"),
@@ -211,3 +212,16 @@ def test_a_second_paper_without_an_item_means_all_of_it(
         [f"table{n}" for n in range(1, 5)] + [f"fig{n}" for n in range(4, 8)], 27
     )
     assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line) <= 80
+
+
+def test_a_study_of_our_own_prints_narrow_tables_and_draws(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (auto, auto_study):
+        monkeypatch.setattr(module, "SOURCES", {"data": (), "generated": auto_streams.GENERATED[:2]})
+    monkeypatch.setenv("THALWEG_DATA", str(tmp_path))
+    for item in ("generated", "ranks", "fig-ranks"):
+        code, out, _ = run(capsys, "reproduce", "auto", item, "--runs", "2", "--out", str(tmp_path))
+        assert code == 0
+        assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line) <= 80
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["auto-fig-ranks.png", "auto-fig-ranks.svg"]

@@ -146,7 +146,12 @@ def test_scikit_learn_members_join_and_chunks_do_not_matter():
 
 def test_persistence_is_refused_where_labels_are_delayed():
     X, y = rows_of(0, rows=50)
-    for model in (AutoClassifier(persistence=True), Committee([Perceptron()], persistence=True)):
+    refused = (
+        AutoClassifier(persistence=True),
+        Committee([Perceptron()], persistence=True),
+        Committee([Perceptron(), Committee([AutoClassifier(persistence=True)])]),
+    )
+    for model in refused:
         with pytest.raises(InvalidParameter, match=r"persistence.*label of the row before"):
             list(prequential(model, Table(X, y), delay=3))
     (record,) = prequential(AutoClassifier(), Table(X, y), delay=3)
@@ -164,6 +169,63 @@ def test_delayed_labels_are_learned_late_and_never_seen_early():
         if t >= 7:
             twin.learn_one(X[t - 7], int(y[t - 7]))
     assert answers.tolist() == expected
+
+
+def two_blobs(rows, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, rows)
+    X = rng.normal(size=(rows, 3))
+    X[:, 0] += 3 * y
+    return X, y
+
+
+@pytest.mark.parametrize(
+    "model", [AutoClassifier(), OnlineLDC("auto", counts="soft"), OnlineLDC(0.01, counts="soft", ridge=1e-3)]
+)
+def test_one_wild_value_is_forgotten(model):
+    X, y = two_blobs(30_000)
+    X[5000, 0] = 1e40
+    answers = model.predict_then_learn(X, y)
+    assert (answers[-10_000:] != y[-10_000:]).mean() < 0.08
+
+
+def test_a_level_that_drifts_for_good_is_followed():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60_000)
+    X = 0.3 * rng.normal(size=(60_000, 3))
+    X[:, 0] += y + 0.01 * np.arange(60_000)
+    answers = AutoClassifier().predict_then_learn(X, y)
+    assert (answers[-20_000:] != y[-20_000:]).mean() < 0.09
+
+
+class Careless(GaussianNB):
+    def predict_proba(self, X):
+        return np.full((len(X), len(self.classes_)), np.nan)
+
+
+def test_a_member_without_an_opinion_does_not_silence_the_others():
+    X, y = two_blobs(300)
+    model = Committee([Careless(), OnlineLDC(0.05, counts="soft")], loss="brier")
+    answers = model.predict_then_learn(X, y, with_proba=True)
+    assert np.isfinite(answers.proba).all()
+    assert (answers.labels[50:] != y[50:]).mean() < 0.15
+
+
+class Failing(GaussianNB):
+    def partial_fit(self, X, y, classes=None):
+        if classes is None and X[0, 0] > 5:
+            raise RuntimeError("no more")
+        return super().partial_fit(X, y, classes=classes)
+
+
+def test_a_member_that_fails_leaves_the_others_without_the_row():
+    X, y = two_blobs(100)
+    X = np.clip(X, -4, 4)
+    model = Committee([OnlineLDC(0.05, counts="soft"), Failing()]).partial_fit(X, y)
+    before = model.predict_proba(X)
+    with pytest.raises(RuntimeError, match="no more"):
+        model.learn_one([9.0, 0.0, 0.0], 1)
+    np.testing.assert_array_equal(model.predict_proba(X), before)
 
 
 def test_it_explains_itself():

@@ -159,6 +159,16 @@ def test_a_constant_feature_does_not_wear_the_bank_out():
     assert dumps(loads(dumps(model))) == dumps(model)
 
 
+def test_features_that_stand_still_do_not_drown_the_others():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 20_000)
+    X = rng.normal(size=(20_000, 3))
+    X[:, 0] += 2 * y
+    X[5000:15_000, 1:] = 0.25
+    wrong = TrendForecast(OnlineLDC(0.05, counts="soft", ridge=1e-3), "auto").predict_then_learn(X, y) != y
+    assert max(wrong[start : start + 2500].mean() for start in range(0, 20_000, 2500)) < 0.2
+
+
 def test_before_enough_rows_the_base_decides():
     X, y = wheel(59)
     model, base = TrendForecast(OnlineLDC(0.9), 50), OnlineLDC(0.9)

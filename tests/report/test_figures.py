@@ -13,8 +13,10 @@ from matplotlib.text import Text
 from thalweg.errors import MissingExtra
 from thalweg.report import (
     contours,
+    critical_difference,
     curve_grid,
     error_versus_rate,
+    member_weights,
     over_time,
     progression,
     shifted_times,
@@ -88,6 +90,20 @@ def shifted_figure() -> Figure:
     return shifted_times.draw(panels)
 
 
+def weights_figure() -> Figure:
+    members = [f"O-LDC {rate}" for rate in (0.001, 0.01, 0.1)]
+    members += ["perceptron", "passive-aggressive C=1", "passive-aggressive C=0.1", "logistic 0.1", "persistence"]
+    rows = np.arange(336, 45_312, 336)
+    shares = {member: np.full(len(rows), 1.0 / len(members)) for member in members}
+    return member_weights.draw(rows, shares, title="ELEC2: whose voice counts", block=336)
+
+
+def ranks_figure() -> Figure:
+    names = [f"passive-aggressive C={place}" for place in range(21)]
+    ranks = dict(zip(names, np.linspace(2.0, 19.0, 21) ** 1.02, strict=True))
+    return critical_difference.draw(ranks, 8.9, title="Mean rank over 12 streams (1 is best)")
+
+
 FIGURES = [
     rate_figure,
     snapshot_figure,
@@ -96,6 +112,7 @@ FIGURES = [
     grid_figure,
     contour_figure,
     shifted_figure,
+    weights_figure,
 ]
 
 
@@ -115,7 +132,7 @@ def _is_drawn(text: Text, figure: Figure) -> bool:
     return True
 
 
-@pytest.mark.parametrize("make", FIGURES)
+@pytest.mark.parametrize("make", [*FIGURES, ranks_figure])
 def test_no_text_overlaps_another_or_leaves_the_page(make) -> None:
     figure = make()
     page = figure.bbox
@@ -142,7 +159,7 @@ def test_every_outer_axis_is_labelled_and_every_curve_named(make) -> None:
         assert set(axes.get_legend_handles_labels()[1]) <= named
 
 
-@pytest.mark.parametrize("make", FIGURES)
+@pytest.mark.parametrize("make", [*FIGURES, ranks_figure])
 def test_the_same_figure_is_written_as_the_same_bytes(make, tmp_path: Path) -> None:
     written = []
     for name in ("first", "second"):
@@ -197,3 +214,20 @@ def test_without_a_rate_only_the_errors_are_drawn() -> None:
     rows = np.arange(1, 11)
     figure = over_time.draw(rows, {"Majority class": rows / 10}, None, title="Baseline", window=5)
     assert len(figure.axes) == 1
+
+
+def test_bars_join_what_the_critical_difference_cannot_tell_apart() -> None:
+    figure = critical_difference.draw({"c": 3.5, "a": 1.0, "b": 2.0, "d": 3.5}, 1.6, title="Ranks")
+    (axes,) = figure.axes
+    bars = [line.get_xdata() for line in axes.lines if line.get_linewidth() == 3.4]
+    np.testing.assert_allclose(bars, [[0.94, 2.06], [1.94, 3.56]])
+    texts = [text.get_text() for text in axes.texts]
+    assert texts[-4:] == ["a  1.0", "b  2.0", "3.5  c", "3.5  d"]
+
+
+def test_shares_fill_the_height_in_shades_of_their_family() -> None:
+    (axes,) = weights_figure().axes
+    tops = [area.get_datalim(axes.transData).y1 for area in axes.collections]
+    np.testing.assert_allclose(tops, np.arange(1, 9) / 8)
+    colours = [tuple(area.get_facecolor()[0]) for area in axes.collections]
+    assert len(set(colours)) == len(colours)

@@ -1,4 +1,4 @@
-"""ELEC2 from the folder, from OpenML, or not at all."""
+"""Data sets from the folder, ELEC2 also from OpenML, or not at all."""
 
 from __future__ import annotations
 
@@ -6,20 +6,29 @@ import gzip
 import os
 from pathlib import Path
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 import sklearn.datasets
 
 from thalweg.errors import DataUnavailable, InvalidParameter
-from thalweg.streams import load_elec2
+from thalweg.streams import load_covertype, load_elec2, load_sea_concepts, load_weather
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from thalweg.streams import Table
 
 COLUMNS = ("date", "day", "period", "nswprice", "nswdemand", "vicprice", "vicdemand", "transfer")
-ELEC2 = Path(os.environ.get("THALWEG_DATA", "")) / "elec2.csv.gz"
-needs_elec2 = pytest.mark.skipif(
-    "THALWEG_DATA" not in os.environ or not ELEC2.is_file(),
-    reason="THALWEG_DATA names no folder with elec2.csv.gz",
-)
+
+
+def needs(name: str) -> pytest.MarkDecorator:
+    at_hand = (Path(os.environ["THALWEG_DATA"]) / name).is_file() if "THALWEG_DATA" in os.environ else False
+    return pytest.mark.skipif(not at_hand, reason=f"THALWEG_DATA names no folder with {name}")
+
+
+needs_elec2 = needs("elec2.csv.gz")
 
 
 @needs_elec2
@@ -90,3 +99,68 @@ def test_another_data_set_is_not_taken_for_elec2(monkeypatch: pytest.MonkeyPatch
 def test_an_unknown_feature_set_is_named() -> None:
     with pytest.raises(InvalidParameter, match="'features' parameter of load_elec2"):
         load_elec2("seven")  # type: ignore[arg-type]
+
+
+@needs("sea_concepts.csv.gz")
+def test_sea_concepts_are_four_thresholds_with_noise() -> None:
+    table = load_sea_concepts()
+    X, y = table.take()
+    assert (X.shape, table.classes.tolist()) == ((50_000, 3), [0, 1])
+    for number, threshold in enumerate((8.0, 9.0, 7.0, 9.5)):
+        part = slice(12_500 * number, 12_500 * (number + 1))
+        against = np.mean(y[part] != (X[part, 0] + X[part, 1] <= threshold))
+        assert against == pytest.approx(0.095, abs=0.006)
+
+
+@needs("noaa_weather.csv.gz")
+def test_weather_is_the_published_data_set() -> None:
+    table = load_weather()
+    X, y = table.take()
+    assert (X.shape, table.feature_names[2]) == ((18_159, 8), "sea_level_pressure")
+    assert np.bincount(y).tolist() == [12_461, 5_698]
+    assert np.count_nonzero(X[:, 2] > 5500) == 2
+
+
+@needs("covertype.npz")
+def test_covertype_unfolds_into_indicators() -> None:
+    table, folded = load_covertype(), load_covertype(one_hot=False)
+    (X, y), (codes, same) = table.take(20_000), folded.take(20_000)
+    assert (table.length, table.n_features, folded.n_features) == (581_012, 54, 12)
+    assert table.classes.tolist() == [1, 2, 3, 4, 5, 6, 7]
+    np.testing.assert_array_equal(y, same)
+    np.testing.assert_array_equal(X[:, :10], codes[:, :10])
+    assert (X[:, 10:14].sum(axis=1) == 1).all()
+    assert (X[:, 14:].sum(axis=1) == 1).all()
+    np.testing.assert_array_equal(X[:, 10:14].argmax(axis=1) + 1, codes[:, 10])
+    np.testing.assert_array_equal(X[:, 14:].argmax(axis=1) + 1, codes[:, 11])
+    assert (table.feature_names[10], table.feature_names[-1]) == ("wilderness_area=1", "soil_type=40")
+
+
+LOADERS = [
+    (load_sea_concepts, "sea_concepts.csv.gz"),
+    (load_weather, "noaa_weather.csv.gz"),
+    (load_covertype, "covertype.npz"),
+]
+
+
+@pytest.mark.parametrize(("load", "name"), LOADERS)
+def test_a_missing_file_is_named_and_so_is_a_wrong_one(
+    load: Callable[[], Table], name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("THALWEG_DATA", raising=False)
+    with pytest.raises(DataUnavailable, match=f"set THALWEG_DATA to a folder that holds {name}"):
+        load()
+    monkeypatch.setenv("THALWEG_DATA", str(tmp_path))
+    with pytest.raises(DataUnavailable, match=name):
+        load()
+    with gzip.open(tmp_path / name, "wt") as file:
+        file.write("period,class\n0.5,1\n")
+    with pytest.raises(DataUnavailable, match=f"{name} is not "):
+        load()
+
+
+def test_a_covertype_of_another_shape_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    np.savez(tmp_path / "covertype.npz", X=np.zeros((2, 5), dtype=np.int16), y=np.ones(2, dtype=np.int8))
+    monkeypatch.setenv("THALWEG_DATA", str(tmp_path))
+    with pytest.raises(DataUnavailable, match=r"its X has shape \(2, 5\)"):
+        load_covertype()

@@ -1,4 +1,4 @@
-"""The papers' two generators against their words."""
+"""The papers' generators against their words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from thalweg.streams import MovingPlane, Stagger
+from thalweg.streams import MovingPlane, RotatingCheckerboard, Stagger
 
 SIZES, COLOURS, SHAPES = (
     ("small", "medium", "large"),
@@ -72,3 +72,24 @@ def test_a_turn_at_another_speed() -> None:
     rows = [[0.3, 0.9], [-0.2, 0.1], [0.7, -0.7]]
     slow, quick = MovingPlane(degrees_per_row=0.25), MovingPlane()
     np.testing.assert_array_equal(slow.concept(4 * 77).label(rows), quick.concept(77).label(rows))
+
+
+@pytest.mark.parametrize("time", [0, 1, 100, 250, 500, 999, 1000])
+def test_the_checkerboard_turns_about_its_corner(time: int) -> None:
+    stream = RotatingCheckerboard(length=1000)
+    turn = np.linspace(0.0, 2.0 * math.pi, 1000)[time % 999]
+    points = np.random.default_rng(6).random((500, 2))
+    for (x1, x2), label in zip(points, stream.label_at(np.asarray(time), points), strict=True):
+        turned = complex(x1, x2) * complex(math.cos(turn), math.sin(turn))
+        assert label == (math.floor(turned.real / 0.5) + math.floor(turned.imag / 0.5)) % 2
+
+
+def test_the_checkerboard_is_blurred_only_after_labelling() -> None:
+    still, blurred = RotatingCheckerboard(seed=3, noise=0.0), RotatingCheckerboard(seed=3)
+    (points, colours), (X, y) = still.take(20_000), blurred.take(20_000)
+    np.testing.assert_array_equal(y, colours)
+    np.testing.assert_array_equal(still.label_at(np.arange(20_000), points), y)
+    assert (X - points).std(axis=0) == pytest.approx([0.01, 0.01], rel=0.03)
+    cells, _, _ = np.histogram2d(points[:, 0], points[:, 1], bins=4, range=[[0, 1], [0, 1]])
+    # chi-square with 15 degrees of freedom: above 37.7 with probability 0.001
+    assert ((cells - 1250.0) ** 2 / 1250.0).sum() < 37.7

@@ -16,6 +16,7 @@ from thalweg.streams import (
     DriftingGaussians,
     Gliding,
     MovingPlane,
+    RotatingCheckerboard,
     RuleConcept,
     Stagger,
     Stream,
@@ -30,6 +31,7 @@ MOTIONS = st.one_of(
 GENERATED = st.one_of(
     st.builds(Stagger, seed=st.integers(0, 2**70), rows_per_concept=st.integers(1, 50)),
     st.builds(MovingPlane, seed=st.integers(0, 2**70), degrees_per_row=st.floats(1.0, 90.0)),
+    st.builds(RotatingCheckerboard, seed=st.integers(0, 2**70), length=st.integers(2, 400)),
     st.builds(DriftingGaussians, seed=st.integers(0, 2**70), scenario=MOTIONS, length=st.integers(1, 400)),
 )
 TABLES = st.integers(1, 60).map(lambda n: Table(np.arange(2.0 * n).reshape(n, 2), np.arange(n) % 3))
@@ -135,6 +137,9 @@ def test_a_frame_brings_its_names() -> None:
         (lambda: MovingPlane().concept(True), "'time' parameter of MovingPlane"),
         (lambda: MovingPlane().sampler().rows_at([-1]), "'times' parameter of Sampler"),
         (lambda: MovingPlane().sampler().rows_at([0.5]), "'times' parameter of Sampler"),
+        (lambda: RotatingCheckerboard(side=0.0), "'side' parameter of RotatingCheckerboard"),
+        (lambda: RotatingCheckerboard(noise=-0.1), "'noise' parameter of RotatingCheckerboard"),
+        (lambda: RotatingCheckerboard(length=1), "at least 2, got 1"),
         (lambda: Table([[1.0]], [0]).take(2), "within its 1 rows, got 2"),
         (lambda: Table([[1.0]], [0]).take(start=2), "'start' parameter of Table"),
         (lambda: Table([[1.0]], [0]).batches(1, rows=3), "'rows' parameter of Table"),

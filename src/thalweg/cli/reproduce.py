@@ -29,7 +29,7 @@ def reproduce(
 ) -> None:
     """Run a paper's experiments and print its numbers beside the measured ones."""
     chosen = PAPERS[_one_of(PAPERS, paper, "paper")]
-    item = _one_of((*chosen.items, EVERYTHING), item, "item")
+    item = _one_of((*chosen.items, *chosen.on_request, EVERYTHING), item, "item")
     items = chosen.items if item == EVERYTHING else (item,)
 
     from rich.console import Console

@@ -17,6 +17,7 @@ from thalweg.evaluate.collectors import Curve, Meter, Scores, Summary, curve, su
 from thalweg.evaluate.holdout import StepRecord, Steps, collect_steps, draw_start, holdout
 from thalweg.evaluate.metrics import Means, brier, error, kappa, kappa_temporal, log_loss
 from thalweg.evaluate.prequential import prequential
+from thalweg.evaluate.ranking import Friedman, friedman, nemenyi_difference
 from thalweg.evaluate.record import NO_ANSWER, Record
 from thalweg.evaluate.significance import Interval, McNemar, PairedT, mcnemar, mean_interval, paired_t_test
 
@@ -26,6 +27,7 @@ __all__ = [
     "Cumulative",
     "Curve",
     "Fading",
+    "Friedman",
     "Interval",
     "McNemar",
     "Means",
@@ -42,12 +44,14 @@ __all__ = [
     "curve",
     "draw_start",
     "error",
+    "friedman",
     "holdout",
     "kappa",
     "kappa_temporal",
     "log_loss",
     "mcnemar",
     "mean_interval",
+    "nemenyi_difference",
     "paired_t_test",
     "prequential",
     "summarise",

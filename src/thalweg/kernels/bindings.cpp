@@ -116,13 +116,14 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
            })
       .def("begin",
            [](Core &c, Matrix X, Labels y) {
-             c.check(X.shape(0), X.shape(1), y.size(), y.data());
              const Learning alone(c);
+             c.check(X.shape(0), X.shape(1), y.size(), y.data());
              c.learner->begin(X.data(), y.data(), X.shape(0));
            })
       .def("run",
            [](Core &c, Matrix X, Labels y, std::optional<OutLabels> answers, std::optional<OutMatrix> scores,
               std::optional<OutVector> rates, std::optional<OutMatrix> shares) {
+             const Learning alone(c);  // checked inside the gate: classes may arrive until then
              c.check(X.shape(0), X.shape(1), y.size(), y.data());
              const auto fits = [&](const std::optional<OutMatrix> &out, int64_t columns) {
                return !out || (out->shape(0) == y.size() && int64_t(out->shape(1)) == columns);
@@ -132,7 +133,6 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
                throw std::invalid_argument("shapes do not agree");
              const Outputs out{answers ? answers->data() : nullptr, scores ? scores->data() : nullptr,
                                rates ? rates->data() : nullptr, shares ? shares->data() : nullptr};
-             const Learning alone(c);
              c.learner->run(X.data(), y.data(), X.shape(0), out);
            },
            "X"_a, "y"_a, "answers"_a = nb::none(), "scores"_a = nb::none(), "rates"_a = nb::none(),
@@ -147,34 +147,36 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
            })
       .def("learn_then_test",
            [](Core &c, Matrix X, Labels y, Cube test_X, LabelMatrix test_y, OutLabels mistakes) {
+             const Learning alone(c);
              c.check(X.shape(0), X.shape(1), y.size(), y.data());
              if (test_X.shape(0) != X.shape(0) || test_y.shape(0) != X.shape(0) || test_y.shape(1) != test_X.shape(1) ||
                  test_X.shape(2) != X.shape(1) || mistakes.size() != y.size())
                throw std::invalid_argument("shapes do not agree");
-             const Learning alone(c);
              c.learner->learn_then_test(X.data(), y.data(), X.shape(0), test_X.data(), test_y.data(), test_X.shape(1),
                                         mistakes.data());
            })
       .def("answers",
            [](const Core &c, Matrix X, OutLabels out) {
+             const Reading together(c);
              if (int64_t(X.shape(1)) != c.learner->features() || out.size() != X.shape(0))
                throw std::invalid_argument("shapes do not agree");
-             const Reading together(c);
              for (std::size_t i = 0; i < X.shape(0); i++) out.data()[i] = c.learner->answer(X.data() + i * X.shape(1));
            })
       .def("scores",
            [](const Core &c, Matrix X, OutMatrix out) {
+             const Reading together(c);
              if (int64_t(X.shape(1)) != c.learner->features() || out.shape(0) != X.shape(0) ||
                  int64_t(out.shape(1)) != c.learner->classes())
                throw std::invalid_argument("shapes do not agree");
-             const Reading together(c);
              for (std::size_t i = 0; i < X.shape(0); i++)
                c.learner->scores(X.data() + i * X.shape(1), out.data() + i * out.shape(1));
            })
       .def("answer_one",
            [](Core &c, nb::handle x) {
              const BriefReading together(c);
-             return c.learner->answer(c.row.read(x));
+             Scratch own(c.learner->features());  // a member in Python may let another reader in
+             std::copy_n(c.row.read(x), c.learner->features(), own.data());
+             return c.learner->answer(own.data());
            },
            "x"_a.none())
       .def("learn_one",

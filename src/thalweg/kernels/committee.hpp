@@ -53,9 +53,12 @@ class Committee final : public Learner {
     posteriors(x, opinions);
     mix(opinions, share, mixed);
     const int64_t given = awake ? highest(mixed, c) : -1;
+    for (auto &member : team)  // who may fail goes first: nobody else has then learned the row
+      if (member->may_fail()) member->step(x, k);
     for (int64_t v = 0; v < voices_; v++)  // the first row says nothing about anyone
       losses[v] = options.discount * losses[v] + (awake ? loss(opinions + v * c, k) : 1);
-    for (auto &member : team) member->step(x, k);
+    for (auto &member : team)
+      if (!member->may_fail()) member->step(x, k);
     awake = 1;
     return given;
   }

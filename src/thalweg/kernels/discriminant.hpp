@@ -227,13 +227,19 @@ template <int P> class Discriminant final : public MeanLearner {
     last = k;
   }
 
-  // Each feature's variance over all rows so far, the measure of the ridge.
+  // Each feature's long-run variance, the measure of the ridge: of all rows at first, of some thousands later, and with
+  // wild values cut, lest one of them stiffen the model for good.
   void survey(const double *z) {
     surveyed += 1;
+    const double gain = std::max(1 / surveyed, 2e-4);
     for (int64_t j = 0; j < features(); j++) {
-      const double d = z[j] - long_mean[j];
-      long_mean[j] += d / surveyed;
-      long_variance[j] += (d * (z[j] - long_mean[j]) - long_variance[j]) / surveyed;
+      double d = z[j] - long_mean[j];
+      if (surveyed > 30 && long_variance[j] > 0) {
+        const double most = 10 * std::sqrt(long_variance[j]);
+        d = std::clamp(d, -most, most);
+      }
+      long_mean[j] += gain * d;
+      long_variance[j] = (1 - gain) * (long_variance[j] + gain * d * d);
     }
   }
 
@@ -339,7 +345,7 @@ template <int P> class Discriminant final : public MeanLearner {
   Buffer counts, log_prior, half_square;             // per class
   Buffer M, weights;                                 // class x feature: m_c and w_c = P m_c
   Buffer origin, variance, ridge_held;               // per feature
-  Buffer long_mean, long_variance;                   // per feature, all rows alike; kept where there is a ridge
+  Buffer long_mean, long_variance;                   // per feature, over the long run; kept where there is a ridge
   Buffer scatter;                                    // feature x feature, during the start
   Buffer z_, e_, u_, along, score_;                  // the row at hand
   int64_t rows = 0, warm_left, last = -1, since_refresh = 0, cursor = 0;

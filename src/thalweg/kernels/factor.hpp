@@ -127,6 +127,11 @@ template <int P> class Factor {
     }
     return changed;
   }
+  // No feature's variance given the others falls below this share of the variance given here.
+  void hold_above(const Buffer &variance, double share) {
+    for (int64_t j = 0; j < width.features(); j++)
+      D[j] = std::min(D[j], 1 / (share * std::max(variance[j], kLeastVariance)));
+  }
   THALWEG_INLINE bool needs_cap(const Buffer &variance) const {
     V worst{};
     for (int64_t b = 0; b < width.blocks(); b++) {

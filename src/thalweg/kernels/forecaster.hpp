@@ -156,12 +156,15 @@ class Forecaster final : public Learner {
     }
     int64_t window;
     Factor<0> residual;                          // inverse covariance of this window's forecast residuals
-    Buffer variance;                             // its diagonal before inversion
+    Buffer variance;                             // of the residuals over all rows: what a still feature is measured by
     Buffer padded, u;                            // room
     std::vector<WindowedLine> lines;             // per class
     Buffer means, weights, bias;                 // per class: forecast mean m, w = P m, ln P_c - m'w / 2
     double loss = 0;
   };
+
+  // A feature that stands still for a while keeps this share of its variance: it must not drown the others.
+  static constexpr double kLeastShare = 1e-3;
 
   void discriminants(const Member &member, const double *at, double *out) const {
     for (int64_t c = 0; c < classes(); c++) {
@@ -193,10 +196,11 @@ class Forecaster final : public Learner {
       for (int64_t j = 0; j < features(); j++) member.padded[j] = x_[j] - member.means[k * features() + j];
       for (int64_t j = 0; j < features(); j++) {
         double &variance = member.variance[j];
-        variance += rho * (member.padded[j] * member.padded[j] - variance);
+        const double square = std::min(member.padded[j] * member.padded[j], 100 * variance);  // wild values are cut
+        variance += (square - variance) / double(now + 1);
       }
       member.residual.absorb(member.padded.data(), 1 - rho, rho, 1 / (1 - rho), member.u.data());
-      if (member.residual.needs_cap(member.variance)) member.residual.cap(member.variance);
+      member.residual.hold_above(member.variance, kLeastShare);
     }
   }
 

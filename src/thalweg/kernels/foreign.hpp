@@ -23,6 +23,7 @@ class Foreign final : public Learner {
   }
   Learner *copy() const override { return new Foreign(*this); }
   double rate() const override { return std::nan(""); }
+  bool may_fail() const override { return true; }
 
   void posteriors(const double *x, double *out) const override {
     nb::gil_scoped_acquire locked;

@@ -73,6 +73,7 @@ class Learner {
   // Probabilities are the softmax of the scores times this.
   virtual double confidence() const { return 1; }
   virtual void visit(State &state) = 0;
+  virtual bool may_fail() const { return false; }  // learning may throw: a member that lives in Python
 
   // The probabilities of each of a learner's voices: one, unless it is a bank whose members can be told apart.
   virtual int64_t voices() const { return 1; }

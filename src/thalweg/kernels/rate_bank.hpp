@@ -28,11 +28,12 @@ class RateBank final : public Learner {
     reset();
   }
   Learner *copy() const override { return new RateBank(*this); }
-  double rate() const override {  // the share-weighted mean, on the scale of memories
-    double share[8], rows = 0;
+  double rate() const override {  // of the last row; the share-weighted mean, on the scale of memories
+    const Lanes last = greatest(rates, 1 / double(rows + 1));
+    double share[8], memory = 0;
     shares(share);
-    for (int64_t i = 0; i < members(); i++) rows += share[i] / rate_now()[int(i)];
-    return 1 / rows;
+    for (int64_t i = 0; i < members(); i++) memory += share[i] / last[int(i)];
+    return 1 / memory;
   }
 
   int64_t members() const override { return int64_t(options.rates.size()); }
@@ -86,11 +87,6 @@ class RateBank final : public Learner {
     std::fill(seen.begin(), seen.end(), 0);
     reset();
     for (int64_t i = 0; i < count; i++) step(X + i * features(), y[i]);
-  }
-
-  // How many rows each rate remembers now.
-  void memories(double *out) const {
-    for (int64_t i = 0; i < members(); i++) out[i] = 1 / rate_now()[int(i)];
   }
 
   void visit(State &state) override {

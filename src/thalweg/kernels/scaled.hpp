@@ -1,4 +1,5 @@
-// A learner behind on-line scaling: every feature relative to its mean and standard deviation over the rows so far.
+// A learner behind on-line scaling: every feature relative to its mean and standard deviation, of all rows at first and of
+// some thousands of them later, so that a change of level or of units is followed. Rows far off count as less far.
 #pragma once
 
 #include <memory>
@@ -10,10 +11,10 @@ namespace thalweg::THALWEG_LEVEL {
 class Scaled final : public Learner {
  public:
   explicit Scaled(const Learner &inner)
-      : Learner(inner), inner(inner.copy()), mean(inner.features(), 0.0), spread(inner.features(), 0.0),
+      : Learner(inner), inner(inner.copy()), mean(inner.features(), 0.0), variance(inner.features(), 0.0),
         factor(inner.features(), 0.0), z(inner.features()) {}
   Scaled(const Scaled &other)
-      : Learner(other), inner(other.inner->copy()), mean(other.mean), spread(other.spread), factor(other.factor),
+      : Learner(other), inner(other.inner->copy()), mean(other.mean), variance(other.variance), factor(other.factor),
         z(other.z), rows(other.rows) {}
   Learner *copy() const override { return new Scaled(*this); }
 
@@ -44,7 +45,7 @@ class Scaled final : public Learner {
   }
 
   void begin(const double *X, const int64_t *y, int64_t count) override {
-    for (Buffer *values : {&mean, &spread, &factor}) std::fill(values->begin(), values->end(), 0.0);
+    for (Buffer *values : {&mean, &variance, &factor}) std::fill(values->begin(), values->end(), 0.0);
     rows = 0;
     inner->begin(X, y, 0);
     for (int64_t i = 0; i < count; i++) step(X + i * features(), y[i]);
@@ -55,7 +56,7 @@ class Scaled final : public Learner {
     inner->visit(state);
     state.real("scaler_rows", rows);
     state.matrix("scaler_mean", mean, 1, features(), features());
-    state.matrix("scaler_spread", spread, 1, features(), features());
+    state.matrix("scaler_variance", variance, 1, features(), features());
     if (!(rows >= 0)) throw BadState("scaler_rows");
     measure();
   }
@@ -65,26 +66,32 @@ class Scaled final : public Learner {
 
  private:
   static constexpr double kFarthest = 10;  // standard deviations; a feature that begins to move would else be far off
+  static constexpr double kForgetting = 2e-4, kTrusted = 30;  // a memory of 5,000 rows; rows before a value can be wild
 
   void scale(const double *x, double *to) const {
     for (int64_t j = 0; j < features(); j++)
       to[j] = std::clamp(factor[j] * (x[j] - mean[j]), -kFarthest, kFarthest);
   }
-  void survey(const double *x) {  // Welford
+  void survey(const double *x) {
     rows += 1;
+    const double gain = std::max(1 / rows, kForgetting);
     for (int64_t j = 0; j < features(); j++) {
-      const double d = x[j] - mean[j];
-      mean[j] += d / rows;
-      spread[j] += d * (x[j] - mean[j]);
+      double d = x[j] - mean[j];
+      if (rows > kTrusted && variance[j] > 0) {  // one wild value must not set the scale for good
+        const double most = kFarthest * std::sqrt(variance[j]);
+        d = std::clamp(d, -most, most);
+      }
+      mean[j] += gain * d;
+      variance[j] = (1 - gain) * (variance[j] + gain * d * d);
     }
     measure();
   }
   void measure() {  // a feature that has never moved is zero
-    for (int64_t j = 0; j < features(); j++) factor[j] = spread[j] > 0 ? std::sqrt(rows / spread[j]) : 0;
+    for (int64_t j = 0; j < features(); j++) factor[j] = variance[j] > 1e-200 ? 1 / std::sqrt(variance[j]) : 0;
   }
 
   std::unique_ptr<Learner> inner;
-  Buffer mean, spread, factor, z;
+  Buffer mean, variance, factor, z;
   double rows = 0;
 };
 

@@ -147,10 +147,10 @@ class AutoClassifier(WithProbabilities, StreamClassifier):
     @property
     def class_effective_rows_(self) -> Floats:
         """How many rows of each class the bank remembers, by the weights of its rates."""
+        state = self._learned_core().state()
         if not self._has_bank():
             return np.full(len(self.classes_), np.nan)
-        state = self._learned_core().state()
-        rates = np.maximum(BANK_RATES, 1.0 / (state["member0_rows"][0] + 2.0))
+        rates = np.maximum(BANK_RATES, 1.0 / (state["member0_rows"][0] + 1.0))
         shares = self.weights_[: len(rates)]
         return np.asarray(state["member0_counts"][:, : len(rates)] / rates @ (shares / shares.sum()))
 

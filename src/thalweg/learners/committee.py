@@ -35,7 +35,8 @@ class Committee(WithProbabilities, StreamClassifier):
     members : sequence of classifiers
         Learners of thalweg (the loop is then compiled throughout), or scikit-learn classifiers with ``partial_fit``
         (asked row by row in Python). A scikit-learn member is silent until two classes were seen, and starts anew when
-        another class arrives, since it cannot take one in.
+        another class arrives, since it cannot take one in; probabilities that are none count as no opinion. A committee
+        with such a member can be neither saved nor copied once it has learned.
     discount : float in (0, 1), default 0.995
         How long a loss counts: about 1 / (1 - discount) rows.
     sharpness : positive float, default 0.5
@@ -81,6 +82,8 @@ class Committee(WithProbabilities, StreamClassifier):
     def _make_core(self, features: int) -> Core:
         if isinstance(self.members, str) or not isinstance(self.members, Sequence) or len(self.members) == 0:
             raise InvalidParameter.of("Committee", "members", "be a sequence of at least one classifier", self.members)
+        if not isinstance(self.persistence, bool | np.bool_):
+            raise InvalidParameter.of("Committee", "persistence", "be True or False", self.persistence)
         require_mixing("Committee", self.discount, self.sharpness, self.loss)
         cores = [_core_of(member, features) for member in self.members]
         if self.persistence:
@@ -89,7 +92,7 @@ class Committee(WithProbabilities, StreamClassifier):
 
     @property
     def _needs_labels_at_once(self) -> bool:
-        return bool(self.persistence)
+        return self.persistence or any(getattr(member, "_needs_labels_at_once", False) for member in self.members)
 
     @property
     def weights_(self) -> Floats:
@@ -99,7 +102,7 @@ class Committee(WithProbabilities, StreamClassifier):
 
 def require_mixing(owner: str, discount: object, sharpness: object, loss: object) -> None:
     """The rules of the mixture's parameters."""
-    numbers = int | float | np.number
+    numbers = int | float | np.integer | np.floating
     if isinstance(discount, bool) or not isinstance(discount, numbers) or not 0 < discount < 1:
         raise InvalidParameter.of(owner, "discount", "lie in (0, 1)", discount)
     if isinstance(sharpness, bool) or not isinstance(sharpness, numbers) or not 0 < sharpness < 1e6:
@@ -111,7 +114,7 @@ def require_mixing(owner: str, discount: object, sharpness: object, loss: object
 def _core_of(member: Any, features: int) -> Core:
     if isinstance(member, StreamClassifier):
         return member._make_core(features)
-    if not (hasattr(member, "partial_fit") and hasattr(member, "predict")):
+    if isinstance(member, type) or not (hasattr(member, "partial_fit") and hasattr(member, "predict")):
         raise InvalidParameter.of("Committee", "members", "have partial_fit and predict", member)
     return compiled.foreign(features, _Foreign(member))
 
@@ -143,6 +146,9 @@ class _Foreign:
         if self.model is None:
             return np.asarray(seen / seen.sum() if seen.any() else np.full(len(seen), 1.0 / len(seen)))
         by_arrival = self._ask(x[None])
+        if by_arrival.shape != (len(self.latest),) or not (by_arrival >= 0).all() or not 0 < by_arrival.sum() < np.inf:
+            return np.asarray(seen / seen.sum())
+        by_arrival = by_arrival / by_arrival.sum()
         return np.array([by_arrival[place] if place >= 0 else 0.0 for place in self.order])
 
     def learn(self, x: Floats, k: int) -> None:

@@ -49,6 +49,10 @@ class OnlineLogistic(WithProbabilities, WithRate, StreamClassifier):
     def _make_core(self, features: int) -> Core:
         rate = as_rate(self.rate, "OnlineLogistic", below_one=False)
         value = self.penalty
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < 1e50:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float | np.integer | np.floating)
+            or not 0 <= value < 1e50
+        ):
             raise InvalidParameter.of("OnlineLogistic", "penalty", "be a finite number >= 0", value)
         return compiled.logistic(features, rate.code(), penalty=float(value))

@@ -165,9 +165,12 @@ class OnlineLDC(WithProbabilities, WithRate, StreamClassifier):
     def effective_rows_(self) -> float:
         """How many rows the model remembers: 1 / (share of the last row)."""
         rate = self.rate_
-        if self.counts == "soft":
+        if self._is_bank:
             return 1.0 / rate
-        return float(((1.0 - rate) * self._state("total").item() + rate) / rate)
+        total = self._state("total").item()
+        if self._state("warm_left").item() > 0:
+            return float(total)
+        return float(total / rate) if self.counts == "soft" else float(((1.0 - rate) * (total - 1.0) + rate) / rate)
 
     @property
     def rates_(self) -> Floats:

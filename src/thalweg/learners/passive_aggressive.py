@@ -58,7 +58,11 @@ class PassiveAggressive(WithProbabilities, StreamClassifier):
         self.variant = variant
 
     def _make_core(self, features: int) -> Core:
-        if isinstance(self.C, bool) or not isinstance(self.C, int | float | np.number) or not 0 < self.C < 1e50:
+        if (
+            isinstance(self.C, bool)
+            or not isinstance(self.C, int | float | np.integer | np.floating)
+            or not 0 < self.C < 1e50
+        ):
             raise InvalidParameter.of("PassiveAggressive", "C", "be a positive finite number", self.C)
         if self.variant not in ("I", "II"):
             raise InvalidParameter.of("PassiveAggressive", "variant", 'be "I" or "II"', self.variant)

@@ -78,7 +78,11 @@ class Perceptron(WithRate, StreamClassifier):
         rate = as_rate(self.rate, "Perceptron", below_one=False)
         for name in ("margin", "start_scale"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < 1e50:
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, int | float | np.integer | np.floating)
+                or not 0 <= value < 1e50
+            ):
                 raise InvalidParameter.of("Perceptron", name, "be a finite number >= 0", value)
         if not isinstance(self.averaged, bool | np.bool_):
             raise InvalidParameter.of("Perceptron", "averaged", "be True or False", self.averaged)

@@ -63,6 +63,41 @@ def grid(cells: Sequence[Cell]) -> Table:
     return table
 
 
+def errors(headers: Sequence[str], groups: Sequence[Mapping[str, Sequence[float | None]]]) -> Table:
+    """Models by streams, with a gap between the groups of models; the least error on each stream is bold.
+
+    What was not measured stays empty. Leading zeros are left out, or it would not fit.
+    """
+    from rich.text import Text
+
+    table = _empty(gap=1)
+    table.add_column("", no_wrap=True)
+    for header in headers:
+        table.add_column(header, justify="right", no_wrap=True, vertical="bottom")
+    lines = [line for group in groups for line in group.values()]
+    least = [min((value for value in column if value is not None), default=None) for column in zip(*lines, strict=True)]
+    for group in groups:
+        if table.row_count:
+            table.add_row()
+        for name, line in group.items():
+            cells = [
+                Text("" if value is None else f"{value:.4f}".lstrip("0"), style="bold" if value == best else "")
+                for value, best in zip(line, least, strict=True)
+            ]
+            table.add_row(name, *cells)
+    return table
+
+
+def ranks(mean_ranks: Mapping[str, float]) -> Table:
+    """Models by their mean rank, the best first."""
+    table = _empty()
+    table.add_column("", no_wrap=True)
+    table.add_column("mean rank", justify="right", no_wrap=True)
+    for name, rank in sorted(mean_ranks.items(), key=lambda each: each[1]):
+        table.add_row(name, f"{rank:.2f}")
+    return table
+
+
 def scores(measures: Sequence[str], lines: Mapping[str, Sequence[float | None]]) -> Table:
     """Several measures of several classifiers, a line each; what a classifier does not have stays empty."""
     table = _empty()
@@ -75,11 +110,11 @@ def scores(measures: Sequence[str], lines: Mapping[str, Sequence[float | None]])
     return table
 
 
-def _empty() -> Table:
+def _empty(gap: int = 2) -> Table:
     from rich.table import Table
 
     # Seven columns fit into 80 characters only without lines.
-    return Table(header_style="dim", box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    return Table(header_style="dim", box=None, padding=(0, gap, 0, 0), pad_edge=False)
 
 
 def _curve_part(cell: Cell | None, part: Literal["mean", "sd_curve", "mean_sd"]) -> str:

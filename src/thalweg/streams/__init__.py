@@ -5,19 +5,21 @@
     Stream                       rows in time: take, batches, iteration; always the same rows
     ├── ConceptStream            generated: a concept at every time that draws any number of rows
     │   ├── DriftingGaussians    classes whose means move: `Circling`, `Gliding` or `Jumping`
+    │   ├── RotatingCheckerboard four squares that turn: no line follows them
     │   └── RuleStream           …whose labels follow from the features by a rule
     │       ├── Stagger          three concepts that replace one another
     │       └── MovingPlane      a line that turns a little with every row
-    └── Table                    a finite data set (`load_elec2`)
+    └── Table                    a finite data set: yours, or one that a function beginning with ``load_`` reads
 """
 
 from __future__ import annotations
 
 from thalweg.streams.concept import Concept, ConceptStream, RuleConcept, RuleStream, Sampler
-from thalweg.streams.datasets import load_elec2
+from thalweg.streams.datasets import load_covertype, load_elec2, load_sea_concepts, load_weather
 from thalweg.streams.drifting_gaussians import DriftingGaussians
 from thalweg.streams.motions import Circling, Gliding, Jumping, Motion
 from thalweg.streams.moving_plane import MovingPlane
+from thalweg.streams.rotating_checkerboard import RotatingCheckerboard
 from thalweg.streams.stagger import Stagger
 from thalweg.streams.stream import Stream
 from thalweg.streams.table import Table
@@ -31,11 +33,15 @@ __all__ = [
     "Jumping",
     "Motion",
     "MovingPlane",
+    "RotatingCheckerboard",
     "RuleConcept",
     "RuleStream",
     "Sampler",
     "Stagger",
     "Stream",
     "Table",
+    "load_covertype",
     "load_elec2",
+    "load_sea_concepts",
+    "load_weather",
 ]

@@ -1,10 +1,11 @@
-"""Public data sets: from the folder named by THALWEG_DATA, else from OpenML."""
+"""Public data sets: from the folder named by THALWEG_DATA; ELEC2 also from OpenML."""
 
 from __future__ import annotations
 
 import gzip
 import os
 import warnings
+import zipfile
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
@@ -24,6 +25,34 @@ _ELEC2_CHOICES: dict[str, tuple[str, ...]] = {
     "six": ("period", "nswprice", "nswdemand", "vicprice", "vicdemand", "transfer"),
     "all": _ELEC2_COLUMNS,
 }
+
+_SEA_FILE, _SEA_COLUMNS = "sea_concepts.csv.gz", ("x1", "x2", "x3")
+_WEATHER_FILE = "noaa_weather.csv.gz"
+_WEATHER_COLUMNS = (
+    "temperature",
+    "dew_point",
+    "sea_level_pressure",
+    "visibility",
+    "avg_wind_speed",
+    "max_sustained_wind_speed",
+    "max_temperature",
+    "min_temperature",
+)
+_COVERTYPE_FILE = "covertype.npz"
+_COVERTYPE_QUANTITIES = (
+    "elevation",
+    "aspect",
+    "slope",
+    "horizontal_distance_to_hydrology",
+    "vertical_distance_to_hydrology",
+    "horizontal_distance_to_roadways",
+    "hillshade_9am",
+    "hillshade_noon",
+    "hillshade_3pm",
+    "horizontal_distance_to_fire_points",
+)
+#: Each category's name and how many values it has, numbered from 1.
+_COVERTYPE_CATEGORIES = (("wilderness_area", 4), ("soil_type", 40))
 
 
 def load_elec2(features: Elec2Features = "paper") -> Table:
@@ -46,9 +75,8 @@ def load_elec2(features: Elec2Features = "paper") -> Table:
     """
     if features not in get_args(Elec2Features):
         raise InvalidParameter.of("load_elec2", "features", "be 'paper', 'six' or 'all'", features)
-    folder = os.environ.get("THALWEG_DATA")
-    path = Path(folder) / _ELEC2_FILE if folder else None
-    X, y = _elec2_from_file(path) if path and path.is_file() else _elec2_from_openml()
+    path = _in_folder(_ELEC2_FILE)
+    X, y = _from_csv(path, "ELEC2", _ELEC2_COLUMNS, "class", "U4") if path else _elec2_from_openml()
     day = X[:, _ELEC2_COLUMNS.index("day")]
     # The file counts days from 1 and OpenML's reader from 0; all seven occur.
     day[:] = (day - day.min()) / 6.0
@@ -56,13 +84,88 @@ def load_elec2(features: Elec2Features = "paper") -> Table:
     return Table(X[:, [_ELEC2_COLUMNS.index(name) for name in names]], y, names)
 
 
-def _elec2_from_file(path: Path) -> Rows:
+def load_sea_concepts() -> Table:
+    """SEA concepts (Street & Kim 2001), the 50,000 rows that Polikar's group published.
+
+    Three features uniform in [0, 10], of which the third says nothing. The class is 1 where x1 + x2 <= 8, 9, 7, 9.5,
+    for 12,500 rows each, with 9.5 % of the labels turned round: no classifier can err on less.
+
+    Raises
+    ------
+    DataUnavailable
+        There is no ``sea_concepts.csv.gz`` in the folder that the environment variable THALWEG_DATA names.
+    """
+    path = _in_folder_or_nowhere("SEA concepts", _SEA_FILE)
+    return Table(*_from_csv(path, "SEA concepts", _SEA_COLUMNS, "class", np.int64), _SEA_COLUMNS)
+
+
+def load_weather() -> Table:
+    """NOAA weather (Elwell & Polikar 2011): did it rain, from eight readings of each of 18,159 days, 1949 to 1999.
+
+    The features are as measured, on scales from 0 to 5,500; two rows hold an impossible pressure.
+
+    Raises
+    ------
+    DataUnavailable
+        There is no ``noaa_weather.csv.gz`` in the folder that the environment variable THALWEG_DATA names.
+    """
+    path = _in_folder_or_nowhere("NOAA weather", _WEATHER_FILE)
+    return Table(*_from_csv(path, "NOAA weather", _WEATHER_COLUMNS, "rain", np.int64), _WEATHER_COLUMNS)
+
+
+def load_covertype(*, one_hot: bool = True) -> Table:
+    """Forest cover types (UCI): 581,012 patches of forest in their published order, seven classes.
+
+    Parameters
+    ----------
+    one_hot : bool
+        Whether wilderness area and soil type are 44 indicators, which makes 54 features, or two columns of category
+        numbers, which mean nothing to a linear model.
+
+    Raises
+    ------
+    DataUnavailable
+        There is no ``covertype.npz`` in the folder that the environment variable THALWEG_DATA names.
+    """
+    path = _in_folder_or_nowhere("Covertype", _COVERTYPE_FILE)
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            folded, y = arrays["X"], arrays["y"].astype(np.int64)
+    except (KeyError, ValueError, OSError, zipfile.BadZipFile) as error:
+        raise DataUnavailable(f"{path} is not Covertype: it cannot be read ({error}).") from error
+    quantities = len(_COVERTYPE_QUANTITIES)
+    if folded.ndim != 2 or folded.shape[1] != quantities + len(_COVERTYPE_CATEGORIES):
+        raise DataUnavailable(f"{path} is not Covertype: its X has shape {folded.shape}.")
+    if not one_hot:
+        return Table(folded, y, (*_COVERTYPE_QUANTITIES, *(name for name, _ in _COVERTYPE_CATEGORIES)))
+    parts, names = [folded[:, :quantities]], list(_COVERTYPE_QUANTITIES)
+    for column, (name, count) in enumerate(_COVERTYPE_CATEGORIES, start=quantities):
+        parts.append(folded[:, column, np.newaxis] == np.arange(1, count + 1))
+        names += [f"{name}={value}" for value in range(1, count + 1)]
+    return Table(np.concatenate(parts, axis=1), y, names)
+
+
+def _in_folder(name: str) -> Path | None:
+    """The file in the folder of data sets, where there is one."""
+    folder = os.environ.get("THALWEG_DATA")
+    path = Path(folder) / name if folder else None
+    return path if path and path.is_file() else None
+
+
+def _in_folder_or_nowhere(title: str, name: str) -> Path:
+    path = _in_folder(name)
+    if path is None:
+        raise DataUnavailable(f"{title} is not at hand: set THALWEG_DATA to a folder that holds {name}.")
+    return path
+
+
+def _from_csv(path: Path, title: str, columns: tuple[str, ...], label: str, label_type: type | str) -> Rows:
     with gzip.open(path, "rt", encoding="ascii") as lines:
         header = tuple(lines.readline().strip().split(","))
-    if header != (*_ELEC2_COLUMNS, "class"):
-        raise DataUnavailable(f"{path} is not ELEC2: its columns are {', '.join(header)}.")
-    X = np.loadtxt(path, delimiter=",", skiprows=1, usecols=range(len(_ELEC2_COLUMNS)), ndmin=2)
-    y = np.loadtxt(path, delimiter=",", skiprows=1, usecols=len(_ELEC2_COLUMNS), dtype="U4", ndmin=1)
+    if header != (*columns, label):
+        raise DataUnavailable(f"{path} is not {title}: its columns are {', '.join(header)}.")
+    X = np.loadtxt(path, delimiter=",", skiprows=1, usecols=range(len(columns)), ndmin=2)
+    y = np.loadtxt(path, delimiter=",", skiprows=1, usecols=len(columns), dtype=label_type, ndmin=1)
     return X, y
 
 

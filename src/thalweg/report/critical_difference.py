@@ -1,0 +1,85 @@
+"""Mean ranks on a line; bars join models that the test cannot tell apart (Demšar 2006)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from thalweg.report import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Heights in the units of one line of text.
+_FIRST_BAR, _BAR_STEP = 0.55, 0.34
+
+
+def draw(mean_ranks: Mapping[str, float], difference: float, *, title: str) -> Figure:
+    """The better half of the models named on the left, the others on the right, best and worst outermost.
+
+    Parameters
+    ----------
+    mean_ranks : mapping of model to mean rank
+        1 is best.
+    difference : float
+        From which on two ranks differ.
+    title : str
+        What was ranked.
+    """
+    order = sorted(mean_ranks, key=lambda name: mean_ranks[name])
+    ranks = [mean_ranks[name] for name in order]
+    bars = groups(ranks, difference)
+    left = math.ceil(len(order) / 2)
+    below_bars = _FIRST_BAR + _BAR_STEP * len(bars)
+    depth = below_bars + left + 0.3
+    with style.house_style():
+        figure = style.new_figure(9.0, 1.3 + 0.23 * depth)
+        axes = figure.subplots()
+        axes.set_title(title)
+        low, high = 1.0, float(max(2, len(order)))
+        room = 0.42 * (high - low)
+        axes.set_xlim(low - room, high + room)
+        axes.set_ylim(depth, -1.9)
+        axes.axis("off")
+        axes.set(xticks=[], yticks=[])
+        _draw_scale(axes, low, high)
+        axes.plot([low, low + difference], [-1.25, -1.25], color=style.INK, linewidth=1.6, marker="|", markersize=7)
+        axes.text(low + difference + 0.25, -1.25, f"critical difference {difference:.2f}", va="center", fontsize=9)
+        for number, (first, last) in enumerate(bars):
+            height = _FIRST_BAR + _BAR_STEP * number
+            axes.plot([ranks[first] - 0.06, ranks[last] + 0.06], [height] * 2, color=style.INK, linewidth=3.4)
+        for place, (name, rank) in enumerate(zip(order, ranks, strict=True)):
+            on_left = place < left
+            height = below_bars + (place if on_left else len(order) - 1 - place) + 0.5
+            edge = low - 0.03 * room if on_left else high + 0.03 * room
+            axes.plot([rank, rank, edge], [0.0, height, height], color=style.GREY, linewidth=0.8, zorder=1)
+            text = f"{name}  {rank:.1f}" if on_left else f"{rank:.1f}  {name}"
+            gap = -0.03 * room if on_left else 0.03 * room
+            axes.text(edge + gap, height, text, ha="right" if on_left else "left", va="center", fontsize=9)
+    return figure
+
+
+def groups(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
+    """The longest runs of sorted ranks that span less than the difference, as places of first and last.
+
+    >>> groups([1.0, 1.5, 2.6, 4.0], 1.3)
+    [(0, 1), (1, 2)]
+    """
+    found: list[tuple[int, int]] = []
+    for first in range(len(ranks)):
+        last = max(place for place in range(first, len(ranks)) if ranks[place] - ranks[first] <= difference)
+        if last > first and (not found or last > found[-1][1]):
+            found.append((first, last))
+    return found
+
+
+def _draw_scale(axes: Axes, low: float, high: float) -> None:
+    axes.plot([low, high], [0.0, 0.0], color=style.INK, linewidth=1.2)
+    step = 1 if high <= 12 else 2
+    for rank in range(int(low), int(high) + 1):
+        labelled = (rank - 1) % step == 0
+        axes.plot([rank, rank], [0.0, -0.22 if labelled else -0.12], color=style.INK, linewidth=1.0)
+        if labelled:
+            axes.text(rank, -0.32, str(rank), ha="center", va="bottom", fontsize=8.5)

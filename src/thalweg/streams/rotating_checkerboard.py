@@ -1,0 +1,81 @@
+"""Rotating checkerboard: four squares that turn about a corner, a boundary no line can follow."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import ndtri
+
+from thalweg.streams.concept import ConceptStream, Times
+from thalweg.streams.real_number import real_number
+from thalweg.streams.stream import Floats, Labels, Rows
+from thalweg.streams.whole_number import whole_number
+
+#: Below the smallest positive uniform number; a uniform 0 would be a normal minus infinity.
+_LEAST_UNIFORM = 2.0**-54
+
+
+@dataclass(frozen=True)
+class RotatingCheckerboard(ConceptStream):
+    """Gradual drift with a recurring concept, as in Elwell & Polikar 2011.
+
+    Points are uniform in the unit square, over a board of squares of side ``side`` turned about the corner (0, 0) by
+    2 π t / (length - 1): one turn in ``length`` rows, of which the second half shows each board of the first again.
+    Class 1 is where the numbers of column and row differ in parity. Noise joins the features after labelling.
+
+    Parameters
+    ----------
+    seed : int >= 0
+        Everything random about the stream.
+    side : positive float
+        The side of a square.
+    noise : float >= 0
+        The standard deviation of what is added to each feature.
+    length : int >= 2
+        Rows of one turn. The stream itself is endless. By default 700 blocks of 100 rows.
+
+    Examples
+    --------
+    >>> stream = RotatingCheckerboard(seed=1, length=5)
+    >>> stream.label_at(np.array([0, 0, 1]), np.array([[0.2, 0.2], [0.7, 0.2], [0.2, 0.2]]))
+    array([0, 1, 1])
+    """
+
+    uniforms_per_row: ClassVar[int] = 4
+
+    side: float = 0.5
+    noise: float = 0.01
+    length: int = 70_000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        real_number("RotatingCheckerboard", "side", self.side, positive=True)
+        real_number("RotatingCheckerboard", "noise", self.noise, positive=self.noise != 0)
+        whole_number("RotatingCheckerboard", "length", self.length, least=2)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The two coordinates."""
+        return "x1", "x2"
+
+    @property
+    def classes(self) -> Labels:
+        """0 and 1, the two colours of the board."""
+        return np.array([0, 1])
+
+    def label_at(self, times: Times, points: Floats) -> Labels:
+        """The colours under points (…, 2), before noise, at ``times`` (broadcast against …)."""
+        turn = 2.0 * math.pi * (times % (self.length - 1)) / (self.length - 1)
+        cos, sin = np.cos(turn), np.sin(turn)
+        column = np.floor((points[..., 0] * cos - points[..., 1] * sin) / self.side)
+        row = np.floor((points[..., 0] * sin + points[..., 1] * cos) / self.side)
+        return ((column + row) % 2).astype(np.int64)
+
+    def rows_from(self, times: Times, uniforms: Floats) -> Rows:
+        """Rows of the concepts at ``times``, made of ``uniforms``."""
+        points = uniforms[..., :2]
+        X = points + self.noise * ndtri(np.maximum(uniforms[..., 2:], _LEAST_UNIFORM))
+        return X, self.label_at(times, points)
