@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -20,6 +20,7 @@ PAIRS = [(name, law) for name in LEARNERS for law in LAWS if (name, law.__name__
 
 @pytest.mark.parametrize(("name", "law"), PAIRS, ids=[f"{name}-{law.__name__}" for name, law in PAIRS])
 @settings(max_examples=8, deadline=None)
+@example(seed=122014, rows=61, features=2, classes=4, scale=1e-3)  # four classes announced at once, or one by one
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(24, 70),

@@ -87,8 +87,10 @@ class Committee final : public Learner {
   double loss(const double *p, int64_t k) const {
     if (options.loss == CommitteeOptions::kZeroOne) return highest(p, classes()) != k;
     if (options.loss == CommitteeOptions::kLog) return std::min(5.0, -std::log(p[k]));
+    // A plain sum of products may be rounded in another way for another number of classes, and classes that were only
+    // announced must not be felt to the last bit.
     double brier = 1 - 2 * p[k];
-    for (int64_t c = 0; c < classes(); c++) brier += p[c] * p[c];
+    for (int64_t c = 0; c < classes(); c++) brier = std::fma(p[c], p[c], brier);
     return brier;
   }
 
