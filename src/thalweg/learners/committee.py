@@ -36,7 +36,8 @@ class Committee(WithProbabilities, StreamClassifier):
         Learners of thalweg (the loop is then compiled throughout), or scikit-learn classifiers with ``partial_fit``
         (asked row by row in Python). A scikit-learn member is silent until two classes were seen, and starts anew when
         another class arrives, since it cannot take one in; probabilities that are none count as no opinion. A committee
-        with such a member can be neither saved nor copied once it has learned.
+        with such a member can be neither saved nor copied once it has learned. Where one raises an error, the rows of
+        the call before it are learned and its own row is not.
     discount : float in (0, 1), default 0.995
         How long a loss counts: about 1 / (1 - discount) rows.
     sharpness : positive float, default 0.5

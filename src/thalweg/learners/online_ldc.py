@@ -67,9 +67,9 @@ class OnlineLDC(WithProbabilities, WithRate, StreamClassifier):
         singular the identity stands in for it. After `fit` there is none: `fit`'s rows are the start. The rates of
         "auto" have a start of their own: each averages all rows until its memory is full.
     ridge : float >= 0, default 0.0
-        Adds this share of each feature's variance over all rows so far to the covariance, held against forgetting. A
-        little (1e-3) steadies eager rates and features that stand still for a while; more shrinks towards independent
-        features. "auto" needs some: it takes 1e-3 where this is 0.
+        Adds this share of each feature's long-run variance (all rows at first, some 5,000 later, wild values cut) to
+        the covariance, held against forgetting. A little (1e-3) steadies eager rates and features that stand still for
+        a while; more shrinks towards independent features. "auto" needs some: it takes 1e-3 where this is 0.
 
     Attributes
     ----------
