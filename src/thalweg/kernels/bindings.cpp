@@ -98,6 +98,11 @@ bool processor_has(const std::string &level) {
 
 NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
   nb::set_leak_warnings(false);  // a model that lives in a module until the interpreter ends is no leak
+  nb::class_<RowReader>(module, "RowReader")
+      .def(nb::init<int64_t>(), "features"_a)
+      .def("name", &RowReader::name, "names"_a)
+      .def("read", [](RowReader &reader, nb::handle x) { return owned_array(reader.read(x), {reader.features()}); },
+           "x"_a.none());
   nb::class_<Core>(module, "Core")
       .def_prop_ro("n_features", [](const Core &c) { return c.learner->features(); })
       .def_prop_ro("n_classes", [](const Core &c) { return c.learner->classes(); })

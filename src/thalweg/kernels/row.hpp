@@ -35,6 +35,8 @@ class RowReader {
  public:
   explicit RowReader(int64_t features) : features_(features), copy_(features), names_(nb::tuple()) {}
 
+  std::size_t features() const { return features_; }
+
   void name(nb::tuple names) {
     if (int64_t(names.size()) != features_) fail("the number of feature names and of features differ");
     names_ = names;

@@ -33,7 +33,8 @@ from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.bank import BANK_DISCOUNT, BANK_RATES, BANK_RIDGE, BANK_SHARPNESS
-from thalweg.learners.contract import Floats, StreamClassifier, WithProbabilities
+from thalweg.learners.contract import StreamClassifier, WithProbabilities
+from thalweg.learners.rows import Floats
 
 WIDEST_BANK = 200
 _DISCOUNT, _SHARPNESS = 0.995, 0.5

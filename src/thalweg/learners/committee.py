@@ -22,7 +22,9 @@ from sklearn.base import clone
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.contract import Floats, StreamClassifier, WithProbabilities
+from thalweg.learners.contract import StreamClassifier, WithProbabilities
+from thalweg.learners.python_core import PythonCore
+from thalweg.learners.rows import Floats
 
 LOSSES = ("zero-one", "brier", "log")
 
@@ -114,10 +116,35 @@ def require_mixing(owner: str, discount: object, sharpness: object, loss: object
 
 def _core_of(member: Any, features: int) -> Core:
     if isinstance(member, StreamClassifier):
-        return member._make_core(features)
+        core = member._make_core(features)
+        return core if isinstance(core, compiled.Core) else compiled.foreign(features, _InPython(member, core))
     if isinstance(member, type) or not (hasattr(member, "partial_fit") and hasattr(member, "predict")):
         raise InvalidParameter.of("Committee", "members", "have partial_fit and predict", member)
     return compiled.foreign(features, _Foreign(member))
+
+
+class _InPython:
+    """A learner of ours whose core is in Python, as the compiled committee asks it: one row at a time."""
+
+    def __init__(self, maker: StreamClassifier, core: PythonCore) -> None:
+        self.maker = maker
+        self.core = core
+        self.forget = core.forget
+        self.announce = core.announce
+
+    def copy(self) -> _InPython:
+        twin = self.maker._make_core(self.core.n_features)
+        assert isinstance(twin, PythonCore)
+        twin.restore(self.core.state())
+        return _InPython(self.maker, twin)
+
+    def posteriors(self, x: Floats) -> Floats:
+        scores = self.core.discriminants(x[None])[0]
+        unknown = np.isneginf(scores).all()
+        return np.asarray(softmax(np.zeros_like(scores) if unknown else self.core.confidence * scores))
+
+    def learn(self, x: Floats, k: int) -> None:
+        self.core.learn(x[None], np.array([k]))
 
 
 class _Foreign:

@@ -6,23 +6,22 @@ is checked before that object is touched, so a refused call leaves the model exa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.base import ClassifierMixin
 
-from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.kernels import compiled
+from thalweg.errors import InvalidInput
 from thalweg.kernels._base import Core
+from thalweg.learners.estimator import StreamEstimator
 from thalweg.learners.labels import Labels, as_labels
+from thalweg.learners.python_core import PythonCore
+from thalweg.learners.rows import Floats, Row, as_rows, width_of
 
-Floats: TypeAlias = NDArray[np.float64]
-Row: TypeAlias = Mapping[str, float] | Sequence[float] | Floats
+StreamCore: TypeAlias = Core | PythonCore
 
 #: Stands for minus infinity where a finite number is due: the score of a class that was never seen.
 _NEVER = -1e100
@@ -37,7 +36,7 @@ class Answers(NamedTuple):
     weights: Floats | None
 
 
-class StreamClassifier(ClassifierMixin, BaseEstimator):
+class StreamClassifier(ClassifierMixin, StreamEstimator):
     """A classifier that learns a stream row by row, in constant memory, with classes that may arrive at any row.
 
     One thread may learn while others predict: the compiled core lets readers in together and learners one at a time.
@@ -53,13 +52,15 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
         The names of the features, where the first rows had names.
     """
 
-    _core: Core
+    _core: StreamCore
     _labels: Labels
-    _begun_with: dict[str, Any]
 
-    def _make_core(self, features: int) -> Core:
-        """The compiled core for rows of this width; raises `InvalidParameter` where a parameter breaks its rule."""
+    def _make_core(self, features: int) -> StreamCore:
         raise NotImplementedError
+
+    def _learned_core(self) -> StreamCore:
+        core: StreamCore = super()._learned_core()
+        return core
 
     # What others may rely on: class means that move with every row, a covariance beside them, and whether an answer
     # rests on the label of the row before, which is no use where labels are delayed.
@@ -207,31 +208,15 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
         self._core.scores(rows, scores)
         return scores
 
-    def _rows_to_answer(self, X: ArrayLike) -> Floats:
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet: it has seen no row. "
-                "Call 'fit' or 'partial_fit' first."
-            )
-        rows = _as_rows(X, self, "X")
-        self._require_same_columns(X)
-        return rows
-
-    def _learned_core(self) -> Core:
-        """The core, for attributes that exist once something was learned."""
-        if "_core" not in self.__dict__:
-            raise AttributeError("learned attributes exist once the first row is learned")
-        return self._core
-
     # ------------------------------------------------------------------ taking rows in
 
     def _take(self, X: ArrayLike, y: ArrayLike, name: str = "X") -> tuple[Floats, NDArray[Any]]:
-        rows = _as_rows(X, self, name)
+        rows = as_rows(X, self, name)
         return rows, as_labels(y, len(rows), type(self).__name__)
 
     def _ready(
         self, rows: Floats, labels: NDArray[Any], X: ArrayLike, announced: ArrayLike | None = None
-    ) -> tuple[Core, NDArray[np.int64]]:
+    ) -> tuple[StreamCore, NDArray[np.int64]]:
         """The core, knowing every class of these labels, and the labels as class indices."""
         known: Labels = self.__dict__.get("_labels") or Labels.none()
         if announced is not None:
@@ -247,20 +232,14 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
             self._announce(wider)
         return self._core, codes
 
-    def _new_core(self, features: int, known: Labels) -> Core:
+    def _new_core(self, features: int, known: Labels) -> StreamCore:
         core = self._make_core(features)
         for code in range(len(known)):
             core.announce(code)
         return core
 
-    def _core_for_row(self, x: Row) -> Core:
-        try:
-            width = len(x)
-        except TypeError as error:
-            raise InvalidInput(f"a row must be an array, a sequence of numbers or a dict, got {x!r}") from error
-        if width == 0:
-            raise InvalidInput("a row must have at least one feature, got none")
-        core = self._make_core(width)
+    def _core_for_row(self, x: Row) -> StreamCore:
+        core = self._make_core(width_of(x))
         if isinstance(x, Mapping):
             core.name_features(tuple(x))
         return core
@@ -274,55 +253,10 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
         self._labels = wider
         self.classes_ = wider.values
 
-    def _remember_columns(self, X: ArrayLike) -> tuple[str, ...] | None:
-        """The names of X's columns, if it has any, kept as scikit-learn keeps them."""
-        validate_data(self, X=X, reset=True, skip_check_array=True)
-        return tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else None
-
-    def _require_same_columns(self, X: ArrayLike) -> None:
-        try:
-            validate_data(self, X=X, reset=False, skip_check_array=True)
-        except ValueError as error:
-            raise InvalidInput(str(error)) from error
-
-    def _commit(self, core: Core, known: Labels, names: tuple[str, ...] | None) -> None:
-        if names is not None:
-            core.name_features(names)
-            self.feature_names_in_ = np.asarray(names, dtype=object)
-        self.n_features_in_ = core.n_features
-        self._core = core
+    def _commit(self, core: StreamCore, known: Labels, names: tuple[str, ...] | None) -> None:
+        self._begin_with(core, names)
         self._labels = known
-        self._begun_with = self.get_params()
         self.classes_ = known.values
-
-    def _require_same_parameters(self) -> None:
-        now = self.get_params()
-        for name, value in self._begun_with.items():
-            if now[name] is not value and now[name] != value:
-                raise InvalidParameter(
-                    f"The {name!r} parameter of {type(self).__name__} must not change once learning has begun "
-                    f"(it was {value!r}, now {now[name]!r}): call fit to start anew."
-                )
-
-    # ------------------------------------------------------------------ being an estimator
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_core" in self.__dict__
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())
-        if "_core" in state:
-            state["_core"] = state["_core"].state()
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if "_core" in self.__dict__:
-            saved = state["_core"]
-            self._core = self._make_core(self.n_features_in_)
-            if hasattr(self, "feature_names_in_"):
-                self._core.name_features(tuple(self.feature_names_in_.tolist()))
-            self._core.restore(saved)
 
 
 class WithProbabilities:
@@ -351,27 +285,7 @@ class WithRate:
         return float(self._learned_core().rate)
 
 
-def _probabilities(scores: Floats, core: Core) -> Floats:
+def _probabilities(scores: Floats, core: StreamCore) -> Floats:
     unseen = np.isneginf(scores).all(axis=1)
     scores[unseen] = 0.0  # nothing is known yet: all classes alike
     return np.asarray(softmax(core.confidence * scores, axis=1))
-
-
-def _as_rows(X: ArrayLike, owner: BaseEstimator, name: str) -> Floats:
-    try:
-        rows: Floats = check_array(
-            X, dtype=np.float64, order="C", ensure_all_finite=False, estimator=owner, input_name=name
-        )
-    except ValueError as error:
-        raise InvalidInput(f"{name} must be a two-dimensional array of numbers: {error}") from error
-    at, column = compiled.first_bad(rows)
-    if at >= 0:
-        value = rows[at, column]
-        shown = "NaN" if np.isnan(value) else f"infinity ({value})" if np.isinf(value) else repr(float(value))
-        names = getattr(X, "columns", None)
-        where = column if names is None else repr(names[column])
-        raise InvalidInput(
-            f"{name} must hold finite numbers within ±{compiled.largest_value:g}, "
-            f"got {shown} at row {at}, column {where}"
-        )
-    return rows

@@ -31,7 +31,8 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.contract import Floats, StreamClassifier, WithRate
+from thalweg.learners.contract import StreamClassifier, WithRate
+from thalweg.learners.rows import Floats
 from thalweg.rates import Rate, as_rate
 
 

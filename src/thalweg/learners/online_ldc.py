@@ -43,7 +43,8 @@ from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.bank import BANK_DISCOUNT, BANK_RATES, BANK_RIDGE, BANK_SHARPNESS
-from thalweg.learners.contract import Floats, StreamClassifier, WithProbabilities, WithRate
+from thalweg.learners.contract import StreamClassifier, WithProbabilities, WithRate
+from thalweg.learners.rows import Floats
 from thalweg.rates import Rate, as_rate
 
 

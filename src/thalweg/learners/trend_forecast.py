@@ -37,7 +37,8 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.contract import Floats, StreamClassifier, WithProbabilities, WithRate
+from thalweg.learners.contract import StreamClassifier, WithProbabilities, WithRate
+from thalweg.learners.rows import Floats
 
 #: The bank of ``window="auto"``, and how it is mixed: discount and sharpness of the count of mistakes, and the rate at
 #: which each window's residual covariance forgets. One setting for all streams.
@@ -108,8 +109,10 @@ class TrendForecast(WithProbabilities, WithRate, StreamClassifier):
         if len(windows) > 1 and not self.base._keeps_covariance:
             rule = 'keep a covariance (OnlineLDC) for window="auto"'
             raise InvalidParameter.of("TrendForecast", "base", rule, self.base)
+        base = self.base._make_core(features)
+        assert isinstance(base, compiled.Core)  # all that keep class means are compiled
         return compiled.forecaster(
-            self.base._make_core(features),
+            base,
             windows=windows,
             horizon=int(self.horizon),
             discount=_DISCOUNT,
@@ -143,4 +146,6 @@ class TrendForecast(WithProbabilities, WithRate, StreamClassifier):
     @property
     def forecast_(self) -> Forecast:
         """Where each class is heading."""
-        return Forecast(*compiled.forecast(self._learned_core(), int(np.argmax(self.weights_))))
+        core = self._learned_core()
+        assert isinstance(core, compiled.Core)
+        return Forecast(*compiled.forecast(core, int(np.argmax(self.weights_))))

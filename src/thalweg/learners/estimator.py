@@ -1,0 +1,102 @@
+"""What every learner of a stream is, whatever it learns: a scikit-learn estimator over a core that holds its state.
+
+The core is made when the first row comes, since only then the width is known. Everything a call could refuse is
+checked before the core is touched, so a refused call leaves the model exactly as it was.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import validate_data
+
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.learners.rows import Floats, as_rows
+
+
+class StreamEstimator(BaseEstimator):
+    """An estimator whose state is a core, with columns that must stay the same and parameters that must not change.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        The width of a row.
+    feature_names_in_ : ndarray of str
+        The names of the features, where the first rows had names.
+    """
+
+    _core: Any
+    _begun_with: dict[str, Any]
+
+    def _make_core(self, features: int) -> Any:
+        """The core for rows of this width; raises `InvalidParameter` where a parameter breaks its rule."""
+        raise NotImplementedError
+
+    def _rows_to_answer(self, X: ArrayLike) -> Floats:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: it has seen no row. "
+                "Call 'fit' or 'partial_fit' first."
+            )
+        rows = as_rows(X, self, "X")
+        self._require_same_columns(X)
+        return rows
+
+    def _learned_core(self) -> Any:
+        """The core, for attributes that exist once something was learned."""
+        if "_core" not in self.__dict__:
+            raise AttributeError("learned attributes exist once the first row is learned")
+        return self._core
+
+    def _remember_columns(self, X: ArrayLike) -> tuple[str, ...] | None:
+        """The names of X's columns, if it has any, kept as scikit-learn keeps them."""
+        validate_data(self, X=X, reset=True, skip_check_array=True)
+        return tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else None
+
+    def _require_same_columns(self, X: ArrayLike) -> None:
+        try:
+            validate_data(self, X=X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            raise InvalidInput(str(error)) from error
+
+    def _require_same_parameters(self) -> None:
+        now = self.get_params()
+        for name, value in self._begun_with.items():
+            if now[name] is not value and now[name] != value:
+                raise InvalidParameter(
+                    f"The {name!r} parameter of {type(self).__name__} must not change once learning has begun "
+                    f"(it was {value!r}, now {now[name]!r}): call fit to start anew."
+                )
+
+    def _begin_with(self, core: Any, names: tuple[str, ...] | None) -> None:
+        """From here on this core is the state."""
+        if names is not None:
+            core.name_features(names)
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        self.n_features_in_ = core.n_features
+        self._core = core
+        self._begun_with = self.get_params()
+
+    # ------------------------------------------------------------------ being an estimator
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_core" in self.__dict__
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "_core" in state:
+            state["_core"] = state["_core"].state()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_core" in self.__dict__:
+            saved: dict[str, NDArray[Any]] = state["_core"]
+            self._core = self._make_core(self.n_features_in_)
+            if hasattr(self, "feature_names_in_"):
+                self._core.name_features(tuple(self.feature_names_in_.tolist()))
+            self._core.restore(saved)

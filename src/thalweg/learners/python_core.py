@@ -1,0 +1,132 @@
+"""A core written in Python, for classifiers that work in whole blocks; it can all that a compiled core can."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.kernels import compiled
+from thalweg.learners.rows import Floats, Row
+
+Codes = NDArray[np.int64]
+
+
+class PythonCore(ABC):
+    """The state of a classifier: rows and class indices in, class indices out. A subclass writes six methods.
+
+    Parameters
+    ----------
+    features : int
+        The width of a row.
+    """
+
+    n_members = 0
+    rate = float("nan")
+    confidence = 1.0
+
+    def __init__(self, features: int) -> None:
+        self.n_features = features
+        self.n_classes = 0
+        self._reader = compiled.RowReader(features)
+
+    @abstractmethod
+    def insert(self, at: int) -> None:
+        """A class takes its place at index ``at``; those behind it move up. It is inert until its first row."""
+
+    @abstractmethod
+    def forget(self) -> None:
+        """As before the first row; the classes stay announced."""
+
+    @abstractmethod
+    def learn(self, X: Floats, y: Codes) -> None:
+        """Learn these rows in order."""
+
+    @abstractmethod
+    def discriminants(self, X: Floats) -> Floats:
+        """One score per row and class; minus infinity for a class never seen."""
+
+    @abstractmethod
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that was learned, as arrays by name; ``n_classes`` is one of them."""
+
+    @abstractmethod
+    def restore(self, state: dict[str, NDArray[Any]], /) -> None:
+        """Take back what `state` gave, or raise ValueError."""
+
+    def shares(self) -> Floats:
+        """The share of each member in the next answer."""
+        return np.empty(0)
+
+    def answers_of(self, X: Floats) -> Codes:
+        """The class of the highest score, the lowest index at a tie, -1 where no class was seen."""
+        scores = self.discriminants(X)
+        return np.where(np.isneginf(scores).all(axis=1), -1, scores.argmax(axis=1))
+
+    # ------------------------------------------------------------------ as the contract asks
+
+    def name_features(self, names: tuple[str, ...], /) -> None:
+        """The names by which a row given as a dict is read."""
+        self._reader.name(names)
+
+    def announce(self, at: int, /) -> None:
+        """A class takes its place at index ``at``."""
+        self.insert(at)
+        self.n_classes += 1
+
+    def begin(self, X: Floats, y: Codes, /) -> None:
+        """Forget everything and begin from these rows."""
+        self.forget()
+        self.learn(X, y)
+
+    def run(
+        self,
+        X: Floats,
+        y: Codes,
+        answers: Codes | None = None,
+        scores: Floats | None = None,
+        rates: Floats | None = None,
+        shares: Floats | None = None,
+    ) -> None:
+        """Test-then-train, row by row; in one piece where no answer is wanted."""
+        if answers is None and scores is None and rates is None and shares is None:
+            self.learn(X, y)
+            return
+        for i in range(len(X)):
+            if answers is not None:
+                answers[i] = self.answers_of(X[i : i + 1])[0]
+            if scores is not None:
+                scores[i] = self.discriminants(X[i : i + 1])[0]
+            if shares is not None:
+                shares[i] = self.shares()
+            self.learn(X[i : i + 1], y[i : i + 1])
+            if rates is not None:
+                rates[i] = self.rate
+
+    def learn_then_test(self, X: Floats, y: Codes, test_X: Floats, test_y: Codes, mistakes: Codes, /) -> None:
+        """After each row, the mistakes on that row's own test rows."""
+        for i in range(len(X)):
+            self.learn(X[i : i + 1], y[i : i + 1])
+            mistakes[i] = (self.answers_of(test_X[i]) != test_y[i]).sum()
+
+    def answers(self, X: Floats, out: Codes, /) -> None:
+        """Write the class of each row."""
+        out[:] = self.answers_of(X)
+
+    def scores(self, X: Floats, out: Floats, /) -> None:
+        """Write the discriminants of each row."""
+        out[:] = self.discriminants(X)
+
+    def answer_one(self, x: Row, /) -> int:
+        """The class of one row."""
+        return int(self.answers_of(self._reader.read(x)[None])[0])
+
+    def learn_one(self, x: Row, k: int, /) -> None:
+        """Learn one row."""
+        self.learn(self._reader.read(x)[None], np.array([k]))
+
+    def check_one(self, x: Row, /) -> None:
+        """Raise `InvalidInput` where a row is not one of this model's."""
+        self._reader.read(x)

@@ -1,0 +1,49 @@
+"""Rows as learners take them: finite numbers within bounds, or an error that says where they are not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array
+
+from thalweg.errors import InvalidInput
+from thalweg.kernels import compiled
+
+Floats: TypeAlias = NDArray[np.float64]
+Row: TypeAlias = Mapping[str, float] | Sequence[float] | Floats
+
+
+def as_rows(X: ArrayLike, owner: BaseEstimator, name: str) -> Floats:
+    """A two-dimensional array of finite numbers, in rows."""
+    try:
+        rows: Floats = check_array(
+            X, dtype=np.float64, order="C", ensure_all_finite=False, estimator=owner, input_name=name
+        )
+    except ValueError as error:
+        raise InvalidInput(f"{name} must be a two-dimensional array of numbers: {error}") from error
+    at, column = compiled.first_bad(rows)
+    if at >= 0:
+        value = rows[at, column]
+        shown = "NaN" if np.isnan(value) else f"infinity ({value})" if np.isinf(value) else repr(float(value))
+        names = getattr(X, "columns", None)
+        where = column if names is None else repr(names[column])
+        raise InvalidInput(
+            f"{name} must hold finite numbers within ±{compiled.largest_value:g}, "
+            f"got {shown} at row {at}, column {where}"
+        )
+    return rows
+
+
+def width_of(x: Row) -> int:
+    """How many features a single row has."""
+    try:
+        width = len(x)
+    except TypeError as error:
+        raise InvalidInput(f"a row must be an array, a sequence of numbers or a dict, got {x!r}") from error
+    if width == 0:
+        raise InvalidInput("a row must have at least one feature, got none")
+    return width
