@@ -136,7 +136,6 @@ def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamCla
         state: dict[str, Any] = {
             "_core": arrays,
             "_labels": Labels(np.array(header["labels"]["values"], dtype=LABEL_TYPES[kind])),
-            "_begun_with": model.get_params(),
             "n_features_in_": int(header["features"]["count"]),
         }
         if header["features"]["names"] is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -104,12 +106,12 @@ def test_all_levels_agree_on_the_bank():
 def test_the_mixture_is_the_rule(loss):
     X, y = rows_of(7, rows=120, classes=3)
     members = [OnlineLDC(0.1, counts="soft"), OnlineLDC(0.4), PassiveAggressive(0.1), OnlineLogistic(0.05)]
-    model = Committee(members, discount=0.9, sharpness=0.7, loss=loss)
+    losses = np.array([0.0, 1.5, 0.0, 3.0])
+    model = Committee(members, discount=0.9, sharpness=0.7, loss=loss, handicaps=losses.tolist())
     alone = [type(member)(**member.get_params()) for member in members]
-    losses = np.zeros(4)
     for t, (x, k) in enumerate(zip(X, y.tolist(), strict=True)):
         if t == 0:
-            losses += 1
+            losses = 0.9 * losses + 1
         else:
             opinions = [dict(zip(m.classes_.tolist(), m.predict_proba(x[None])[0], strict=True)) for m in alone]
             weights = np.exp(-0.7 * (losses - losses.min()))
@@ -142,6 +144,27 @@ def test_scikit_learn_members_join_and_chunks_do_not_matter():
     assert (answers[60:] != y[60:]).mean() < 0.45
     with pytest.raises(ThalwegError, match=r"'members' parameter of Committee must be .* a learner of thalweg"):
         dumps(whole)
+
+
+def test_a_committee_with_scikit_learn_members_can_be_copied_and_goes_on_alike():
+    X, y = rows_of(3, rows=120, classes=3)
+    model = Committee([GaussianNB(), Committee([SGDClassifier(random_state=0), Perceptron()])])
+    model.partial_fit(X[:60], y[:60])
+    answers = {name: twin.predict_then_learn(X[60:], y[60:]).tolist() for name, twin in copies_of(model).items()}
+    assert model.predict_then_learn(X[60:], y[60:]).tolist() == answers["deepcopy"] == answers["pickle"]
+
+
+def copies_of(model):
+    return {"deepcopy": copy.deepcopy(model), "pickle": pickle.loads(pickle.dumps(model))}
+
+
+def test_a_member_changed_where_it_stands_is_noticed():
+    X, y = rows_of(0, rows=20)
+    model = Committee([Perceptron(0.5), GaussianNB()]).partial_fit(X, y)
+    model.members[0].rate = 0.1
+    with pytest.raises(InvalidParameter, match="'members' parameter of Committee must not change"):
+        model.partial_fit(X, y)
+    model.fit(X, y).partial_fit(X, y)
 
 
 def test_persistence_is_refused_where_labels_are_delayed():
@@ -241,10 +264,11 @@ def test_it_explains_itself():
     assert model.left_out_ == ""
     text = model.explain()
     assert all(name in text for name in model.members_)
-    assert 3 < model.effective_rows_ <= 502
+    assert 3 < model.effective_rows_ <= 500
     assert model.class_effective_rows_.sum() == pytest.approx(model.effective_rows_)
     auto = OnlineLDC("auto", counts="soft").partial_fit(X, y)
-    assert auto.effective_rows_ == pytest.approx(1 / auto.rate_)
+    assert 1 < auto.effective_rows_ <= min(500, 1 / auto.rate_)
+    assert OnlineLDC("auto", counts="soft").partial_fit(X[:1], y[:1]).effective_rows_ == pytest.approx(1)
     assert auto.rates_.shape == auto.weights_.shape == (7,)
     with pytest.raises(AttributeError, match="one of these for each rate"):
         _ = auto.means_
@@ -255,8 +279,11 @@ def test_wide_rows_leave_the_bank_out_and_say_so():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 60)
     X = rng.normal(size=(60, 201)) + y[:, None]
-    with pytest.warns(UserWarning, match="with 201 features the bank of discriminants is left out"):
-        model = AutoClassifier().partial_fit(X, y)
+    for begin in (AutoClassifier().fit, AutoClassifier().partial_fit):
+        with pytest.warns(UserWarning, match="with 201 features the bank of discriminants is left out") as said:
+            model = begin(X, y)
+        assert said[0].filename == __file__
+    copies_of(model)  # without saying it again
     assert "201 features" in model.left_out_
     assert len(model.members_) == len(model.weights_) == 7
     assert "Left out" in model.explain()
@@ -273,6 +300,8 @@ def test_wide_rows_leave_the_bank_out_and_say_so():
         (lambda: Committee([3]), "'members' parameter of Committee must have partial_fit"),
         (lambda: Committee([Perceptron()], discount=1.0), "'discount' parameter of Committee"),
         (lambda: Committee([Perceptron()], sharpness=0.0), "'sharpness' parameter of Committee"),
+        (lambda: Committee([Perceptron()], handicaps=[1.0, 2.0]), "'handicaps' .* must be 1 finite numbers >= 0"),
+        (lambda: Committee([Perceptron()], handicaps=[-1.0]), "'handicaps' parameter of Committee"),
         (lambda: Committee([Perceptron()], loss="hinge"), "'loss' parameter of Committee must be one of"),
         (lambda: OnlineLDC("auto"), "'rate' parameter of OnlineLDC must come with counts=\"soft\""),
         (lambda: TrendForecast(OnlineLDC("auto", counts="soft")), "'base' parameter of TrendForecast"),

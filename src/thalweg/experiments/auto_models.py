@@ -58,7 +58,7 @@ def _error(make: Callable[[], StreamClassifier], table: Table) -> float:
 #: The members of `AutoClassifier`, each by itself: how it is made, and how it is measured.
 MEMBER_CORES: Mapping[str, Callable[[int], Core]] = {
     **{f"O-LDC {rate:g}": partial(_one_rate, rate=rate) for rate in BANK_RATES},
-    **LINEAR_MEMBERS,
+    **{name: member.make for name, member in LINEAR_MEMBERS.items()},
 }
 MEMBERS: Mapping[str, Error] = {
     name: partial(_error, partial(ScaledMember, make)) for name, make in MEMBER_CORES.items()

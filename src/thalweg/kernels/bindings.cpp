@@ -77,6 +77,13 @@ int64_t encode(Labels y, Labels values, OutLabels codes) {
   return -1;
 }
 
+// The members that live in Python, in their order.
+void collect_adapters(const Learner &learner, nb::list &into) {
+  if (const auto *foreign = dynamic_cast<const Foreign *>(&learner)) into.append(foreign->in_python());
+  if (const auto *committee = dynamic_cast<const Committee *>(&learner))
+    for (const auto &member : committee->all()) collect_adapters(*member, into);
+}
+
 int lanes() { return kLanes; }
 
 bool processor_has(const std::string &level) {
@@ -142,6 +149,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
            },
            "X"_a, "y"_a, "answers"_a = nb::none(), "scores"_a = nb::none(), "rates"_a = nb::none(),
            "shares"_a = nb::none())
+      .def_prop_ro("n_voices", [](const Core &c) { return c.learner->voices(); })
       .def_prop_ro("n_members", [](const Core &c) { return c.learner->members(); })
       .def("shares",
            [](const Core &c) {
@@ -243,14 +251,22 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
       "features"_a, "rate"_a, "penalty"_a);
   module.def("foreign", [](int64_t p, nb::object adapter) { return new Core(new Foreign(p, std::move(adapter))); },
              "features"_a, "adapter"_a);
+  module.def("adapters",
+             [](const Core &core) {
+               nb::list found;
+               collect_adapters(*core.learner, found);
+               return found;
+             },
+             "core"_a);
   module.def("persistence", [](int64_t p) { return new Core(new Persistence(p)); }, "features"_a);
   module.def(
       "rate_bank",
-      [](int64_t p, std::vector<double> rates, double ridge, double discount, double sharpness) {
+      [](int64_t p, std::vector<double> rates, double ridge, double discount, double sharpness, std::vector<double> handicaps) {
         if (rates.empty() || rates.size() > 8) throw std::invalid_argument("one to eight rates");
-        return new Core(new RateBank(p, RateBankOptions{rates, ridge, discount, sharpness}));
+        if (handicaps.size() > rates.size()) throw std::invalid_argument("more handicaps than rates");
+        return new Core(new RateBank(p, RateBankOptions{rates, handicaps, ridge, discount, sharpness}));
       },
-      "features"_a, "rates"_a, "ridge"_a, "discount"_a, "sharpness"_a);
+      "features"_a, "rates"_a, "ridge"_a, "discount"_a, "sharpness"_a, "handicaps"_a = std::vector<double>());
   module.def(
       "scaled",
       [](const Core &inner) {
@@ -260,7 +276,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
       "inner"_a);
   module.def(
       "committee",
-      [](std::vector<Core *> members, double discount, double sharpness, int64_t loss) {
+      [](std::vector<Core *> members, double discount, double sharpness, int64_t loss, std::vector<double> handicaps) {
         std::vector<const Learner *> learners;
         for (const Core *member : members) {
           if (!member || member->learner->classes() || member->learner->features() != members[0]->learner->features())
@@ -269,9 +285,9 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
         }
         if (learners.empty()) throw std::invalid_argument("needs a member");
         return new Core(new Committee(learners[0]->features(), learners,
-                                      CommitteeOptions{discount, sharpness, CommitteeOptions::Loss(loss)}));
+                                      CommitteeOptions{discount, sharpness, CommitteeOptions::Loss(loss), handicaps}));
       },
-      "members"_a, "discount"_a, "sharpness"_a, "loss"_a);
+      "members"_a, "discount"_a, "sharpness"_a, "loss"_a, "handicaps"_a = std::vector<double>());
   module.def(
       "forecaster",
       [](const Core &base, std::vector<int64_t> windows, int64_t horizon, double discount, double sharpness,

@@ -1,5 +1,5 @@
 // A learner made of learners: their posteriors mixed with weights exp(-sharpness L), where L <- discount L + loss is how
-// wrong a voice has been of late. A bank among the members has a voice for each of its own.
+// wrong a voice has been of late, and starts at a handicap. A bank among the members has a voice for each of its own.
 #pragma once
 
 #include <memory>
@@ -12,6 +12,7 @@ struct CommitteeOptions {
   enum Loss : int64_t { kZeroOne = 0, kBrier = 1, kLog = 2 };
   double discount = 0.995, sharpness = 0.5;
   Loss loss = kZeroOne;
+  std::vector<double> handicaps;  // a voice each, or none
 };
 
 class Committee final : public Learner {
@@ -20,7 +21,10 @@ class Committee final : public Learner {
       : Learner(p), options(options) {
     for (const Learner *member : given) team.emplace_back(member->copy());
     for (const auto &member : team) voices_ += member->voices();
-    losses.assign(voices_, 0.0);
+    if (this->options.handicaps.empty()) this->options.handicaps.assign(voices_, 0.0);
+    if (int64_t(this->options.handicaps.size()) != voices_)
+      throw std::invalid_argument("needs a handicap for each of the " + std::to_string(voices_) + " voices");
+    losses = starting_losses();
   }
   Committee(const Committee &other) : Learner(other), options(other.options), voices_(other.voices_), awake(other.awake), losses(other.losses) {
     for (const auto &member : other.team) team.emplace_back(member->copy());
@@ -31,7 +35,7 @@ class Committee final : public Learner {
   int64_t members() const override { return voices_; }
   void shares(double *out) const override { mixing_shares(losses.data(), voices_, options.sharpness, out); }
   int64_t voices() const override { return voices_; }
-  const Learner &member(int64_t i) const { return *team[i]; }
+  const std::vector<std::unique_ptr<Learner>> &all() const { return team; }
 
   void posteriors(const double *x, double *out) const override {
     for (const auto &member : team) {
@@ -64,7 +68,7 @@ class Committee final : public Learner {
   }
 
   void begin(const double *X, const int64_t *y, int64_t rows) override {
-    std::fill(losses.begin(), losses.end(), 0.0);
+    losses = starting_losses();
     awake = 0;
     for (auto &member : team) member->begin(X, y, 0);
     for (int64_t i = 0; i < rows; i++) step(X + i * features(), y[i]);
@@ -78,6 +82,7 @@ class Committee final : public Learner {
   }
 
  private:
+  Buffer starting_losses() const { return Buffer(options.handicaps.begin(), options.handicaps.end()); }
   void mix(const double *opinions, double *share, double *out) const {
     shares(share);
     std::fill(out, out + classes(), 0.0);

@@ -49,7 +49,8 @@ class Foreign final : public Learner {
     }
     for (int64_t i = 0; i < rows; i++) step(X + i * features(), y[i]);
   }
-  void visit(State &) override { throw std::invalid_argument("a member that is not thalweg's cannot be saved"); }
+  void visit(State &state) override { visit_classes(state); }  // what it learned is the adapter's to give out
+  nb::object in_python() const { return adapter; }
 
  protected:
   void insert(int64_t at) override {

@@ -2,7 +2,8 @@
 //
 // The arithmetic is that of discriminant.hpp and factor.hpp; what those do along a vector of features is done here across
 // rates, so that one pass over the row serves all of them. A rate sets in once 1 / (t + 2) has fallen to it: until
-// then a lane averages all rows alike. Posteriors are mixed with weights exp(-sharpness L), L <- discount L + [mistake].
+// then a lane averages all rows alike. Posteriors are mixed with weights exp(-sharpness L), L <- discount L + [mistake];
+// L starts at a handicap.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 namespace thalweg::THALWEG_LEVEL {
 
 struct RateBankOptions {
-  std::vector<double> rates;
+  std::vector<double> rates, handicaps;
   double ridge = 1e-3, discount = 0.99, sharpness = 0.5;
 };
 
@@ -136,7 +137,8 @@ class RateBank final : public Learner {
     std::fill(D.begin(), D.end(), 1.0);
     std::fill(variance.begin(), variance.end(), 1.0);
     std::fill(held.begin(), held.end(), 0.0);
-    std::fill(losses.begin(), losses.end(), 0.0);
+    losses.assign(8, 0.0);
+    std::copy(options.handicaps.begin(), options.handicaps.end(), losses.begin());
     total.assign(8, 1.0);  // the identity counts as one row of no class
     shift_.assign(8, 0.0);
     rows = since_refresh = cursor = 0;

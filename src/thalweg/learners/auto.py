@@ -10,8 +10,9 @@ passive-aggressive      PA-I at C = 1, 0.1, 0.01
 logistic regression     rates 0.1, 0.02, 0.003
 ======================  ==========================================================================
 
-and mixes their posteriors by the rule of `Committee` (zero-one loss, discount 0.995, sharpness 0.5). Nothing is tuned
-to a stream; these constants were settled on ELEC2, SEA concepts and NOAA weather, and are the same everywhere.
+and mixes their posteriors by the rule of `Committee` (zero-one loss, discount 0.995, sharpness 0.5). Before there is
+evidence a voice counts in proportion to its rate (`thalweg.learners.bank.handicaps`). Nothing is tuned to a stream;
+these constants were settled on ELEC2, SEA concepts, NOAA weather and STAGGER, and are the same everywhere.
 
 What it cannot do: every member is linear, so no mixture of them follows a curved boundary. On two classes that are a
 disc and the ring around it, it is no better than the majority class, where a forest would be nearly always right (see
@@ -23,29 +24,52 @@ Above 200 features the bank no longer pays and is left out, with a warning.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.bank import BANK_DISCOUNT, BANK_RATES, BANK_RIDGE, BANK_SHARPNESS
+from thalweg.learners.bank import (
+    BANK_DISCOUNT,
+    BANK_RATES,
+    BANK_RIDGE,
+    BANK_SHARPNESS,
+    handicaps,
+    remembered_rows,
+)
 from thalweg.learners.contract import StreamClassifier, WithProbabilities
 from thalweg.learners.rows import Floats
 
 WIDEST_BANK = 200
 _DISCOUNT, _SHARPNESS = 0.995, 0.5
 
-#: The voices beside the bank, by name: how each is made for rows of so many features.
-LINEAR_MEMBERS: Mapping[str, Callable[[int], Core]] = {
-    "perceptron": partial(compiled.perceptron, rate=(0, 0.5, 0), margin=0.0, averaged=False, start_scale=0.01, seed=0),
+
+class LinearMember(NamedTuple):
+    """A voice beside the bank: how it is made for rows of so many features, and how eagerly it learns."""
+
+    make: Callable[[int], Core]
+    rate: float
+
+
+#: The voices beside the bank, by name.
+LINEAR_MEMBERS: Mapping[str, LinearMember] = {
+    "perceptron": LinearMember(
+        partial(compiled.perceptron, rate=(0, 0.5, 0), margin=0.0, averaged=False, start_scale=0.01, seed=0), 0.5
+    ),
     **{
-        f"passive-aggressive C={C:g}": partial(compiled.passive_aggressive, C=C, second=False) for C in (1.0, 0.1, 0.01)
+        f"passive-aggressive C={C:g}": LinearMember(partial(compiled.passive_aggressive, C=C, second=False), C)
+        for C in (1.0, 0.1, 0.01)
     },
-    **{f"logistic {rate:g}": partial(compiled.logistic, rate=(0, rate, 0), penalty=0.0) for rate in (0.1, 0.02, 0.003)},
+    **{
+        f"logistic {rate:g}": LinearMember(partial(compiled.logistic, rate=(0, rate, 0), penalty=0.0), rate)
+        for rate in (0.1, 0.02, 0.003)
+    },
 }
 
 
@@ -98,15 +122,24 @@ class AutoClassifier(WithProbabilities, StreamClassifier):
     def _make_core(self, features: int) -> Core:
         if not isinstance(self.persistence, bool | np.bool_):
             raise InvalidParameter.of("AutoClassifier", "persistence", "be True or False", self.persistence)
-        cores = []
+        cores: list[Core] = []
+        rates: list[float] = []
         if features <= WIDEST_BANK:
             cores.append(compiled.rate_bank(features, BANK_RATES, BANK_RIDGE, BANK_DISCOUNT, BANK_SHARPNESS))
-        else:
-            warnings.warn(f"AutoClassifier: {self._what_is_left_out(features)}", stacklevel=3)
-        cores += [make(features) for make in LINEAR_MEMBERS.values()]
+            rates += BANK_RATES
+        for make, rate in LINEAR_MEMBERS.values():
+            cores.append(make(features))
+            rates.append(rate)
         if self.persistence:
             cores.append(compiled.persistence(features))
-        return compiled.scaled(compiled.committee(cores, _DISCOUNT, _SHARPNESS, 0))
+            rates.append(1.0)
+        mixed = compiled.committee(cores, _DISCOUNT, _SHARPNESS, 0, handicaps(rates, _SHARPNESS))
+        return compiled.scaled(mixed)
+
+    def _begin_with(self, core: Core, names: tuple[str, ...] | None) -> None:
+        super()._begin_with(core, names)
+        if self.left_out_:
+            warnings.warn(f"AutoClassifier: {self.left_out_}", stacklevel=_depth_in_thalweg())
 
     @property
     def _needs_labels_at_once(self) -> bool:
@@ -151,9 +184,7 @@ class AutoClassifier(WithProbabilities, StreamClassifier):
         state = self._learned_core().state()
         if not self._has_bank():
             return np.full(len(self.classes_), np.nan)
-        rates = np.maximum(BANK_RATES, 1.0 / (state["member0_rows"][0] + 1.0))
-        shares = self.weights_[: len(rates)]
-        return np.asarray(state["member0_counts"][:, : len(rates)] / rates @ (shares / shares.sum()))
+        return remembered_rows(state, self.weights_[: len(BANK_RATES)], name="member0_")
 
     def explain(self) -> str:
         """Which voice carries the weight, how long the memory is, and how much is known of each class."""
@@ -170,3 +201,11 @@ class AutoClassifier(WithProbabilities, StreamClassifier):
         else:
             lines.append(f"Left out: {self.left_out_}.")
         return "\n".join(lines)
+
+
+def _depth_in_thalweg() -> int:
+    """How many calls lie between a warning here and the caller's own line, which is what it is about."""
+    frame, depth = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("thalweg."):
+        frame, depth = frame.f_back, depth + 1
+    return depth

@@ -38,8 +38,8 @@ class Committee(WithProbabilities, StreamClassifier):
         Learners of thalweg (the loop is then compiled throughout), or scikit-learn classifiers with ``partial_fit``
         (asked row by row in Python). A scikit-learn member is silent until two classes were seen, and starts anew when
         another class arrives, since it cannot take one in; probabilities that are none count as no opinion. A committee
-        with such a member can be neither saved nor copied once it has learned. Where one raises an error, the rows of
-        the call before it are learned and its own row is not.
+        with such a member cannot be saved to a file; it can be copied and pickled. Where one raises an error, the rows
+        of the call before it are learned and its own row is not.
     discount : float in (0, 1), default 0.995
         How long a loss counts: about 1 / (1 - discount) rows.
     sharpness : positive float, default 0.5
@@ -49,6 +49,9 @@ class Committee(WithProbabilities, StreamClassifier):
     persistence : bool, default False
         Adds a member that knows only which label usually follows the last one. Honest only where each label is known
         before the next row: evaluation refuses it when labels are delayed.
+    handicaps : sequence of float >= 0, optional
+        The loss each voice is charged with before the first row, in the order of ``weights_``; it fades like all
+        others. By default none: all voices begin alike. Slow learners deserve one, since they say little at first.
 
     Attributes
     ----------
@@ -75,12 +78,14 @@ class Committee(WithProbabilities, StreamClassifier):
         sharpness: float = 0.5,
         loss: Literal["zero-one", "brier", "log"] = "zero-one",
         persistence: bool = False,
+        handicaps: Sequence[float] | None = None,
     ) -> None:
         self.members = members
         self.discount = discount
         self.sharpness = sharpness
         self.loss = loss
         self.persistence = persistence
+        self.handicaps = handicaps
 
     def _make_core(self, features: int) -> Core:
         if isinstance(self.members, str) or not isinstance(self.members, Sequence) or len(self.members) == 0:
@@ -91,7 +96,8 @@ class Committee(WithProbabilities, StreamClassifier):
         cores = [_core_of(member, features) for member in self.members]
         if self.persistence:
             cores.append(compiled.persistence(features))
-        return compiled.committee(cores, float(self.discount), float(self.sharpness), LOSSES.index(self.loss))
+        start = _as_handicaps(self.handicaps, sum(core.n_voices for core in cores))
+        return compiled.committee(cores, float(self.discount), float(self.sharpness), LOSSES.index(self.loss), start)
 
     @property
     def _needs_labels_at_once(self) -> bool:
@@ -101,6 +107,36 @@ class Committee(WithProbabilities, StreamClassifier):
     def weights_(self) -> Floats:
         """The share of each voice in the next answer."""
         return self._learned_core().shares()
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        if "_core" in self.__dict__:
+            state["_learned_in_python"] = [adapter.learned() for adapter in compiled.adapters(self._compiled_core())]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        learned = state.pop("_learned_in_python", [])
+        super().__setstate__(state)
+        if "_core" in self.__dict__:
+            for adapter, what in zip(compiled.adapters(self._compiled_core()), learned, strict=True):
+                adapter.take_back(what)
+
+    def _compiled_core(self) -> Core:
+        assert isinstance(self._core, compiled.Core)
+        return self._core
+
+
+def _as_handicaps(given: Sequence[float] | None, voices: int) -> list[float]:
+    if given is None:
+        return [0.0] * voices
+    rule = f"be {voices} finite numbers >= 0, one for each voice"
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidParameter.of("Committee", "handicaps", rule, given) from error
+    if values.shape != (voices,) or not (values >= 0).all() or not np.isfinite(values).all():
+        raise InvalidParameter.of("Committee", "handicaps", rule, given)
+    return list(values.tolist())
 
 
 def require_mixing(owner: str, discount: object, sharpness: object, loss: object) -> None:
@@ -138,6 +174,12 @@ class _InPython:
         twin.restore(self.core.state())
         return _InPython(self.maker, twin)
 
+    def learned(self) -> dict[str, NDArray[Any]]:
+        return self.core.state()
+
+    def take_back(self, what: dict[str, NDArray[Any]]) -> None:
+        self.core.restore(what)
+
     def posteriors(self, x: Floats) -> Floats:
         scores = self.core.discriminants(x[None])[0]
         unknown = np.isneginf(scores).all()
@@ -166,8 +208,14 @@ class _Foreign:
 
     def copy(self) -> _Foreign:
         twin = _Foreign(self.template)
-        twin.order, twin.latest, twin.model = list(self.order), list(self.latest), copy.deepcopy(self.model)
+        twin.take_back(copy.deepcopy(self.learned()))
         return twin
+
+    def learned(self) -> tuple[list[int], list[Floats], Any]:
+        return self.order, self.latest, self.model
+
+    def take_back(self, what: tuple[list[int], list[Floats], Any]) -> None:
+        self.order, self.latest, self.model = what
 
     def posteriors(self, x: Floats) -> Floats:
         seen = np.array([place >= 0 for place in self.order])

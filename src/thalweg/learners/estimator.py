@@ -64,7 +64,7 @@ class StreamEstimator(BaseEstimator):
             raise InvalidInput(str(error)) from error
 
     def _require_same_parameters(self) -> None:
-        now = self.get_params()
+        now = _described(self)
         for name, value in self._begun_with.items():
             if now[name] is not value and now[name] != value:
                 raise InvalidParameter(
@@ -79,7 +79,7 @@ class StreamEstimator(BaseEstimator):
             self.feature_names_in_ = np.asarray(names, dtype=object)
         self.n_features_in_ = core.n_features
         self._core = core
-        self._begun_with = self.get_params()
+        self._begun_with = _described(self)
 
     # ------------------------------------------------------------------ being an estimator
 
@@ -90,6 +90,7 @@ class StreamEstimator(BaseEstimator):
         state: dict[str, Any] = dict(super().__getstate__())
         if "_core" in state:
             state["_core"] = state["_core"].state()
+            del state["_begun_with"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -100,3 +101,17 @@ class StreamEstimator(BaseEstimator):
             if hasattr(self, "feature_names_in_"):
                 self._core.name_features(tuple(self.feature_names_in_.tolist()))
             self._core.restore(saved)
+            self._begun_with = _described(self)
+
+
+def _described(estimator: BaseEstimator) -> dict[str, Any]:
+    """The parameters, with an estimator among them told by its own: it can be changed where it stands."""
+    return {name: _plain(value) for name, value in estimator.get_params(deep=False).items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseEstimator):
+        return type(value).__name__, _described(value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

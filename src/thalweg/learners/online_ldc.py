@@ -42,7 +42,7 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.bank import BANK_DISCOUNT, BANK_RATES, BANK_RIDGE, BANK_SHARPNESS
+from thalweg.learners.bank import BANK_DISCOUNT, BANK_RATES, BANK_RIDGE, BANK_SHARPNESS, handicaps, remembered_rows
 from thalweg.learners.contract import StreamClassifier, WithProbabilities, WithRate
 from thalweg.learners.rows import Floats
 from thalweg.rates import Rate, as_rate
@@ -147,8 +147,8 @@ class OnlineLDC(WithProbabilities, WithRate, StreamClassifier):
             rule = 'come with counts="soft" and covariance="corrected" where it is "auto"'
             raise InvalidParameter.of("OnlineLDC", "rate", rule, (self.counts, self.covariance))
         ridge = float(self.ridge) or BANK_RIDGE
-        bank = compiled.rate_bank(features, BANK_RATES, ridge, BANK_DISCOUNT, BANK_SHARPNESS)
-        return compiled.scaled(bank)
+        start = handicaps(BANK_RATES, BANK_SHARPNESS)
+        return compiled.scaled(compiled.rate_bank(features, BANK_RATES, ridge, BANK_DISCOUNT, BANK_SHARPNESS, start))
 
     @property
     def _is_bank(self) -> bool:
@@ -165,9 +165,10 @@ class OnlineLDC(WithProbabilities, WithRate, StreamClassifier):
     @property
     def effective_rows_(self) -> float:
         """How many rows the model remembers: 1 / (share of the last row)."""
-        rate = self.rate_
         if self._is_bank:
-            return 1.0 / rate
+            core = self._learned_core()
+            return float(remembered_rows(core.state(), core.shares()).sum())
+        rate = self.rate_
         total = self._state("total").item()
         if self._state("warm_left").item() > 0:
             return float(total)
