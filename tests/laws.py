@@ -34,6 +34,7 @@ LEARNERS = {
     "Perceptron": Perceptron(0.5),
     "Perceptron-averaged": Perceptron(InverseSqrt(1.0), margin=0.5, averaged=True, random_state=3),
     "Perceptron-error-driven": Perceptron(ErrorDriven(0.5, 4), start_scale=0.0),
+    "Perceptron-no-intercept": Perceptron(0.5, margin=0.2, averaged=True, intercept=False),
     "BalancedWinnow": BalancedWinnow(0.6),
     "BalancedWinnow-decaying": BalancedWinnow(InverseSqrt(0.5)),
     "BalancedWinnow-error-driven": BalancedWinnow(ErrorDriven(0.5, 6), random_state=1),

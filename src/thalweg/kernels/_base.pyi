@@ -52,7 +52,13 @@ def discriminant(
     features: int, rate: _RateCode, soft_counts: bool, covariance_2008: bool, warmup: int, ridge: float
 ) -> Core: ...
 def perceptron(
-    features: int, rate: _RateCode, margin: float, averaged: bool, start_scale: float, seed: int
+    features: int,
+    rate: _RateCode,
+    margin: float,
+    averaged: bool,
+    start_scale: float,
+    seed: int,
+    intercept: bool = True,
 ) -> Core: ...
 def winnow(features: int, rate: _RateCode, seed: int) -> Core: ...
 def hiraoka(features: int, rate: _RateCode, components: int, full_gradient: bool) -> Core: ...

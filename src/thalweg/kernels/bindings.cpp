@@ -214,11 +214,11 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
       "features"_a, "rate"_a, "soft_counts"_a, "covariance_2008"_a, "warmup"_a, "ridge"_a);
   module.def(
       "perceptron",
-      [](int64_t p, RateCode rate, double margin, bool averaged, double start_scale, uint64_t seed) {
-        return new Core(new Perceptron(p, PerceptronOptions{margin, start_scale, averaged, seed},
+      [](int64_t p, RateCode rate, double margin, bool averaged, double start_scale, uint64_t seed, bool intercept) {
+        return new Core(new Perceptron(p, PerceptronOptions{margin, start_scale, averaged, intercept, seed},
                                        make_rate(rate, Rate::kPower, false)));
       },
-      "features"_a, "rate"_a, "margin"_a, "averaged"_a, "start_scale"_a, "seed"_a);
+      "features"_a, "rate"_a, "margin"_a, "averaged"_a, "start_scale"_a, "seed"_a, "intercept"_a = true);
   module.def(
       "winnow",
       [](int64_t p, RateCode rate, uint64_t seed) {
