@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "arrays.hpp"
 #include "baselines.hpp"
 #include "committee.hpp"
 #include "core.hpp"
@@ -17,8 +18,10 @@
 #include "passive_aggressive.hpp"
 #include "perceptron.hpp"
 #include "persistence.hpp"
-#include "rate_bank.hpp"
 #include "python_state.hpp"
+#include "rate_bank.hpp"
+#include "rate_code.hpp"
+#include "regression_bindings.hpp"
 #include "scaled.hpp"
 #include "winnow.hpp"
 
@@ -27,23 +30,6 @@ using namespace nb::literals;
 using namespace thalweg::THALWEG_LEVEL;
 
 namespace {
-
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Cube = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-using Labels = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using LabelMatrix = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using OutMatrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using OutVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using OutLabels = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-using RateCode = std::tuple<int64_t, double, int64_t>;
-constexpr double kLeastRate = 1e-6, kNoLimit = 1e300;
-
-Rate make_rate(const RateCode &code, Rate::Form form, bool below_one) {
-  const auto [kind, start, window] = code;
-  const bool bounded = kind == Rate::kErrorDriven || (below_one && kind != Rate::kConstant);
-  return Rate(Rate::Kind(kind), start, window, form, bounded ? kLeastRate : 0, bounded ? 1 - kLeastRate : kNoLimit);
-}
 
 template <int P> Learner *discriminant(int64_t p, const DiscriminantOptions &options, const Rate &rate) {
   if constexpr (P > 16) {
@@ -296,6 +282,8 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
              "core"_a, "member"_a);
   module.def("no_change", [](int64_t p) { return new Core(new NoChange(p)); }, "features"_a);
   module.def("majority", [](int64_t p) { return new Core(new Majority(p)); }, "features"_a);
+
+  bind_regression(module);
 
   module.def("first_bad", [](Matrix X) {
     const int64_t at = first_bad(X.data(), X.size());
