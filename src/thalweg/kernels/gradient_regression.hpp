@@ -131,7 +131,10 @@ class GradientRegression final : public Regressor {
   void average() {
     const double gain = std::max(1 / double(rows), options.forgetting);
     for (int64_t o = 0; o < outputs(); o++) mean_bias[o] += gain * (bias[o] - mean_bias[o]);
-    for (std::size_t j = 0; j < weights.size(); j++) mean_weights[j] += gain * (weights[j] - mean_weights[j]);
+    for (int64_t j = 0; j < int64_t(weights.size()); j += Width<0>::L) {
+      const Width<0>::V now = load<Width<0>::V>(weights.data() + j), then = load<Width<0>::V>(mean_weights.data() + j);
+      store<Width<0>::V>(mean_weights.data() + j, then + gain * (now - then));
+    }
   }
 
   Width<0> width;

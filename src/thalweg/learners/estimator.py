@@ -81,6 +81,14 @@ class StreamEstimator(BaseEstimator):
         self._core = core
         self._begun_with = self.get_params()
 
+    def _header(self) -> dict[str, Any]:
+        """What was learned beside the core and the columns, as JSON holds it: for model files."""
+        return {}
+
+    def _attributes_from(self, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        """The attributes those entries stand for; ValueError where they and the core's arrays disagree."""
+        return {}
+
     # ------------------------------------------------------------------ being an estimator
 
     def __sklearn_is_fitted__(self) -> bool:
