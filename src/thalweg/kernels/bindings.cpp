@@ -23,6 +23,7 @@
 #include "rate_code.hpp"
 #include "regression_bindings.hpp"
 #include "scaled.hpp"
+#include "transform_bindings.hpp"
 #include "winnow.hpp"
 
 namespace nb = nanobind;
@@ -98,6 +99,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
                      return c.learner->rate();
                    })
       .def_prop_ro("confidence", [](const Core &c) { return c.learner->confidence(); })
+      .def_prop_ro("may_fail", [](const Core &c) { return c.learner->may_fail(); })
       .def("name_features", [](Core &c, nb::tuple names) { c.row.name(names); })
       .def("announce",
            [](Core &c, int64_t at) {
@@ -284,6 +286,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
   module.def("majority", [](int64_t p) { return new Core(new Majority(p)); }, "features"_a);
 
   bind_regression(module);
+  bind_transforms(module);
 
   module.def("first_bad", [](Matrix X) {
     const int64_t at = first_bad(X.data(), X.size());
