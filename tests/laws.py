@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from thalweg import (
+    CCIPCA,
     AutoClassifier,
     BalancedWinnow,
     Committee,
@@ -19,6 +20,9 @@ from thalweg import (
     OnlineLogistic,
     PassiveAggressive,
     Perceptron,
+    RandomFeatures,
+    StandardScaler,
+    StreamPipeline,
     TrendForecast,
 )
 from thalweg.rates import ErrorDriven, InverseSqrt
@@ -53,6 +57,11 @@ LEARNERS = {
     "Committee-persistence": Committee([OnlineLDC("auto", counts="soft")], loss="log", persistence=True),
     "AutoClassifier": AutoClassifier(),
     "AutoClassifier-persistence": AutoClassifier(persistence=True),
+    "StreamPipeline": StreamPipeline([StandardScaler(), OnlineLDC(0.3, counts="soft")]),
+    "StreamPipeline-named": StreamPipeline(
+        [("scale", StandardScaler(forgetting=0.05, clip=5.0)), ("map", RandomFeatures(40)), ("model", Perceptron())]
+    ),
+    "StreamPipeline-axes": StreamPipeline([RandomFeatures(12, sigma=3.0), CCIPCA(3), AutoClassifier()]),
     "NoChange": NoChange(),
     "MajorityClass": MajorityClass(),
 }

@@ -30,13 +30,15 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 
-from thalweg import learners, rates
+from thalweg import learners, pipeline, rates, transforms
 from thalweg.errors import InvalidParameter, ModelFileError
 from thalweg.files import write_atomically
 from thalweg.learners.estimator import StreamEstimator
 
 PROTOCOL = 1
-_CLASSES: dict[str, type[StreamEstimator]] = {name: getattr(learners, name) for name in learners.__all__}
+_CLASSES: dict[str, type[StreamEstimator]] = {
+    name: getattr(home, name) for home in (learners, transforms, pipeline) for name in home.__all__
+}
 _RATES: dict[str, type[rates.Rate]] = {
     kind.__name__: kind for kind in (rates.Constant, rates.InverseSqrt, rates.ErrorDriven)
 }

@@ -96,7 +96,8 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         if not with_coef:
             self._run(core, rows, targets, answers)
             return self._shaped(answers)
-        weights, intercepts = np.empty((*targets.shape, rows.shape[1])), np.empty_like(targets)
+        width = core.coefficients()[0].shape[1]
+        weights, intercepts = np.empty((*targets.shape, width)), np.empty_like(targets)
         self._run(core, rows, targets, answers, weights, intercepts)
         return LinearAnswers(self._shaped(answers), self._shaped(weights), self._shaped(intercepts))
 
