@@ -97,7 +97,14 @@ def a_refused_call_changes_nothing(model, X, y):
             for call in (unlearned.partial_fit, unlearned.predict_then_learn, unlearned.fit):
                 with pytest.raises(InvalidInput):
                     call(rows, targets)
-        for row, target in ((bad_X[-1], y[0]), (X[0], bad_y[-1]), (X[0], "1"), (X[0], None), (X[0], [[1.0]]), (3, y[0])):
+        for row, target in (
+            (bad_X[-1], y[0]),
+            (X[0], bad_y[-1]),
+            (X[0], "1"),
+            (X[0], None),
+            (X[0], [[1.0]]),
+            (3, y[0]),
+        ):
             with pytest.raises(InvalidInput):
                 unlearned.learn_one(row, target)
         assert dumps(unlearned) == before

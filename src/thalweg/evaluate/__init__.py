@@ -20,6 +20,14 @@ from thalweg.evaluate.metrics import Means, brier, error, kappa, kappa_temporal,
 from thalweg.evaluate.prequential import prequential
 from thalweg.evaluate.ranking import Friedman, friedman, nemenyi_difference
 from thalweg.evaluate.record import NO_ANSWER, Record
+from thalweg.evaluate.regression_record import RegressionRecord, prequential_regression
+from thalweg.evaluate.regression_scores import (
+    RegressionCurve,
+    RegressionScores,
+    RegressionSummary,
+    curve_regression,
+    summarise_regression,
+)
 from thalweg.evaluate.regret import BestWeights, KnownLine, KnownWeights, Regret, RegretRecord, regrets
 from thalweg.evaluate.significance import Interval, McNemar, PairedT, mcnemar, mean_interval, paired_t_test
 
@@ -39,6 +47,10 @@ __all__ = [
     "Meter",
     "PairedT",
     "Record",
+    "RegressionCurve",
+    "RegressionRecord",
+    "RegressionScores",
+    "RegressionSummary",
     "Regret",
     "RegretRecord",
     "Scores",
@@ -51,6 +63,7 @@ __all__ = [
     "collect_steps",
     "cumulative_accuracy",
     "curve",
+    "curve_regression",
     "distance",
     "draw_start",
     "error",
@@ -64,7 +77,9 @@ __all__ = [
     "nemenyi_difference",
     "paired_t_test",
     "prequential",
+    "prequential_regression",
     "regrets",
     "subspace_overlap",
     "summarise",
+    "summarise_regression",
 ]

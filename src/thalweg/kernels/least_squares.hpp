@@ -150,6 +150,8 @@ template <int P> class LeastSquares final : public Regressor {
     }
     if (options.penalty > 0) top_up_penalty();
     P_.hold_above(scale, kNothingKnown);
+    for (int64_t j = 0; asleep > 0 && j < features(); j++)
+      if (scale[j] == 0) P_.release(j, 1);
   }
 
   // A feature's share of the penalty is a row along its axis with target zero. The features are topped up in turn, as

@@ -14,8 +14,8 @@ y-hat_t    ``predict``           (rows,)      w_(t-1)'x_t
            ``inverse_scatter_``  (p, p)       P of least squares: inverse of the weighted scatter of the rows
 =========  ====================  ===========  ==============================================================
 
-Gradient: w <- w + eta_t (y_t - w'x_t) x_t, as printed. The gradient of the printed loss has a factor 2, which the printed
-update leaves to eta_t; so do we.
+Gradient: w <- w + eta_t (y_t - w'x_t) x_t, as printed. The gradient of the printed loss has a factor 2, which the
+printed update leaves to eta_t; so do we.
 
 Least squares: after every row the exact minimiser of sum_i gamma^(t-i) (y_i - b - w'x_i)^2 + penalty |w|^2, with
 gamma = 1 - forgetting. It has no step to choose.
@@ -24,15 +24,14 @@ Where we depart
 1. A constant term, on by default; the paper has none (``intercept=False``).
 2. A step that would throw its own row's answer beyond ten times every target so far is cut to the one that fits
    the row exactly, counted, and named in a warning. The paper's simulation never comes near it.
-3. `fit` is the exact least-squares solution of its rows for both solvers, as the paper's remarks advise ("batch learning
-   methods are usually used … to set up the initial estimator"). `partial_fit` goes on from there, the gradient's step
-   counting the rows of `fit`.
+3. `fit` is the exact least-squares solution of its rows for both solvers, since the paper's remarks advise a batch
+   method for the initial estimator. `partial_fit` goes on from there, the gradient's step counting the rows of `fit`.
 4. Least squares begins from a prior of 1e-13 of a feature's first squared deviation, so that its answers exist from the
    second row on and are those of the batch to 1e-9. Directions that forgetting has emptied keep as much, so that P
    stays bounded; their weights stand still.
 
-Cost: gradient O(p) a row and target, the limit being to read and write the weights once; least squares O(p^2 + p m) for m
-targets, 1.5 p^2 multiply-adds, the limit being two passes over the triangle of L.
+Cost: gradient O(p) a row and target, the limit being to read and write the weights once; least squares O(p^2 + p m)
+for m targets, 1.5 p^2 multiply-adds, the limit being two passes over the triangle of L.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ class OnlineLinearRegression(StreamRegressor):
         "rls": the alpha of ridge regression, held against forgetting to within a factor of two.
     forgetting : float in [0, 1), default 0.0
         Old rows lose this share of their weight with every new row, so the memory is about 1 / forgetting rows; larger
-        follows drift faster and is noisier. Of the squared errors with "rls"; of the average with "sgd" and ``averaged``.
+        follows drift faster and is noisier. "rls": of the squared errors. "sgd", when ``averaged``: of the average.
 
     Attributes
     ----------
@@ -82,8 +81,8 @@ class OnlineLinearRegression(StreamRegressor):
     cut_steps_ : int
         With "sgd", how many steps were too large and were cut. A first cut warns with `thalweg.errors.Diverging`.
     inverse_scatter_ : ndarray of shape (features, features)
-        With "rls", P, the inverse of the weighted scatter of the rows (about their mean with an intercept): symmetric and
-        positive definite; times the noise's variance it is the covariance of ``coef_``.
+        With "rls", P, the inverse of the weighted scatter of the rows (about their mean with an intercept), positive
+        definite; times the noise's variance it is the covariance of ``coef_`` where nothing is forgotten.
 
     Examples
     --------

@@ -110,7 +110,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         else:
             core, target = self._meet(x, y)
         if core.learn_one(x, target):
-            self._warn_of_cuts(core)
+            self._warn_of_cuts(core, stacklevel=3)
         return self
 
     def _meet(self, x: Row, y: Any) -> tuple[RegressionCore, Floats]:
@@ -182,16 +182,17 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         untroubled = core.cuts[0] == 0
         core.run(*arrays)
         if untroubled and core.cuts[0] > 0:
-            self._warn_of_cuts(core)
+            self._warn_of_cuts(core, stacklevel=4)
 
-    def _warn_of_cuts(self, core: RegressionCore) -> None:
+    def _warn_of_cuts(self, core: RegressionCore, stacklevel: int) -> None:
         _, row, square = core.cuts
         warnings.warn(
-            f"{type(self).__name__} cut the step of row {row}, which would have thrown its answers beyond ten times every "
-            f"target so far: the rate is too large for a row of squared length {square:.3g}. The model stays finite and "
-            "further cuts are only counted, in cut_steps_. Scale the features, lower the rate, or use solver='rls'.",
+            f"{type(self).__name__} cut the step of row {row}, which would have thrown its answer beyond ten times "
+            f"every target so far: the rate is too large for a row of squared length {square:.3g}. The model stays "
+            "finite, and further cuts are only counted, in cut_steps_. Scale the features, lower the rate, or use "
+            "solver='rls'.",
             Diverging,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
 
     def _commit(self, core: RegressionCore, columns: int | None, names: tuple[str, ...] | None) -> None:
