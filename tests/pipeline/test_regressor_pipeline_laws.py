@@ -1,4 +1,4 @@
-"""The regressors' laws on pipelines that end in one; the classifiers' and transformers' lists have pipelines of their own."""
+"""The laws of regressors on pipelines that end in one; pipelines of the other kinds are in those kinds' lists."""
 
 from __future__ import annotations
 

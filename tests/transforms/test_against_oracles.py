@@ -11,6 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler as BatchScaler
 
 from thalweg import CCIPCA, RandomFeatures, StandardScaler
+from thalweg.kernels import available_levels, load
 
 # ---------------------------------------------------------------------- the oracles
 
@@ -265,3 +266,36 @@ def test_inner_products_are_the_kernel():
     orthogonal = np.mean([error(seed) for seed in range(8)])
     assert independent < 1 / np.sqrt(512)
     assert orthogonal < 0.9 * independent
+
+
+# ---------------------------------------------------------------------- instruction sets and long runs
+
+
+@pytest.mark.parametrize("level", available_levels())
+def test_levels_agree_to_rounding(level):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 11)) * np.linspace(1, 3, 11)
+    frequencies = rng.normal(size=(17, 11))
+    for name, arguments in (
+        ("scaler", (11, True, True, 0.01, 1e50)),
+        ("principal", (11, 5, 2.0, 0.0, False)),
+        ("random_features", (33, frequencies)),
+    ):
+        results = []
+        for compiled in (load(level), load("base")):
+            core = getattr(compiled, name)(*arguments)
+            out = np.empty((500, core.n_outputs))
+            core.run(X, out)
+            results.append(out)
+        np.testing.assert_allclose(*results, atol=1e-9)
+
+
+def test_axes_keep_their_length_over_a_million_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10_000, 9)) * np.linspace(3, 1, 9)
+    model = CCIPCA(4, forgetting=1e-3)
+    for _ in range(100):
+        model.partial_fit(X)
+    axes = model._core.state()["axes"]
+    np.testing.assert_allclose((axes**2).sum(axis=1), 1.0, rtol=1e-12)
+    assert np.abs(axes @ axes.T - np.eye(4)).max() < 0.2

@@ -36,11 +36,19 @@ class Chain:
         """The names by which a row given as a dict is read."""
         self._reader.name(names)
 
-    def read(self, x: Row) -> Floats:
-        """A single row as a matrix of one; `InvalidInput` where it is not one of this model's."""
-        return self._reader.read(x)[None]
+    # ------------------------------------------------------------------ rows in, rows out
 
-    # ------------------------------------------------------------------ rows in, blocks out
+    def way_of(self, x: Row) -> list[Floats]:
+        """One row as each transformer is given it, and as the last one gives it out. Nothing is learned."""
+        way = [self._reader.read(x)]
+        for core in self.cores:
+            way.append(core.transform_one(way[-1]))
+        return way
+
+    def learn_way(self, way: list[Floats]) -> None:
+        """Learn the row that went this way."""
+        for core, row in zip(self.cores, way, strict=False):
+            core.learn_one(row)
 
     def known(self, X: Floats) -> Iterator[tuple[slice, Floats]]:
         """Blocks of rows transformed by what is known now. Nothing is learned."""
@@ -95,12 +103,11 @@ class Chain:
 
     def transform_one(self, x: Row, /) -> Floats:
         """One row transformed."""
-        ((_, Z),) = self.known(self.read(x))
-        return np.array(Z[0])
+        return self.way_of(x)[-1]
 
     def learn_one(self, x: Row, /) -> None:
         """Learn one row."""
-        self.learn(self.read(x))
+        self.learn_way(self.way_of(x))
 
     def check_one(self, x: Row, /) -> None:
         """Raise `InvalidInput` where a row is not one of this model's."""

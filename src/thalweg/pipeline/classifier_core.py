@@ -112,9 +112,9 @@ class ClassifierCore(PythonCore):
 
     def learn_one(self, x: Row, k: int, /) -> None:
         """Learn one row; the classifier first, so that an error of its own leaves all as it was."""
-        X = self.chain.read(x)
-        self.last.learn_one(self.chain.transform_one(X[0]), k)
-        self.chain.learn(X)
+        way = self.chain.way_of(x)
+        self.last.learn_one(way[-1], k)
+        self.chain.learn_way(way)
 
     def check_one(self, x: Row, /) -> None:
         """Raise `InvalidInput` where a row is not one of this model's."""

@@ -83,9 +83,9 @@ class RegressorCore:
 
     def learn_one(self, x: Row, y: float | Floats, /) -> bool:
         """Learn one row; the regressor first, so that an error of its own leaves all as it was."""
-        X = self.chain.read(x)
-        cut: bool = self.last.learn_one(self.chain.transform_one(X[0]), y)
-        self.chain.learn(X)
+        way = self.chain.way_of(x)
+        cut: bool = self.last.learn_one(way[-1], y)
+        self.chain.learn_way(way)
         return cut
 
     def check_one(self, x: Row, /) -> None:

@@ -42,8 +42,8 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamTransformer):
     Parameters
     ----------
     n_components : int >= 1, default 256
-        Features given out, better an even number: of an odd one the last cosine has no sine. Raising it makes the error of the kernel fall as 1 / sqrt(n_components), and the cost of
-        everything behind rise.
+        Features given out, better an even number: of an odd one the last cosine has no sine. Raising it makes the error
+        of the kernel fall as 1 / sqrt(n_components), and the cost of everything behind rise.
     sigma : positive float, default 1.0
         The width of the kernel: rows much nearer than this are alike, rows much farther have nothing in common. It is
         measured in the unit of the rows, so scale them first. Raising it gives smoother functions.
@@ -77,10 +77,12 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamTransformer):
     >>> bool(((answers - wave)[2000:] ** 2).mean() < 0.01 * wave.var())
     True
 
-    Kernel principal components, where the ring's inside and outside part along the first:
+    Principal components of the kernel: two circles, one within the other, part along the third.
 
-    >>> kernel_pca = StreamPipeline([RandomFeatures(), CCIPCA(2)]).fit(X)
-    >>> bool(abs(np.corrcoef(kernel_pca.transform(X)[:, 0], ring)[0, 1]) > 0.7)
+    >>> inner = np.arange(4000) % 2 == 0
+    >>> circles = X / np.hypot(*X.T)[:, None] * np.where(inner, 1.0, 3.0)[:, None]
+    >>> kernel_pca = StreamPipeline([RandomFeatures(sigma=2.0), CCIPCA(3)]).fit(circles)
+    >>> bool(abs(np.corrcoef(kernel_pca.transform(circles)[:, 2], inner)[0, 1]) > 0.95)
     True
     """
 
