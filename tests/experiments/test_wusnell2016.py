@@ -51,7 +51,7 @@ def test_a_mean_over_runs_is_the_settled_one(quantity: str, facts: dict[str, Fac
 
 
 def test_the_decisions_become_near_optimal(facts: dict[str, Fact]) -> None:
-    late = facts["regret a row from then on"]
+    late = facts["regret a row after row 50"]
     assert 0.0 < late.measured < 0.01  # less than the noise
     assert late.measured * 950 == pytest.approx(
         facts["regret after 1,000 rows"].measured - facts["regret after 50 rows"].measured

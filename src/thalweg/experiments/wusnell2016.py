@@ -15,27 +15,19 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from thalweg.evaluate import mean_interval
 from thalweg.experiments import wusnell2016_digits as digits
+from thalweg.experiments import wusnell2016_facts as facts
 from thalweg.experiments import wusnell2016_kernels as kernels
 from thalweg.experiments import wusnell2016_simulations as simulated
 from thalweg.experiments.outcome import Outcome
 from thalweg.experiments.papers import PAPERS
 from thalweg.experiments.progress import Meter, Progress
 from thalweg.experiments.workers import run_all, seeds_of_run
-from thalweg.experiments.wusnell2016_printed import (
-    CENTRE,
-    FIRST_COMPONENT,
-    NEAR_OPTIMAL_AFTER,
-    NOISE,
-    OPTIMAL_ACCURACY,
-    ROWS,
-)
+from thalweg.experiments.wusnell2016_printed import CENTRE, ROWS
 from thalweg.report import bands, scatter, tables
-from thalweg.report.fact import Fact, remarks
+from thalweg.report.fact import remarks
 
 PAPER = "wusnell2016"
 ITEMS = PAPERS[PAPER].items
@@ -106,115 +98,21 @@ def reproduce(
     return [makers[item](study) for item in wanted]
 
 
-# ---- the printed facts ----------------------------------------------------------------------------------
-
-
 def _facts(study: Study) -> Outcome:
-    facts = (*_regression_facts(study), *_perceptron_facts(study), *_component_facts(study))
+    stated = (
+        *facts.of_regression(study.curves("Regression")),
+        *facts.of_perceptron(study.curves("Perceptron")),
+        *facts.of_component(study.curves("First component")),
+    )
     return Outcome(
         PAPER,
         "facts",
-        f"What the paper says in numbers, and what {study.runs} runs say",
-        facts,
-        summary=remarks(facts),
+        f"What the paper says in numbers, and what {study.runs} {'runs say' if study.runs > 1 else 'run says'}",
+        stated,
+        summary=remarks(stated),
         notes=(f"Facts: means over runs ± the 95 % interval, after {ROWS:,} rows unless said otherwise.",),
-        table=partial(tables.facts, facts),
+        table=partial(tables.facts, stated),
     )
-
-
-def _fact(part: str, quantity: str, runs: NDArray[np.float64], printed: float | None = None, remark: str = "") -> Fact:
-    ci95 = mean_interval(runs).halfwidth if len(runs) > 1 else None
-    return Fact(PAPER, "facts", part, quantity, float(runs.mean()), ci95, len(runs), printed, remark)
-
-
-def _regression_facts(study: Study) -> list[Fact]:
-    part, curves = "Stochastic gradient, η₀ = 1", study.curves("Regression")
-    early = NEAR_OPTIMAL_AFTER
-    regret = curves[simulated.REGRET, simulated.SGD]
-    a_row = (regret[:, -1] - regret[:, early - 1]) / (ROWS - early)
-    return [
-        _fact(
-            part,
-            "distance to w",
-            curves[simulated.DISTANCE, simulated.SGD][:, -1],
-            remark="The fifth weight is 2, as in the paper's vector; its formula has 1.",
-        ),
-        _fact(part, "…of recursive least squares", curves[simulated.DISTANCE, simulated.LEAST_SQUARES][:, -1]),
-        _fact(part, f"regret after {early} rows", regret[:, early - 1]),
-        _fact(part, f"regret after {ROWS:,} rows", regret[:, -1]),
-        _fact(
-            part,
-            "regret a row from then on",
-            a_row,
-            remark=f"“They increase very slowly after {early} steps”; the noise itself costs {NOISE**2:g} a row.",
-        ),
-    ]
-
-
-def _perceptron_facts(study: Study) -> list[Fact]:
-    part, curves = "Perceptron", study.curves("Perceptron")
-    accuracy = {name: runs for (quantity, name), runs in curves.items() if quantity == simulated.ACCURACY}
-    best, printed = (simulated.line_name(line) for line in (simulated.BEST_LINE, simulated.PRINTED_LINE))
-    said = {
-        simulated.MARGIN_0: "Updates at y w'x ≤ margin, with η y x: the printed < never begins from w = 0, nor η y w.",
-        simulated.MARGIN_1: "“The classification ability … is near optimal after some number of updates.”",
-        simulated.AVERAGED: "",
-    }
-    return [
-        Fact(
-            PAPER,
-            "facts",
-            part,
-            "best accuracy possible",
-            float(ndtr(math.sqrt(2.0))),
-            printed=OPTIMAL_ACCURACY,
-            remark="Φ(√2).",
-        ),
-        _fact(part, f"{best} on these rows", accuracy[best]),
-        _fact(
-            part,
-            f"{printed} on these rows",
-            accuracy[printed],
-            OPTIMAL_ACCURACY,
-            "A misprint: that line goes through both means.",
-        ),
-        *(_fact(part, f"cumulative, {name}", accuracy[name][:, -1], remark=why) for name, why in said.items()),
-    ]
-
-
-def _component_facts(study: Study) -> list[Fact]:
-    part, curves = "First principal component", study.curves("First component")
-    length = math.hypot(*FIRST_COMPONENT)
-    misprints = (f"A misprint, two digits being swapped: as printed, the vector is {length:.4f} long.", "")
-    apart = float(np.linalg.norm(simulated.RAW_AXIS - simulated.TRUE_AXIS))
-    said = {
-        simulated.CENTRED: "",
-        simulated.RAW: f"Raw rows lead to the first axis of E x x', {apart:.2f} away: they must be centred.",
-        simulated.VARIANCE_WEIGHED: "As in Weng, Zhang & Hwang 2003, to which the paper refers.",
-        simulated.BATCH: "",
-    }
-    return [
-        *(
-            Fact(
-                PAPER,
-                "facts",
-                part,
-                f"v₁, entry {place + 1}",
-                float(simulated.TRUE_AXIS[place]),
-                None,
-                1,
-                number,
-                remark,
-            )
-            for place, (number, remark) in enumerate(zip(FIRST_COMPONENT[:2], misprints, strict=True))
-        ),
-        *(
-            _fact(
-                part, f"distance, {name}", curves[simulated.DISTANCE, name].reshape(study.runs, -1)[:, -1], remark=why
-            )
-            for name, why in said.items()
-        ),
-    ]
 
 
 # ---- figures --------------------------------------------------------------------------------------------
