@@ -140,7 +140,7 @@ def speeds(lines: Mapping[str, Mapping[str, float]]) -> Table:
     table = _empty()
     table.add_column("", no_wrap=True)
     for measure in next(iter(lines.values())):
-        table.add_column(measure.replace(" ", "\n"), justify="right", no_wrap=True, vertical="bottom")
+        table.add_column("\n".join(measure.rsplit(" ", 1)), justify="right", no_wrap=True, vertical="bottom")
     for name, values in lines.items():
         table.add_row(name, *(f"{value:,.0f}" if value >= 1000 else f"{value:.4f}" for value in values.values()))
     return table
