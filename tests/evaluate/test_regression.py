@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, SGDRegressor
 from sklearn.metrics import mean_absolute_error, mean_squared_error
 
-from thalweg import OnlineLDC, OnlineLinearRegression
+from thalweg import Committee, OnlineLDC, OnlineLinearRegression
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate import (
     Cumulative,
@@ -15,11 +15,12 @@ from thalweg.evaluate import (
     KnownWeights,
     Windowed,
     curve_regression,
+    prequential,
     prequential_regression,
     regrets,
     summarise_regression,
 )
-from thalweg.streams import LinearResponse
+from thalweg.streams import LinearResponse, MovingPlane
 
 STREAM = LinearResponse(seed=3, length=700)
 
@@ -97,6 +98,10 @@ def test_what_cannot_be_walked_is_refused():
     for model in (OnlineLDC(), LinearRegression(), object()):
         with pytest.raises(InvalidParameter, match="be a regressor with predict_then_learn"):
             prequential_regression(model, STREAM)
+    with pytest.raises(InvalidParameter, match="prequential_regression walks a regressor"):
+        prequential(OnlineLinearRegression(), MovingPlane())
+    with pytest.raises(InvalidParameter, match="The 'members' parameter of Committee must"):
+        Committee([OnlineLDC(), OnlineLinearRegression()]).partial_fit([[1.0], [2.0]], [0, 1])
     for collect in (summarise_regression, curve_regression):
         with pytest.raises(InvalidInput, match="at least one row"):
             collect([])

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from tests.oracles_regression import SlowGradient, penalty_held, slow_least_squares
+from tests.regressor_laws import REGRESSORS
 from thalweg import OnlineLinearRegression, kernels
 from thalweg.errors import Diverging, InvalidParameter, ModelFileError
 from thalweg.rates import ErrorDriven, InverseSqrt
@@ -218,6 +220,26 @@ def test_an_exploding_step_is_cut_and_named(seed, scale, rate, averaged, penalty
         for x, target in zip(X, y.tolist(), strict=True):
             single.learn_one(x, target)
     assert [(each.category, each.filename) for each in told] == [(Diverging, __file__)]
+
+
+@pytest.mark.filterwarnings("ignore::thalweg.errors.Diverging")
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=seeds,
+    values=st.lists(st.sampled_from([0.0, 1e-45, -1e-30, 1e-10, 1.0, -3.0, 1e10, 1e30, -1e50, 1e50]), min_size=2),
+    name=st.sampled_from(sorted(REGRESSORS)),
+)
+def test_nothing_that_may_be_learned_makes_it_infinite(seed, values, name):
+    rng = np.random.default_rng(seed)
+    p = int(rng.integers(1, 12))
+    model = clone(REGRESSORS[name])
+    X = rng.choice(values, (60, p)) * rng.choice([1.0, 0.5], (60, p))
+    answers = model.predict_then_learn(X, rng.choice(values, 60))
+    assert np.isfinite(answers).all()
+    assert np.isfinite(model.coef_).all()
+    for each in model._core.state().values():
+        assert np.isfinite(each).all()
+    assert (model._core.state().get("factor_diagonal", np.ones(1)) > 0).all()
 
 
 def test_unscaled_features_are_survived():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
@@ -22,6 +22,9 @@ def core_of(model: Any, features: int, owner: str, parameter: str) -> StreamCore
     """A fresh core for this classifier; an error that names the owner's parameter where it is none."""
     if isinstance(model, StreamClassifier):
         return model._make_core(features)
+    numeric = hasattr(model, "__sklearn_tags__") and not isinstance(model, type) and is_regressor(model)
+    if numeric:
+        raise InvalidParameter.of(owner, parameter, "be classifiers", model)
     if isinstance(model, type) or not (hasattr(model, "partial_fit") and hasattr(model, "predict")):
         raise InvalidParameter.of(owner, parameter, "have partial_fit and predict", model)
     return compiled.foreign(features, _Foreign(model))

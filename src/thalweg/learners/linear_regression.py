@@ -67,7 +67,8 @@ class OnlineLinearRegression(StreamRegressor):
         With "sgd", answer with the average of all weights so far (Polyak): steadier on a still stream.
     penalty : float >= 0, default 0.0
         L2 penalty; larger shrinks the weights more. "sgd": every step also shrinks the weights by this share of itself.
-        "rls": the alpha of ridge regression, held against forgetting to within a factor of two.
+        "rls": the alpha of ridge regression, held against forgetting to within a factor of two. A little, some 0.01 of
+        a typical squared feature, keeps the first answers tame, when rows are as few as features.
     forgetting : float in [0, 1), default 0.0
         Old rows lose this share of their weight with every new row, so the memory is about 1 / forgetting rows; larger
         follows drift faster and is noisier. "rls": of the squared errors. "sgd", when ``averaged``: of the average.

@@ -105,7 +105,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         """Learn one row: an array, a sequence of numbers, or a dict of feature name to number."""
         core: RegressionCore | None = self.__dict__.get("_core")
         target: float | Floats
-        if core is not None and type(y) is float:
+        if core is not None and isinstance(y, float):
             target = y
         else:
             core, target = self._meet(x, y)
