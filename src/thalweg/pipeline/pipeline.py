@@ -210,4 +210,5 @@ class TransformerPipeline(StreamPipeline, StreamTransformer):
 def _kind_of(last: Any) -> type[StreamPipeline]:
     if isinstance(last, StreamTransformer):
         return TransformerPipeline
-    return RegressorPipeline if is_regressor(last) else ClassifierPipeline
+    numeric = hasattr(last, "__sklearn_tags__") and is_regressor(last)
+    return RegressorPipeline if numeric else ClassifierPipeline
