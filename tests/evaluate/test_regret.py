@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thalweg import OnlineLDC
+from thalweg import OnlineLDC, OnlineLinearRegression
 from thalweg.errors import InvalidInput
 from thalweg.evaluate import (
     BestWeights,
@@ -21,6 +21,7 @@ from thalweg.evaluate import (
     cumulative_accuracy,
     curve,
     prequential,
+    prequential_regression,
     regrets,
     subspace_overlap,
 )
@@ -137,6 +138,17 @@ def test_mistakes_beside_those_of_a_known_line() -> None:
     )
 
 
+def test_records_of_numbers_have_a_regret_as_well() -> None:
+    stream = LinearResponse(seed=4)
+    X, y = stream.take()
+    answers = OnlineLinearRegression().predict_then_learn(X, y)
+    records = prequential_regression(OnlineLinearRegression(), stream, chunk=300)
+    against = list(regrets(records, stream, KnownWeights(stream.weights)))
+    at_once = Regret(KnownWeights(stream.weights)).update(X, y, answers)
+    np.testing.assert_allclose(np.concatenate([record.regret for record in against]), at_once.regret, rtol=1e-12)
+    assert [record.start for record in against] == [0, 300, 600, 900]
+
+
 def test_cumulative_accuracy_is_the_error_over_all_rows_so_far() -> None:
     stream = DriftingGaussians(seed=1, length=300)
     records = list(prequential(OnlineLDC(0.5), stream, chunk=37))
@@ -165,3 +177,10 @@ def test_axes_and_subspaces_are_compared_free_of_sign_and_basis(seed: int, k: in
 def test_rows_that_do_not_belong_together_are_refused(X, y, answers) -> None:
     with pytest.raises(InvalidInput, match="as many rows"):
         Regret(BestWeights()).update(X, y, answers)
+    with pytest.raises(InvalidInput, match="2 features of the known weights, got 1"):
+        Regret(KnownWeights([1.0, 2.0])).update([[1.0]], [1.0], [1.0])
+    regret = Regret(BestWeights())
+    before = regret.update([[1.0], [2.0]], [1.0, 5.0], [0.0, 0.0])
+    with pytest.raises(InvalidInput, match="keep their numbers of features"):
+        regret.update([[1.0, 2.0]], [1.0], [1.0])
+    assert regret.update([[0.0]], [0.0], [0.0]).regret == pytest.approx(before.regret[-1])

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
+from thalweg.errors import InvalidInput
 from thalweg.streams.stream import Floats
 
 #: Rows whose innovations are found at once: long enough for matrix products, short against their squares.
@@ -36,6 +37,9 @@ class RunningLeastSquares:
         """Take in rows X (rows, features) and y (rows, outputs); the smallest possible loss after each of them."""
         if self._triangle.size == 0:
             self._triangle, self._rotated = np.empty((0, X.shape[1])), np.empty((0, y.shape[1]))
+        expected, got = (self._triangle.shape[1], self._rotated.shape[1]), (X.shape[1], y.shape[1])
+        if got != expected:
+            raise InvalidInput(f"Rows must keep their numbers of features and targets, {expected}, got {got}.")
         totals = np.empty(len(y))
         done = 0
         while done < len(y):

@@ -2,13 +2,13 @@
 
 A reference is an immutable description; `Regret` follows it along a stream in constant memory:
 
-==================  ==============================================================  =============================
-reference           its loss after t rows                                           for
-==================  ==============================================================  =============================
+===================  ==============================================================  =========================
+reference            its loss after t rows                                           for
+===================  ==============================================================  =========================
 ``KnownWeights(w)``  Σ |y - w'x|²                                                    numbers (Wu & Snell 2016)
-``BestWeights()``   the least Σ |y - w'x|² of any w, found afresh after each row    numbers
-``KnownLine(w)``    mistakes of the side of w'x = 0                                 two classes
-==================  ==============================================================  =============================
+``BestWeights()``    the least Σ |y - w'x|² of any w, found afresh after each row    numbers
+``KnownLine(w)``     mistakes of the side of w'x = 0                                 two classes
+===================  ==============================================================  =========================
 
 Against `KnownWeights` regret may fall, even below zero, for noise favours nobody; against `BestWeights` it is the
 classical regret, never negative for answers that are one linear model throughout.
@@ -72,7 +72,7 @@ class KnownWeights:
     def begin(self) -> Following:
         """At the first row."""
         weights, intercept = (np.asarray(each, dtype=np.float64) for each in (self.weights, self.intercept))
-        return _RowByRow(lambda X, y: _squared(y, X @ weights.T + intercept))
+        return _RowByRow(lambda X, y: _squared(y, _weighted(X, weights) + intercept))
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,9 @@ class KnownLine:
         """At the first row."""
         weights = np.asarray(self.weights, dtype=np.float64)
         first, second = self.labels
-        return _RowByRow(lambda X, y: self.loss(y, np.where(X @ weights + self.intercept > 0.0, second, first)))
+        return _RowByRow(
+            lambda X, y: self.loss(y, np.where(_weighted(X, weights) + self.intercept > 0.0, second, first))
+        )
 
 
 Reference: TypeAlias = KnownWeights | BestWeights | KnownLine
@@ -183,7 +185,7 @@ class Answered(Protocol):
 
 
 def regrets(records: Iterable[Answered], stream: Stream, reference: Reference) -> Iterator[RegretRecord]:
-    """The regret of a learner that `prequential` walked along the stream, record by record.
+    """The regret of a learner that `prequential` or `prequential_regression` walked along the stream, by record.
 
     The rows are read from the stream once more. Labels are compared as the records hold them: as places among the
     stream's classes.
@@ -223,6 +225,14 @@ class _InHindsight:
     def totals(self, X: Floats, y: NDArray[Any]) -> Floats:
         rows = np.column_stack([X, np.ones(len(X))]) if self._intercept else X
         return self._least_squares.totals(rows, y.reshape(len(y), -1).astype(np.float64))
+
+
+def _weighted(X: Floats, weights: Floats) -> Floats:
+    if weights.shape[-1] != X.shape[1]:
+        raise InvalidInput(
+            f"The rows must have the {weights.shape[-1]} features of the known weights, got {X.shape[1]}."
+        )
+    return X @ weights.T
 
 
 def _squared(y: NDArray[Any], answers: NDArray[Any]) -> Floats:
