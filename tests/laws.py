@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from thalweg import (
+    CCIPCA,
     AutoClassifier,
     BalancedWinnow,
     Committee,
@@ -19,6 +20,9 @@ from thalweg import (
     OnlineLogistic,
     PassiveAggressive,
     Perceptron,
+    RandomFeatures,
+    StandardScaler,
+    StreamPipeline,
     TrendForecast,
 )
 from thalweg.rates import ErrorDriven, InverseSqrt
@@ -34,6 +38,7 @@ LEARNERS = {
     "Perceptron": Perceptron(0.5),
     "Perceptron-averaged": Perceptron(InverseSqrt(1.0), margin=0.5, averaged=True, random_state=3),
     "Perceptron-error-driven": Perceptron(ErrorDriven(0.5, 4), start_scale=0.0),
+    "Perceptron-no-intercept": Perceptron(0.5, margin=0.2, averaged=True, intercept=False),
     "BalancedWinnow": BalancedWinnow(0.6),
     "BalancedWinnow-decaying": BalancedWinnow(InverseSqrt(0.5)),
     "BalancedWinnow-error-driven": BalancedWinnow(ErrorDriven(0.5, 6), random_state=1),
@@ -52,6 +57,11 @@ LEARNERS = {
     "Committee-persistence": Committee([OnlineLDC("auto", counts="soft")], loss="log", persistence=True),
     "AutoClassifier": AutoClassifier(),
     "AutoClassifier-persistence": AutoClassifier(persistence=True),
+    "StreamPipeline": StreamPipeline([StandardScaler(), OnlineLDC(0.3, counts="soft")]),
+    "StreamPipeline-named": StreamPipeline(
+        [("scale", StandardScaler(forgetting=0.05, clip=5.0)), ("map", RandomFeatures(40)), ("model", Perceptron())]
+    ),
+    "StreamPipeline-axes": StreamPipeline([RandomFeatures(12, sigma=3.0), CCIPCA(3), AutoClassifier()]),
     "NoChange": NoChange(),
     "MajorityClass": MajorityClass(),
 }

@@ -12,6 +12,7 @@ from matplotlib.text import Text
 
 from thalweg.errors import MissingExtra
 from thalweg.report import (
+    bands,
     contours,
     critical_difference,
     curve_grid,
@@ -19,6 +20,7 @@ from thalweg.report import (
     member_weights,
     over_time,
     progression,
+    scatter,
     shifted_times,
     snapshots,
     style,
@@ -98,6 +100,27 @@ def weights_figure() -> Figure:
     return member_weights.draw(rows, shares, title="ELEC2: whose voice counts", block=336)
 
 
+def bands_figure() -> Figure:
+    times = np.arange(1, 1001)
+    shown = [
+        bands.Band(name, 2.0 / times**power, 1.0 / times**power, 3.0 / times**power)
+        for name, power in (("SGD, η₀ = 1", 0.5), ("recursive least squares", 1.0), ("averaged SGD", 0.25))
+    ]
+    quantity = "distance to the true weights (no unit)"
+    panels = [
+        bands.Panel("As in the paper", quantity, times, shown, levels={"batch": 0.1}, limits=(0.0, 2.5)),
+        bands.Panel("The same, logarithmic", quantity, times, shown, logarithmic_time=True, logarithmic=True),
+    ]
+    return bands.draw(panels, title="Figure 1. Estimation error, 100 runs")
+
+
+def scatter_figure() -> Figure:
+    X = np.random.default_rng(1).normal(size=(200, 2)) * [3.0, 1.0]
+    clouds = [scatter.Cloud("class +1", X + 1.0), scatter.Cloud("class −1", X - 1.0)]
+    lines = [scatter.Line("best line", (0.0, 0.0), (1.0, -1.0)), scatter.Line("printed line", (0.0, 1.0), (0.0, 2.0))]
+    return scatter.draw(clouds, lines, title="Figure 3. Rows of two classes")
+
+
 def ranks_figure() -> Figure:
     names = [f"passive-aggressive C={place}" for place in range(21)]
     ranks = dict(zip(names, np.linspace(2.0, 19.0, 21) ** 1.02, strict=True))
@@ -113,6 +136,8 @@ FIGURES = [
     contour_figure,
     shifted_figure,
     weights_figure,
+    bands_figure,
+    scatter_figure,
 ]
 
 
@@ -223,6 +248,25 @@ def test_bars_join_what_the_critical_difference_cannot_tell_apart() -> None:
     np.testing.assert_allclose(bars, [[0.94, 2.06], [1.94, 3.56]])
     texts = [text.get_text() for text in axes.texts]
     assert texts[-4:] == ["a  1.0", "b  2.0", "3.5  c", "3.5  d"]
+
+
+def test_a_band_is_the_mean_and_its_quantiles_and_leaves_out_a_tenth_on_either_side() -> None:
+    runs = np.random.default_rng(2).permuted(np.add.outer(np.arange(101.0), [0.0, 5.0, 9.0]), axis=0)
+    band = bands.Band.of("runs", runs)
+    np.testing.assert_allclose([band.low, band.mean, band.high], np.add.outer([10.0, 50.0, 90.0], [0.0, 5.0, 9.0]))
+    panel = bands.Panel("", "", np.arange(1, 4), [band])
+    (axes,) = bands.draw([panel], title="Runs").axes
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), band.mean)
+    extent = axes.collections[0].get_datalim(axes.transData)
+    assert (extent.y0, extent.y1) == (10.0, 99.0)
+
+
+def test_both_axes_of_a_scatter_have_one_scale_and_hold_all_points() -> None:
+    (axes,) = scatter_figure().axes
+    assert axes.get_aspect() == 1.0
+    for line in axes.lines[:2]:
+        for values, (low, high) in zip(line.get_data(), (axes.get_xlim(), axes.get_ylim()), strict=True):
+            assert low < min(values) <= max(values) < high
 
 
 def test_shares_fill_the_height_in_shades_of_their_family() -> None:

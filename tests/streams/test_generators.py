@@ -7,8 +7,10 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 
-from thalweg.streams import MovingPlane, RotatingCheckerboard, Stagger
+from thalweg.errors import InvalidInput
+from thalweg.streams import LinearResponse, MovingPlane, RotatingCheckerboard, Stagger
 
 SIZES, COLOURS, SHAPES = (
     ("small", "medium", "large"),
@@ -93,3 +95,16 @@ def test_the_checkerboard_is_blurred_only_after_labelling() -> None:
     cells, _, _ = np.histogram2d(points[:, 0], points[:, 1], bins=4, range=[[0, 1], [0, 1]])
     # chi-square with 15 degrees of freedom: above 37.7 with probability 0.001
     assert ((cells - 1250.0) ** 2 / 1250.0).sum() < 37.7
+
+
+def test_a_linear_response_is_its_weighted_sum_and_unit_noise_scaled() -> None:
+    stream = LinearResponse(seed=5, noise=0.25, drift=[0.0, 0.0, 0.0, 0.001, 0.0])
+    X, y = stream.take(20_000)
+    w = [1.0, -1.0, 0.5, -0.5, 2.0]
+    rest = y - [sum(a * b for a, b in zip(w, x, strict=True)) + 0.001 * t * x[3] for t, x in enumerate(X.tolist())]
+    assert (rest.mean(), rest.std()) == pytest.approx((0.0, 0.25), abs=0.005)
+    assert scipy.stats.kstest(rest, "norm", args=(0, 0.25)).pvalue > 0.001
+    assert scipy.stats.kstest(X.ravel(), "uniform").pvalue > 0.001
+    assert abs(np.corrcoef(np.column_stack([X, rest]).T) - np.eye(6)).max() < 0.03
+    with pytest.raises(InvalidInput, match="numbers and have no classes"):
+        _ = stream.classes

@@ -84,6 +84,12 @@ PAPERS: Mapping[str, Paper] = {
             ("table1", "table2", "table3", "table4", "fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7"),
         ),
         Paper(
+            "wusnell2016",
+            "Wu & Snell",
+            "An introduction to incremental learning",
+            ("facts", "fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "digits", "kernel"),
+        ),
+        Paper(
             "auto",
             "Our own study",
             "The untuned default beside its members, the baselines and River",

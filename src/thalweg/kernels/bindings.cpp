@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "arrays.hpp"
 #include "baselines.hpp"
 #include "committee.hpp"
 #include "core.hpp"
@@ -17,9 +18,12 @@
 #include "passive_aggressive.hpp"
 #include "perceptron.hpp"
 #include "persistence.hpp"
-#include "rate_bank.hpp"
 #include "python_state.hpp"
+#include "rate_bank.hpp"
+#include "rate_code.hpp"
+#include "regression_bindings.hpp"
 #include "scaled.hpp"
+#include "transform_bindings.hpp"
 #include "winnow.hpp"
 
 namespace nb = nanobind;
@@ -27,23 +31,6 @@ using namespace nb::literals;
 using namespace thalweg::THALWEG_LEVEL;
 
 namespace {
-
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Cube = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-using Labels = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using LabelMatrix = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using OutMatrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using OutVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using OutLabels = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-using RateCode = std::tuple<int64_t, double, int64_t>;
-constexpr double kLeastRate = 1e-6, kNoLimit = 1e300;
-
-Rate make_rate(const RateCode &code, Rate::Form form, bool below_one) {
-  const auto [kind, start, window] = code;
-  const bool bounded = kind == Rate::kErrorDriven || (below_one && kind != Rate::kConstant);
-  return Rate(Rate::Kind(kind), start, window, form, bounded ? kLeastRate : 0, bounded ? 1 - kLeastRate : kNoLimit);
-}
 
 template <int P> Learner *discriminant(int64_t p, const DiscriminantOptions &options, const Rate &rate) {
   if constexpr (P > 16) {
@@ -119,6 +106,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
                      return c.learner->rate();
                    })
       .def_prop_ro("confidence", [](const Core &c) { return c.learner->confidence(); })
+      .def_prop_ro("may_fail", [](const Core &c) { return c.learner->may_fail(); })
       .def("name_features", [](Core &c, nb::tuple names) { c.row.name(names); })
       .def("announce",
            [](Core &c, int64_t at) {
@@ -149,6 +137,12 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
            },
            "X"_a, "y"_a, "answers"_a = nb::none(), "scores"_a = nb::none(), "rates"_a = nb::none(),
            "shares"_a = nb::none())
+      .def("adapters",
+           [](const Core &c) {
+             nb::list found;
+             collect_adapters(*c.learner, found);
+             return found;
+           })
       .def_prop_ro("n_voices", [](const Core &c) { return c.learner->voices(); })
       .def_prop_ro("n_members", [](const Core &c) { return c.learner->members(); })
       .def("shares",
@@ -222,11 +216,11 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
       "features"_a, "rate"_a, "soft_counts"_a, "covariance_2008"_a, "warmup"_a, "ridge"_a);
   module.def(
       "perceptron",
-      [](int64_t p, RateCode rate, double margin, bool averaged, double start_scale, uint64_t seed) {
-        return new Core(new Perceptron(p, PerceptronOptions{margin, start_scale, averaged, seed},
+      [](int64_t p, RateCode rate, double margin, bool averaged, double start_scale, uint64_t seed, bool intercept) {
+        return new Core(new Perceptron(p, PerceptronOptions{margin, start_scale, averaged, intercept, seed},
                                        make_rate(rate, Rate::kPower, false)));
       },
-      "features"_a, "rate"_a, "margin"_a, "averaged"_a, "start_scale"_a, "seed"_a);
+      "features"_a, "rate"_a, "margin"_a, "averaged"_a, "start_scale"_a, "seed"_a, "intercept"_a = true);
   module.def(
       "winnow",
       [](int64_t p, RateCode rate, uint64_t seed) {
@@ -251,13 +245,6 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
       "features"_a, "rate"_a, "penalty"_a);
   module.def("foreign", [](int64_t p, nb::object adapter) { return new Core(new Foreign(p, std::move(adapter))); },
              "features"_a, "adapter"_a);
-  module.def("adapters",
-             [](const Core &core) {
-               nb::list found;
-               collect_adapters(*core.learner, found);
-               return found;
-             },
-             "core"_a);
   module.def("persistence", [](int64_t p) { return new Core(new Persistence(p)); }, "features"_a);
   module.def(
       "rate_bank",
@@ -312,6 +299,9 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
              "core"_a, "member"_a);
   module.def("no_change", [](int64_t p) { return new Core(new NoChange(p)); }, "features"_a);
   module.def("majority", [](int64_t p) { return new Core(new Majority(p)); }, "features"_a);
+
+  bind_regression(module);
+  bind_transforms(module);
 
   module.def("first_bad", [](Matrix X) {
     const int64_t at = first_bad(X.data(), X.size());

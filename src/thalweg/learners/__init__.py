@@ -3,6 +3,7 @@
 from thalweg.learners.auto import AutoClassifier
 from thalweg.learners.committee import Committee
 from thalweg.learners.hiraoka import HiraokaLDA
+from thalweg.learners.linear_regression import OnlineLinearRegression
 from thalweg.learners.logistic import OnlineLogistic
 from thalweg.learners.majority import MajorityClass
 from thalweg.learners.no_change import NoChange
@@ -20,6 +21,7 @@ __all__ = [
     "MajorityClass",
     "NoChange",
     "OnlineLDC",
+    "OnlineLinearRegression",
     "OnlineLogistic",
     "PassiveAggressive",
     "Perceptron",

@@ -17,7 +17,7 @@ from sklearn.base import ClassifierMixin
 from thalweg.errors import InvalidInput
 from thalweg.kernels._base import Core
 from thalweg.learners.estimator import StreamEstimator
-from thalweg.learners.labels import Labels, as_labels
+from thalweg.learners.labels import LABEL_TYPES, Labels, as_labels
 from thalweg.learners.python_core import PythonCore
 from thalweg.learners.rows import Floats, Row, as_rows, width_of
 
@@ -257,6 +257,15 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
         self._begin_with(core, names)
         self._labels = known
         self.classes_ = known.values
+
+    def _header(self) -> dict[str, Any]:
+        return {"labels": {"kind": self._labels.kind, "values": self._labels.values.tolist()}}
+
+    def _attributes_from(self, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        known = Labels(np.array(header["labels"]["values"], dtype=LABEL_TYPES[header["labels"]["kind"]]))
+        if arrays["n_classes"].tolist() != [len(known)]:
+            raise ValueError("the labels and the state disagree")
+        return {"_labels": known, "classes_": known.values}
 
 
 class WithProbabilities:

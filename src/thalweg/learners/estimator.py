@@ -81,6 +81,14 @@ class StreamEstimator(BaseEstimator):
         self._core = core
         self._begun_with = _described(self)
 
+    def _header(self) -> dict[str, Any]:
+        """What was learned beside the core and the columns, as JSON holds it: for model files."""
+        return {}
+
+    def _attributes_from(self, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        """The attributes those entries stand for; ValueError where they and the core's arrays disagree."""
+        return {}
+
     # ------------------------------------------------------------------ being an estimator
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -89,11 +97,15 @@ class StreamEstimator(BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
         if "_core" in state:
+            adapters = self._adapters()
+            if adapters:  # members that are not ours: objects, for copies and pickles and never for files
+                state["_learned_elsewhere"] = [adapter.learned() for adapter in adapters]
             state["_core"] = state["_core"].state()
             del state["_begun_with"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        elsewhere = state.pop("_learned_elsewhere", [])
         super().__setstate__(state)
         if "_core" in self.__dict__:
             saved: dict[str, NDArray[Any]] = state["_core"]
@@ -101,7 +113,12 @@ class StreamEstimator(BaseEstimator):
             if hasattr(self, "feature_names_in_"):
                 self._core.name_features(tuple(self.feature_names_in_.tolist()))
             self._core.restore(saved)
+            for adapter, learned in zip(self._adapters(), elsewhere, strict=True):
+                adapter.take_back(learned)
             self._begun_with = _described(self)
+
+    def _adapters(self) -> list[Any]:
+        return list(self._core.adapters()) if hasattr(self._core, "adapters") else []
 
 
 def _described(estimator: BaseEstimator) -> dict[str, Any]:

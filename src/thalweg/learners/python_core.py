@@ -65,6 +65,10 @@ class PythonCore(ABC):
         scores = self.discriminants(X)
         return np.where(np.isneginf(scores).all(axis=1), -1, scores.argmax(axis=1))
 
+    def adapters(self) -> list[Any]:
+        """The members that are not ours, which give out and take back what they learned as objects."""
+        return []
+
     # ------------------------------------------------------------------ as the contract asks
 
     def name_features(self, names: tuple[str, ...], /) -> None:

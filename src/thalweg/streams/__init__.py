@@ -5,6 +5,7 @@
     Stream                       rows in time: take, batches, iteration; always the same rows
     ├── ConceptStream            generated: a concept at every time that draws any number of rows
     │   ├── DriftingGaussians    classes whose means move: `Circling`, `Gliding` or `Jumping`
+    │   ├── LinearResponse       a weighted sum of the features: numbers, not labels
     │   ├── RotatingCheckerboard four squares that turn: no line follows them
     │   └── RuleStream           …whose labels follow from the features by a rule
     │       ├── Stagger          three concepts that replace one another
@@ -17,6 +18,7 @@ from __future__ import annotations
 from thalweg.streams.concept import Concept, ConceptStream, RuleConcept, RuleStream, Sampler
 from thalweg.streams.datasets import load_covertype, load_elec2, load_sea_concepts, load_weather
 from thalweg.streams.drifting_gaussians import DriftingGaussians
+from thalweg.streams.linear_response import LinearResponse
 from thalweg.streams.motions import Circling, Gliding, Jumping, Motion
 from thalweg.streams.moving_plane import MovingPlane
 from thalweg.streams.rotating_checkerboard import RotatingCheckerboard
@@ -31,6 +33,7 @@ __all__ = [
     "DriftingGaussians",
     "Gliding",
     "Jumping",
+    "LinearResponse",
     "Motion",
     "MovingPlane",
     "RotatingCheckerboard",
