@@ -13,14 +13,18 @@ from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.streams import (
     Circling,
     ConceptStream,
+    DiscAndBow,
     DriftingGaussians,
     Gliding,
     MovingPlane,
+    RingNorm,
     RotatingCheckerboard,
     RuleConcept,
     Stagger,
     Stream,
     Table,
+    TwoNorm,
+    Waveform,
 )
 
 MOTIONS = st.one_of(
@@ -33,6 +37,10 @@ GENERATED = st.one_of(
     st.builds(MovingPlane, seed=st.integers(0, 2**70), degrees_per_row=st.floats(1.0, 90.0)),
     st.builds(RotatingCheckerboard, seed=st.integers(0, 2**70), length=st.integers(2, 400)),
     st.builds(DriftingGaussians, seed=st.integers(0, 2**70), scenario=MOTIONS, length=st.integers(1, 400)),
+    st.builds(TwoNorm, seed=st.integers(0, 2**70), features=st.integers(1, 9), length=st.integers(1, 400)),
+    st.builds(RingNorm, seed=st.integers(0, 2**70), features=st.integers(1, 9), length=st.integers(1, 400)),
+    st.builds(Waveform, seed=st.integers(0, 2**70), length=st.integers(1, 400)),
+    st.builds(DiscAndBow, seed=st.integers(0, 2**70), blur=st.floats(0.1, 1.0), length=st.integers(1, 400)),
 )
 TABLES = st.integers(1, 60).map(lambda n: Table(np.arange(2.0 * n).reshape(n, 2), np.arange(n) % 3))
 MOMENTS = st.lists(st.integers(0, 10**6), max_size=20)
@@ -140,6 +148,11 @@ def test_a_frame_brings_its_names() -> None:
         (lambda: RotatingCheckerboard(side=0.0), "'side' parameter of RotatingCheckerboard"),
         (lambda: RotatingCheckerboard(noise=-0.1), "'noise' parameter of RotatingCheckerboard"),
         (lambda: RotatingCheckerboard(length=1), "at least 2, got 1"),
+        (lambda: TwoNorm(features=0), "'features' parameter of TwoNorm"),
+        (lambda: RingNorm(length=0), "'length' parameter of RingNorm"),
+        (lambda: Waveform(length=1.5), "'length' parameter of Waveform"),
+        (lambda: DiscAndBow(blur=0.0), "'blur' parameter of DiscAndBow"),
+        (lambda: DiscAndBow(half_angle=181.0), "at most 180, got 181.0"),
         (lambda: Table([[1.0]], [0]).take(2), "within its 1 rows, got 2"),
         (lambda: Table([[1.0]], [0]).take(start=2), "'start' parameter of Table"),
         (lambda: Table([[1.0]], [0]).batches(1, rows=3), "'rows' parameter of Table"),
