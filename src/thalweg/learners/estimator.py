@@ -58,6 +58,8 @@ class StreamEstimator(BaseEstimator):
         return tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else None
 
     def _require_same_columns(self, X: ArrayLike) -> None:
+        if type(X) is np.ndarray and X.shape[1:] == (self.n_features_in_,) and not hasattr(self, "feature_names_in_"):
+            return  # scikit-learn's check, which looks for names in many kinds of frames, would find nothing else
         try:
             validate_data(self, X=X, reset=False, skip_check_array=True)
         except ValueError as error:

@@ -24,7 +24,7 @@ Where we depart from the printed paper
 4. At a tie, f(x) = 0, the negative class answers, as in all our learners.
 5. With a ``budget`` each class is a few weighted centroids that follow a stream (`kernel_mean_budget`).
 
-Cost: nothing to learn a row but its memory, 8 (p + 2) bytes; O(n p) to answer one: a matrix product, an exponential and
+Cost: nothing to learn a row but its memory, 8 (p + 1) bytes; O(n p) to answer one: a matrix product, an exponential and
 an addition for each kept row. Tuning: O(n^2) exponentials for every fourth of the 39 widths, the others are squarings.
 """
 
@@ -38,11 +38,13 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidParameter
 from thalweg.learners.contract import StreamClassifier, StreamCore, WithProbabilities
+from thalweg.learners.kernel_mean_budget import begin_budget, budget_core
 from thalweg.learners.kernel_mean_exact import ExactCore, Given
 from thalweg.learners.kernel_mean_gram import Gram, GramCore, linear, polynomial_gram
 from thalweg.learners.kernel_mean_parzen import ParzenCore
 from thalweg.learners.kernel_mean_rule import OneOrEach
 from thalweg.learners.labels import Labels
+from thalweg.learners.python_core import PythonCore
 from thalweg.learners.rows import Floats, Row
 
 KERNELS = ("rbf", "linear", "poly")
@@ -52,7 +54,7 @@ _NUMBERS = int | float | np.integer | np.floating
 class KernelMeanClassifier(WithProbabilities, StreamClassifier):
     """Assigns a row to the class whose mean in a kernel's space it matches best: trained by keeping the rows.
 
-    Without a budget all rows are kept: memory grows with them, 8 (features + 2) bytes a row, and so does the time of an
+    Without a budget all rows are kept: memory grows with them, 8 (features + 1) bytes a row, and so does the time of an
     answer. With a budget the machine is a stream learner of constant size.
 
     Parameters
@@ -84,8 +86,8 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
     forgetting : float in [0, 1), default 0.0
         With a budget: how much of the past a row makes forget; the memory is about 1 / forgetting rows.
     dtype : {"float64", "float32"}, default "float64"
-        Precision of the kept rows and of their kernel values. "float32" halves memory and time; tuning, sums and rows
-        whose kernel values underflow are computed in double precision.
+        Precision of the kept rows and of their kernel values. "float32" halves memory and time; tuning is in double
+        precision all the same, and so are answers where exponents exceed 10,000.
     progress : bool, default True
         A bar on standard error while `fit` tunes for more than two seconds, if that is a terminal.
 
@@ -149,8 +151,6 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
     def _make_core(self, features: int) -> StreamCore:
         self._check_parameters()
         if self.budget is not None:
-            from thalweg.learners.kernel_mean_budget import budget_core
-
             return budget_core(
                 features,
                 budget=self.budget,
@@ -177,12 +177,19 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
         return GramCore(features, given, gram)
 
     def _begin(self, core: StreamCore, rows: Floats, codes: NDArray[np.int64]) -> None:
-        if self.budget is None:
+        if isinstance(core, PythonCore):
             core.begin(rows, codes)
         else:
-            from thalweg.learners.kernel_mean_budget import begin_budget
-
-            begin_budget(core, rows, codes, sigma=self.sigma, rho=self.rho, bias=self.bias, tune=self.tune)
+            begin_budget(
+                core,
+                rows,
+                codes,
+                forgetting=self.forgetting,
+                sigma=self.sigma,
+                rho=self.rho,
+                bias=self.bias,
+                tune=self.tune,
+            )
 
     def _new_core(self, features: int, known: Labels) -> StreamCore:
         core = super()._new_core(features, known)
@@ -218,13 +225,13 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
     def weights_(self) -> Floats:
         """The weight of each class in force."""
         core = self._learned_core()
-        return core.weights if isinstance(core, ExactCore) else np.ravel(core.state()["weights"])
+        return core.in_force.weights.copy() if isinstance(core, ExactCore) else np.ravel(core.state()["weights"])
 
     @property
     def biases_(self) -> Floats:
         """The bias of each class in force."""
         core = self._learned_core()
-        return core.biases if isinstance(core, ExactCore) else np.ravel(core.state()["biases"])
+        return core.in_force.biases.copy() if isinstance(core, ExactCore) else np.ravel(core.state()["biases"])
 
     @property
     def rho_(self) -> float:

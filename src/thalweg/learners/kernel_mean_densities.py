@@ -9,22 +9,23 @@ after four squarings the exponential is computed afresh.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.learners.rows import Floats
+from thalweg.learners.side_by_side import side_by_side
 
 Codes = NDArray[np.int64]
 
 #: Numbers of a block: it stays in a core's own cache through all the widths.
 _BLOCK = 1 << 16
-#: Fewer kernel values than this are computed sooner than a second thread starts.
-_WORTH_A_THREAD = 1 << 22
+#: Fewer kernel values than this are computed sooner than threads start.
+_WORTH_THREADS = 1 << 22
 _SQUARINGS = 4
+#: Exponents below this add nothing beside exp(0) = 1. Underflow is slow, and four squarings of this do not underflow.
+_LEAST = -44.0
 
 
 def squared_distances(X: Floats, Y: Floats) -> Floats:
@@ -92,13 +93,7 @@ def _by_blocks(
     def work(at: slice) -> None:
         _log_means_of_block(distances(at), columns, sigmas, result[:, at])
 
-    if n * columns.sum() * len(sigmas) < _WORTH_A_THREAD:
-        for at in blocks:
-            work(at)
-    else:
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
-            for done, _ in enumerate(threads.map(work, blocks), start=1):
-                tell(done / len(blocks))
+    side_by_side(work, blocks, n * columns.sum() * len(sigmas) > _WORTH_THREADS, tell)
     return result
 
 
@@ -134,6 +129,7 @@ def _kernels(D: Floats, sigmas: Floats) -> Iterator[tuple[int, Floats]]:
             squared += 1
         else:
             np.multiply(D, -sigma, out=K)
+            np.maximum(K, _LEAST, out=K)
             np.exp(K, out=K)  # eq. (6)
             squared = 0
         last = sigma

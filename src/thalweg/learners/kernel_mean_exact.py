@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,14 @@ class Given:
     tunes: bool
     dtype: Any
     progress: bool
+
+
+class InForce(NamedTuple):
+    """Of each class: whether it has rows, its weight, its bias."""
+
+    seen: NDArray[np.bool_]
+    weights: Floats
+    biases: Floats
 
 
 class ExactCore(PythonCore):
@@ -56,6 +64,7 @@ class ExactCore(PythonCore):
         self.rows: list[GrowingRows] = []
         self.tuned = Tuned(1.0, np.empty(0), np.empty(0))
         self.tuned_at = 0
+        self._in_force: InForce | None = None
 
     @abstractmethod
     def keep(self, X: Floats) -> NDArray[Any]:
@@ -73,26 +82,21 @@ class ExactCore(PythonCore):
         return np.array([len(rows) for rows in self.rows], dtype=np.int64)
 
     @property
-    def seen(self) -> NDArray[np.bool_]:
-        """Which classes have rows."""
-        return np.array([len(rows) > 0 for rows in self.rows], dtype=np.bool_)
-
-    @property
     def sigma(self) -> float:
         """The width in force."""
         return self.tuned.sigma if self.given.sigma is None else self.given.sigma
 
     @property
-    def weights(self) -> Floats:
-        """The weight of each class in force."""
-        if self.given.rho is None:
-            return weights_from_tuning(self.tuned.weights, self.seen)
-        return weights_from(self.given.rho, self.seen)
-
-    @property
-    def biases(self) -> Floats:
-        """The bias of each class in force."""
-        return self.tuned.biases if self.given.bias is None else biases_from(self.given.bias, self.seen)
+    def in_force(self) -> InForce:
+        """The rule in force, worked out once after each change."""
+        if self._in_force is None:
+            given, seen = self.given, self.counts > 0
+            self._in_force = InForce(
+                seen,
+                weights_from_tuning(self.tuned.weights, seen) if given.rho is None else weights_from(given.rho, seen),
+                self.tuned.biases if given.bias is None else biases_from(given.bias, seen),
+            )
+        return self._in_force
 
     # ------------------------------------------------------------------ learning
 
@@ -101,6 +105,7 @@ class ExactCore(PythonCore):
         self.rows.insert(at, GrowingRows(self.n_features + self.extra_columns, self.given.dtype))
         sigma, weights, biases = self.tuned
         self.tuned = Tuned(sigma, np.insert(weights, at, np.nan), np.insert(biases, at, self.untuned_bias))
+        self._in_force = None
 
     def forget(self) -> None:
         """As before the first row."""
@@ -109,6 +114,7 @@ class ExactCore(PythonCore):
         self.tuned = Tuned(1.0, nothing, np.full(len(self.rows), self.untuned_bias))
         self.tuned_at = 0
         self.origin = np.zeros(self.n_features)
+        self._in_force = None
 
     def begin(self, X: Floats, y: Codes, /) -> None:
         """Keep these rows and tune on all of them."""
@@ -128,7 +134,8 @@ class ExactCore(PythonCore):
         self._tune_on(before + np.bincount(y[: due - int(before.sum())], minlength=len(before)))
 
     def _add(self, X: Floats, y: Codes) -> None:
-        if not self.seen.any() and len(X):
+        self._in_force = None
+        if len(X) and not any(map(len, self.rows)):
             self.origin = self.choose_origin(X[0])
         kept = self.keep(X)
         for c in np.unique(y).tolist():
@@ -142,6 +149,7 @@ class ExactCore(PythonCore):
         """Tune on the first rows of each class, as many as counted."""
         self.tuned = self.tune([rows.filled[:m] for rows, m in zip(self.rows, counts.tolist(), strict=True)])
         self.tuned_at = int(counts.sum())
+        self._in_force = None
 
     # ------------------------------------------------------------------ saving
 
@@ -190,6 +198,7 @@ class ExactCore(PythonCore):
             self.rows.append(kept)
         self.tuned = Tuned(float(state["sigma"][0]), state["weights"].copy(), state["biases"].copy())
         self.tuned_at = int(state["tuned_at"][0])
+        self._in_force = None
 
     def complete(self, features: NDArray[Any]) -> NDArray[Any]:
         """Kept rows from their features alone."""

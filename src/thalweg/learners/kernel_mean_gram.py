@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
 from thalweg.learners.kernel_mean_exact import ExactCore, Given
-from thalweg.learners.kernel_mean_rule import weights_from
+from thalweg.learners.kernel_mean_rule import biases_from, weights_from
 from thalweg.learners.kernel_mean_search import RHOS, best_threshold, fewest_errors_of, mean_scores, middle_of_minima
 from thalweg.learners.kernel_mean_tuning import FEWEST_ROWS, Tuned
 from thalweg.learners.rows import Floats
@@ -84,8 +84,8 @@ class GramCore(ExactCore):
     def discriminants(self, X: Floats) -> Floats:
         """w_c m_c(x) + b_c; minus infinity for a class not seen."""
         scores = np.full((len(X), self.n_classes), -np.inf)
-        weights, biases = self.weights, self.biases
-        half_way = np.isnan(biases[self.seen]).any()
+        seen, weights, biases = self.in_force
+        half_way = np.isnan(biases[seen]).any()
         for c, rows in enumerate(self.rows):
             if len(rows):
                 bias = -0.5 * weights[c] * self._squared_norm(c) if half_way else biases[c]
@@ -110,7 +110,7 @@ class GramCore(ExactCore):
         if given.bias is None:
             errors = fewest_errors_of(scores, positive)
         else:
-            step = self.biases[high] - self.biases[low]
+            step = float(np.diff(biases_from(given.bias, seen)[[low, high]])[0])
             errors = ((scores + step > 0) != positive).sum(axis=1)
         best = middle_of_minima(errors)
         weights[[low, high]] = 1.0 - rhos[best], rhos[best]

@@ -73,9 +73,8 @@ def log_scores(log_p: Floats, log_scale: Floats, weights: Floats, biases: Floats
         Of each class.
     """
     with np.errstate(divide="ignore"):
-        scores = log_p + np.log(weights)  # eq. (3), in logarithms
-        offsets = np.where(seen, biases - biases[seen].min(initial=np.inf), 0.0)
-        if offsets.any():
+        scores = log_p + np.log(weights)  # eq. (3), in logarithms; the log density of a class not seen is -inf
+        if biases.any():
+            offsets = np.where(seen, biases - biases[seen].min(initial=np.inf), 0.0)
             scores = np.logaddexp(scores + log_scale[:, None], np.log(offsets))  # eq. (5)
-    scores[:, ~seen] = -np.inf
     return np.asarray(scores)

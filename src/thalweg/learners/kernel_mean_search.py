@@ -81,9 +81,14 @@ def fewest_errors_of(scores: Floats, positive: Labels) -> NDArray[np.int64]:
     labelled = ((bits & ~np.int64(1)) | positive).view(np.float64)
     labelled.sort(axis=1)
     errors = _errors_below(labelled.view(np.int64) & 1)
-    inside = errors[:, 1:-1]
-    inside[~_apart(labelled)] = scores.shape[1] + 1
-    return np.asarray(errors.min(axis=1), dtype=np.int64)
+    k, rows, n = errors.argmin(axis=1), np.arange(len(scores)), scores.shape[1]
+    fewest = errors[rows, k]
+    between = (k > 0) & (k < n)
+    pairs = np.stack([labelled[rows, np.maximum(k - 1, 0)], labelled[rows, np.minimum(k, n - 1)]], axis=1)
+    tied = between & ~_apart(pairs)[:, 0]  # no threshold parts equal scores: only then all gaps must be looked at
+    errors[tied, 1:-1] = np.where(_apart(labelled[tied]), errors[tied, 1:-1], n + 1)
+    fewest[tied] = errors[tied].min(axis=1)
+    return np.asarray(fewest)
 
 
 def best_bias(log_p: Floats, positive: Labels, rho: float) -> Threshold:
@@ -99,7 +104,7 @@ def best_threshold(scores: Floats, positive: Labels) -> Threshold:
     errors[1:-1][~_apart(ordered[None])[0]] = len(scores) + 1
     best = np.flatnonzero(errors == errors.min())
     k = int(best[len(best) // 2])
-    beyond = 1e-9 * max(float(np.abs(ordered).max()), _TINY)  # a threshold beyond all scores
+    beyond = max(1e-9 * float(np.abs(ordered).max()), 2.0 * _TINY)  # to a threshold beyond all scores
     if k == 0:
         cut = ordered[0] - beyond
     elif k == len(scores):
@@ -127,10 +132,10 @@ def middle_of_minima(table: NDArray[np.int64]) -> int:
 def _errors_below(positive: NDArray[np.int64]) -> NDArray[np.int64]:
     """Errors when the k lowest scores are called negative, for k = 0 … n; labels in the order of the scores."""
     rows, n = positive.shape
-    errors = np.empty((rows, n + 1), dtype=np.int64)
-    errors[:, 0] = n - positive.sum(axis=1)
-    np.cumsum(2 * positive - 1, axis=1, out=errors[:, 1:])
-    errors[:, 1:] += errors[:, :1]
+    errors = np.zeros((rows, n + 1), dtype=np.int64)
+    np.cumsum(positive, axis=1, out=errors[:, 1:])
+    errors *= 2  # positives below, and negatives above: all negatives less the k - positives that are below
+    errors += (n - errors[:, -1:] // 2) - np.arange(n + 1)
     return errors
 
 

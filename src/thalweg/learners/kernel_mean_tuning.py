@@ -29,12 +29,15 @@ from thalweg.learners.kernel_mean_search import (
     middle_of_minima,
 )
 from thalweg.learners.rows import Floats
+from thalweg.learners.side_by_side import side_by_side
 
 Codes = NDArray[np.int64]
 
 #: Fewer rows, or classes of one row, tell nothing about a width.
 FEWEST_ROWS = 16
 _ROUNDS = 2
+#: Fewer scores than this are sorted sooner than threads start.
+_WORTH_THREADS = 1 << 20
 
 
 class Tuned(NamedTuple):
@@ -113,11 +116,16 @@ def _tune_two(
 ) -> Tuned:
     places = np.flatnonzero(seen)
     rhos = RHOS if rho is None else weights_from(rho, seen)[places[-1:]]
-    if bias is None:
-        table = np.stack([fewest_errors(each, positive, rhos) for each in log_p])
-    else:
-        low, high = biases_from(bias, seen)[places]
-        table = np.stack([errors_at(each, positive, rhos, high - low) for each in log_p])
+    table = np.empty((len(sigmas), len(rhos)), dtype=np.int64)
+
+    def count(at: int) -> None:
+        if bias is None:
+            table[at] = fewest_errors(log_p[at], positive, rhos)
+        else:
+            low, high = biases_from(bias, seen)[places]
+            table[at] = errors_at(log_p[at], positive, rhos, high - low)
+
+    side_by_side(count, range(len(sigmas)), table.size * len(positive) > _WORTH_THREADS)
     at, k = divmod(middle_of_minima(table), len(rhos))
     found = best_bias(log_p[at], positive, float(rhos[k])).bias if bias is None else bias
     weights = np.full(len(seen), np.nan)
