@@ -58,6 +58,9 @@ LEARNERS = {
     "KernelMean-float32": KernelMeanClassifier(sigma=2.0, tune=None, dtype="float32"),
     "KernelMean-linear": KernelMeanClassifier("linear", tune=None),
     "KernelMean-poly": KernelMeanClassifier("poly", degree=2),
+    "KernelMean-budget": KernelMeanClassifier(budget=8, forgetting=0.01),
+    "KernelMean-budget-given": KernelMeanClassifier(sigma=2.0, rho=0.4, bias=0.01, budget=5, forgetting=0.3),
+    "KernelMean-budget-one": KernelMeanClassifier(tune=None, budget=1),
     "NoChange": NoChange(),
     "MajorityClass": MajorityClass(),
 }

@@ -6,9 +6,10 @@
 // So a row joins and moves a centroid where that is cheapest, and else opens one while two others merge. Weight, mean and
 // whole scatter of the class are kept exactly: a centroid knows its weight, its mean and the scatter of its own rows.
 //
-// Each centroid remembers the least price at which it might merge. A merger of the cheapest pair makes no other pair
-// cheaper (Ward's price is reducible), so what is remembered of a partner that has changed still bounds from below, and is
-// computed afresh only where it would be the least of all: O(D p) a row, with one to three passes over the centroids.
+// Each centroid remembers its cheapest partner, that price, and a bound from below of its price with anyone else. A merger of
+// the cheapest pair makes no other pair cheaper (Ward's price is reducible), so bounds stay bounds; who had merged with
+// one of the pair goes with both if that is still below its bound. All prices of a centroid are computed afresh when it was
+// merged, and where a mere bound is the lowest of all: O(D p) a row, two passes over the centroids in most rows.
 //
 // Forgetting divides all weights alike, so prices keep their order; instead, the weight of a new row grows, and is set back
 // by a power of two, without rounding, before it is too large.
@@ -24,8 +25,7 @@ namespace thalweg::THALWEG_LEVEL {
 class Centroids {
  public:
   Centroids(int64_t features, int64_t budget)
-      : p(features), budget(budget), room((budget + kLanes) / kLanes * kLanes), position(room * p, 0.0), weight(room, 0.0),
-        scatter(room, 0.0), price(room, kNever), partner(room, kUnknown), square(room), row(p) {}
+      : p(features), budget(budget), row(p) {}
 
   int64_t count() const { return count_; }
   int64_t capacity() const { return room; }
@@ -36,15 +36,9 @@ class Centroids {
 
   // |x - z_i|^2 of all centroids; `out` has the room of whole vectors.
   void squares(const double *x, double *out) const {
-    for (int64_t i = 0; i < count_; i += kLanes) {
-      const double *z = position.data() + i * p;
-      V sum{};
-      for (int64_t j = 0; j < p; j++) {
-        const V d = x[j] - load<V>(z + j * kLanes);
-        sum += d * d;
-      }
-      store<V>(out + i, sum);
-    }
+    int64_t i = 0;
+    for (; i + 3 * kLanes < count_; i += 4 * kLanes) squares_from<4>(i, x, out);
+    for (; i < count_; i += kLanes) squares_from<1>(i, x, out);
   }
 
   // The weights of all earlier rows fade by `factor`, as against those to come; true where a centroid may have died.
@@ -53,7 +47,7 @@ class Centroids {
     if (unit_ < kLargestUnit) return false;
     const double half = std::ldexp(1.0, -std::ilogb(unit_));
     unit_ *= half;
-    for (Buffer *values : {&weight, &scatter, &price})
+    for (Buffer *values : {&weight, &scatter, &price, &others})
       for (int64_t i = 0; i < count_; i++) (*values)[i] *= half;
     for (int64_t i = count_ - 1; i >= 0; i--)
       if (weight[i] < kLeastWeight) remove(i);
@@ -83,31 +77,34 @@ class Centroids {
   }
 
   void clear() {
-    std::fill(price.begin(), price.end(), kNever);
+    for (Buffer *values : {&price, &others}) std::fill(values->begin(), values->end(), kNever);
     count_ = 0, total_ = 0, unit_ = 1;
   }
 
-  static constexpr int64_t kColumns = 4;  // of what is saved beside a centroid: weight, scatter, price, partner
+  static constexpr int64_t kColumns = 5;  // of what is saved beside a centroid
   void save(double *positions, double *table) const {
     for (int64_t i = 0; i < count_; i++) {
       for (int64_t j = 0; j < p; j++) positions[i * p + j] = position[place(i, j)];
-      const double all[kColumns] = {weight[i], scatter[i], price[i], double(partner[i])};
+      const double all[kColumns] = {weight[i], scatter[i], price[i], others[i], double(partner[i])};
       std::copy(all, all + kColumns, table + i * kColumns);
     }
   }
   void load_from(const double *positions, const double *table, int64_t count, double unit, double total) {
     if (!(unit >= 1 && unit < kLargestUnit)) throw BadState("units");
     clear();
+    make_room(count);
     for (int64_t i = 0; i < count; i++) {
       for (int64_t j = 0; j < p; j++) {
         if (!std::isfinite(positions[i * p + j])) throw BadState("centroids");
         position[place(i, j)] = positions[i * p + j];
       }
       const double *all = table + i * kColumns;
-      const bool known = all[3] >= 0 && all[3] < double(count) && all[3] != double(i) && all[3] == std::floor(all[3]);
-      if (!(all[0] > 0 && all[0] < 1e300 && all[1] >= 0 && all[1] < kNever && all[2] >= 0 && (known || all[3] == kUnknown)))
+      const double with = all[4];
+      const bool known = with >= 0 && with < double(count) && with != double(i) && with == std::floor(with);
+      if (!(all[0] > 0 && all[0] < 1e300 && all[1] >= 0 && all[1] < kNever && all[2] >= 0 && all[3] >= 0 &&
+            (known || with == kUnknown)))
         throw BadState("centroid_table");
-      weight[i] = all[0], scatter[i] = all[1], price[i] = all[2], partner[i] = int64_t(all[3]);
+      weight[i] = all[0], scatter[i] = all[1], price[i] = all[2], others[i] = all[3], partner[i] = int64_t(with);
     }
     if (count && !(total > 0 && total < 1e300)) throw BadState("class_weights");
     count_ = count, unit_ = unit, total_ = total;
@@ -118,6 +115,29 @@ class Centroids {
   static constexpr double kNever = __builtin_inf();
   static constexpr int64_t kUnknown = -1;
   static constexpr double kLargestUnit = 0x1p60, kLeastWeight = 0x1p-60;  // a new row weighs 1 to 2 when dead ones are sought
+
+  // Vectors of centroids side by side, so that their sums need not wait for one another.
+  template <int Vectors> THALWEG_INLINE void squares_from(int64_t i, const double *x, double *out) const {
+    const double *z = position.data() + i * p;
+    V sum[Vectors]{};
+    for (int64_t j = 0; j < p; j++)
+      for (int v = 0; v < Vectors; v++) {
+        const V d = x[j] - load<V>(z + (v * p + j) * kLanes);
+        sum[v] += d * d;
+      }
+    for (int v = 0; v < Vectors; v++) store<V>(out + i + v * kLanes, sum[v]);
+  }
+
+  // Memory follows the centroids there are: a class that was only announced has none.
+  void make_room(int64_t centroids) {
+    if (centroids <= room) return;
+    room = std::max(centroids, std::min(2 * room, budget + 1)) + kLanes - 1;
+    room -= room % kLanes;
+    position.resize(room * p, 0.0);
+    partner.resize(room, kUnknown);
+    for (Buffer *values : {&weight, &scatter, &square}) values->resize(room, 0.0);
+    for (Buffer *values : {&price, &others}) values->resize(room, kNever);
+  }
 
   // Centroids stand in lanes: coordinate j of as many as there are lanes, then coordinate j + 1.
   int64_t place(int64_t i, int64_t j) const { return (i / kLanes * p + j) * kLanes + i % kLanes; }
@@ -150,28 +170,41 @@ class Centroids {
   }
 
   double open(const double *x) {
+    make_room(count_ + 1);
     measure(x);
     const double nearest = least(square.data());
     price_all(unit_);
-    for (int64_t i = 0; i < count_; i++)
-      if (square[i] < price[i]) price[i] = square[i], partner[i] = count_;
-    const int64_t cheap = count_ ? cheapest(square.data()) : kUnknown;
+    for (int64_t i = 0; i < count_; i++) {
+      const bool cheaper = square[i] < price[i];
+      others[i] = std::min(others[i], cheaper ? price[i] : square[i]);
+      partner[i] = cheaper ? count_ : partner[i];
+      price[i] = cheaper ? square[i] : price[i];
+    }
     for (int64_t j = 0; j < p; j++) position[place(count_, j)] = x[j];
     weight[count_] = unit_, scatter[count_] = 0;
-    price[count_] = count_ ? square[cheap] : kNever, partner[count_] = cheap;
+    choose(count_);
     count_++;
     total_ += unit_;
     return nearest;
   }
 
-  // The least price of i, and with whom.
+  // All prices of i.
   void appraise(int64_t i) {
     for (int64_t j = 0; j < p; j++) row[j] = position[place(i, j)];
     measure(row.data());
     price_all(weight[i]);
     square[i] = kNever;
-    partner[i] = cheapest(square.data());
-    price[i] = square[partner[i]];
+    choose(i);
+  }
+  // Prices being known: the partner of i, and the least price with anyone else.
+  void choose(int64_t i) {
+    const double lowest = least(square.data());
+    price[i] = others[i] = lowest, partner[i] = kUnknown;
+    if (lowest == kNever) return;
+    partner[i] = std::find(square.data(), square.data() + count_, lowest) - square.data();
+    square[partner[i]] = kNever;
+    others[i] = least(square.data());
+    square[partner[i]] = lowest;
   }
 
   void merge(int64_t i, int64_t j) {
@@ -179,31 +212,35 @@ class Centroids {
     scatter[i] += scatter[j] + (partner[i] == j ? price[i] : price[j]);
     for (int64_t k = 0; k < p; k++) position[place(i, k)] += share * (position[place(j, k)] - position[place(i, k)]);
     weight[i] += weight[j];
-    price[i] = std::min(price[i], price[j]);  // a bound; what it is now, is computed when it matters
     for (int64_t k = 0; k < count_; k++)
-      if (partner[k] == i) partner[k] = kUnknown;
-    partner[i] = kUnknown;
+      if (partner[k] == j) partner[k] = i;
     remove(j);
+    appraise(i);
+    for (int64_t k = 0; k < count_; k++)
+      if (partner[k] == i) square[k] <= others[k] ? void(price[k] = square[k]) : part(k);
   }
+  // Without a partner, the bound for all others is one for all.
+  void part(int64_t k) { price[k] = others[k], partner[k] = kUnknown; }
 
   // The last one takes the place of i.
   void remove(int64_t i) {
     const int64_t last = --count_;
-    for (int64_t k = 0; k < last; k++) {
-      if (partner[k] == i) partner[k] = kUnknown;
+    for (int64_t k = 0; k < count_; k++)
+      if (partner[k] == i) part(k);
+    for (int64_t k = 0; k < count_; k++)
       if (partner[k] == last) partner[k] = i;
-    }
     if (i != last) {
+      if (partner[last] == i) part(last);
       for (int64_t j = 0; j < p; j++) position[place(i, j)] = position[place(last, j)];
-      weight[i] = weight[last], scatter[i] = scatter[last], price[i] = price[last];
-      partner[i] = partner[last] == i ? kUnknown : partner[last];
+      weight[i] = weight[last], scatter[i] = scatter[last];
+      price[i] = price[last], others[i] = others[last], partner[i] = partner[last];
     }
-    price[last] = kNever, partner[last] = kUnknown;
+    price[last] = others[last] = kNever, partner[last] = kUnknown;
   }
 
-  int64_t p, budget, room, count_ = 0;
+  int64_t p, budget, room = 0, count_ = 0;
   double unit_ = 1, total_ = 0;
-  Buffer position, weight, scatter, price;
+  Buffer position, weight, scatter, price, others;
   std::vector<int64_t> partner;
   Buffer square, row;  // working space
 };

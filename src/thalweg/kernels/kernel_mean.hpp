@@ -58,6 +58,7 @@ class KernelMean final : public Learner {
   void begin(const double *X, const int64_t *y, int64_t rows) override {
     for (Member &member : team) member.rows.clear(), member.last = 0;
     bank.clear();
+    rebuild();
     learned = 0;
     for (int64_t i = 0; i < rows; i++) step(X + i * features(), y[i]);
   }
@@ -65,7 +66,7 @@ class KernelMean final : public Learner {
   void visit(State &state) override;
 
  protected:
-  void insert(int64_t at) override { team.emplace(team.begin() + at, features(), options.budget, bank.size()); }
+  void insert(int64_t at) override { team.emplace(team.begin() + at, features(), options.budget); }
 
  private:
   using V = VectorOf<kLanes>::type;
@@ -73,12 +74,11 @@ class KernelMean final : public Learner {
 
   // A class: its rows, and for each sigma and centroid the slope and the height of the logarithm of its term.
   struct Member {
-    Member(int64_t p, int64_t budget, int64_t sigmas)
-        : rows(p, budget), slope(sigmas * rows.capacity(), 0.0), height(sigmas * rows.capacity(), kNever) {}
+    Member(int64_t p, int64_t budget) : rows(p, budget) {}
     Centroids rows;
     Buffer slope, height;
     double weight = -1, bias = 0;  // as settled; -1: not so
-    int64_t last = 0;                        // the row of the stream that was its last
+    int64_t last = 0;              // the row of the stream that was its last
   };
 
   void describe(Member &member, int64_t i) {
@@ -107,7 +107,9 @@ class KernelMean final : public Learner {
       if (member.rows.fade(factor)) describe_all(member);
     }
     member.last = learned;
+    const int64_t room = member.rows.capacity();
     const auto [first, second, nearest] = member.rows.add(x);
+    if (member.rows.capacity() != room) describe_all(member);
     describe(member, first);
     if (second >= 0) describe(member, second);
     if (bank.observe(nearest)) rebuild();
