@@ -1,7 +1,7 @@
 """Bounsiar, Beauseroy & Grall, Fast training and efficient linear learning machine.
 
 Table 1 by the paper's protocol (`bounsiar_protocol`, `bounsiar_study`, `bounsiar_table`), beside scikit-learn's SVC by
-the same protocol; Figures 1 to 3, computed (`bounsiar_sketches`); and what the paper claims or leaves to the future: how
+the same protocol; Figures 1 to 3, computed (`bounsiar_sketches`); and what the paper claims or leaves for later: how
 time grows with the rows (`bounsiar_growth`), and fewer rows kept (`bounsiar_compression`).
 
 Where we depart

@@ -23,10 +23,10 @@ SETS = ("banana", "ringnorm", "twonorm", "waveform", "image")
 #: Centroids kept of each class; none is the exact machine.
 BUDGETS = (32, 128, 256, 512, None)
 
-#: Where a set's classes are no larger than the budget, every row is a centroid and nothing is compressed.
 _NOTES = (
     "Exact: all rows kept, σ, ρ and b chosen as the paper does. D centroids: at most so many of each class, learned in "
-    "one pass over the rows, with the parameters of the exact machine. In brackets: no class has more rows than D.",
+    "one pass over the rows, with the parameters of the exact machine. In brackets: no class has more rows than D, so "
+    "nothing is compressed.",
 )
 
 
@@ -77,7 +77,7 @@ def _measure(
 
 def _errors(data: BenchmarkSet, number: int, chosen: Parameters) -> Mapping[int | None, float]:
     X, y, X_test, y_test = data.split(number)
-    # Rows are stored sorted; one pass over them should meet the classes and places as they come.
+    # Some sets are stored in sorted order, which no stream of rows would have.
     order = np.random.default_rng(number).permutation(len(y))
     return {
         budget: float(np.mean(_machine(chosen, budget).fit(X[order], y[order]).predict(X_test) != y_test))

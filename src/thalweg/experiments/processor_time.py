@@ -12,10 +12,10 @@ from collections.abc import Callable
 CALLS, SECONDS = 5, 0.3
 
 
-def processor_seconds(call: Callable[[], object], *, calls: int = CALLS, seconds: float = SECONDS) -> float:
-    """The least of several calls; one call suffices if it takes as long as ``seconds``."""
+def processor_seconds(call: Callable[[], object]) -> float:
+    """The least of several calls; one call suffices if it takes long enough by itself."""
     least, total, made = float("inf"), 0.0, 0
-    while total < seconds or (made < calls and least < seconds):
+    while total < SECONDS or (made < CALLS and least < SECONDS):
         before = time.process_time()
         call()
         taken = time.process_time() - before

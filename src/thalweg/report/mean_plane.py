@@ -26,7 +26,7 @@ class Arrow:
     label: str = ""
     name: str = ""
     #: Of the label, from the tip, in points.
-    offset: tuple[float, float] = (0.0, 7.0)
+    offset: tuple[float, float] = (-4.0, 11.0)
 
 
 @dataclass(frozen=True)
