@@ -220,7 +220,7 @@ def test_splits_are_another_name_for_runs_and_a_sketch_needs_no_data(
     monkeypatch.setenv("THALWEG_DATA", str(tmp_path))
     code, out, err = run(capsys, "reproduce", "bounsiar", "fig1", "--splits", "3", "--out", str(tmp_path))
     assert code == 0
-    assert "the median of 3 training sets" in out
+    assert "the median gain of 3 training sets" in out
     assert "100%  fig1" in err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bounsiar-fig1.png", "bounsiar-fig1.svg"]
     code, out, err = run(capsys, "reproduce", "bounsiar", "table1", "--splits", "3")

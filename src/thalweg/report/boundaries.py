@@ -41,7 +41,7 @@ def draw(
         figure = style.new_figure(6.2, 6.0)
         axes = figure.subplots()
         low, high = X.min(axis=0), X.max(axis=0)
-        middle, half = (low + high) / 2.0, 0.6 * float((high - low).max())
+        middle, half = (low + high) / 2.0, 0.64 * float((high - low).max())
         sides = np.linspace(middle - half, middle + half, GRID).T
         points = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
         for boundary in boundaries:
