@@ -99,8 +99,8 @@ def disc_and_bow(seed: int, runs: int, workers: int, finished: Callable[[float],
         findings,
         summary=(
             "Test error in per cent: " + ", ".join(f"{each.model} {each.measured}" for each in findings) + ".",
-            f"Bayes error {100.0 * least:.1f}. Rule (5) errs less than rule (2), ρ = 1/2 and b = 0, on {better[0]:.0%} of "
-            f"the training sets, and less than rule (3), b = 0, on {better[1]:.0%}.",
+            f"Bayes error {100.0 * least:.1f}. Rule (5) errs less than rule (2), ρ = 1/2 and b = 0, on {better[0]:.0%} "
+            f"of the training sets, and less than rule (3), b = 0, on {better[1]:.0%}.",
         ),
         draw=partial(_draw_toy, typical),
     )
