@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from thalweg import KernelMeanClassifier
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.learners.kernel_mean_densities import leave_one_out_log_means, log_class_means, squared_distances
-from thalweg.learners.kernel_mean_search import RHOS, best_bias, errors_at, fewest_errors
+from thalweg.learners.kernel_mean_search import RHOS, SIGMAS, best_bias, errors_at, fewest_errors
 from thalweg.learners.kernel_mean_tuning import leave_one_out
 from thalweg.store import dumps, loads
 
@@ -179,19 +179,23 @@ def test_the_search_for_b_finds_what_trying_every_threshold_finds(seed, n, level
         assert errors_at(log_p, positive, np.array([rho]), found.bias)[0] == found.errors
 
 
-def test_tuning_is_the_best_of_the_grid_by_really_leaving_rows_out():
-    X, y = blobs(40, 2, spread=2.0)
-    found = leave_one_out(X, y, 2)
+@pytest.mark.parametrize(("rho", "biased"), [(None, False), (0.5, True)])
+def test_tuning_is_the_best_of_the_grid_by_really_leaving_rows_out(rho, biased):
+    """Without a weight for it, a wide class around a narrow one needs a bias."""
+    X, y = blobs(60, 2, spread=3.0)
+    if biased:
+        X = np.random.default_rng(0).normal(size=(60, 10)) * (1.0 + y[:, None])
+    found = leave_one_out(X, y, 2, rho=rho)
+    rhos = RHOS if rho is None else np.array([rho])
+    log_p = leave_one_out_log_means(X, y, 2, SIGMAS)
+    fewest = min(fewest_errors(each, y == 1, rhos).min() for each in log_p)
+    without = min(errors_at(each, y == 1, rhos, 0.0).min() for each in log_p)
+    assert biased == (without > fewest + np.sqrt(fewest + 1)) == (found.biases[1] != 0)
     machine = KernelMeanClassifier(sigma=found.sigma, rho=found.weights[1], bias=found.biases[1])
     rest = [np.arange(len(X)) != i for i in range(len(X))]
     left_out = sum(machine.fit(X[keep], y[keep]).predict(X[~keep])[0] != y[~keep][0] for keep in rest)
-    grid = [
-        int(errors_at(leave_one_out_log_means(X, y, 2, np.array([sigma]))[0], y == 1, RHOS, bias).min())
-        for sigma in (0.01, 0.1, 1.0, 10.0)
-        for bias in (-0.1, -0.01, 0.0, 0.01, 0.1)
-    ]
-    assert left_out <= min(grid)
-    tuned = KernelMeanClassifier().fit(X, y)
+    assert left_out == (fewest if biased else without)
+    tuned = KernelMeanClassifier(rho=rho).fit(X, y)
     found_there = (tuned.sigma_, tuned.rho_, tuned.bias_)
     np.testing.assert_allclose(found_there, (found.sigma, found.weights[1], found.biases[1]), rtol=1e-9)
 

@@ -78,9 +78,9 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
         Of the polynomial kernel.
     tune : {"loo", None}, default "loo"
         How `fit` finds what is None of sigma, rho and bias. "loo": the fewest leave-one-out errors on its rows, over 39
-        widths, rho = 0, 0.01, … 1 and every bias; with more than two classes width and weights, without bias. None, and
-        with fewer than 16 rows: sigma = 1 / (features x mean variance), equal weights, no bias. Rows
-        learned by `partial_fit` tune again whenever the rows have doubled.
+        widths, rho = 0, 0.01, … 1 and every bias, which is 0 unless it saves more than a standard error; with more than
+        two classes width and weights, without bias. None, and with fewer than 16 rows: sigma = 1 / (features x mean
+        variance), equal weights, no bias. Rows learned by `partial_fit` tune again whenever the rows have doubled.
     budget : int >= 1, optional
         Keep no more than this many weighted centroids of each class instead of all rows. Radial kernel only.
     forgetting : float in [0, 1), default 0.0

@@ -118,8 +118,11 @@ def errors_at(log_p: Floats, positive: Labels, rhos: Floats, bias: float) -> NDA
     """For each rho the number of errors with this bias."""
     rhos = np.asarray(rhos)[:, None]
     with np.errstate(divide="ignore"):
-        plus = np.logaddexp(np.log(rhos) + log_p[:, 1], np.log(max(bias, 0.0)))
-        minus = np.logaddexp(np.log1p(-rhos) + log_p[:, 0], np.log(max(-bias, 0.0)))
+        plus, minus = np.log(rhos) + log_p[:, 1], np.log1p(-rhos) + log_p[:, 0]
+        if bias > 0:
+            plus = np.logaddexp(plus, np.log(bias))
+        elif bias < 0:
+            minus = np.logaddexp(minus, np.log(-bias))
     return np.asarray(((plus > minus) != positive).sum(axis=1))  # eq. (5)
 
 

@@ -4,9 +4,11 @@ Leaving a row out of a Parzen estimate is dropping one term, so all n leave-one-
 the distances (`kernel_mean_densities`). What the caller has fixed stays fixed.
 
 Two classes: the fewest leave-one-out errors over all widths, all rho and, for each pair, every bias
-(`kernel_mean_search`); of equally good ones the middle one. More classes: for every width, the errors with equal
-weights and with weights as the classes' shares of the rows; at the best width each class's weight in turn is set by an
-exact search, as long as that makes errors fewer, two rounds at most; biases stay 0.
+(`kernel_mean_search`); of equally good ones the middle one. A bias has as many choices as there are rows and is easily
+fitted to chance, so there is none unless it saves more than a standard error: with m errors at best, the fewest without
+bias win where they are no more than m + sqrt(m + 1). More classes: for every width, the errors with equal weights and
+with weights as the classes' shares of the rows; at the best width each class's weight in turn is set by an exact
+search, as long as that makes errors fewer, two rounds at most; biases stay 0.
 """
 
 from __future__ import annotations
@@ -116,18 +118,18 @@ def _tune_two(
 ) -> Tuned:
     places = np.flatnonzero(seen)
     rhos = RHOS if rho is None else weights_from(rho, seen)[places[-1:]]
-    table = np.empty((len(sigmas), len(rhos)), dtype=np.int64)
+    fixed = 0.0 if bias is None else float(np.diff(biases_from(bias, seen)[places])[0])
+    table, any_bias = (np.empty((len(sigmas), len(rhos)), dtype=np.int64) for _ in range(2))
 
     def count(at: int) -> None:
-        if bias is None:
-            table[at] = fewest_errors(log_p[at], positive, rhos)
-        else:
-            low, high = biases_from(bias, seen)[places]
-            table[at] = errors_at(log_p[at], positive, rhos, high - low)
+        table[at] = errors_at(log_p[at], positive, rhos, fixed)
+        any_bias[at] = fewest_errors(log_p[at], positive, rhos) if bias is None else table[at]
 
     side_by_side(count, range(len(sigmas)), table.size * len(positive) > _WORTH_THREADS)
-    at, k = divmod(middle_of_minima(table), len(rhos))
-    found = best_bias(log_p[at], positive, float(rhos[k])).bias if bias is None else bias
+    fewest = any_bias.min()
+    free = table.min() > fewest + np.sqrt(fewest + 1)
+    at, k = divmod(middle_of_minima(any_bias if free else table), len(rhos))
+    found = best_bias(log_p[at], positive, float(rhos[k])).bias if free else fixed
     weights = np.full(len(seen), np.nan)
     weights[places] = 1.0 - rhos[k], rhos[k]
     return Tuned(float(sigmas[at]), weights, biases_from(found, seen))
