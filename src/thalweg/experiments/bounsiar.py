@@ -2,7 +2,8 @@
 
 Table 1 by the paper's protocol (`bounsiar_protocol`, `bounsiar_study`, `bounsiar_table`), beside scikit-learn's SVC by
 the same protocol; Figures 1 to 3, computed (`bounsiar_sketches`); and what the paper claims or leaves for later: how
-time grows with the rows (`bounsiar_growth`), and fewer rows kept (`bounsiar_compression`).
+time grows with the rows (`bounsiar_growth`), fewer rows kept (`bounsiar_compression`), and rows that drift
+(`bounsiar_stream`).
 
 Where we depart
 ---------------
@@ -21,7 +22,13 @@ from dataclasses import replace
 from functools import partial
 
 from thalweg.errors import DataUnavailable
-from thalweg.experiments import bounsiar_compression, bounsiar_growth, bounsiar_sketches, bounsiar_table
+from thalweg.experiments import (
+    bounsiar_compression,
+    bounsiar_growth,
+    bounsiar_sketches,
+    bounsiar_stream,
+    bounsiar_table,
+)
 from thalweg.experiments.bounsiar_study import SETS, Study
 from thalweg.experiments.bounsiar_table import PAPER
 from thalweg.experiments.outcome import Outcome
@@ -31,7 +38,7 @@ from thalweg.experiments.progress import Meter, Progress
 ITEMS = PAPERS[PAPER].items
 
 #: Minutes of the items on two cores, roughly, for the progress bar.
-_WORK = {"table1": 20.0, "fig1": 0.5, "fig2": 0.02, "fig3": 0.02, "growth": 4.0, "compression": 2.0}
+_WORK = {"table1": 20.0, "fig1": 0.5, "fig2": 0.02, "fig3": 0.02, "growth": 4.0, "compression": 2.0, "stream": 2.0}
 
 
 def reproduce(
@@ -65,6 +72,7 @@ def reproduce(
         "fig3": partial(sketched, "fig3", bounsiar_sketches.rotated_hyperplane),
         "growth": lambda: [bounsiar_growth.outcome(seed, meter.stage("growth"))],
         "compression": lambda: [bounsiar_compression.outcome(runs, workers, meter.stage("compression"))],
+        "stream": lambda: [bounsiar_stream.outcome(seed, runs, workers, meter.stage("stream"))],
     }
     began = time.perf_counter()
     outcomes = [outcome for item in wanted for outcome in makers[item]()]

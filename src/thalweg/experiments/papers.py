@@ -97,8 +97,8 @@ PAPERS: Mapping[str, Paper] = {
             "bounsiar",
             "Bounsiar, Beauseroy & Grall",
             "Fast training and efficient linear learning machine",
-            ("table1", "fig1", "fig2", "fig3", "growth", "compression"),
-            drawn=("growth",),
+            ("table1", "fig1", "fig2", "fig3", "growth", "compression", "stream"),
+            drawn=("growth", "stream"),
         ),
         Paper(
             "auto",

@@ -25,10 +25,10 @@ Where we depart
    the running mean of log |x - z|^2 (z the nearest centroid of a row's class), are mixed by their discounted mistakes
    as in `Committee`.
 
-Cost: a row takes O(c D (p + s)) to answer, for c classes and s sigmas, and O(D p) to learn: every centroid remembers its
-cheapest partner and a bound for all others, which a merger seldom breaks. Counted on normal rows, p = 2 to 20, D = 32 to
-512, the prices of 1.0 to 1.1 centroids a row are computed anew while D is at most half the memory, and of up to 7 where
-it is five times as much. Memory is 8 c D (p + 2 s + 7) bytes. The limit are the s exponentials for each centroid.
+Cost: a row takes O(c D (p + s)) to answer, for c classes and s sigmas, and O(D p) to learn: every centroid remembers
+its cheapest partner and a bound for all others, which a merger seldom breaks. On normal rows with p = 2 to 20 the
+prices of 1.0 to 1.2 centroids a row are computed anew where D is at most an eighth of the memory, and of 2 to 7 where
+it is five times as much. Memory is 8 c D (p + 2 s + 7) bytes. The limit is the s exponentials for each centroid.
 """
 
 from __future__ import annotations
