@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from thalweg.report import style
 
 if TYPE_CHECKING:
@@ -62,8 +60,6 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
             label=curve.model,
         )
     axes.set_xlabel("training rows")
+    axes.set_xticks(sorted({rows for curve in panel.curves for rows in curve.rows}))
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    low, high = axes.get_xlim()
-    powers = np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)
-    axes.set_xticks(10.0**powers)
     axes.minorticks_off()
