@@ -138,7 +138,7 @@ class ExactCore(PythonCore):
         if len(X) and not any(map(len, self.rows)):
             self.origin = self.choose_origin(X[0])
         kept = self.keep(X)
-        for c in np.unique(y).tolist():
+        for c in np.flatnonzero(np.bincount(y)).tolist():
             self.rows[c].add(kept[y == c])
 
     def choose_origin(self, first: Floats) -> Floats:

@@ -28,7 +28,7 @@ _LEAST = -80.0
 #: In single precision, parts of an exponent up to this are rounded by about 1e-3; with larger ones it is not used.
 _LARGEST_PART = 1e4
 #: Kept rows of single precision lie within this, so that their squares are finite too.
-_FARTHEST = {np.dtype(np.float64): np.inf, np.dtype(np.float32): 1e18}
+_FARTHEST = 1e18
 
 
 class ParzenCore(ExactCore):
@@ -38,8 +38,10 @@ class ParzenCore(ExactCore):
 
     def keep(self, X: Floats) -> NDArray[Any]:
         """Rows relative to the origin, in the precision asked for, with their squared length behind them."""
-        farthest = _FARTHEST[self.given.dtype]
-        return self.complete(np.clip(X - self.origin, -farthest, farthest).astype(self.given.dtype))
+        X = X - self.origin
+        if self.given.dtype == np.float32:
+            X = np.clip(X, -_FARTHEST, _FARTHEST).astype(np.float32)
+        return self.complete(X)
 
     def complete(self, features: NDArray[Any]) -> NDArray[Any]:
         """Kept rows from their features."""
@@ -50,11 +52,12 @@ class ParzenCore(ExactCore):
         return first.copy()
 
     def tune(self, kept: list[NDArray[Any]]) -> Tuned:
-        """By leave-one-out in double precision, or by the rule without tuning."""
+        """By leave-one-out in double precision, or by the rule without tuning; nothing where all is given."""
+        given, counts = self.given, [len(part) for part in kept]
+        if None not in (given.sigma, given.rho, given.bias):
+            return Tuned(1.0, np.full(len(kept), np.nan), np.zeros(len(kept)))
         rows = np.concatenate([part[:, :-1] for part in kept]).astype(np.float64)
-        counts = [len(part) for part in kept]
-        given = self.given
-        if not given.tunes or None not in (given.sigma, given.rho, given.bias):
+        if not given.tunes:
             return untuned(rows, np.array(counts) > 0, given.sigma, given.rho, given.bias)
         codes = np.repeat(np.arange(len(kept)), counts)
         with bar("tuning by leave-one-out", given.progress) as tell:
