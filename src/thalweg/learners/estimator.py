@@ -54,6 +54,9 @@ class StreamEstimator(BaseEstimator):
 
     def _remember_columns(self, X: ArrayLike) -> tuple[str, ...] | None:
         """The names of X's columns, if it has any, kept as scikit-learn keeps them."""
+        if type(X) is np.ndarray:  # no names; scikit-learn would look for them in many kinds of frames
+            self.__dict__.pop("feature_names_in_", None)
+            return None
         validate_data(self, X=X, reset=True, skip_check_array=True)
         return tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else None
 

@@ -104,7 +104,7 @@ class ExactCore(PythonCore):
         """A class takes its place; it weighs as the others do on average until it is tuned."""
         self.rows.insert(at, GrowingRows(self.n_features + self.extra_columns, self.given.dtype))
         sigma, weights, biases = self.tuned
-        self.tuned = Tuned(sigma, np.insert(weights, at, np.nan), np.insert(biases, at, self.untuned_bias))
+        self.tuned = Tuned(sigma, _inserted(weights, at, np.nan), _inserted(biases, at, self.untuned_bias))
         self._in_force = None
 
     def forget(self) -> None:
@@ -203,3 +203,7 @@ class ExactCore(PythonCore):
     def complete(self, features: NDArray[Any]) -> NDArray[Any]:
         """Kept rows from their features alone."""
         return features
+
+
+def _inserted(values: Floats, at: int, value: float) -> Floats:
+    return np.concatenate([values[:at], [value], values[at:]])
