@@ -25,7 +25,7 @@ Where we depart from the printed paper
 5. With a ``budget`` each class is a few weighted centroids that follow a stream (`kernel_mean_budget`).
 
 Cost: nothing to learn a row but its memory, 8 (p + 1) bytes; O(n p) to answer one: a matrix product, an exponential and
-an addition for each kept row. Tuning: O(n^2) exponentials for every fourth of the 39 widths, the others are squarings.
+an addition for each kept row. Tuning: O(n^2) exponentials for every fifth of the 39 widths, the others are squarings.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
     forgetting : float in [0, 1), default 0.0
         With a budget: how much of the past a row makes forget; the memory is about 1 / forgetting rows.
     dtype : {"float64", "float32"}, default "float64"
-        Precision of the kept rows and of their kernel values. "float32" halves memory and time; tuning is in double
-        precision all the same, and so are answers where exponents exceed 10,000.
+        Precision of the kept rows and of their kernel values. "float32" halves the memory and takes three quarters of
+        the time; tuning is in double precision all the same, and so are answers where exponents exceed 10,000.
     progress : bool, default True
         A bar on standard error while `fit` tunes for more than two seconds, if that is a terminal.
 
