@@ -141,6 +141,34 @@ def test_state_stays_finite_and_a_class_long_unseen_is_still_known(forgetting):
     assert model.predict([[9.0, 9.0]]).tolist() == [2]
 
 
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        ("counts", 0, 7),
+        ("last_rows", 1, 51),
+        ("units", (0, 0), 0.5),
+        ("class_weights", (0, 1), np.nan),
+        ("settled_weights", (0, 0), -2.0),
+        ("settled_biases", (0, 0), np.inf),
+        ("centroids", (3, 1), np.nan),
+        ("centroid_table", (0, 0), 0.0),
+        ("centroid_table", (0, PRICE), np.nan),
+        ("centroid_table", (0, PARTNER), 6.0),
+        ("centroid_table", (0, PARTNER), 0.0),
+        ("sigma_losses", (0, 2), -1.0),
+        ("given_sigma", 0, np.nan),
+    ],
+)
+def test_a_damaged_state_is_refused_by_name(name, place, value):
+    X, y = blobs(50, 2, 2)
+    core = KernelMeanClassifier(budget=6).partial_fit(X, y)._core
+    state = core.state()
+    core.restore(state)
+    state[name][place] = value
+    with pytest.raises(ValueError, match=name):
+        core.restore(state)
+
+
 def test_levels_agree_on_the_centroids():
     X, y = blobs(1500, 11, 2)
     found = []

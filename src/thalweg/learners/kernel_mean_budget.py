@@ -28,7 +28,7 @@ Where we depart
 Cost: a row takes O(c D (p + s)) to answer, for c classes and s sigmas, and O(D p) to learn: every centroid remembers
 its cheapest partner and a bound for all others, which a merger seldom breaks. On normal rows with p = 2 to 20 the
 prices of 1.0 to 1.2 centroids a row are computed anew where D is at most an eighth of the memory, and of 2 to 7 where
-it is five times as much. Memory is 8 c D (p + 2 s + 7) bytes. The limit is the s exponentials for each centroid.
+it is five times as much. Memory is 8 c D (p + 2 s + 6) bytes. The limit is the s exponentials for each centroid.
 """
 
 from __future__ import annotations
