@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import DataUnavailable
-from thalweg.evaluate import mean_interval
 from thalweg.experiments.bounsiar_protocol import Densities, Parameters, of_tuning_splits, tune
 from thalweg.experiments.bounsiar_table import PAPER
 from thalweg.experiments.outcome import Outcome
 from thalweg.experiments.workers import run_all
 from thalweg.learners.kernel_mean import KernelMeanClassifier
 from thalweg.report import tables
-from thalweg.report.split_error import SplitError, Spread
+from thalweg.report.split_error import SplitError
 from thalweg.streams import BenchmarkSet, load_benchmark
 
 SETS = ("banana", "ringnorm", "twonorm", "waveform", "image")
@@ -45,7 +44,7 @@ def outcome(splits: int, workers: int, finished: Callable[[float], None]) -> Out
         largest = int(max(np.sum(data.y[rows] == label) for rows in data.train for label in (-1, 1)))
         line = [name]
         for budget, each in errors.items():
-            finding = _finding(name, budget, each)
+            finding = SplitError.of(PAPER, "compression", name, f"{budget} centroids" if budget else "exact", each)
             findings.append(finding)
             compresses = budget is None or budget < largest
             line.append(str(finding.measured) if compresses else f"({finding.measured})")
@@ -87,19 +86,6 @@ def _errors(data: BenchmarkSet, number: int, chosen: Parameters) -> Mapping[int 
 
 def _machine(chosen: Parameters, budget: int | None) -> KernelMeanClassifier:
     return KernelMeanClassifier(sigma=chosen.sigma, rho=chosen.rho, bias=chosen.bias, budget=budget)
-
-
-def _finding(name: str, budget: int | None, errors: NDArray[np.float64]) -> SplitError:
-    several = len(errors) > 1
-    return SplitError(
-        PAPER,
-        "compression",
-        name,
-        "exact" if budget is None else f"{budget} centroids",
-        Spread(float(errors.mean()), float(errors.std(ddof=1)) if several else None),
-        mean_interval(errors).halfwidth if several else None,
-        len(errors),
-    )
 
 
 def _losses(findings: list[SplitError]) -> list[str]:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.evaluate import mean_interval
 from thalweg.experiments.bounsiar_protocol import Densities, Parameters, tune
 from thalweg.experiments.bounsiar_table import PAPER
 from thalweg.experiments.outcome import Outcome
@@ -24,7 +23,7 @@ from thalweg.learners.kernel_mean import KernelMeanClassifier
 from thalweg.learners.kernel_mean_densities import squared_distances
 from thalweg.learners.kernel_mean_search import RHOS, best_threshold, fewest_errors_of, mean_scores, middle_of_minima
 from thalweg.report import boundaries, mean_plane, style
-from thalweg.report.split_error import SplitError, Spread
+from thalweg.report.split_error import SplitError
 from thalweg.streams import DiscAndBow, Split, Waveform
 
 if TYPE_CHECKING:
@@ -78,18 +77,7 @@ def disc_and_bow(seed: int, runs: int, workers: int, finished: Callable[[float],
     toys = run_all([partial(toy, seed, run) for run in range(runs)], workers, finished)
     errors = {rule: np.array([each.errors[rule] for each in toys]) for rule in toys[0].errors}
     typical = toys[int(np.argsort(errors[LIKELIHOOD] - errors[BIASED])[len(toys) // 2])]
-    findings = tuple(
-        SplitError(
-            PAPER,
-            "fig1",
-            "disc and bow",
-            rule,
-            Spread(float(each.mean()), float(each.std(ddof=1)) if runs > 1 else None),
-            mean_interval(each).halfwidth if runs > 1 else None,
-            runs,
-        )
-        for rule, each in errors.items()
-    )
+    findings = tuple(SplitError.of(PAPER, "fig1", "disc and bow", rule, each) for rule, each in errors.items())
     better = [float(np.mean(errors[BIASED] < errors[rule])) for rule in (LIKELIHOOD, WEIGHED)]
     least = DiscAndBow().bayes_error_at(0)
     return Outcome(

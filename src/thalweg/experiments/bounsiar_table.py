@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
-
-from thalweg.evaluate import mean_interval
 from thalweg.experiments.bounsiar_printed import METHODS, OWN, TABLE_1
 from thalweg.experiments.bounsiar_study import (
     HALF,
@@ -23,7 +19,7 @@ from thalweg.experiments.bounsiar_study import (
 from thalweg.experiments.outcome import Outcome
 from thalweg.report import tables
 from thalweg.report.duration import Duration, readable
-from thalweg.report.split_error import SplitError, Spread
+from thalweg.report.split_error import SplitError
 
 PAPER = "bounsiar"
 
@@ -46,28 +42,14 @@ def outcomes(study: Study) -> list[Outcome]:
     return [_errors(measured, (*_NOTES, *study.notes)), _variants(measured), _times(measured)]
 
 
-def _spread(errors: NDArray[np.float64]) -> Spread:
-    return Spread(float(errors.mean()), float(errors.std(ddof=1)) if len(errors) > 1 else None)
-
-
 def _split_error(item: str, name: str, model: str, found: Measured) -> SplitError:
-    errors = found.errors[model]
     parameters: Mapping[str, float] = {}
     if model in found.machines:
         parameters = found.machines[model]._asdict()
     elif model == SUPPORT_VECTORS:
         parameters = found.support_vectors._asdict()
-    return SplitError(
-        PAPER,
-        item,
-        name,
-        model,
-        _spread(errors),
-        mean_interval(errors).halfwidth if len(errors) > 1 else None,
-        len(errors),
-        TABLE_1[name][OWN] if model == PAPER_PROTOCOL and name in TABLE_1 else None,
-        parameters,
-    )
+    printed = TABLE_1[name][OWN] if model == PAPER_PROTOCOL and name in TABLE_1 else None
+    return SplitError.of(PAPER, item, name, model, found.errors[model], printed, parameters)
 
 
 def _errors(measured: Mapping[str, Measured], notes: tuple[str, ...]) -> Outcome:
@@ -114,7 +96,7 @@ def _variants(measured: Mapping[str, Measured]) -> Outcome:
     for name, found in measured.items():
         errors = [_split_error("table1-variants", name, model, found) for model in models]
         chosen = found.machines[PAPER_PROTOCOL]
-        numbers = (f"{chosen.sigma:.3g}", f"{chosen.rho:.2f}", f"{chosen.bias:.1e}")
+        numbers = (f"{chosen.sigma:.2g}", f"{chosen.rho:.2f}", f"{chosen.bias:.0e}")
         lines.append([name, *(str(error.measured) for error in errors), *numbers])
         findings += errors
     headers = ("", "METH.", "ρ = 1/2", "b = 0", "LOO", "LOO\nalone", "σ", "ρ", "b")

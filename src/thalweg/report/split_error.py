@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.evaluate import mean_interval
 from thalweg.report.finding import Row
 
 
@@ -44,6 +48,27 @@ class SplitError:
     printed: Spread | None = None
     #: With which the model was measured, where all splits share them.
     parameters: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        paper: str,
+        item: str,
+        data: str,
+        model: str,
+        errors: NDArray[np.float64],
+        printed: Spread | None = None,
+        parameters: Mapping[str, float] | None = None,
+    ) -> SplitError:
+        """From the error of each split.
+
+        >>> str(SplitError.of("p", "table1", "heart", "METH.", np.array([0.16, 0.18])).measured)
+        '17.0±1.4'
+        """
+        several = len(errors) > 1
+        measured = Spread(float(errors.mean()), float(errors.std(ddof=1)) if several else None)
+        ci95 = mean_interval(errors).halfwidth if several else None
+        return cls(paper, item, data, model, measured, ci95, len(errors), printed, parameters or {})
 
     @property
     def deviation(self) -> float | None:
