@@ -18,7 +18,7 @@ template <class V> THALWEG_INLINE V exp_of_negative(V x) {
   const V shifted = x * 0x1.71547652b82fep0 + kRound, n = shifted - kRound;
   const V r = (x - n * 0x1.62e42fefa3800p-1) - n * 0x1.ef35793c76730p-45;  // ln 2 in two parts: n times the first is exact
   V series = broadcast<V>(1.0 / 6227020800);
-  for (double factorial : {479001600.0, 39916800.0, 3628800.0, 362880.0, 40320.0, 5040.0, 720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0})
+  for (double factorial : {479001600., 39916800., 3628800., 362880., 40320., 5040., 720., 120., 24., 6., 2., 1., 1.})
     series = series * r + 1 / factorial;
   return (V)((Integers)series + ((Integers)shifted << 52));
 }

@@ -23,7 +23,8 @@ struct KernelMeanOptions {
 
 class KernelMean final : public Learner {
  public:
-  KernelMean(int64_t p, KernelMeanOptions options) : Learner(p), options(options), log_kept(std::log1p(-options.forgetting)), bank(options.sigma) {}
+  KernelMean(int64_t p, KernelMeanOptions options)
+      : Learner(p), options(options), log_kept(std::log1p(-options.forgetting)), bank(options.sigma) {}
   Learner *copy() const override { return new KernelMean(*this); }
 
   double rate() const override { return options.forgetting; }
@@ -42,7 +43,7 @@ class KernelMean final : public Learner {
     opinions(x, opinion, out - classes());
     mix(opinion, out);
     const int64_t given = highest(out, classes());
-    if (given >= 0)
+    if (given >= 0 && bank.size() > 1)
       for (int64_t s = 0; s < bank.size(); s++) bank.charge(s, highest(opinion + s * classes(), classes()) != k);
     learn(x, k);
     return given;
@@ -60,7 +61,13 @@ class KernelMean final : public Learner {
     bank.clear();
     rebuild();
     learned = 0;
-    for (int64_t i = 0; i < rows; i++) step(X + i * features(), y[i]);
+    run(X, y, rows, {});
+  }
+
+  // A single sigma learns nothing from its answers, so where nobody wants them they are not given.
+  void run(const double *X, const int64_t *y, int64_t rows, const Outputs &out) override {
+    if (bank.size() > 1 || out.answers || out.scores || out.rates || out.shares) return run_as(*this, X, y, rows, out);
+    for (int64_t i = 0; i < rows; i++) learn(X + i * features(), y[i]);
   }
 
   void visit(State &state) override;
