@@ -14,6 +14,7 @@ from thalweg import (
     BalancedWinnow,
     Committee,
     HiraokaLDA,
+    KernelMeanClassifier,
     MajorityClass,
     NoChange,
     OnlineLDC,
@@ -62,12 +63,23 @@ LEARNERS = {
         [("scale", StandardScaler(forgetting=0.05, clip=5.0)), ("map", RandomFeatures(40)), ("model", Perceptron())]
     ),
     "StreamPipeline-axes": StreamPipeline([RandomFeatures(12, sigma=3.0), CCIPCA(3), AutoClassifier()]),
+    "KernelMean": KernelMeanClassifier(),
+    "KernelMean-given": KernelMeanClassifier(sigma=2.0, rho=0.4, bias=0.01),
+    "KernelMean-float32": KernelMeanClassifier(sigma=2.0, tune=None, dtype="float32"),
+    "KernelMean-linear": KernelMeanClassifier("linear", tune=None),
+    "KernelMean-poly": KernelMeanClassifier("poly", degree=2),
+    "KernelMean-budget": KernelMeanClassifier(budget=8, forgetting=0.01),
+    "KernelMean-budget-given": KernelMeanClassifier(sigma=2.0, rho=0.4, bias=0.01, budget=5, forgetting=0.3),
+    "KernelMean-budget-one": KernelMeanClassifier(tune=None, budget=1),
     "NoChange": NoChange(),
     "MajorityClass": MajorityClass(),
 }
 
 #: (learner, law) -> why it does not hold.
-EXCEPTIONS: dict[tuple[str, str], str] = {}
+EXCEPTIONS: dict[tuple[str, str], str] = {
+    (name, "memory_does_not_grow_with_rows"): "the exact kernel mean machine is its rows"
+    for name in ("KernelMean", "KernelMean-given", "KernelMean-float32", "KernelMean-linear", "KernelMean-poly")
+}
 
 
 def fresh(model):

@@ -214,6 +214,20 @@ def test_a_second_paper_without_an_item_means_all_of_it(
     assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line) <= 80
 
 
+def test_splits_are_another_name_for_runs_and_a_sketch_needs_no_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("THALWEG_DATA", str(tmp_path))
+    code, out, err = run(capsys, "reproduce", "bounsiar", "fig1", "--splits", "3", "--out", str(tmp_path))
+    assert code == 0
+    assert "the median gain of 3 training sets" in out
+    assert "100%  fig1" in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bounsiar-fig1.png", "bounsiar-fig1.svg"]
+    code, out, err = run(capsys, "reproduce", "bounsiar", "table1", "--splits", "3")
+    assert (code, out) == (2, "")
+    assert err.startswith("thalweg: The benchmark set banana is not at hand: set THALWEG_DATA")
+
+
 def test_a_study_of_our_own_prints_narrow_tables_and_draws(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

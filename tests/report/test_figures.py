@@ -13,10 +13,13 @@ from matplotlib.text import Text
 from thalweg.errors import MissingExtra
 from thalweg.report import (
     bands,
+    boundaries,
     contours,
     critical_difference,
     curve_grid,
     error_versus_rate,
+    growth,
+    mean_plane,
     member_weights,
     over_time,
     progression,
@@ -72,6 +75,48 @@ def grid_figure() -> Figure:
     panels = [curve_grid.Panel(f"λ = {rate}", times, curves) for rate in (0.1, 0.3, 0.5, 0.7)]
     panels.append(curve_grid.Panel("auto, and the best cell (λ = 0.9)", times, curves))
     return curve_grid.draw(panels, title="Sudden: mean error of 100 runs", changes=(1000, 2000), steps_per_point=10)
+
+
+def boundary_figure() -> Figure:
+    X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
+    lines = [
+        boundaries.Boundary(
+            "rule (3): σ = 11, ρ = 0.50", lambda points: points[:, 0], style.GREEN, (0, (5, 1.5, 1, 1.5))
+        ),
+        boundaries.Boundary("best possible", lambda points: 0.5 - np.hypot(*points.T), style.GREY),
+    ]
+    return boundaries.draw(X, X[:, 0] > 0, ("bow", "disc"), lines, title="Disc and bow: 30 training rows of each class")
+
+
+def plane_figure() -> Figure:
+    rng = np.random.default_rng(0)
+    plus, minus = np.array([1.0, 3.0]), np.array([-1.5, 3.0])
+    panel = mean_plane.Panel(
+        "(a) Linear kernel, two features\nρ = 0.38, ω = 33°: 6 → 2 of 120 rows wrong",
+        ("along $C_+ - C_-$ (no unit)", "at right angles to it (no unit)"),
+        clouds=[mean_plane.Cloud(rng.normal(plus, 0.5, (40, 2)), style.BLUE, "o", "class 1")],
+        arrows=[
+            mean_plane.Arrow(plus, style.BLUE, "$C_+$", "mean of class 1"),
+            mean_plane.Arrow(minus, style.VERMILION),
+        ],
+        lines=[mean_plane.Line(plus - minus, 0.5, style.INK, "-", "rule (5): best ρ and b")],
+        path=np.linspace(-minus, plus, 4),
+        path_labels=["ρ = 0.0", "ρ = 0.3", "ρ = 0.7", "ρ = 1.0"],
+    )
+    return mean_plane.draw([panel, panel])
+
+
+TIMED = ("kernel mean", "kernel mean, tuned in fit", "128 centroids", "SVC")
+
+
+def growth_figure() -> Figure:
+    sizes = (300, 1000, 3000, 10_000, 30_000, 100_000)
+    curves = [
+        growth.Curve(name, sizes[: 6 - place], [1e-4 * rows ** (1 + place / 3) for rows in sizes[: 6 - place]])
+        for place, name in enumerate(TIMED)
+    ]
+    panels = [growth.Panel("fit", curves), growth.Panel("answers to 2,000 rows", curves)]
+    return growth.draw(panels, title="Twonorm: time against training rows")
 
 
 def contour_figure() -> Figure:
@@ -134,6 +179,9 @@ FIGURES = [
     over_time_figure,
     grid_figure,
     contour_figure,
+    boundary_figure,
+    plane_figure,
+    growth_figure,
     shifted_figure,
     weights_figure,
     bands_figure,
@@ -208,7 +256,7 @@ def test_the_rate_figure_shows_the_given_numbers_and_the_papers_best() -> None:
 WINDOWS = ("O-LDC", "window 10", "window 20", "window 50", "window 200", "window auto", "Bayes error")
 
 
-@pytest.mark.parametrize("names", [[name for name, _ in MODELS] + list(BASELINES), WINDOWS])
+@pytest.mark.parametrize("names", [[name for name, _ in MODELS] + list(BASELINES), WINDOWS, TIMED])
 def test_models_are_told_apart_without_colour(names: list[str]) -> None:
     looks = [style.look_of(name) for name in names]
     assert len({look.marker for look in looks}) == len(looks)
@@ -221,6 +269,19 @@ def test_ellipses_are_one_and_two_standard_deviations_wide() -> None:
     for line, deviations in zip(axes.lines[:2], (1.0, 2.0), strict=True):
         points = np.array(line.get_data()).T
         np.testing.assert_allclose(np.einsum("ij,jk,ik->i", points, np.linalg.inv(covariance), points), deviations**2)
+
+
+def test_a_boundary_lies_where_its_score_changes_sign() -> None:
+    (axes,) = boundary_figure().axes
+    straight, round_ = (contour.get_paths()[0].vertices for contour in axes.collections)
+    np.testing.assert_allclose(straight[:, 0], 0.0, atol=1e-12)
+    np.testing.assert_allclose(np.hypot(*round_.T), 0.5, atol=1e-3)
+
+
+def test_a_line_is_at_right_angles_to_its_normal_and_at_its_offset() -> None:
+    axes = plane_figure().axes[0]
+    (line,) = [line for line in axes.lines if line.get_label().startswith("rule (5)")]
+    np.testing.assert_allclose(np.array(line.get_data()).T @ [2.5, 0.0] + 0.5, 0.0, atol=1e-9)
 
 
 def test_a_figure_leaves_the_callers_settings_alone() -> None:

@@ -13,15 +13,19 @@ from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.streams import (
     Circling,
     ConceptStream,
+    DiscAndBow,
     DriftingGaussians,
     Gliding,
     LinearResponse,
     MovingPlane,
+    RingNorm,
     RotatingCheckerboard,
     RuleConcept,
     Stagger,
     Stream,
     Table,
+    TwoNorm,
+    Waveform,
 )
 
 MOTIONS = st.one_of(
@@ -34,6 +38,10 @@ GENERATED = st.one_of(
     st.builds(MovingPlane, seed=st.integers(0, 2**70), degrees_per_row=st.floats(1.0, 90.0)),
     st.builds(RotatingCheckerboard, seed=st.integers(0, 2**70), length=st.integers(2, 400)),
     st.builds(DriftingGaussians, seed=st.integers(0, 2**70), scenario=MOTIONS, length=st.integers(1, 400)),
+    st.builds(TwoNorm, seed=st.integers(0, 2**70), features=st.integers(1, 9), length=st.integers(1, 400)),
+    st.builds(RingNorm, seed=st.integers(0, 2**70), features=st.integers(1, 9), length=st.integers(1, 400)),
+    st.builds(Waveform, seed=st.integers(0, 2**70), length=st.integers(1, 400)),
+    st.builds(DiscAndBow, seed=st.integers(0, 2**70), blur=st.floats(0.1, 1.0), length=st.integers(1, 400)),
     st.builds(LinearResponse, seed=st.integers(0, 2**70), drift=st.sampled_from([None, (1, 2, 3, 4, 5)])),
 )
 TABLES = st.integers(1, 60).map(lambda n: Table(np.arange(2.0 * n).reshape(n, 2), np.arange(n) % 3))
@@ -142,6 +150,11 @@ def test_a_frame_brings_its_names() -> None:
         (lambda: RotatingCheckerboard(side=0.0), "'side' parameter of RotatingCheckerboard"),
         (lambda: RotatingCheckerboard(noise=-0.1), "'noise' parameter of RotatingCheckerboard"),
         (lambda: RotatingCheckerboard(length=1), "at least 2, got 1"),
+        (lambda: TwoNorm(features=0), "'features' parameter of TwoNorm"),
+        (lambda: RingNorm(length=0), "'length' parameter of RingNorm"),
+        (lambda: Waveform(length=1.5), "'length' parameter of Waveform"),
+        (lambda: DiscAndBow(blur=0.0), "'blur' parameter of DiscAndBow"),
+        (lambda: DiscAndBow(half_angle=181.0), "at most 180, got 181.0"),
         (lambda: LinearResponse(weights=[[1.0]]), "'weights' parameter of LinearResponse"),
         (lambda: LinearResponse(weights=[1.0, 2.0], drift=[1.0]), "have 2 numbers"),
         (lambda: LinearResponse(noise=-0.1), "'noise' parameter of LinearResponse"),

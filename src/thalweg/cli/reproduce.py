@@ -21,7 +21,9 @@ HELP = "Run a paper's experiments and print its numbers beside the measured ones
 def reproduce(
     paper: Annotated[str, typer.Argument(help="The paper.")],
     item: Annotated[str, typer.Argument(help="One of its tables or figures.")] = EVERYTHING,
-    runs: Annotated[int, typer.Option(min=1, help="Runs of each generated stream.")] = 100,
+    runs: Annotated[
+        int, typer.Option("--runs", "--splits", min=1, help="Runs of each generated stream; splits of each data set.")
+    ] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Everything random.")] = 0,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the figures.")] = Path("thalweg-out"),
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write every number as JSON rows.")] = None,
@@ -40,7 +42,7 @@ def reproduce(
     from thalweg.report import style
     from thalweg.report.finding import write_json
 
-    if any(name.startswith("fig") for name in items):
+    if chosen.draws(items):
         style.require_matplotlib()
         writable_folder(out)
     if json is not None:

@@ -27,7 +27,7 @@ class Reproduction(Protocol):
         items : sequence of str
             Tables and figures of the paper.
         runs : int >= 1
-            Runs of each generated stream.
+            Runs of each generated stream, or splits of each data set.
         seed : int >= 0
             Everything random; the same seed gives the same outcomes, whatever the number of workers.
         workers : int >= 1
@@ -48,10 +48,20 @@ class Paper:
     items: tuple[str, ...]
     #: Further items, too slow to be part of all of them.
     on_request: tuple[str, ...] = ()
+    #: Items with a picture whose names do not begin with "fig".
+    drawn: tuple[str, ...] = ()
 
     def load(self) -> Reproduction:
         """The paper's experiments."""
         return cast(Reproduction, importlib.import_module(f"thalweg.experiments.{self.name}"))
+
+    def draws(self, items: Sequence[str]) -> bool:
+        """Whether any of the items has a picture.
+
+        >>> PAPERS["bounsiar"].draws(["table1"]), PAPERS["bounsiar"].draws(["growth"])
+        (False, True)
+        """
+        return any(item.startswith("fig") or item in self.drawn for item in items)
 
     def wanted(self, items: Sequence[str], runs: int) -> list[str]:
         """The items asked for, in the paper's order; an error where there is no such item or nothing to run.
@@ -82,6 +92,13 @@ PAPERS: Mapping[str, Paper] = {
             "Schnackenberg, Ligges & Weihs",
             "Online linear discriminant analysis for data streams with concept drift",
             ("table1", "table2", "table3", "table4", "fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7"),
+        ),
+        Paper(
+            "bounsiar",
+            "Bounsiar, Beauseroy & Grall",
+            "Fast training and efficient linear learning machine",
+            ("table1", "fig1", "fig2", "fig3", "growth", "compression", "stream"),
+            drawn=("growth", "stream"),
         ),
         Paper(
             "wusnell2016",

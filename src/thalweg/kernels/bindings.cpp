@@ -14,6 +14,7 @@
 #include "foreign.hpp"
 #include "forecaster.hpp"
 #include "hiraoka.hpp"
+#include "kernel_mean.hpp"
 #include "logistic.hpp"
 #include "passive_aggressive.hpp"
 #include "perceptron.hpp"
@@ -297,6 +298,24 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
                return std::make_tuple(owned_array(means.data(), {c, p}), owned_array(errors.data(), {c, p}));
              },
              "core"_a, "member"_a);
+  module.def(
+      "kernel_mean",
+      [](int64_t p, int64_t budget, double forgetting, double sigma, std::vector<double> rho, std::vector<double> bias) {
+        if (budget < 1 || !(forgetting >= 0 && forgetting < 1) || !(sigma >= 0)) throw std::invalid_argument("out of range");
+        return new Core(new KernelMean(p, KernelMeanOptions{budget, forgetting, sigma, std::move(rho), std::move(bias)}));
+      },
+      "features"_a, "budget"_a, "forgetting"_a, "sigma"_a, "rho"_a, "bias"_a);
+  module.def(
+      "settle",
+      [](Core &core, double sigma, std::vector<double> weights, std::vector<double> biases) {
+        auto *machine = dynamic_cast<KernelMean *>(core.learner.get());
+        const std::size_t classes = core.learner->classes();
+        if (!machine || weights.size() != classes || biases.size() != classes)
+          throw std::invalid_argument("needs a kernel mean machine, and a weight and a bias for each of its classes");
+        const BriefLearning alone(core);
+        machine->settle(sigma, weights.data(), biases.data());
+      },
+      "core"_a, "sigma"_a, "weights"_a, "biases"_a);
   module.def("no_change", [](int64_t p) { return new Core(new NoChange(p)); }, "features"_a);
   module.def("majority", [](int64_t p) { return new Core(new Majority(p)); }, "features"_a);
 

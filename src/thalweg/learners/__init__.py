@@ -3,6 +3,7 @@
 from thalweg.learners.auto import AutoClassifier
 from thalweg.learners.committee import Committee
 from thalweg.learners.hiraoka import HiraokaLDA
+from thalweg.learners.kernel_mean import KernelMeanClassifier
 from thalweg.learners.linear_regression import OnlineLinearRegression
 from thalweg.learners.logistic import OnlineLogistic
 from thalweg.learners.majority import MajorityClass
@@ -18,6 +19,7 @@ __all__ = [
     "BalancedWinnow",
     "Committee",
     "HiraokaLDA",
+    "KernelMeanClassifier",
     "MajorityClass",
     "NoChange",
     "OnlineLDC",

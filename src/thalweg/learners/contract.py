@@ -83,9 +83,12 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
         rows, labels = self._take(X, y)
         known, codes = Labels.none().encode(labels)
         core = self._new_core(rows.shape[1], known)
-        core.begin(rows, codes)
+        self._begin(core, rows, codes)
         self._commit(core, known, self._remember_columns(X))
         return self
+
+    def _begin(self, core: StreamCore, rows: Floats, codes: NDArray[np.int64]) -> None:
+        core.begin(rows, codes)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn these rows in order, at the rate. ``classes`` may announce labels to come; it is never needed."""

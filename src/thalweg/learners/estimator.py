@@ -54,10 +54,15 @@ class StreamEstimator(BaseEstimator):
 
     def _remember_columns(self, X: ArrayLike) -> tuple[str, ...] | None:
         """The names of X's columns, if it has any, kept as scikit-learn keeps them."""
+        if type(X) is np.ndarray:  # no names; scikit-learn would look for them in many kinds of frames
+            self.__dict__.pop("feature_names_in_", None)
+            return None
         validate_data(self, X=X, reset=True, skip_check_array=True)
         return tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else None
 
     def _require_same_columns(self, X: ArrayLike) -> None:
+        if type(X) is np.ndarray and X.shape[1:] == (self.n_features_in_,) and not hasattr(self, "feature_names_in_"):
+            return  # scikit-learn's check, which looks for names in many kinds of frames, would find nothing else
         try:
             validate_data(self, X=X, reset=False, skip_check_array=True)
         except ValueError as error:
@@ -122,8 +127,12 @@ class StreamEstimator(BaseEstimator):
 
 
 def _described(estimator: BaseEstimator) -> dict[str, Any]:
-    """The parameters, with an estimator among them told by its own: it can be changed where it stands."""
-    return {name: _plain(value) for name, value in estimator.get_params(deep=False).items()}
+    """The parameters, with an estimator among them told by its own: it can be changed where it stands.
+
+    Those of estimators inside come first: they name best what has changed.
+    """
+    inside_first = sorted(estimator.get_params().items(), key=lambda item: "__" not in item[0])
+    return {name: _plain(value) for name, value in inside_first}
 
 
 def _plain(value: Any) -> Any:

@@ -146,6 +146,16 @@ def speeds(lines: Mapping[str, Mapping[str, float]]) -> Table:
     return table
 
 
+def lines(headers: Sequence[str], rows: Sequence[Sequence[str]], *, gap: int = 2) -> Table:
+    """Ready-made words and numbers: the first column names the line, the others stand right."""
+    table = _empty(gap)
+    for place, header in enumerate(headers):
+        table.add_column(header, justify="right" if place else "left", no_wrap=True, vertical="bottom")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
 def _empty(gap: int = 2) -> Table:
     from rich.table import Table
 

@@ -7,16 +7,24 @@
     │   ├── DriftingGaussians    classes whose means move: `Circling`, `Gliding` or `Jumping`
     │   ├── LinearResponse       a weighted sum of the features: numbers, not labels
     │   ├── RotatingCheckerboard four squares that turn: no line follows them
+    │   ├── TwoNorm, RingNorm    Gaussians in 20 dimensions that stay: best told apart by a plane, by a sphere
+    │   ├── Waveform             mixtures of waves that stay
+    │   ├── DiscAndBow           a disc and a blurred bow on its edge, which stay
     │   └── RuleStream           …whose labels follow from the features by a rule
     │       ├── Stagger          three concepts that replace one another
     │       └── MovingPlane      a line that turns a little with every row
     └── Table                    a finite data set: yours, or one that a function beginning with ``load_`` reads
+
+    BenchmarkSet                 rows in no order of time, with splits into training and test rows: `load_benchmark`
 """
 
 from __future__ import annotations
 
+from thalweg.streams.benchmark_sets import BENCHMARK_SETS, BenchmarkSet, Split, load_benchmark
+from thalweg.streams.breiman import RingNorm, TwoNorm, Waveform
 from thalweg.streams.concept import Concept, ConceptStream, RuleConcept, RuleStream, Sampler
 from thalweg.streams.datasets import load_covertype, load_elec2, load_sea_concepts, load_weather
+from thalweg.streams.disc_and_bow import DiscAndBow
 from thalweg.streams.drifting_gaussians import DriftingGaussians
 from thalweg.streams.linear_response import LinearResponse
 from thalweg.streams.motions import Circling, Gliding, Jumping, Motion
@@ -27,22 +35,30 @@ from thalweg.streams.stream import Stream
 from thalweg.streams.table import Table
 
 __all__ = [
+    "BENCHMARK_SETS",
+    "BenchmarkSet",
     "Circling",
     "Concept",
     "ConceptStream",
+    "DiscAndBow",
     "DriftingGaussians",
     "Gliding",
     "Jumping",
     "LinearResponse",
     "Motion",
     "MovingPlane",
+    "RingNorm",
     "RotatingCheckerboard",
     "RuleConcept",
     "RuleStream",
     "Sampler",
+    "Split",
     "Stagger",
     "Stream",
     "Table",
+    "TwoNorm",
+    "Waveform",
+    "load_benchmark",
     "load_covertype",
     "load_elec2",
     "load_sea_concepts",
