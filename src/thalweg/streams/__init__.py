@@ -5,10 +5,12 @@
     Stream                       rows in time: take, batches, iteration; always the same rows
     ├── ConceptStream            generated: a concept at every time that draws any number of rows
     │   ├── DriftingGaussians    classes whose means move: `Circling`, `Gliding` or `Jumping`
-    │   ├── RotatingCheckerboard four squares that turn: no line follows them
     │   └── RuleStream           …whose labels follow from the features by a rule
     │       ├── Stagger          three concepts that replace one another
-    │       └── MovingPlane      a line that turns a little with every row
+    │       ├── MovingPlane      a line that turns a little with every row
+    │       └── NoisyRuleStream  …whose rows are drawn with noise
+    │           ├── RotatingCheckerboard   four squares that turn: no line follows them
+    │           └── SEA          a threshold that jumps, under noisy labels
     └── Table                    a finite data set: yours, or one that a function beginning with ``load_`` reads
 """
 
@@ -19,12 +21,15 @@ from thalweg.streams.datasets import load_covertype, load_elec2, load_sea_concep
 from thalweg.streams.drifting_gaussians import DriftingGaussians
 from thalweg.streams.motions import Circling, Gliding, Jumping, Motion
 from thalweg.streams.moving_plane import MovingPlane
+from thalweg.streams.noisy_rule import NoisyRuleStream
 from thalweg.streams.rotating_checkerboard import RotatingCheckerboard
+from thalweg.streams.sea import SEA
 from thalweg.streams.stagger import Stagger
 from thalweg.streams.stream import Stream
 from thalweg.streams.table import Table
 
 __all__ = [
+    "SEA",
     "Circling",
     "Concept",
     "ConceptStream",
@@ -33,6 +38,7 @@ __all__ = [
     "Jumping",
     "Motion",
     "MovingPlane",
+    "NoisyRuleStream",
     "RotatingCheckerboard",
     "RuleConcept",
     "RuleStream",
