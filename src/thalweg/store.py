@@ -5,7 +5,7 @@ A file is a safetensors container whose only metadata entry, ``thalweg``, is a J
     protocol     the number of this format, 1; a reader refuses a newer one
     class        one of the names below and nothing else: a file cannot name code
     parameters   the constructor's arguments; a rate is {"rate": name, …its fields}, a learner inside another
-                 {"class": name, "parameters": …}
+                 {"class": name, "parameters": …}, a scikit-learn classifier {"scikit-learn": name, "parameters": …}
     features     how many, and their names where they have any
     labels       their kind and the sorted values
     sha256       over the header without this entry and over every array: safetensors does not notice changed numbers
@@ -32,6 +32,7 @@ from safetensors.numpy import save as save_arrays
 from thalweg import learners, rates
 from thalweg.errors import InvalidParameter, ModelFileError
 from thalweg.files import write_atomically
+from thalweg.learners import sklearn_state
 from thalweg.learners.contract import StreamClassifier
 from thalweg.learners.labels import LABEL_TYPES, Labels
 
@@ -130,23 +131,13 @@ def _open(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, NDArray[
 def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamClassifier:
     model = _unlearned(header)
     if "features" in header:
-        kind = header["labels"]["kind"]
-        if arrays["n_classes"].tolist() != [len(header["labels"]["values"])]:
-            raise ModelFileError("the labels and the state disagree")
-        state: dict[str, Any] = {
-            "_core": arrays,
-            "_labels": Labels(np.array(header["labels"]["values"], dtype=LABEL_TYPES[kind])),
-            "_begun_with": model.get_params(),
-            "n_features_in_": int(header["features"]["count"]),
-        }
-        if header["features"]["names"] is not None:
-            state["feature_names_in_"] = np.array(header["features"]["names"], dtype=object)
-        state["classes_"] = state["_labels"].values
-        model.__setstate__({**model.get_params(deep=False), **state})
+        labels, features = header["labels"], header["features"]
+        known = Labels(np.array(labels["values"], dtype=LABEL_TYPES[labels["kind"]]))
+        model._resume(arrays, known, int(features["count"]), features["names"])
     return model
 
 
-def _plain_parameters(model: StreamClassifier) -> dict[str, object]:
+def _plain_parameters(model: Any) -> dict[str, object]:
     owner = type(model).__name__
     return {key: _plain(value, owner, key) for key, value in sorted(model.get_params(deep=False).items())}
 
@@ -155,6 +146,8 @@ def _plain(value: object, owner: str, parameter: str) -> object:
     """A parameter as JSON holds it."""
     if isinstance(value, StreamClassifier) and _CLASSES.get(type(value).__name__) is type(value):
         return {"class": type(value).__name__, "parameters": _plain_parameters(value)}
+    if sklearn_state.is_known(value):
+        return {"scikit-learn": type(value).__name__, "parameters": _plain_parameters(value)}
     if isinstance(value, list | tuple):
         return [_plain(item, owner, parameter) for item in value]
     if isinstance(value, rates.Constant | rates.InverseSqrt | rates.ErrorDriven):
@@ -164,7 +157,11 @@ def _plain(value: object, owner: str, parameter: str) -> object:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise InvalidParameter.of(
-        owner, parameter, "be a number, a string, a rate or a learner of thalweg to be saved", value
+        owner,
+        parameter,
+        "be a number, a string, a rate, a learner of thalweg "
+        f"or a {', '.join(sorted(sklearn_state.KINDS))} of scikit-learn to be saved",
+        value,
     )
 
 
@@ -173,6 +170,8 @@ def _rich(value: Any) -> Any:
         return [_rich(item) for item in value]
     if isinstance(value, dict) and "class" in value:
         return _unlearned(value)
+    if isinstance(value, dict) and "scikit-learn" in value:
+        return sklearn_state.class_named(value["scikit-learn"])(**value["parameters"])
     if isinstance(value, dict):
         fields = dict(value)
         return _RATES[fields.pop("rate")](**fields)

@@ -3,6 +3,7 @@
 from thalweg.learners.auto import AutoClassifier
 from thalweg.learners.committee import Committee
 from thalweg.learners.hiraoka import HiraokaLDA
+from thalweg.learners.learn_nse import LearnNSE
 from thalweg.learners.logistic import OnlineLogistic
 from thalweg.learners.majority import MajorityClass
 from thalweg.learners.no_change import NoChange
@@ -17,6 +18,7 @@ __all__ = [
     "BalancedWinnow",
     "Committee",
     "HiraokaLDA",
+    "LearnNSE",
     "MajorityClass",
     "NoChange",
     "OnlineLDC",

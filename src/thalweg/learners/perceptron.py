@@ -94,3 +94,7 @@ class Perceptron(WithRate, StreamClassifier):
             start_scale=float(self.start_scale),
             seed=as_seed(self.random_state, "Perceptron"),
         )
+
+    @property
+    def _answers_linearly(self) -> bool:
+        return True
