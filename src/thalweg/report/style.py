@@ -75,6 +75,9 @@ _LOOKS = {
     "window 200": Look(PURPLE, (0, (2, 1)), "v"),
     "window auto": Look(INK, "-", "*"),
     "Bayes error": Look(GREY, (0, (1, 2)), "_"),
+    "Learn++.NSE": Look(BLUE, "-", "o"),
+    "newest classifier alone": Look(ORANGE, "-", "v"),
+    "loop over scikit-learn's members": Look(VERMILION, (0, (5, 1.6)), "s"),
 }
 _OTHER = Look(ORANGE, "-", "v")
 
