@@ -91,6 +91,7 @@ class Members(Sequence[Member]):
         self._alone = [i - (i > at) for i in self._alone if i != at]
         for stack in self._stacks.values():
             stack.drop(at)
+        self._stacks = {classes: stack for classes, stack in self._stacks.items() if len(stack.owners)}
 
     def insert_class(self, at: int) -> None:
         """A class takes its place at index ``at``."""

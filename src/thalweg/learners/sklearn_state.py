@@ -26,12 +26,13 @@ State = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class _Kind:
-    """How a class is kept: the attributes kept and their types, those left behind or derived, and the checks."""
+    """How a class is kept: attributes and their types, those not always there, those left behind or derived, checks."""
 
     module: str
     kept: dict[str, str]
-    left: frozenset[str]
     check: Callable[[Any, int, int], None]
+    optional: frozenset[str] = frozenset()
+    left: frozenset[str] = frozenset()
     derive: Callable[[Any, int], None] = field(default=lambda model, classes: None)
 
 
@@ -81,7 +82,7 @@ def with_fitted_arrays(model: Any, state: State, features: int, classes: int) ->
         elif how == "arrays":
             parts = [name for name in rest if name.startswith(f"{attribute}.")]
             setattr(model, attribute, [_finite(rest.pop(f"{attribute}.{i}")) for i in range(len(parts))])
-        elif attribute in rest:
+        elif attribute in rest or attribute not in kind.optional:
             setattr(model, attribute, _HELD[how](_finite(rest.pop(attribute))))
     _require(not rest, f"{min(rest, default='')} is no attribute of a {type(model).__name__}")
     kind.derive(model, classes)
@@ -214,33 +215,33 @@ def _tree(rest: State, features: int, classes: int) -> Any:
     return tree
 
 
-def _of_tree(model: Any, p: int, c: int) -> None:
-    """All was checked as the tree was built."""
+def _check_nothing_more(model: Any, p: int, c: int) -> None:
+    """A tree was checked as it was built."""
 
 
 KINDS = {
     "GaussianNB": _Kind(
         "sklearn.naive_bayes",
         {"theta_": "floats", "var_": "floats", "class_count_": "floats", "class_prior_": "floats", "epsilon_": "float"},
-        frozenset(),
         _check_gaussian,
     ),
     "LogisticRegression": _Kind(
         "sklearn.linear_model",
         {"coef_": "floats", "intercept_": "floats", "n_iter_": "integers"},
-        frozenset(),
         _check_linear,
+        optional=frozenset({"n_iter_"}),
     ),
     "LinearDiscriminantAnalysis": _Kind(
         "sklearn.discriminant_analysis",
         {
-            **dict.fromkeys(("coef_", "intercept_", "priors_", "means_", "xbar_"), "floats"),
-            **dict.fromkeys(("scalings_", "explained_variance_ratio_", "covariance_"), "floats"),
-            "_max_components": "integer",
-            "_n_features_out": "integer",
+            **dict.fromkeys(("coef_", "intercept_", "priors_", "means_"), "floats"),
+            **dict.fromkeys(("xbar_", "scalings_", "explained_variance_ratio_", "covariance_"), "floats"),
+            **dict.fromkeys(("_max_components", "_n_features_out"), "integer"),
         },
-        frozenset(),
         _check_linear,
+        optional=frozenset(  # for other ends than answering
+            ("xbar_", "scalings_", "explained_variance_ratio_", "covariance_", "_max_components", "_n_features_out")
+        ),
     ),
     "SVC": _Kind(
         "sklearn.svm",
@@ -253,14 +254,16 @@ KINDS = {
             "shape_fit_": "pair",
             "_effective_probability": "flag",
         },
-        frozenset({"_sparse"}),
         _check_svc,
-        _derive_svc,
+        optional=frozenset({"n_iter_", "_num_iter", "_effective_probability"}),  # not in all versions
+        left=frozenset({"_sparse"}),
+        derive=_derive_svc,
     ),
     "MLPClassifier": _Kind(
         "sklearn.neural_network",
         {"coefs_": "arrays", "intercepts_": "arrays", "n_iter_": "integer", "loss_": "float"},
-        frozenset(
+        _check_mlp,
+        left=frozenset(
             (
                 *("_label_binarizer", "n_outputs_", "n_layers_", "out_activation_"),
                 *("_random_state", "_optimizer", "t_", "loss_curve_", "best_loss_", "_best_coefs", "_best_intercepts"),
@@ -268,14 +271,13 @@ KINDS = {
                 *("_coef_indptr", "_intercept_indptr", "_coef_grads", "_intercept_grads"),
             )
         ),
-        _check_mlp,
-        _derive_mlp,
+        derive=_derive_mlp,
     ),
     "DecisionTreeClassifier": _Kind(
         "sklearn.tree",
         {"tree_": "tree", "max_features_": "integer"},
-        frozenset({"n_classes_", "n_outputs_"}),
-        _of_tree,
-        _derive_tree,
+        _check_nothing_more,
+        left=frozenset({"n_classes_", "n_outputs_"}),
+        derive=_derive_tree,
     ),
 }
