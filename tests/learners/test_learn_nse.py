@@ -154,6 +154,11 @@ def test_a_failing_base_leaves_the_blocks_before_it_and_the_rows_that_wait():
     other = LearnNSE(LinearDiscriminantAnalysis(), block_size=20)
     other.partial_fit(X[:45], y[:45], classes=np.arange(20))
     assert dumps(other) == dumps(model) != before  # the classes stay announced
+    first = LearnNSE(LinearDiscriminantAnalysis(), block_size=3).partial_fit(X[:2], [0, 1], classes=[0, 1, 2])
+    before = dumps(first)
+    with pytest.raises(ValueError, match="number of samples"):
+        first.learn_one(X[2], 2)
+    assert dumps(first) == before
 
 
 # ---------------------------------------------------------------------- classes

@@ -147,7 +147,6 @@ class LearnNSECore(PythonCore):
 
     def _learn_block(self, X: Floats, y: Codes, asked: Codes | None = None) -> None:
         if len(self.members) == 0:
-            self.members.frame = Frame.of(X)
             ensemble_wrong, wrong = np.zeros(len(y), dtype=np.bool_), np.empty((len(y), 0), dtype=np.bool_)
         else:
             asked = self.members.answers(X) if asked is None else asked
@@ -159,6 +158,8 @@ class LearnNSECore(PythonCore):
         with self._lock:
             self.seen[y] = True
             self.blocks += 1
+            if len(self.members) == 0:
+                self.members.frame = Frame.of(X)
             self.members.append(member)
             self.history.add(errors)
             if self._plan.max_members is not None and len(self.members) > self._plan.max_members:
