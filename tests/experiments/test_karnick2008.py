@@ -112,6 +112,7 @@ def test_dips_and_recoveries_are_those_of_the_curve() -> None:
     np.testing.assert_allclose(first.dip, [0.5, 0.51])
     assert first.blocks.tolist() == [6, 6]  # 0.5, 0.55, 0.6, 0.65, 0.7, 0.75
     assert second.blocks.tolist() == [21, 21]
+    assert courses.mean_course.recovery(20, 20).dip[0] == pytest.approx(0.505)
     np.testing.assert_allclose(courses.as_good[0], (20 + 15) / 60)
     np.testing.assert_allclose([half[0] for half in courses.halves], [ensemble[:30].mean(), ensemble[30:].mean()])
 
@@ -170,7 +171,7 @@ def test_all_items_are_the_same_with_any_number_of_workers(monkeypatch: pytest.M
             assert values(outcome)[name, f"Learn++.NSE, {learner}", "accuracy"] == found[name, learner, "ensemble"]
             halves = [found[name, learner, half] for half in ("first half", "second half")]
             assert np.mean(halves) == pytest.approx(found[name, learner, "ensemble"])
-    assert len(drifts.findings) == 3 * 3 * 3
+    assert len(drifts.findings) == 3 * 3 * 4
     by_weighting = {model: value for (_, model, measure), value in values(weightings).items() if measure == "accuracy"}
     assert by_weighting["age"] == found[DATA[BOARD].name, BAYES, "ensemble"]
     assert list(by_weighting) == list(WEIGHTINGS)

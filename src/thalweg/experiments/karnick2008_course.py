@@ -78,6 +78,11 @@ class Courses:
         return np.stack([course.single for course in self._courses])
 
     @property
+    def mean_course(self) -> Courses:
+        """The mean over runs, as if it were one: what a figure shows."""
+        return Courses([Course(self.ensemble.mean(axis=0), self.single.mean(axis=0))])
+
+    @property
     def halves(self) -> tuple[Floats, Floats]:
         """The ensemble's mean accuracy in the first half of the blocks and in the second, by run."""
         middle = self.ensemble.shape[1] // 2
