@@ -101,7 +101,7 @@ class LearnNSE(StreamClassifier):
         What the sigmoid looks at. The default is the paper's; the others are found elsewhere and follow worse.
     train : {"plain", "weighted", "resampled"}, default "plain"
         Whether rows the ensemble got wrong count more in training: not, as sample weights, or by drawing the block
-        anew. It helps where blocks are clean and does great harm where labels are noisy.
+        anew. Drawing helps naive Bayes a little where labels are clean; both do great harm where they are noisy.
     tries : int >= 1, default 5
         How often a block is tried when the new classifier errs on more than half of it and chance is involved.
     block_size : int >= 1 or None, default None
