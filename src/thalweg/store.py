@@ -5,7 +5,8 @@ A file is a safetensors container whose only metadata entry, ``thalweg``, is a J
     protocol     the number of this format, 1; a reader refuses a newer one
     class        one of the names below and nothing else: a file cannot name code
     parameters   the constructor's arguments; a rate is {"rate": name, …its fields}, a learner inside another
-                 {"class": name, "parameters": …}, a tuple {"tuple": […]}
+                 {"class": name, "parameters": …}, a scikit-learn classifier {"scikit-learn": name, "parameters": …}, a
+                 tuple {"tuple": […]}
     features     how many, and their names where they have any
     labels       of a classifier: their kind and the sorted values
     targets      of a regressor: how many columns y has, null for a one-dimensional one
@@ -33,9 +34,11 @@ from safetensors.numpy import save as save_arrays
 from thalweg import learners, pipeline, rates, transforms
 from thalweg.errors import InvalidParameter, ModelFileError
 from thalweg.files import write_atomically
+from thalweg.learners import sklearn_state
 from thalweg.learners.estimator import StreamEstimator
 
 PROTOCOL = 1
+_ELSEWHERE = "elsewhere"
 _CLASSES: dict[str, type[StreamEstimator]] = {
     name: getattr(home, name) for home in (learners, transforms, pipeline) for name in home.__all__
 }
@@ -83,7 +86,7 @@ def dumps(model: StreamEstimator) -> bytes:
         "parameters": _plain_parameters(model),
     }
     if model.__sklearn_is_fitted__():
-        arrays = model._core.state()
+        arrays = model._core.state() | _learned_elsewhere(model)
         names = getattr(model, "feature_names_in_", None)
         header["features"] = {"count": model.n_features_in_, "names": None if names is None else names.tolist()}
         header.update(model._header())
@@ -135,6 +138,7 @@ def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEst
         state: dict[str, Any] = {
             "_core": arrays,
             "n_features_in_": int(header["features"]["count"]),
+            "_learned_elsewhere": _by_adapter(arrays),
         }
         if header["features"]["names"] is not None:
             state["feature_names_in_"] = np.array(header["features"]["names"], dtype=object)
@@ -143,7 +147,26 @@ def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEst
     return model
 
 
-def _plain_parameters(model: StreamEstimator) -> dict[str, object]:
+def _learned_elsewhere(model: StreamEstimator) -> dict[str, NDArray[Any]]:
+    """What members with cores in Python learned, by their number; others than ours are refused."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for number, adapter in enumerate(model._adapters()):
+        learned = adapter.learned()
+        if not isinstance(learned, dict):
+            raise ModelFileError(f"a {type(model).__name__} with a member that is not thalweg's cannot be saved")
+        arrays |= {f"{_ELSEWHERE}{number}_{name}": array for name, array in learned.items()}
+    return arrays
+
+
+def _by_adapter(arrays: dict[str, NDArray[Any]]) -> list[dict[str, NDArray[Any]]]:
+    found: dict[int, dict[str, NDArray[Any]]] = {}
+    for name in [name for name in arrays if name.startswith(_ELSEWHERE)]:
+        number, own_name = name.removeprefix(_ELSEWHERE).split("_", 1)
+        found.setdefault(int(number), {})[own_name] = arrays.pop(name)
+    return [found[number] for number in sorted(found)]
+
+
+def _plain_parameters(model: Any) -> dict[str, object]:
     owner = type(model).__name__
     return {key: _plain(value, owner, key) for key, value in sorted(model.get_params(deep=False).items())}
 
@@ -152,6 +175,8 @@ def _plain(value: object, owner: str, parameter: str) -> object:
     """A parameter as JSON holds it."""
     if isinstance(value, StreamEstimator) and _CLASSES.get(type(value).__name__) is type(value):
         return {"class": type(value).__name__, "parameters": _plain_parameters(value)}
+    if sklearn_state.is_known(value):
+        return {"scikit-learn": type(value).__name__, "parameters": _plain_parameters(value)}
     if isinstance(value, tuple):
         return {"tuple": [_plain(item, owner, parameter) for item in value]}
     if isinstance(value, list):
@@ -163,7 +188,11 @@ def _plain(value: object, owner: str, parameter: str) -> object:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise InvalidParameter.of(
-        owner, parameter, "be a number, a string, a rate or a learner of thalweg to be saved", value
+        owner,
+        parameter,
+        "be a number, a string, a rate, a learner of thalweg "
+        f"or a {', '.join(sorted(sklearn_state.KINDS))} of scikit-learn to be saved",
+        value,
     )
 
 
@@ -174,6 +203,8 @@ def _rich(value: Any) -> Any:
         return _unlearned(value)
     if isinstance(value, dict) and "tuple" in value:
         return tuple(_rich(item) for item in value["tuple"])
+    if isinstance(value, dict) and "scikit-learn" in value:
+        return sklearn_state.class_named(value["scikit-learn"])(**value["parameters"])
     if isinstance(value, dict):
         fields = dict(value)
         return _RATES[fields.pop("rate")](**fields)

@@ -12,7 +12,10 @@ from matplotlib.text import Text
 
 from thalweg.errors import MissingExtra
 from thalweg.report import (
+    accuracy_course,
     bands,
+    block_times,
+    boards,
     boundaries,
     contours,
     critical_difference,
@@ -172,6 +175,30 @@ def ranks_figure() -> Figure:
     return critical_difference.draw(ranks, 8.9, title="Mean rank over 12 streams (1 is best)")
 
 
+def boards_figure() -> Figure:
+    rng = np.random.default_rng(0)
+    grid = (np.add.outer(np.arange(51) // 26, np.arange(51) // 26) % 2).astype(np.int64)
+    shots = [
+        boards.Board(f"{turn}°, block {turn}", grid, rng.random((100, 2)), np.arange(100) % 2) for turn in range(6)
+    ]
+    return boards.draw(shots)
+
+
+def course_figure() -> Figure:
+    waves = 0.9 + 0.05 * np.sin(np.arange(200) / 9)
+    panels = [accuracy_course.Panel(f"{name}, 5 runs", waves, waves - 0.03) for name in ("naive Bayes", "SVM", "MLP")]
+    return accuracy_course.draw(panels, title="SEA concepts: accuracy after each of 200 blocks", changes=(50, 100))
+
+
+def block_times_figure() -> Figure:
+    every, some = np.arange(1, 701), np.linspace(1, 700, 15).astype(np.int64)
+    curves = {
+        "Learn++.NSE": (every, 1e-3 + 1e-5 * every),
+        "loop over scikit-learn's members": (some, 1e-3 * some),
+    }
+    return block_times.draw(curves, title="Rotating checkerboard: time of a block", task="100 rows learned")
+
+
 FIGURES = [
     rate_figure,
     snapshot_figure,
@@ -186,6 +213,9 @@ FIGURES = [
     weights_figure,
     bands_figure,
     scatter_figure,
+    boards_figure,
+    course_figure,
+    block_times_figure,
 ]
 
 
@@ -336,3 +366,30 @@ def test_shares_fill_the_height_in_shades_of_their_family() -> None:
     np.testing.assert_allclose(tops, np.arange(1, 9) / 8)
     colours = [tuple(area.get_facecolor()[0]) for area in axes.collections]
     assert len(set(colours)) == len(colours)
+
+
+def test_a_board_shows_its_grid_and_its_rows() -> None:
+    axes = boards_figure().axes[0]
+    (picture,) = axes.images
+    shown = np.asarray(picture.get_array())
+    # the second axis of the grid goes up; colours flip where either coordinate crosses the middle
+    assert (shown[0, 0], shown[0, 50], shown[50, 0], shown[50, 50]) == (0, 1, 1, 0)
+    assert picture.get_extent() == pytest.approx([-0.01, 1.01, -0.01, 1.01])
+    assert [len(line.get_xdata()) for line in axes.lines] == [50, 50]
+
+
+def test_a_course_is_drawn_after_each_block_with_its_means() -> None:
+    axes = course_figure().axes[0]
+    lines = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    np.testing.assert_array_equal(lines["Learn++.NSE"].get_xdata(), np.arange(1, 201))
+    waves = 0.9 + 0.05 * np.sin(np.arange(200) / 9)
+    np.testing.assert_array_equal(lines["Learn++.NSE"].get_ydata(), waves)
+    assert axes.get_title(loc="left") == f"naive Bayes, 5 runs: {waves.mean():.3f} beside {waves.mean() - 0.03:.3f}"
+    assert [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 2] == [50.5, 100.5]
+
+
+def test_times_are_drawn_in_milliseconds() -> None:
+    (axes,) = block_times_figure().axes
+    ours, loop = axes.lines
+    np.testing.assert_allclose(ours.get_ydata(), 1 + 0.01 * np.arange(1, 701))
+    assert (ours.get_marker(), loop.get_marker()) == ("None", "s")

@@ -5,6 +5,7 @@ from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -12,6 +13,7 @@ from thalweg.report import tables
 from thalweg.report.cell import Cell, CellRow, Curve
 from thalweg.report.fact import Fact, remarks
 from thalweg.report.finding import Finding, Printed, Row, write_json
+from thalweg.report.measurement import Measurement, MeasurementRow
 
 FIXED = Finding(
     paper="kuncheva2008",
@@ -178,3 +180,21 @@ def test_speeds_come_last_and_without_decimals() -> None:
     console = Console(width=80, record=True, file=StringIO())
     console.print(tables.speeds({"CCIPCA": {"overlap": 0.99712, "rows a second": 1_234_567.8}}))
     assert line_of("CCIPCA", console.export_text().splitlines()) == "CCIPCA 0.9971 1,234,568"
+
+
+def test_a_measurement_is_the_mean_of_its_runs_under_its_name() -> None:
+    several = Measurement.of_runs("p", "table", "SEA", "SVM", "ensemble", np.array([0.96, 0.97, 0.98]))
+    (row,) = several.rows()
+    assert set(row) == set(MeasurementRow.__annotations__) | set(Row.__annotations__)
+    assert (row["measure"], row["measured"], row["runs"]) == ("ensemble", pytest.approx(0.97), 3)
+    assert row["ci95"] == pytest.approx(4.302653 * 0.01 / np.sqrt(3))  # Student's t, two degrees of freedom
+    assert Measurement.of_runs("p", "table", "SEA", "SVM", "ensemble", np.array([0.96])).ci95 is None
+
+
+def test_sections_stand_under_their_names() -> None:
+    console = Console(width=80, record=True, file=StringIO())
+    console.print(
+        tables.sections(("dip", "blocks"), {"SVM": {"block 51": ["0.9", "3"]}, "MLP": {"block 51": ["0.8", "4"]}})
+    )
+    lines = [" ".join(line.split()) for line in console.export_text().splitlines()]
+    assert lines == ["dip blocks", "SVM", "block 51 0.9 3", "", "MLP", "block 51 0.8 4"]

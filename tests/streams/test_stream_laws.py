@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.streams import (
+    SEA,
     Circling,
     ConceptStream,
     DiscAndBow,
@@ -18,6 +19,7 @@ from thalweg.streams import (
     Gliding,
     LinearResponse,
     MovingPlane,
+    NoisyRuleStream,
     RingNorm,
     RotatingCheckerboard,
     RuleConcept,
@@ -37,6 +39,7 @@ GENERATED = st.one_of(
     st.builds(Stagger, seed=st.integers(0, 2**70), rows_per_concept=st.integers(1, 50)),
     st.builds(MovingPlane, seed=st.integers(0, 2**70), degrees_per_row=st.floats(1.0, 90.0)),
     st.builds(RotatingCheckerboard, seed=st.integers(0, 2**70), length=st.integers(2, 400)),
+    st.builds(SEA, seed=st.integers(0, 2**70), noise=st.floats(0, 0.5), rows_per_concept=st.integers(1, 100)),
     st.builds(DriftingGaussians, seed=st.integers(0, 2**70), scenario=MOTIONS, length=st.integers(1, 400)),
     st.builds(TwoNorm, seed=st.integers(0, 2**70), features=st.integers(1, 9), length=st.integers(1, 400)),
     st.builds(RingNorm, seed=st.integers(0, 2**70), features=st.integers(1, 9), length=st.integers(1, 400)),
@@ -95,7 +98,10 @@ def test_a_concept_draws_rows_of_its_own_time(stream: ConceptStream, time: int, 
     concept = stream.concept(time)
     X, y = concept.draw(10, seed=3)
     assert_same_rows(concept.draw(10, seed=3), (X, y))
-    if isinstance(concept, RuleConcept):
+    if isinstance(stream, NoisyRuleStream):
+        clean_X, clean_y = stream.clean.concept(time).draw(10, seed=3)
+        np.testing.assert_array_equal(concept.label(clean_X), clean_y)
+    elif isinstance(concept, RuleConcept):
         np.testing.assert_array_equal(concept.label(X), y)
     sampler = stream.sampler("here")
     parts = joined([concept.draw(five, sampler), concept.draw(10 - five, sampler)])
@@ -158,6 +164,11 @@ def test_a_frame_brings_its_names() -> None:
         (lambda: LinearResponse(weights=[[1.0]]), "'weights' parameter of LinearResponse"),
         (lambda: LinearResponse(weights=[1.0, 2.0], drift=[1.0]), "have 2 numbers"),
         (lambda: LinearResponse(noise=-0.1), "'noise' parameter of LinearResponse"),
+        (lambda: RotatingCheckerboard().grid_at(0, points=1), "at least 2, got 1"),
+        (lambda: SEA(noise=0.6), "'noise' parameter of SEA"),
+        (lambda: SEA(thresholds=()), "'thresholds' parameter of SEA"),
+        (lambda: SEA(thresholds=(8.0, float("nan"))), "'thresholds' parameter of SEA"),
+        (lambda: SEA(rows_per_concept=0), "'rows_per_concept' parameter of SEA"),
         (lambda: Table([[1.0]], [0]).take(2), "within its 1 rows, got 2"),
         (lambda: Table([[1.0]], [0]).take(start=2), "'start' parameter of Table"),
         (lambda: Table([[1.0]], [0]).batches(1, rows=3), "'rows' parameter of Table"),

@@ -4,6 +4,7 @@ from thalweg.learners.auto import AutoClassifier
 from thalweg.learners.committee import Committee
 from thalweg.learners.hiraoka import HiraokaLDA
 from thalweg.learners.kernel_mean import KernelMeanClassifier
+from thalweg.learners.learn_nse import LearnNSE
 from thalweg.learners.linear_regression import OnlineLinearRegression
 from thalweg.learners.logistic import OnlineLogistic
 from thalweg.learners.majority import MajorityClass
@@ -20,6 +21,7 @@ __all__ = [
     "Committee",
     "HiraokaLDA",
     "KernelMeanClassifier",
+    "LearnNSE",
     "MajorityClass",
     "NoChange",
     "OnlineLDC",

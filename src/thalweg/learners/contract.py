@@ -62,14 +62,19 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
         core: StreamCore = super()._learned_core()
         return core
 
-    # What others may rely on: class means that move with every row, a covariance beside them, and whether an answer
-    # rests on the label of the row before, which is no use where labels are delayed.
+    # What others may rely on: class means that move with every row, a covariance beside them, discriminants that differ
+    # by a linear function of the row, and whether an answer rests on the label of the row before, which is no use where
+    # labels are delayed.
     @property
     def _keeps_class_means(self) -> bool:
         return False
 
     @property
     def _keeps_covariance(self) -> bool:
+        return False
+
+    @property
+    def _answers_linearly(self) -> bool:
         return False
 
     @property
@@ -255,6 +260,23 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
                 self._core.announce(code)
         self._labels = wider
         self.classes_ = wider.values
+
+    def _resume(
+        self, state: dict[str, NDArray[Any]], known: Labels, features: int, names: list[str] | None = None
+    ) -> None:
+        """Go on from what a core of this learner once gave as its state; ValueError where it cannot be one."""
+        if state["n_classes"].tolist() != [len(known)]:
+            raise ValueError("the labels and the state disagree")
+        learned: dict[str, Any] = {
+            "_core": state,
+            "_labels": known,
+            "_begun_with": self.get_params(),
+            "n_features_in_": features,
+            "classes_": known.values,
+        }
+        if names is not None:
+            learned["feature_names_in_"] = np.array(names, dtype=object)
+        self.__setstate__({**self.get_params(deep=False), **learned})
 
     def _commit(self, core: StreamCore, known: Labels, names: tuple[str, ...] | None) -> None:
         self._begin_with(core, names)

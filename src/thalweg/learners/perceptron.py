@@ -103,3 +103,7 @@ class Perceptron(WithRate, StreamClassifier):
             seed=as_seed(self.random_state, "Perceptron"),
             intercept=bool(self.intercept),
         )
+
+    @property
+    def _answers_linearly(self) -> bool:
+        return True

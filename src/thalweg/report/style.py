@@ -81,6 +81,9 @@ _LOOKS = {
     "AutoClassifier": Look(PURPLE, (0, (2, 1)), "v"),
     "SVC": Look(VERMILION, (0, (2, 1)), "D"),
     "Bayes error": Look(GREY, (0, (1, 2)), "_"),
+    "Learn++.NSE": Look(BLUE, "-", "o"),
+    "newest classifier alone": Look(ORANGE, "-", "v"),
+    "loop over scikit-learn's members": Look(VERMILION, (0, (5, 1.6)), "s"),
 }
 _OTHER = Look(ORANGE, "-", "v")
 

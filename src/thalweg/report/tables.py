@@ -113,6 +113,21 @@ def errors(headers: Sequence[str], groups: Sequence[Mapping[str, Sequence[float 
     return table
 
 
+def sections(headers: Sequence[str], groups: Mapping[str, Mapping[str, Sequence[str]]]) -> Table:
+    """Lines of ready text, each group under its name in bold."""
+    table = _empty()
+    table.add_column("", no_wrap=True)
+    for header in headers:
+        table.add_column(header, justify="right", no_wrap=True, vertical="bottom")
+    for name, lines in groups.items():
+        if table.row_count:
+            table.add_row()
+        table.add_row(name, style="bold")
+        for line, cells in lines.items():
+            table.add_row(f" {line}", *cells)
+    return table
+
+
 def ranks(mean_ranks: Mapping[str, float]) -> Table:
     """Models by their mean rank, the best first."""
     table = _empty()
