@@ -204,7 +204,8 @@ def _rich(value: Any) -> Any:
     if isinstance(value, dict) and "tuple" in value:
         return tuple(_rich(item) for item in value["tuple"])
     if isinstance(value, dict) and "scikit-learn" in value:
-        return sklearn_state.class_named(value["scikit-learn"])(**value["parameters"])
+        parameters = {name: _rich(item) for name, item in value["parameters"].items()}
+        return sklearn_state.class_named(value["scikit-learn"])(**parameters)
     if isinstance(value, dict):
         fields = dict(value)
         return _RATES[fields.pop("rate")](**fields)
