@@ -67,7 +67,7 @@ def real(workers: int, finished: Callable[[float], None], *, fast: bool = False)
     cases, tasks, notes = [], [], []
     for case in CASES:
         try:
-            tasks_here = list(tasks_of(case, fast).values())
+            tasks_here = tasks_of(case, fast)
         except DataUnavailable as error:
             notes.append(f"Left out: {error}")
             continue
