@@ -198,7 +198,7 @@ def test_errors_on_real_data_are_those_of_blocks_answered_before_they_are_learne
     except DataUnavailable as error:
         pytest.skip(str(error))
     tasks = karnick2008_real.tasks_of(case, fast=False)
-    errors = {name: each for task in tasks.values() for name, each in task().items()}
+    errors = {name: each for task in tasks for name, each in task().items()}
     X, y = table.take(330)
     assert errors["No change"] == np.mean(y[30:] != y[29:-1])
     model, wrong, alone = LearnNSE(GaussianNB()), 0, 0

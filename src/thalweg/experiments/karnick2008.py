@@ -46,7 +46,7 @@ _NOTE = (
     "Accuracy on fixed test points under their right labels of the time, after each block: a grid of 51 × 51 on the "
     "checkerboard, 2,500 rows on SEA. 'Alone' is the newest classifier of the ensemble by itself."
 )
-_FAST_NOTE = "The short version: fewer blocks, so the board turns faster and SEA's concepts are shorter."
+_FAST_NOTE = "The short version: fewer blocks and rows, so the board turns faster and SEA's concepts are shorter."
 
 
 def reproduce(
@@ -81,11 +81,12 @@ def reproduce(
     }
     outcomes = [makers[item]() for item in wanted]
     timing = f"Measured in {time.perf_counter() - began:,.0f} s."
-    notes = (_NOTE, _FAST_NOTE) if fast else (_NOTE,)
-    return [
-        replace(outcome, notes=(*notes, *outcome.notes), timing=timing) if outcome.findings else outcome
-        for outcome in outcomes
-    ]
+    return [_noted(outcome, fast, timing) if outcome.findings else outcome for outcome in outcomes]
+
+
+def _noted(outcome: Outcome, fast: bool, timing: str) -> Outcome:
+    accuracy = () if outcome.item in beyond.SECONDS else (_NOTE,)
+    return replace(outcome, notes=(*accuracy, *outcome.notes, *((_FAST_NOTE,) if fast else ())), timing=timing)
 
 
 def _boards(study: Study, seed: int) -> Outcome:

@@ -67,7 +67,7 @@ def real(workers: int, finished: Callable[[float], None], *, fast: bool = False)
     cases, tasks, notes = [], [], []
     for case in CASES:
         try:
-            tasks_here = list(tasks_of(case, fast).values())
+            tasks_here = tasks_of(case, fast)
         except DataUnavailable as error:
             notes.append(f"Left out: {error}")
             continue
@@ -95,7 +95,9 @@ def real(workers: int, finished: Callable[[float], None], *, fast: bool = False)
         summary=(
             "All are scored on the rows after the first block. O-LDC (bank of rates, nothing chosen) and no change "
             "have each label before the next row; 'by block' gets labels as late as the ensembles do.",
-        ),
+        )
+        if cases
+        else (),
         notes=tuple(dict.fromkeys(notes)),
         table=partial(tables.errors, [case.header for case in cases], groups) if cases else None,
     )

@@ -51,12 +51,12 @@ CASES = (
 )
 
 
-def tasks_of(case: Case, fast: bool) -> dict[str, Callable[[], dict[str, float]]]:
-    """What is measured on a case: by name, a function that gives errors by model."""
+def tasks_of(case: Case, fast: bool) -> list[Callable[[], dict[str, float]]]:
+    """What is measured on a case: functions that give errors by model."""
     table = case.load()
     X, y = table.take(min(table.length, FAST_ROWS) if fast else None)
-    members = {name: partial(_ensemble_errors, name, make, X, y, case.block) for name, make in MEMBERS.items()}
-    return {**members, "row by row": partial(_row_errors, X, y, case.block)}
+    members = [partial(_ensemble_errors, name, make, X, y, case.block) for name, make in MEMBERS.items()]
+    return [*members, partial(_row_errors, X, y, case.block)]
 
 
 def ensemble_of(member: str) -> str:
