@@ -138,7 +138,7 @@ def test_scikit_learns_classifier_at_the_end():
     for x, label in zip(X, y.tolist(), strict=True):
         by_rows.learn_one(x, label)
     assert by_rows.predict(X).tolist() == model.predict(X).tolist()
-    with pytest.raises(InvalidParameter, match="a learner of thalweg or .* to be saved"):
+    with pytest.raises(InvalidParameter, match=r"a learner of thalweg or .* to be saved"):
         dumps(model)
     twin = copy.deepcopy(model)
     assert twin.predict_then_learn(X, y).tolist() == model.predict_then_learn(X, y).tolist()
