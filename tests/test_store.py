@@ -171,5 +171,5 @@ def test_members_whose_core_is_in_python_are_saved_with_their_committee():
     twin = loads(dumps(model))
     assert twin.predict_then_learn(X[100:], y[100:]).tolist() == model.predict_then_learn(X[100:], y[100:]).tolist()
     assert dumps(twin) == dumps(model)
-    with pytest.raises(ModelFileError, match="a Committee with a member that is not thalweg's cannot be saved"):
+    with pytest.raises(ModelFileError, match="a Committee with a member that learns by scikit-learn's partial_fit"):
         dumps(Committee([GaussianNB()]).partial_fit(X, y))

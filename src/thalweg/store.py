@@ -94,7 +94,7 @@ def dumps(model: StreamEstimator) -> bytes:
     return save_arrays(arrays, metadata={"thalweg": json.dumps(header, sort_keys=True)})
 
 
-def loads(content: bytes, name: str = "these bytes") -> Any:
+def loads(content: bytes, name: str = "this model") -> Any:
     """The model that `dumps` turned into these bytes."""
     header, arrays = _open(content, name)
     if header.get("protocol") != PROTOCOL:
@@ -153,7 +153,9 @@ def _learned_elsewhere(model: StreamEstimator) -> dict[str, NDArray[Any]]:
     for number, adapter in enumerate(model._adapters()):
         learned = adapter.learned()
         if not isinstance(learned, dict):
-            raise ModelFileError(f"a {type(model).__name__} with a member that is not thalweg's cannot be saved")
+            raise ModelFileError(
+                f"a {type(model).__name__} with a member that learns by scikit-learn's partial_fit cannot be saved"
+            )
         arrays |= {f"{_ELSEWHERE}{number}_{name}": array for name, array in learned.items()}
     return arrays
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
 
 from tests.oracles import SlowBankLane
 from thalweg import AutoClassifier, Committee, OnlineLDC, OnlineLogistic, PassiveAggressive, Perceptron, TrendForecast
@@ -325,3 +326,19 @@ def test_nothing_tuned_comes_out_ahead_on_elec2(features, bank, committee):
     assert (AutoClassifier().predict_then_learn(X, y) != y).mean() <= committee
     if features == "paper":
         assert (AutoClassifier(persistence=True).predict_then_learn(X, y) != y).mean() <= 0.152
+
+
+def test_a_member_that_fails_at_a_new_class_is_as_it_was():
+    X = np.random.default_rng(0).random((100, 3))
+    y = np.where(X[:, 0] > X[:, 1], "a", "b")
+    model = Committee([MultinomialNB()]).partial_fit(X, y)
+    before = model.predict(X).tolist()
+    with pytest.raises(ValueError, match="Negative values"):
+        model.learn_one([-1.0, 0.0, 0.0], "c")
+    assert model.predict(X).tolist() == before
+    model.partial_fit(X, y)
+
+
+def test_an_unlearned_default_has_nothing_to_explain():
+    with pytest.raises(NotFittedError):
+        AutoClassifier().explain()

@@ -15,6 +15,8 @@ EVERYTHING = "all"
 
 def _described(paper: Paper) -> str:
     lines = [paper.name, f"{paper.authors},", f"{paper.title}:", " ".join(paper.items), paper.runs]
+    if paper.on_request:
+        lines.append(f"not part of all: {' '.join(paper.on_request)}")
     if paper.fast is not None:
         lines.append(f"--fast: {paper.fast}")
     return "\b\n" + "\n  ".join(lines)  # \b keeps the lines of a paragraph as they are

@@ -83,7 +83,7 @@ def _table(item: str, study: Study) -> Outcome:
         item,
         f"{_TITLES[item]}: prequential error" + (f", mean of {study.runs} runs" if item == "generated" else ""),
         tuple(finding for source, errors in measured.items() for finding in _findings(item, source, errors)),
-        summary=tuple(_against_best_member(measured)),
+        summary=tuple(_against_best_member(measured)) if measured else ("No data set is at hand.",),
         table=partial(tables.errors, [source.header for source in measured], [group for group in groups if group]),
     )
 

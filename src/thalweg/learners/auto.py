@@ -31,6 +31,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
@@ -188,6 +189,7 @@ class AutoClassifier(WithProbabilities, StreamClassifier):
 
     def explain(self) -> str:
         """Which voice carries the weight, how long the memory is, and how much is known of each class."""
+        check_is_fitted(self)
         weights, names = self.weights_, self.members_
         lines = [
             f"{len(names)} voices over {self.n_features_in_} features; the heaviest is {names[int(weights.argmax())]} "

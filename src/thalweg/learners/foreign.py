@@ -110,12 +110,12 @@ class _Foreign:
             if self.model is not None:
                 self.model.partial_fit(x[None], [self.order[k]])
             return
-        self.order[k] = len(self.latest)
-        self.latest.append(x)
-        if len(self.latest) > 1:
-            classes = np.arange(len(self.latest))
-            self.model = clone(self.template)
-            self.model.partial_fit(np.stack(self.latest), classes, classes=classes)
+        latest, model = [*self.latest, x], self.model
+        if len(latest) > 1:
+            classes = np.arange(len(latest))
+            model = clone(self.template)
+            model.partial_fit(np.stack(latest), classes, classes=classes)
+        self.order[k], self.latest, self.model = len(self.latest), latest, model  # nothing changes where it fails
 
     def _ask(self, X: Floats) -> NDArray[np.float64]:
         known = len(self.latest)

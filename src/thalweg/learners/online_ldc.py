@@ -77,7 +77,8 @@ class OnlineLDC(WithProbabilities, WithRate, StreamClassifier):
     rate_ : float
         The rate now in force.
     effective_rows_ : float
-        How many rows the model remembers: 1 / (share of the last row).
+        How many rows the model remembers: 1 / (share of the last row). Over time, about 1 / the rates that
+        ``predict_then_learn(…, with_rate=True)`` gives.
     counts_, priors_ : ndarray of shape (classes,)
         Rows per class (soft: their remaining weight), and the priors in use. These and the following exist for a
         single rate, not for "auto".
