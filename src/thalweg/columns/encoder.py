@@ -1,0 +1,109 @@
+"""Tables in, rows of features out, by a plan: causal, and the same however the table is cut into chunks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.columns.cells import BadCell
+from thalweg.columns.kinds import Column, Floats
+from thalweg.columns.plan import Plan
+from thalweg.errors import InvalidInput
+from thalweg.sources.block import BadRow
+from thalweg.sources.chunks import Chunk
+
+BadRows = Literal["error", "skip"]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The rows of a chunk that could be used."""
+
+    X: Floats
+    #: Their places in the chunk.
+    kept: NDArray[np.int64]
+    #: The others, with those that could not even be read.
+    bad: list[BadRow]
+
+
+class Encoder:
+    """Turns chunks into features, remembering categories and means as it goes."""
+
+    def __init__(self, plan: Plan, *, bad_rows: BadRows = "error", missing: Literal["mean", "error"] = "mean") -> None:
+        self.plan = plan
+        self.bad_rows = bad_rows
+        self.missing = missing
+
+    def encode(self, chunk: Chunk, *, learn: bool = True) -> Encoded:
+        """The features of each row; an `InvalidInput` that names file, row and column changes nothing."""
+        bad = list(chunk.bad)
+        if bad and self.bad_rows == "error":
+            raise InvalidInput(str(bad[0]))
+        good = np.ones(len(chunk), dtype=np.bool_)
+        parsed: list[Any] = []
+        for column in self.plan.columns:
+            values, wrong = self._parse(column, chunk)
+            good[[at for at, _ in wrong]] = False
+            bad += [chunk.complaint(at, column.name, what) for at, what in wrong]
+            parsed.append(values)
+        kept = np.flatnonzero(good)
+        X = np.empty((len(kept), len(self.plan.feature_names)))
+        gaps = np.zeros(len(kept), dtype=np.bool_)
+        start = 0
+        for column, values in zip(self.plan.columns, parsed, strict=True):
+            end = start + len(column.features)
+            chosen = values if good.all() else _chosen(values, kept)
+            column.encode(chosen, X[:, start:end], learn=learn)
+            if not getattr(column, "indicator", False):
+                gaps |= column.missing(chosen)
+            start = end
+        X[:, -1] = gaps
+        return Encoded(X, kept, bad)
+
+    def _parse(self, column: Column, chunk: Chunk) -> tuple[Any, list[tuple[int, str]]]:
+        """The values of a column, and the places where there is none, with the reason."""
+        cells = chunk.column(column.name)
+        try:
+            values, wrong = column.parse(cells), []
+        except BadCell as error:
+            if self.bad_rows == "error":
+                raise InvalidInput(str(chunk.complaint(error.at, column.name, error.what))) from error
+            values, wrong = _one_by_one(column, cells)
+        if self.missing == "error":
+            places = np.flatnonzero(column.missing(values))
+            if len(places) and self.bad_rows == "error":
+                complaint = chunk.complaint(int(places[0]), column.name, "the value is missing")
+                raise InvalidInput(str(complaint))
+            seen = {at for at, _ in wrong}
+            wrong += [(int(at), "the value is missing") for at in places if int(at) not in seen]
+        return values, wrong
+
+    def state(self) -> dict[str, Any]:
+        """All that was remembered, as JSON holds it."""
+        return {column.name: column.state() for column in self.plan.columns}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back what `state` gave."""
+        for column in self.plan.columns:
+            column.restore(state[column.name])
+
+
+def _one_by_one(column: Column, cells: Any) -> tuple[Any, list[tuple[int, str]]]:
+    """Every bad cell of a column, each in turn made a missing one until the rest can be parsed."""
+    import pyarrow as pa
+
+    values: list[Any] = cells.to_pylist()
+    wrong: list[tuple[int, str]] = []
+    while True:
+        try:
+            return column.parse(pa.chunked_array([pa.array(values, type=cells.type)])), wrong
+        except BadCell as error:
+            wrong.append((error.at, error.what))
+            values[error.at] = None
+
+
+def _chosen(values: Any, kept: NDArray[np.int64]) -> Any:
+    return (values[0][kept], values[1]) if isinstance(values, tuple) else values[kept]
