@@ -66,8 +66,9 @@ class Encoder:
     def _parse(self, column: Column, chunk: Chunk) -> tuple[Any, list[tuple[int, str]]]:
         """The values of a column, and the places where there is none, with the reason."""
         cells = chunk.column(column.name)
+        wrong: list[tuple[int, str]] = []
         try:
-            values, wrong = column.parse(cells), []
+            values = column.parse(cells)
         except BadCell as error:
             if self.bad_rows == "error":
                 raise InvalidInput(str(chunk.complaint(error.at, column.name, error.what))) from error
@@ -92,17 +93,18 @@ class Encoder:
 
 
 def _one_by_one(column: Column, cells: Any) -> tuple[Any, list[tuple[int, str]]]:
-    """Every bad cell of a column, each in turn made a missing one until the rest can be parsed."""
+    """Each cell by itself: the values, with those missing that are none, and what is wrong with them."""
     import pyarrow as pa
 
     values: list[Any] = cells.to_pylist()
     wrong: list[tuple[int, str]] = []
-    while True:
+    for at, value in enumerate(values):
         try:
-            return column.parse(pa.chunked_array([pa.array(values, type=cells.type)])), wrong
+            column.parse(pa.chunked_array([pa.array([value], type=cells.type)]))
         except BadCell as error:
-            wrong.append((error.at, error.what))
-            values[error.at] = None
+            wrong.append((at, error.what))
+            values[at] = None
+    return column.parse(pa.chunked_array([pa.array(values, type=cells.type)])), wrong
 
 
 def _chosen(values: Any, kept: NDArray[np.int64]) -> Any:

@@ -1,10 +1,13 @@
-"""CSV: all cells as text, so that a wrong one can be named; what they mean is decided by the columns' plan."""
+"""CSV: all cells as text, so that a wrong one can be named; what they mean is decided by the columns' plan.
+
+The bytes are cut into blocks of whole rows here and each is parsed by itself: nothing is read ahead, so a pipe is
+answered as soon as a block is there, and no other thread reads a stream that is no longer wanted.
+"""
 
 from __future__ import annotations
 
+import csv
 import io
-import itertools
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,72 +15,124 @@ from thalweg.errors import InvalidInput
 from thalweg.sources.block import BadRow, Block
 
 _BLOCK_BYTES = 1 << 22
+_LONGEST_ROW = 1 << 28
 
 
-def read(stream: io.RawIOBase, head: bytes, name: str, delimiter: str, encoding: str) -> Iterator[Block]:
+def read(stream: io.RawIOBase, name: str, delimiter: str, encoding: str) -> Iterator[Block]:
     """The rows of a CSV file with a header, block by block."""
-    import pyarrow as pa
-    from pyarrow import csv
+    header: list[str] | None = None
+    first = 1
+    for content in _whole_rows(_as_utf8(stream, name, encoding), name):
+        if header is None:
+            header, content = _header(content, name, delimiter)
+        if content.strip():
+            block = _parse(content, header, name, delimiter, first)
+            yield block
+            first += len(block.table) + len(block.bad)
+    if header is None:
+        raise InvalidInput(f"{name} is empty")
 
-    header = _header(head, name, delimiter, encoding)
+
+def _as_utf8(stream: io.RawIOBase, name: str, encoding: str) -> Iterator[bytes]:
+    """The bytes, in UTF-8 and without a byte order mark."""
+    import codecs
+
+    try:
+        decoder = codecs.getincrementaldecoder(encoding)()
+    except LookupError as error:
+        raise InvalidInput(f"there is no encoding {encoding!r}") from error
+    plain = codecs.lookup(encoding).name == "utf-8"
+    reader = io.BufferedReader(stream, _BLOCK_BYTES)
+    start = True
+    while content := reader.read(_BLOCK_BYTES):
+        if not plain:
+            try:
+                content = decoder.decode(content).encode()
+            except UnicodeDecodeError as error:
+                raise InvalidInput(f"{name} is not {encoding.upper()} throughout: {error}") from error
+        yield content.removeprefix(codecs.BOM_UTF8) if start else content
+        start = False
+
+
+def _whole_rows(parts: Iterator[bytes], name: str) -> Iterator[bytes]:
+    """The bytes in pieces that end with a row; a line feed between quotes does not end one."""
+    rest = b""
+    for part in parts:
+        content = rest + part
+        cut = _end_of_last_row(content)
+        if cut == 0 and len(content) > _LONGEST_ROW:
+            raise InvalidInput(f"{name} has a row of more than {_LONGEST_ROW:,} bytes: is a quotation mark left open?")
+        if cut:
+            yield content[:cut]
+        rest = content[cut:]
+    if rest:
+        yield rest
+
+
+def _end_of_last_row(content: bytes) -> int:
+    cut = content.rfind(b"\n") + 1
+    quotes = content.count(b'"', 0, cut)
+    while cut and quotes % 2:  # inside of quotes: go back a line
+        before = content.rfind(b"\n", 0, cut - 1) + 1
+        quotes -= content.count(b'"', before, cut)
+        cut = before
+    return cut
+
+
+def _header(content: bytes, name: str, delimiter: str) -> tuple[list[str], bytes]:
+    """The names of the columns, and what follows them."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        text = content.decode(errors="replace")
+    lines = io.StringIO(text, newline="")
+    names: list[str] = []
+    while not names:
+        line = lines.readline()
+        while line.count('"') % 2 and (more := lines.readline()):
+            line += more
+        if not line:
+            raise InvalidInput(f"{name} is empty")
+        names = next(csv.reader([line], delimiter=delimiter), []) if line.strip() else []
+    for column in names:
+        if names.count(column) > 1:
+            raise InvalidInput(f"{name}: the column name {column!r} stands more than once in the header")
+    return names, content[len(text[: lines.tell()].encode()) :]
+
+
+def _parse(content: bytes, header: list[str], name: str, delimiter: str, first: int) -> Block:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
     bad: list[BadRow] = []
 
     def skip(row: Any) -> str:
         cells = f"{row.actual_columns} cell{'s' if row.actual_columns != 1 else ''}"
-        number = -1 if row.number is None else row.number - 1
-        bad.append(BadRow(name, number, None, f"it has {cells}, the header {row.expected_columns}"))
+        what = f"it has {cells}, the header {row.expected_columns}"
+        bad.append(BadRow(name, first + row.number - 1, None, what))
         return "skip"
 
     try:
-        reader = csv.open_csv(
-            stream,
-            read_options=csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES, encoding=encoding),
-            parse_options=csv.ParseOptions(
-                delimiter=delimiter, newlines_in_values=b'"' in head, invalid_row_handler=skip
+        table = arrow_csv.read_csv(
+            pa.BufferReader(content),
+            read_options=arrow_csv.ReadOptions(use_threads=False, column_names=header, block_size=len(content) + 1),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=b'"' in content, invalid_row_handler=skip
             ),
-            convert_options=csv.ConvertOptions(
-                column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False, check_utf8=True
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False
             ),
         )
-        first = 1
-        for batch in _batches(reader):
-            ours, bad[:] = list(bad), []
-            yield Block(pa.Table.from_batches([batch]), name, first, ours)
-            first += len(batch) + len(ours)
-        if bad:
-            yield Block(reader.schema.empty_table(), name, first, list(bad))
-    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-        raise InvalidInput(_explained(error, name, encoding)) from error
+    except pa.ArrowInvalid as error:
+        raise InvalidInput(_explained(content, name, first, str(error))) from error
+    return Block(table, name, first, bad)
 
 
-def _batches(reader: Any) -> Iterator[Any]:
-    for _ in itertools.count():
+def _explained(content: bytes, name: str, first: int, said: str) -> str:
+    for number, line in enumerate(content.splitlines(), first):
         try:
-            yield reader.read_next_batch()
-        except StopIteration:
-            return
-
-
-def _header(head: bytes, name: str, delimiter: str, encoding: str) -> list[str]:
-    import csv
-
-    if not head.strip():
-        raise InvalidInput(f"{name} is empty")
-    try:
-        text = head.decode("utf-8-sig" if encoding == "utf-8" else encoding, errors="ignore")
-    except LookupError as error:
-        raise InvalidInput(f"there is no encoding {encoding!r}") from error
-    names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
-    twice = [column for column, count in Counter(names).items() if count > 1]
-    if twice:
-        raise InvalidInput(
-            f"{name}: the column name {twice[0]!r} stands {Counter(names)[twice[0]]} times in the header"
-        )
-    return names
-
-
-def _explained(error: Exception, name: str, encoding: str) -> str:
-    text = str(error)
-    if isinstance(error, UnicodeDecodeError) or "UTF8" in text or "UTF-8" in text:
-        return f"{name} is not {encoding.upper()} throughout: name its encoding, as in --encoding latin-1 ({text})"
-    return f"{name} cannot be read as CSV: {text}"
+            line.decode()
+        except UnicodeDecodeError as error:
+            found = f"the byte {line[error.start]:#x}"
+            return f"{name}, row {number:,}: {found} is not UTF-8; name the encoding, as in --encoding latin-1"
+    return f"{name}, from row {first:,} on, cannot be read as CSV: {said}"

@@ -61,7 +61,7 @@ class Source:
             kind = format_of(stream.head)
             if kind == "csv":
                 delimiter = self.delimiter or delimiter_of(stream.head)
-                yield from csv_rows.read(stream, stream.head, name, delimiter, self.encoding)
+                yield from csv_rows.read(stream, name, delimiter, self.encoding)
             elif kind == "ndjson":
                 yield from ndjson_rows.read(stream, name, self.encoding)
             else:
