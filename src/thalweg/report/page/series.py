@@ -31,6 +31,7 @@ class Line:
     look: str
     shade: float = 0.0
     dashed: bool = False
+    forecast: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Chart:
             "small": self.small,
             "fromZero": self.from_zero,
             "lines": [
-                {"name": line.name, "look": line.look, "shade": line.shade, "dashed": line.dashed}
+                {key: getattr(line, key) for key in ("name", "look", "shade", "dashed", "forecast")}
                 for line in self.views[0].lines
             ],
             "views": [
@@ -83,7 +84,7 @@ def charts(metrics: Metrics) -> list[Chart]:
     """All that the run has, in the order of the page; without points there are none."""
     if not metrics["curve"]["rows"]:
         return []
-    found = [_error(metrics), _rate(metrics), _memory(metrics), _members(metrics)]
+    found = [_error(metrics), _rate(metrics), _memory(metrics), members(metrics)]
     return [chart for chart in found if chart is not None]
 
 
@@ -132,7 +133,8 @@ def _memory(metrics: Metrics) -> Chart | None:
     return Chart("memory", "Memory of each class", caption, "rows", curve["rows"], (View("", lines),))
 
 
-def _members(metrics: Metrics) -> Chart | None:
+def members(metrics: Metrics) -> Chart | None:
+    """A committee's shares, smoothed and as they were, members of one family in shades of one colour."""
     weights = metrics["curve"]["weights"]
     if not weights:
         return None
@@ -189,7 +191,7 @@ def _mean(metrics: Metrics, means: Means, feature: int, shown: list[str]) -> Cha
             continue
         lines.append(Line(label, [*values, None], look))
         path: Series = [*[None] * (len(rows) - 1), values[-1], forecast[label][feature]]
-        lines.append(Line(f"{label}, forecast", path, look, dashed=True))
+        lines.append(Line(f"{label}, forecast", path, look, dashed=True, forecast=True))
     if ahead and forecast:
         rows = [*rows, rows[-1] + ahead]
     name = means["features"][feature]

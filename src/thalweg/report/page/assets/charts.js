@@ -126,7 +126,10 @@
       const base = {
         label: line.name,
         stroke,
-        value: (plot, _, at, idx) => (idx == null ? "–" : tell(spec.views[view][at - 1][idx])),
+        value: (plot, _, at, idx) => {
+          const values = spec.views[view][at - 1];
+          return tell(line.forecast ? values[values.length - 1] : values[idx]);
+        },
         points: { show: spec.rows.length < 3 },
       };
       if (spec.stacked) return { ...base, width: 0, fill: stroke, points: { show: false } };
@@ -155,6 +158,7 @@
           } },
         },
         scales: { x: { time: false }, y: { range: top } },
+        legend: { markers: { width: 3, dash: (_, at) => (at > 0 && lines[at - 1].dashed ? "dotted" : "solid") } },
         bands: spec.stacked ? lines.slice(1).map((_, at) => ({ series: [at + 2, at + 1] })) : [],
         axes: [
           axis({ values: (_, ticks) => ticks.map((tick) => (width < 560 ? compact : whole).format(tick)), space: width < 560 ? 50 : 80, size: 34 }),
