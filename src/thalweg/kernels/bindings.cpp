@@ -149,6 +149,23 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
            },
            "X"_a, "y"_a, "answers"_a = nb::none(), "scores"_a = nb::none(), "rates"_a = nb::none(),
            "shares"_a = nb::none())
+      .def("follow",
+           [](Core &c, Matrix X, Labels y, Labels order, OutLabels answers, std::optional<OutMatrix> scores) {
+             const Learning alone(c);
+             const int64_t rows = X.shape(0);
+             if (int64_t(X.shape(1)) != c.learner->features() || int64_t(y.size()) != rows ||
+                 int64_t(answers.size()) != rows ||
+                 (scores && (int64_t(scores->shape(0)) != rows || int64_t(scores->shape(1)) != c.learner->classes())))
+               throw std::invalid_argument("shapes do not agree");
+             for (std::size_t i = 0; i < order.size(); i++) {
+               const int64_t step = order.data()[i], row = step < 0 ? -1 - step : step;
+               if (row >= rows) throw std::invalid_argument("no such row");
+               if (step < 0) c.check_class(y.data()[row]);
+             }
+             const Outputs out{answers.data(), scores ? scores->data() : nullptr, nullptr, nullptr};
+             c.learner->follow(X.data(), y.data(), order.data(), order.size(), out);
+           },
+           "X"_a, "y"_a, "order"_a, "answers"_a, "scores"_a = nb::none())
       .def_prop_ro("n_voices", [](const Core &c) { return c.learner->voices(); })
       .def_prop_ro("n_members", [](const Core &c) { return c.learner->members(); })
       .def("shares",
