@@ -86,6 +86,6 @@ def _calibration(metrics: Metrics) -> Markup:
         )
         if rows
     ]
-    numbers = table(("probability", "mean", "right", "rows"), lines, caption="Calibration", numeric=(1, 2, 3))
+    numbers = table(("probability", "mean", "right", "rows"), lines, caption="Calibration", numbers=True)
     text = "How often answers of a given probability were right; on the dotted line, as often as they say. Bars: rows."
     return figure("calibration", "Calibration", text, numbers, zooms=False)

@@ -62,7 +62,8 @@ def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
         committee = members(metrics)
         if committee is not None:
             smoothed = {style.label(line.name): _array(line.values) for line in committee.views[0].lines}
-            yield "members", member_weights.draw(rows, smoothed, title=f"{what}: whose voice counts", changes=changes)
+            at = np.array(committee.rows, dtype=np.int64)
+            yield "members", member_weights.draw(at, smoothed, title=f"{what}: whose voice counts", changes=changes)
     if metrics["rows"]["scored"]:
         classes, counts = merged_confusion(metrics)
         yield "confusion", confusion_matrix.draw(classes, counts, title="Confusion, in % of each truth")

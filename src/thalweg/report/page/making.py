@@ -14,15 +14,15 @@ def rows(metrics: Metrics) -> Markup:
     """What became of the rows, late and missing labels and unreadable rows included."""
     seen = metrics["rows"]
     lines = [
-        ("read", count(seen["read"]), "all rows of the source"),
-        ("skipped", count(seen["skipped"]), "could not be used"),
-        ("answered", count(seen["answered"]), "each before its label was learned"),
-        ("without label", count(seen["unlabelled"]), "answered; neither right nor wrong"),
-        ("pending", count(seen["pending"]), "their label had not come when the source ended"),
-        ("scored", count(seen["scored"]), f"what every score counts; {_lateness(metrics['run']['options'])}"),
-        ("learned", count(seen["learned"]), "by the model"),
+        (count(seen["read"]), "read", "all rows of the source"),
+        (count(seen["skipped"]), "skipped", "could not be used"),
+        (count(seen["answered"]), "answered", "each before its label was learned"),
+        (count(seen["unlabelled"]), "without label", "answered; neither right nor wrong"),
+        (count(seen["pending"]), "pending", "their label had not come when the source ended"),
+        (count(seen["scored"]), "scored", f"what every score counts; {_lateness(metrics['run']['options'])}"),
+        (count(seen["learned"]), "learned", "by the model"),
     ]
-    listed = table(("rows", "number", ""), lines, caption="What became of the rows", numeric=(1,))
+    listed = table(("number", "rows", ""), lines, caption="What became of the rows")
     bad = seen["bad"]
     if not bad:
         return section("rows", "Rows", listed)

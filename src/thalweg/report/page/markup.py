@@ -36,25 +36,16 @@ def table(
     lines: Iterable[Sequence[str]],
     *,
     caption: str,
-    numeric: Sequence[int] = (),
-    heading_column: bool = True,
+    numbers: bool = False,
 ) -> Markup:
     """A table that scrolls within itself where it is too wide; the first cell of a line names the line."""
-
-    def cell(place: int, content: str) -> Markup:
-        heads = heading_column and place == 0
-        kind = "number" if place in numeric else None
-        return tag("th" if heads else "td", content, scope="row" if heads else None, class_=kind)
-
-    head = tag(
-        "tr",
-        *(
-            tag("th", header, scope="col", class_="number" if at in numeric else None)
-            for at, header in enumerate(headers)
-        ),
+    head = tag("tr", *(tag("th", header, scope="col") for header in headers))
+    body = joined(
+        tag("tr", *(tag("td", cell) if at else tag("th", cell, scope="row") for at, cell in enumerate(line)))
+        for line in lines
     )
-    body = joined(tag("tr", *(cell(at, content) for at, content in enumerate(line))) for line in lines)
-    inner = tag("table", tag("caption", caption, class_="unseen"), tag("thead", head), tag("tbody", body))
+    parts = tag("caption", caption, class_="unseen"), tag("thead", head), tag("tbody", body)
+    inner = tag("table", *parts, class_="numbers" if numbers else None)
     return tag("div", inner, class_="scroll", tabindex="0", role="region", aria_label=caption)
 
 

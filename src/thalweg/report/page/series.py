@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from thalweg.report.page.content import Errors, Known, Means, Metrics, Series
 from thalweg.report.page.numbers import count, rounded
 
 Unit = Literal["share", "rows", "number"]
+_Value = TypeVar("_Value", int, Known)
 
 #: More lines than this cannot be told apart.
 MOST_CLASSES = 8
 MOST_MEMBERS = 15
-#: Points of a small chart.
-SMALL_POINTS = 200
+#: Points of a small chart, and of one with many curves.
+_SMALL_POINTS = 200
+_MEMBER_POINTS = 300
 #: Points that a committee's shares are averaged over, as a part of all.
 _SMOOTHED = 1 / 60
 #: How many colours the page has beside those of the model and the baselines.
@@ -153,11 +155,21 @@ def members(metrics: Metrics) -> Chart | None:
     caption = "The share of each member in the committee’s answer."
     rows = metrics["curve"]["rows"]
     reach = round(len(rows) * _SMOOTHED)
-    views = [View("as they were", tuple(lines))]
+    views = {"as they were": lines}
     if reach:
-        smoothed = tuple(replace(line, values=_smoothed(line.values, reach)) for line in lines)
-        views.insert(0, View("smoothed", smoothed))
-    return Chart("members", "Whose voice counts", caption, "share", rows, tuple(views), stacked=True)
+        views = {"smoothed": [replace(line, values=_smoothed(line.values, reach)) for line in lines], **views}
+    thinned = tuple(
+        View(name, tuple(replace(line, values=_thinned(line.values, _MEMBER_POINTS)) for line in each))
+        for name, each in views.items()
+    )
+    title = "Whose voice counts"
+    return Chart("members", title, caption, "share", _thinned(rows, _MEMBER_POINTS), thinned, stacked=True)
+
+
+def _thinned(values: list[_Value], most: int) -> list[_Value]:
+    """Every so many values, the last among them."""
+    every = -(-len(values) // most)
+    return values[::-every][::-1]
 
 
 def _smoothed(values: Series, reach: int) -> Series:
@@ -180,12 +192,11 @@ def mean_charts(metrics: Metrics) -> list[Chart]:
 
 
 def _mean(metrics: Metrics, means: Means, feature: int, shown: list[str]) -> Chart:
-    every = -(-len(metrics["curve"]["rows"]) // SMALL_POINTS)
-    rows = metrics["curve"]["rows"][::-every][::-1]
+    rows = _thinned(metrics["curve"]["rows"], _SMALL_POINTS)
     ahead, forecast = means.get("ahead"), means.get("forecast")
     lines: list[Line] = []
     for at, label in enumerate(shown):
-        values, look = means["classes"][label][feature][::-every][::-1], f"c{at % COLOURS}"
+        values, look = _thinned(means["classes"][label][feature], _SMALL_POINTS), f"c{at % COLOURS}"
         if not ahead or not forecast:
             lines.append(Line(label, values, look))
             continue

@@ -51,7 +51,7 @@ def _changes(changes: Sequence[Change]) -> Markup:
         "changes",
         title,
         tag("p", f"The error changed {said}, by the detector ADWIN. Every chart over time marks the moments."),
-        table(("", "row", "error before", "error after"), lines, caption=title, numeric=(0, 1, 2, 3)),
+        table(("", "row", "error before", "error after"), lines, caption=title, numbers=True),
         *([tag("p", f"And {count(more)} more.", class_="note")] if more else []),
     )
 
@@ -87,4 +87,4 @@ def _numbers(chart: Chart) -> Markup:
         [count(chart.rows[at]), *(written(line.values[at]) for view in views for line in view.lines)]
         for at in range(len(chart.rows) - 1, -1, -step)
     ]
-    return table(headers, lines[::-1], caption=chart.title, numeric=range(len(headers)))
+    return table(headers, lines[::-1], caption=chart.title, numbers=True)

@@ -183,6 +183,7 @@
         const { min, max } = plot.scales.x;
         plot.setData(values(), false);
         plot.setScale("x", { min, max });
+        plot.setLegend({ idx: plot.legend.idx });
       };
       if (button.getAttribute("aria-pressed") === "true" && button.dataset.view !== "0") button.onclick();
     }
