@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "adwin.hpp"
 #include "baselines.hpp"
 #include "committee.hpp"
 #include "core.hpp"
@@ -32,6 +33,7 @@ using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::
 using Cube = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Labels = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using LabelMatrix = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using OutMatrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using OutVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using OutLabels = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -77,6 +79,24 @@ int64_t encode(Labels y, Labels values, OutLabels codes) {
   return -1;
 }
 
+// Where changes were found among the values, and what was found: rows since the cut, means before and after it.
+nb::tuple detect(Adwin &adwin, Vector values) {
+  std::vector<int64_t> at, since;
+  std::vector<double> before, after;
+  for (std::size_t i = 0; i < values.size(); i++)
+    if (!(values.data()[i] >= 0 && values.data()[i] <= 1)) throw std::invalid_argument("values must lie in [0, 1]");
+  for (std::size_t i = 0; i < values.size(); i++) {
+    const Adwin::Change change = adwin.update(values.data()[i]);
+    if (!change.rows) continue;
+    at.push_back(i);
+    since.push_back(change.rows);
+    before.push_back(change.before);
+    after.push_back(change.after);
+  }
+  return nb::make_tuple(owned_array(at.data(), {at.size()}), owned_array(since.data(), {at.size()}),
+                        owned_array(before.data(), {at.size()}), owned_array(after.data(), {at.size()}));
+}
+
 // The members that live in Python, in their order.
 void collect_adapters(const Learner &learner, nb::list &into) {
   if (const auto *foreign = dynamic_cast<const Foreign *>(&learner)) into.append(foreign->in_python());
@@ -110,6 +130,19 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
       .def("name", &RowReader::name, "names"_a)
       .def("read", [](RowReader &reader, nb::handle x) { return owned_array(reader.read(x), {reader.features()}); },
            "x"_a.none());
+  nb::class_<Adwin>(module, "Adwin")
+      .def(nb::init<double>(), "delta"_a)
+      .def("update", &detect, "values"_a)
+      .def("state",
+           [](Adwin &adwin) {
+             StateWriter writer;
+             adwin.visit(writer);
+             return writer.values;
+           })
+      .def("restore", [](Adwin &adwin, nb::dict values) {
+        StateReader reader(values);
+        adwin.visit(reader);
+      });
   nb::class_<Core>(module, "Core")
       .def_prop_ro("n_features", [](const Core &c) { return c.learner->features(); })
       .def_prop_ro("n_classes", [](const Core &c) { return c.learner->classes(); })
