@@ -38,9 +38,7 @@ def draw(classes: Sequence[str], counts: ArrayLike, *, title: str) -> Figure:
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
         names = [style.label(name, 18) for name in classes]
-        axes.set_xticks(
-            range(len(names)), names, rotation=40 if len(names) > 3 else 0, ha="right" if len(names) > 3 else "center"
-        )
+        axes.set_xticks(range(len(names)), names, rotation=90 if len(names) > 3 else 0)
         axes.set_yticks(range(len(names)), names)
         axes.set(xlabel="answer", ylabel="truth")
         axes.set_title(title)

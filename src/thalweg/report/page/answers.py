@@ -10,6 +10,8 @@ from thalweg.report.page.numbers import UNKNOWN, count, percent
 #: Classes of the confusion matrix that leave room for a chart beside it, and that have a line of their own.
 _BESIDE = 4
 _MOST_CLASSES = 16
+#: How much of its colour, in percent, a cell shows that holds all rows of its class.
+_DEEPEST = 42
 
 
 def answers(metrics: Metrics) -> Markup:
@@ -30,7 +32,7 @@ def _confusion(metrics: Metrics) -> Markup:
                 tag("b", _whole_percent(number, total)),
                 tag("small", count(number)),
                 class_="right" if at == place else "wrong",
-                style=f"--share:{number / total if total else 0:.3f}",
+                style=f"--shade:{_DEEPEST * number / max(total, 1):.1f}%",
                 title=f"{count(number)} of {count(total)} rows of {truth} were answered {classes[place]}",
             )
             for place, number in enumerate(line)

@@ -52,7 +52,7 @@ def figure(
     spoken = f"Chart: {title}. Arrow keys walk along."
     return tag(
         "figure",
-        tag("div", tag("figcaption", *words), tag("div", *reset, save, class_="tools"), class_="top"),
+        tag("figcaption", tag("div", *words), tag("div", *reset, save, class_="tools")),
         _switch(views) if len(views) > 1 else Markup(""),
         tag("div", class_="plot", tabindex="0", role="group", aria_label=spoken),
         tag("p", class_="unseen", aria_live="polite", data_spoken=True),

@@ -22,7 +22,7 @@ def rows(metrics: Metrics) -> Markup:
         (count(seen["scored"]), "scored", f"what every score counts; {_lateness(metrics['run']['options'])}"),
         (count(seen["learned"]), "learned", "by the model"),
     ]
-    listed = table(("number", "rows", ""), lines, caption="What became of the rows")
+    listed = table(("rows", "", ""), lines, caption="What became of the rows")
     bad = seen["bad"]
     if not bad:
         return section("rows", "Rows", listed)
