@@ -18,7 +18,7 @@ from thalweg.errors import MissingExtra
 from thalweg.report.page import build
 from thalweg.report.page.answers import merged_confusion
 from thalweg.report.page.figures import figures
-from thalweg.report.page.words import findings, headline, standing
+from thalweg.report.page.words import findings, headline, standing, tone
 
 VOID = {"meta", "link", "br", "col"}
 #: Addresses that name something and load nothing: a namespace, and where the chart library comes from.
@@ -170,6 +170,8 @@ def test_the_verdict_is_as_sure_as_its_interval(no_change: tuple[float, float], 
     assert said.startswith("Worse") == (low > 0)
     assert ("fewer" in said) == (high < 0)
     assert ("more" in said) == (low > 0)
+    assert ("worse than majority" in said) == (high < 0 < min(majority))
+    assert (tone(metrics) == "worse") == (low > 0 or min(majority) > 0)  # type: ignore[arg-type]
     advice = findings(metrics)[2:]  # type: ignore[arg-type]
     assert bool(advice) == (high >= 0 or max(majority) >= 0)
 

@@ -49,7 +49,9 @@ def columns(metrics: Metrics) -> Markup:
 def model(metrics: Metrics) -> Markup:
     """What learned, with which parameters."""
     learned = metrics["model"]
-    about = tag("p", tag("b", learned["title"]), f": {learned['about']} It sees {count(learned['features'])} features.")
+    about = tag(
+        "p", tag("b", learned["title"]), f": {learned['about'].rstrip('.')}; {count(learned['features'])} features."
+    )
     parts = [about]
     if learned["parameters"]:
         parts.append(_options("parameter", learned["parameters"], "Parameters of the model"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from thalweg.report.page.content import Difference, Known, Metrics, Score
 from thalweg.report.page.markup import Markup, joined, tag
 from thalweg.report.page.numbers import count, percent, plain
-from thalweg.report.page.words import findings, fine_print, headline, interval, standing
+from thalweg.report.page.words import findings, fine_print, headline, interval, standing, tone
 
 
 def verdict(metrics: Metrics) -> Markup:
@@ -18,7 +18,7 @@ def verdict(metrics: Metrics) -> Markup:
     return tag(
         "section",
         tag("p", *what, class_="eyebrow"),
-        tag("h1", *_unbroken(headline(metrics), "no-change"), class_=standing(differences["no_change"])),
+        tag("h1", *_unbroken(headline(metrics), "no-change"), class_=tone(metrics)),
         *words,
         _intervals({"no-change": differences["no_change"], "majority": differences["majority"]}),
         *([tag("p", note, class_="note")] if note else []),

@@ -18,14 +18,25 @@ def standing(difference: Difference) -> Standing:
     return "better" if high < 0.0 else "worse" if low > 0.0 else "even"
 
 
+def tone(metrics: Metrics) -> Standing:
+    """In which colour the headline stands: worse than either baseline is worse."""
+    verdict = metrics["verdict"]
+    no_change, majority = standing(verdict["no_change"]), standing(verdict["majority"])
+    return "worse" if majority == "worse" else no_change
+
+
 def headline(metrics: Metrics) -> str:
-    """One sentence: the model beside no-change."""
+    """One sentence: the model beside no-change, and beside majority where that is the better one."""
     difference = metrics["verdict"]["no_change"]
     gap = difference["difference"]
     if gap is None:
         return "No row had a label, so nothing can be said."
     match standing(difference):
         case "better":
+            if standing(metrics["verdict"]["majority"]) == "worse":
+                return (
+                    f"Better than no-change, by {per_hundred(gap)} fewer mistakes in 100 rows, but worse than majority."
+                )
             return f"Better than no-change: {per_hundred(gap)} fewer mistakes in 100 rows."
         case "worse":
             return f"Worse than no-change: {per_hundred(gap)} more mistakes in 100 rows."
@@ -96,8 +107,7 @@ def _gap(difference: Difference, of: str, baseline: str) -> str:
 
 
 def _advice(no_change: Standing, majority: Standing) -> list[str]:
-    if no_change == "better" and majority == "better":
-        return []
+    """What to make of it, where it is not plainly better."""
     if no_change == "worse" and majority == "worse":
         return ["On this stream both baselines, which look at no column at all, do better than this model."]
     if no_change == "worse":
@@ -106,4 +116,5 @@ def _advice(no_change: Standing, majority: Standing) -> list[str]:
         return ["Always giving the most frequent label, without looking at any column, does better."]
     if "unknown" in (no_change, majority):
         return ["The figures below are what was seen; more rows are needed before they mean anything."]
-    return ["A difference this small may be chance."]
+    undecided = [name for name, found in (("no-change", no_change), ("majority", majority)) if found == "even"]
+    return [f"The difference from {' and '.join(undecided)} may be chance."] if undecided else []
