@@ -13,7 +13,7 @@ def verdict(metrics: Metrics) -> Markup:
     run, differences = metrics["run"], metrics["verdict"]
     named = metrics["model"]["name"]
     what = tag("b", run["source"]), " · label ", tag("b", run["target"]), " · model ", tag("b", named)
-    words = [tag("p", finding, class_="lead" if at == 0 else None) for at, finding in enumerate(findings(metrics))]
+    words = [tag("p", finding, class_="opening" if at == 0 else None) for at, finding in enumerate(findings(metrics))]
     note = fine_print(metrics)
     return tag(
         "section",

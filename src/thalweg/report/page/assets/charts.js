@@ -14,7 +14,7 @@
     number: known((value) => four.format(value)),
   };
   const drawn = []; // { figure, spec, plot, overTime }
-  let zoom = null; // [first row, last row] shared by all charts over time, or null
+  let zoom = null; // [first row, last row] of all charts over time, or null
 
   // ---- colours: the page's own variables, read anew when the theme changes
   const colour = (name) => getComputedStyle(root).getPropertyValue("--" + name).trim();
@@ -26,7 +26,7 @@
   };
   const font = (size) => `${size}px ${getComputedStyle(document.body).fontFamily}`;
 
-  // ---- zoom, shared
+  // ---- zoom, the same in all
   const fullRange = (plot) => [plot.data[0][0], plot.data[0][plot.data[0].length - 1]];
   const same = (a, b) => a === b || (a && b && a[0] === b[0] && a[1] === b[1]);
   const setZoom = (wanted) => {
@@ -93,7 +93,7 @@
     tip.style.left = Math.max(0, Math.min(room, left + 10)) + "px";
   };
 
-  // ---- options every chart shares
+  // ---- options of every chart
   const axis = (extra) => ({
     stroke: colour("soft"),
     font: font(12),
