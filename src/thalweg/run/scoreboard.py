@@ -42,6 +42,9 @@ class Scoreboard:
         self.bins = np.zeros((3, _BINS))  # rows, sum of confidence, right answers
         self.every = 1
         self.points: list[list[float]] = []
+        #: What the model looked like at each point; `seen` is what it looks like now.
+        self.traces: list[dict[str, Any]] = []
+        self.seen: dict[str, Any] = {}
         self.blocks = {name: BlockMeans() for name in ANSWERERS[1:]}
         self._last = np.zeros((3, 0), dtype=np.bool_)  # mistakes of the last WINDOW rows
         self._faded = np.zeros((3, 2))  # sums of faded mistakes and weights
@@ -110,9 +113,10 @@ class Scoreboard:
             if hit >= len(seen):
                 break
             self.points.append([float(seen[hit]), *recent[:, hit].tolist(), *faded[:, hit].tolist()])
+            self.traces.append(self.seen)
             start = hit + 1
             if len(self.points) > MOST_POINTS:
-                self.points = self.points[1::2]
+                self.points, self.traces = self.points[1::2], self.traces[1::2]
                 self.every *= 2
 
     # ------------------------------------------------------------------ what it says
@@ -174,6 +178,7 @@ class Scoreboard:
             "bins": self.bins.tolist(),
             "every": self.every,
             "points": self.points,
+            "traces": self.traces,
             "blocks": {name: blocks.state() for name, blocks in self.blocks.items()},
             "last": self._last.astype(int).tolist(),
             "faded": self._faded.tolist(),
@@ -187,6 +192,7 @@ class Scoreboard:
         self.confusion = np.array(state["confusion"], dtype=np.int64).reshape(shape)
         self.surprise, self.squared = float(state["surprise"]), float(state["squared"])
         self.with_proba, self.every = bool(state["with_proba"]), int(state["every"])
+        self.traces = list(state["traces"])
         self.bins, self.points = np.array(state["bins"]), [list(point) for point in state["points"]]
         for name, blocks in state["blocks"].items():
             self.blocks[name].restore(blocks)
