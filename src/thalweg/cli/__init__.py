@@ -11,7 +11,10 @@ from typing import Annotated
 
 import typer
 
+from thalweg.cli.compare import compare
 from thalweg.cli.demo import demo
+from thalweg.cli.generate import HELP as GENERATE_HELP
+from thalweg.cli.generate import generate
 from thalweg.cli.reproduce import HELP as REPRODUCE_HELP
 from thalweg.cli.reproduce import reproduce
 
@@ -21,6 +24,8 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 app = typer.Typer(name="thalweg", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.command(short_help="Learn a drifting stream and draw how it went.")(demo)
 app.command(help=REPRODUCE_HELP, short_help="Set a paper's numbers beside measured ones.")(reproduce)
+app.command(short_help="Set runs side by side and test their differences.")(compare)
+app.command(help=GENERATE_HELP, short_help="Write rows of a generated stream to a file.")(generate)
 
 
 @app.callback(invoke_without_command=True)

@@ -19,7 +19,18 @@ from thalweg.evaluate.metrics import Means, brier, error, kappa, kappa_temporal,
 from thalweg.evaluate.prequential import prequential
 from thalweg.evaluate.ranking import Friedman, friedman, nemenyi_difference
 from thalweg.evaluate.record import NO_ANSWER, Record
-from thalweg.evaluate.significance import Interval, McNemar, PairedT, mcnemar, mean_interval, paired_t_test
+from thalweg.evaluate.significance import (
+    Interval,
+    McNemar,
+    PairedT,
+    Wilcoxon,
+    holm,
+    mcnemar,
+    mcnemar_of_counts,
+    mean_interval,
+    paired_t_test,
+    wilcoxon,
+)
 
 __all__ = [
     "NO_ANSWER",
@@ -38,6 +49,7 @@ __all__ = [
     "StepRecord",
     "Steps",
     "Summary",
+    "Wilcoxon",
     "Windowed",
     "brier",
     "collect_steps",
@@ -46,13 +58,16 @@ __all__ = [
     "error",
     "friedman",
     "holdout",
+    "holm",
     "kappa",
     "kappa_temporal",
     "log_loss",
     "mcnemar",
+    "mcnemar_of_counts",
     "mean_interval",
     "nemenyi_difference",
     "paired_t_test",
     "prequential",
     "summarise",
+    "wilcoxon",
 ]

@@ -110,6 +110,16 @@ def scores(measures: Sequence[str], lines: Mapping[str, Sequence[float | None]])
     return table
 
 
+def plain(headers: Sequence[str], lines: Sequence[Sequence[str]], *, names: int = 1) -> Table:
+    """Cells as they are, the first ``names`` columns to the left, the others to the right."""
+    table = _empty()
+    for number, header in enumerate(headers):
+        table.add_column(header, justify="left" if number < names else "right", vertical="bottom")
+    for line in lines:
+        table.add_row(*line)
+    return table
+
+
 def _empty(gap: int = 2) -> Table:
     from rich.table import Table
 
