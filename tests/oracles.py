@@ -160,14 +160,14 @@ class SlowErrorDriven:
 class SlowPerceptron:
     """Two classes, as printed: one weight vector over the augmented row."""
 
-    def __init__(self, w, rate, margin=0.0):
-        self.w, self.rate, self.margin = np.array(w, dtype=float), rate, margin
+    def __init__(self, w, rate, margin=0.0, constant=1.0):
+        self.w, self.rate, self.margin, self.constant = np.array(w, dtype=float), rate, margin, constant
 
     def answer(self, x):
-        return 1 if self.w @ np.concatenate([[1.0], x]) > 0 else 0
+        return 1 if self.w @ np.concatenate([[self.constant], x]) > 0 else 0
 
     def learn(self, x, k):
-        z, y = np.concatenate([[1.0], x]), 1 if k == 1 else -1
+        z, y = np.concatenate([[self.constant], x]), 1 if k == 1 else -1
         if y * (self.w @ z) <= self.margin:
             self.w += self.rate * y * z
 

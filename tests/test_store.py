@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
+from sklearn.naive_bayes import GaussianNB
 
 import thalweg
 from tests.laws import LEARNERS
-from thalweg import OnlineLDC, Perceptron
+from thalweg import Committee, KernelMeanClassifier, LearnNSE, OnlineLDC, Perceptron
 from thalweg.errors import ModelFileError, ThalwegError
 from thalweg.rates import ErrorDriven
 from thalweg.store import _digest, dumps, loads
@@ -159,3 +160,16 @@ def test_errors_say_which_file(tmp_path):
 
     with pytest.raises(ModelFileError, match="a Mine cannot be saved"):
         thalweg.save(Mine(), tmp_path / "mine")
+
+
+def test_members_whose_core_is_in_python_are_saved_with_their_committee():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 200)
+    X = rng.normal(size=(200, 3)) + y[:, None]
+    model = Committee([OnlineLDC(0.1, counts="soft"), LearnNSE(GaussianNB(), block_size=20), KernelMeanClassifier()])
+    model.partial_fit(X[:100], y[:100])
+    twin = loads(dumps(model))
+    assert twin.predict_then_learn(X[100:], y[100:]).tolist() == model.predict_then_learn(X[100:], y[100:]).tolist()
+    assert dumps(twin) == dumps(model)
+    with pytest.raises(ModelFileError, match="a Committee with a member that is not thalweg's cannot be saved"):
+        dumps(Committee([GaussianNB()]).partial_fit(X, y))

@@ -14,35 +14,67 @@ if TYPE_CHECKING:
         BalancedWinnow,
         Committee,
         HiraokaLDA,
+        KernelMeanClassifier,
+        LearnNSE,
         MajorityClass,
         NoChange,
         OnlineLDC,
+        OnlineLinearRegression,
         OnlineLogistic,
         PassiveAggressive,
         Perceptron,
         TrendForecast,
     )
+    from thalweg.pipeline import StreamPipeline
     from thalweg.store import load, save
+    from thalweg.transforms import CCIPCA, RandomFeatures, StandardScaler
 
 __version__ = "0.1.0"
 __all__ = [
+    "CCIPCA",
     "AutoClassifier",
     "BalancedWinnow",
     "Committee",
     "HiraokaLDA",
+    "KernelMeanClassifier",
+    "LearnNSE",
     "MajorityClass",
     "NoChange",
     "OnlineLDC",
+    "OnlineLinearRegression",
     "OnlineLogistic",
     "PassiveAggressive",
     "Perceptron",
+    "RandomFeatures",
+    "StandardScaler",
+    "StreamPipeline",
     "TrendForecast",
     "load",
     "save",
 ]
 
-_HOMES = {name: "thalweg.store" if name in ("load", "save") else "thalweg.learners" for name in __all__}
-_PACKAGES = ("errors", "evaluate", "experiments", "kernels", "learners", "rates", "report", "store", "streams")
+_ELSEWHERE = {
+    "CCIPCA": "thalweg.transforms",
+    "RandomFeatures": "thalweg.transforms",
+    "StandardScaler": "thalweg.transforms",
+    "StreamPipeline": "thalweg.pipeline",
+    "load": "thalweg.store",
+    "save": "thalweg.store",
+}
+_HOMES = {name: _ELSEWHERE.get(name, "thalweg.learners") for name in __all__}
+_PACKAGES = (
+    "errors",
+    "evaluate",
+    "experiments",
+    "kernels",
+    "learners",
+    "pipeline",
+    "rates",
+    "report",
+    "store",
+    "streams",
+    "transforms",
+)
 
 
 def __getattr__(name: str) -> Any:

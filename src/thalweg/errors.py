@@ -1,4 +1,4 @@
-"""Every exception thalweg raises on purpose.
+"""Every exception thalweg raises on purpose, and its one warning.
 
 ::
 
@@ -8,6 +8,8 @@
     ├── DataUnavailable    a data set is neither on disk nor to be had          (a FileNotFoundError)
     ├── ModelFileError     a file that is not a model, or a damaged one         (a ValueError)
     └── MissingExtra       an optional library is not installed                 (an ImportError)
+
+And one warning, `Diverging` (a UserWarning): a step too large for its row was cut.
 
 A message is one sentence of one form: what, whose, the rule, what was received.
 """
@@ -55,3 +57,7 @@ class MissingExtra(ThalwegError, ImportError):
         drawing needs matplotlib: pip install 'thalweg[plot]'
         """
         return cls(f"{purpose} needs {library}: pip install 'thalweg[{extra}]'")
+
+
+class Diverging(UserWarning):
+    """A gradient step would have thrown the model far off; it was cut and the model stays finite."""

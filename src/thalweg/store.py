@@ -5,9 +5,12 @@ A file is a safetensors container whose only metadata entry, ``thalweg``, is a J
     protocol     the number of this format, 1; a reader refuses a newer one
     class        one of the names below and nothing else: a file cannot name code
     parameters   the constructor's arguments; a rate is {"rate": name, …its fields}, a learner inside another
-                 {"class": name, "parameters": …}
+                 {"class": name, "parameters": …}, a scikit-learn classifier {"scikit-learn": name, "parameters": …}, a
+                 tuple {"tuple": […]}
     features     how many, and their names where they have any
-    labels       their kind and the sorted values
+    labels       of a classifier: their kind and the sorted values
+    targets      of a regressor: how many columns y has, null for a one-dimensional one
+    notes        what else the writer wants kept with the model, as JSON; no part of it
     sha256       over the header without this entry and over every array: safetensors does not notice changed numbers
 
 The arrays are the compiled core's state, so that a loaded model goes on bit for bit. Files are written to a temporary
@@ -29,20 +32,23 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 
-from thalweg import learners, rates
+from thalweg import learners, pipeline, rates, transforms
 from thalweg.errors import InvalidParameter, ModelFileError
 from thalweg.files import write_atomically
-from thalweg.learners.contract import StreamClassifier
-from thalweg.learners.labels import LABEL_TYPES, Labels
+from thalweg.learners import sklearn_state
+from thalweg.learners.estimator import StreamEstimator
 
 PROTOCOL = 1
-_CLASSES: dict[str, type[StreamClassifier]] = {name: getattr(learners, name) for name in learners.__all__}
+_ELSEWHERE = "elsewhere"
+_CLASSES: dict[str, type[StreamEstimator]] = {
+    name: getattr(home, name) for home in (learners, transforms, pipeline) for name in home.__all__
+}
 _RATES: dict[str, type[rates.Rate]] = {
     kind.__name__: kind for kind in (rates.Constant, rates.InverseSqrt, rates.ErrorDriven)
 }
 
 
-def save(model: StreamClassifier, path: str | os.PathLike[str]) -> None:
+def save(model: StreamEstimator, path: str | os.PathLike[str]) -> None:
     """Write a model to a file, atomically.
 
     >>> import tempfile, pathlib
@@ -60,8 +66,8 @@ def save(model: StreamClassifier, path: str | os.PathLike[str]) -> None:
         raise ModelFileError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
-def load(path: str | os.PathLike[str]) -> StreamClassifier:
-    """Read a model from a file written by `save`."""
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model, of whatever class it was, from a file written by `save`."""
     try:
         content = Path(path).read_bytes()
     except OSError as error:
@@ -69,8 +75,8 @@ def load(path: str | os.PathLike[str]) -> StreamClassifier:
     return loads(content, name=os.fspath(path))
 
 
-def dumps(model: StreamClassifier) -> bytes:
-    """A model as bytes; equal models give equal bytes."""
+def dumps(model: StreamEstimator, notes: dict[str, Any] | None = None) -> bytes:
+    """A model as bytes; equal models with equal notes give equal bytes."""
     name = type(model).__name__
     if _CLASSES.get(name) is not type(model):
         raise ModelFileError(f"a {name} cannot be saved: only {', '.join(sorted(_CLASSES))} can")
@@ -78,18 +84,33 @@ def dumps(model: StreamClassifier) -> bytes:
     header: dict[str, Any] = {
         "protocol": PROTOCOL,
         "class": name,
-        "parameters": _plain_parameters(model),
+        "parameters": plain_parameters(model),
     }
     if model.__sklearn_is_fitted__():
-        arrays = model._core.state()
+        arrays = model._core.state() | _learned_elsewhere(model)
         names = getattr(model, "feature_names_in_", None)
         header["features"] = {"count": model.n_features_in_, "names": None if names is None else names.tolist()}
-        header["labels"] = {"kind": model._labels.kind, "values": model._labels.values.tolist()}
+        header.update(model._header())
+    if notes is not None:
+        header["notes"] = notes
     header["sha256"] = _digest(header, arrays)
     return save_arrays(arrays, metadata={"thalweg": json.dumps(header, sort_keys=True)})
 
 
-def loads(content: bytes, name: str = "these bytes") -> StreamClassifier:
+def read_notes(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The notes kept with a model in a file; empty where there are none."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror or error}") from error
+    header, arrays = _open(content, os.fspath(path))
+    if header.pop("sha256", None) != _digest(header, arrays):
+        raise ModelFileError(f"{path} is damaged: its contents do not match its SHA-256")
+    notes = header.get("notes", {})
+    return notes if isinstance(notes, dict) else {}
+
+
+def loads(content: bytes, name: str = "these bytes") -> Any:
     """The model that `dumps` turned into these bytes."""
     header, arrays = _open(content, name)
     if header.get("protocol") != PROTOCOL:
@@ -127,34 +148,55 @@ def _open(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, NDArray[
     return header, arrays
 
 
-def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamClassifier:
+def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEstimator:
     model = _unlearned(header)
     if "features" in header:
-        kind = header["labels"]["kind"]
-        if arrays["n_classes"].tolist() != [len(header["labels"]["values"])]:
-            raise ModelFileError("the labels and the state disagree")
         state: dict[str, Any] = {
             "_core": arrays,
-            "_labels": Labels(np.array(header["labels"]["values"], dtype=LABEL_TYPES[kind])),
             "n_features_in_": int(header["features"]["count"]),
+            "_learned_elsewhere": _by_adapter(arrays),
         }
         if header["features"]["names"] is not None:
             state["feature_names_in_"] = np.array(header["features"]["names"], dtype=object)
-        state["classes_"] = state["_labels"].values
+        state.update(model._attributes_from(header, arrays))
         model.__setstate__({**model.get_params(deep=False), **state})
     return model
 
 
-def _plain_parameters(model: StreamClassifier) -> dict[str, object]:
+def _learned_elsewhere(model: StreamEstimator) -> dict[str, NDArray[Any]]:
+    """What members with cores in Python learned, by their number; others than ours are refused."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for number, adapter in enumerate(model._adapters()):
+        learned = adapter.learned()
+        if not isinstance(learned, dict):
+            raise ModelFileError(f"a {type(model).__name__} with a member that is not thalweg's cannot be saved")
+        arrays |= {f"{_ELSEWHERE}{number}_{name}": array for name, array in learned.items()}
+    return arrays
+
+
+def _by_adapter(arrays: dict[str, NDArray[Any]]) -> list[dict[str, NDArray[Any]]]:
+    found: dict[int, dict[str, NDArray[Any]]] = {}
+    for name in [name for name in arrays if name.startswith(_ELSEWHERE)]:
+        number, own_name = name.removeprefix(_ELSEWHERE).split("_", 1)
+        found.setdefault(int(number), {})[own_name] = arrays.pop(name)
+    return [found[number] for number in sorted(found)]
+
+
+def plain_parameters(model: Any) -> dict[str, object]:
+    """The constructor's arguments as JSON holds them."""
     owner = type(model).__name__
     return {key: _plain(value, owner, key) for key, value in sorted(model.get_params(deep=False).items())}
 
 
 def _plain(value: object, owner: str, parameter: str) -> object:
     """A parameter as JSON holds it."""
-    if isinstance(value, StreamClassifier) and _CLASSES.get(type(value).__name__) is type(value):
-        return {"class": type(value).__name__, "parameters": _plain_parameters(value)}
-    if isinstance(value, list | tuple):
+    if isinstance(value, StreamEstimator) and _CLASSES.get(type(value).__name__) is type(value):
+        return {"class": type(value).__name__, "parameters": plain_parameters(value)}
+    if sklearn_state.is_known(value):
+        return {"scikit-learn": type(value).__name__, "parameters": plain_parameters(value)}
+    if isinstance(value, tuple):
+        return {"tuple": [_plain(item, owner, parameter) for item in value]}
+    if isinstance(value, list):
         return [_plain(item, owner, parameter) for item in value]
     if isinstance(value, rates.Constant | rates.InverseSqrt | rates.ErrorDriven):
         return {"rate": type(value).__name__, **dataclasses.asdict(value)}
@@ -163,7 +205,11 @@ def _plain(value: object, owner: str, parameter: str) -> object:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise InvalidParameter.of(
-        owner, parameter, "be a number, a string, a rate or a learner of thalweg to be saved", value
+        owner,
+        parameter,
+        "be a number, a string, a rate, a learner of thalweg "
+        f"or a {', '.join(sorted(sklearn_state.KINDS))} of scikit-learn to be saved",
+        value,
     )
 
 
@@ -172,13 +218,18 @@ def _rich(value: Any) -> Any:
         return [_rich(item) for item in value]
     if isinstance(value, dict) and "class" in value:
         return _unlearned(value)
+    if isinstance(value, dict) and "tuple" in value:
+        return tuple(_rich(item) for item in value["tuple"])
+    if isinstance(value, dict) and "scikit-learn" in value:
+        parameters = {name: _rich(item) for name, item in value["parameters"].items()}
+        return sklearn_state.class_named(value["scikit-learn"])(**parameters)
     if isinstance(value, dict):
         fields = dict(value)
         return _RATES[fields.pop("rate")](**fields)
     return value
 
 
-def _unlearned(header: dict[str, Any]) -> StreamClassifier:
+def _unlearned(header: dict[str, Any]) -> StreamEstimator:
     if header["class"] not in _CLASSES:
         raise ModelFileError(f"the class {header['class']!r} is not one that thalweg loads")
     return _CLASSES[header["class"]](**{k: _rich(v) for k, v in header["parameters"].items()})

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from thalweg import cli
-from thalweg.experiments import auto, auto_streams, auto_study, kuncheva2008, schnackenberg2018
+from thalweg.experiments import auto, auto_streams, auto_study, karnick2008, kuncheva2008, schnackenberg2018
+from thalweg.experiments.karnick2008_data import Checkerboard, SeaConcepts
 from thalweg.experiments.papers import PAPERS
 
 
@@ -61,6 +62,8 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["reproduce", "kuncheva2008", "table9"], "table1"),
         (["reproduce", "kuncheva2008", "fig7"], "fig3"),
         (["reproduce", "auto", "trees"], "forest"),
+        (["reproduce", "kuncheva2008", "table1", "--fast"], "kuncheva2008 has no short version"),
+        (["reproduce", "karnick2008", "fig1"], "fig2"),
         (["reproduce", "kuncheva2008", "table1", "--runs", "0"], "--runs"),
         (["reproduce", "kuncheva2008", "table1", "--seed", "-1"], "--seed"),
         (["reproduce", "kuncheva2008", "table1", "--jobs", "0"], "--jobs"),
@@ -214,6 +217,20 @@ def test_a_second_paper_without_an_item_means_all_of_it(
     assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line) <= 80
 
 
+def test_splits_are_another_name_for_runs_and_a_sketch_needs_no_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("THALWEG_DATA", str(tmp_path))
+    code, out, err = run(capsys, "reproduce", "bounsiar", "fig1", "--splits", "3", "--out", str(tmp_path))
+    assert code == 0
+    assert "the median gain of 3 training sets" in out
+    assert "100%  fig1" in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bounsiar-fig1.png", "bounsiar-fig1.svg"]
+    code, out, err = run(capsys, "reproduce", "bounsiar", "table1", "--splits", "3")
+    assert (code, out) == (2, "")
+    assert err.startswith("thalweg: The benchmark set banana is not at hand: set THALWEG_DATA")
+
+
 def test_a_study_of_our_own_prints_narrow_tables_and_draws(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,3 +242,31 @@ def test_a_study_of_our_own_prints_narrow_tables_and_draws(
         assert code == 0
         assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line) <= 80
     assert sorted(path.name for path in tmp_path.iterdir()) == ["auto-fig-ranks.png", "auto-fig-ranks.svg"]
+
+
+def test_the_short_version_of_a_paper_that_has_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = {"board": Checkerboard(blocks=16), "sea": SeaConcepts(blocks=8, rows=40, test_rows=100)}
+    monkeypatch.setattr(karnick2008, "FAST_DATA", data)
+    rows = tmp_path / "rows.json"
+    for item in ("fig2", "fig3", "table", "drifts", "weightings", "time"):
+        arguments = [item, "--fast", "--jobs", "1", "--out", str(tmp_path), "--json", str(rows)]
+        code, out, _ = run(capsys, "reproduce", "karnick2008", *arguments)
+        assert code == 0
+        assert ("The short version" in out) == (item != "fig2")
+        assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line) <= 80
+    assert sorted(path.name for path in tmp_path.glob("*.png")) == [
+        f"karnick2008-{item}.png" for item in ("fig2", "fig3", "time")
+    ]
+    assert {row["measure"] for row in json.loads(rows.read_text())} == {"seconds"}
+
+
+def test_where_figures_cannot_be_drawn_an_item_that_draws_is_refused_before_any_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(karnick2008, "reproduce", lambda *_, **__: pytest.fail("work was begun"))
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    code, _, err = run(capsys, "reproduce", "karnick2008", "time", "--out", str(tmp_path))
+    assert code == 2
+    assert "thalweg[plot]" in err

@@ -15,7 +15,7 @@ from thalweg.experiments.held_out import HeldOutTrial
 from thalweg.experiments.next_step import NextStepTrial
 from thalweg.experiments.one_pass import OnePassTrial
 from thalweg.experiments.progress import Meter
-from thalweg.experiments.workers import run_all, run_each, seeds_of_run
+from thalweg.experiments.workers import run_all, run_each, run_in_processes, seeds_of_run
 from thalweg.streams import DriftingGaussians, MovingPlane, Stagger, Table
 
 
@@ -77,6 +77,14 @@ def test_results_are_handed_out_as_they_come_and_told_by_number() -> None:
     assert next(handed_out) == (1, 2)
     first_may_end.set()
     assert list(handed_out) == [(0, 1)]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_processes_tell_every_result_by_its_number_and_pass_errors_on(workers: int) -> None:
+    tasks = [partial(pow, number, 2) for number in range(5)]
+    assert sorted(run_in_processes(tasks, workers)) == [(number, number**2) for number in range(5)]
+    with pytest.raises(ZeroDivisionError):
+        list(run_in_processes([partial(divmod, 1, 0)], workers))
 
 
 @given(work=st.lists(st.floats(0.1, 100), min_size=1, max_size=6))

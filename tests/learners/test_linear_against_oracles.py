@@ -22,13 +22,14 @@ def rows_of(seed, rows=80, p=3):
 
 
 @settings(max_examples=40, deadline=None)
-@given(seed=seeds, rate=st.floats(0.05, 2.0), margin=st.sampled_from([0.0, 0.3, 1.0]))
-def test_perceptron_is_the_papers_rule_for_two_classes(seed, rate, margin):
+@given(seed=seeds, rate=st.floats(0.05, 2.0), margin=st.sampled_from([0.0, 0.3, 1.0]), intercept=st.booleans())
+def test_perceptron_is_the_papers_rule_for_two_classes(seed, rate, margin, intercept):
     X, y = rows_of(seed)
-    model = Perceptron(rate, margin=margin).partial_fit(X[:2], y[:2])
+    model = Perceptron(rate, margin=margin, intercept=intercept).partial_fit(X[:2], y[:2])
     state = model._core.state()
     both = np.column_stack([state["bias"].ravel(), state["weights"]])
-    twin = SlowPerceptron(both[1] - both[0], rate, margin)
+    assert intercept or not state["bias"].any()
+    twin = SlowPerceptron(both[1] - both[0], rate, margin, constant=float(intercept))
     for x, k in zip(X[2:], y[2:].tolist(), strict=True):
         assert model.predict_one(x) == twin.answer(x)
         np.testing.assert_allclose(model.decision_function(x[None])[0], twin.w @ [1.0, *x], rtol=1e-9, atol=1e-12)

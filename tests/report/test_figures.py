@@ -12,6 +12,11 @@ from matplotlib.text import Text
 
 from thalweg.errors import MissingExtra
 from thalweg.report import (
+    accuracy_course,
+    bands,
+    block_times,
+    boards,
+    boundaries,
     calibration,
     class_memory,
     confusion_matrix,
@@ -19,9 +24,12 @@ from thalweg.report import (
     critical_difference,
     curve_grid,
     error_versus_rate,
+    growth,
+    mean_plane,
     member_weights,
     over_time,
     progression,
+    scatter,
     shifted_times,
     snapshots,
     style,
@@ -75,6 +83,48 @@ def grid_figure() -> Figure:
     return curve_grid.draw(panels, title="Sudden: mean error of 100 runs", changes=(1000, 2000), steps_per_point=10)
 
 
+def boundary_figure() -> Figure:
+    X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
+    lines = [
+        boundaries.Boundary(
+            "rule (3): σ = 11, ρ = 0.50", lambda points: points[:, 0], style.GREEN, (0, (5, 1.5, 1, 1.5))
+        ),
+        boundaries.Boundary("best possible", lambda points: 0.5 - np.hypot(*points.T), style.GREY),
+    ]
+    return boundaries.draw(X, X[:, 0] > 0, ("bow", "disc"), lines, title="Disc and bow: 30 training rows of each class")
+
+
+def plane_figure() -> Figure:
+    rng = np.random.default_rng(0)
+    plus, minus = np.array([1.0, 3.0]), np.array([-1.5, 3.0])
+    panel = mean_plane.Panel(
+        "(a) Linear kernel, two features\nρ = 0.38, ω = 33°: 6 → 2 of 120 rows wrong",
+        ("along $C_+ - C_-$ (no unit)", "at right angles to it (no unit)"),
+        clouds=[mean_plane.Cloud(rng.normal(plus, 0.5, (40, 2)), style.BLUE, "o", "class 1")],
+        arrows=[
+            mean_plane.Arrow(plus, style.BLUE, "$C_+$", "mean of class 1"),
+            mean_plane.Arrow(minus, style.VERMILION),
+        ],
+        lines=[mean_plane.Line(plus - minus, 0.5, style.INK, "-", "rule (5): best ρ and b")],
+        path=np.linspace(-minus, plus, 4),
+        path_labels=["ρ = 0.0", "ρ = 0.3", "ρ = 0.7", "ρ = 1.0"],
+    )
+    return mean_plane.draw([panel, panel])
+
+
+TIMED = ("kernel mean", "kernel mean, tuned in fit", "128 centroids", "SVC")
+
+
+def growth_figure() -> Figure:
+    sizes = (300, 1000, 3000, 10_000, 30_000, 100_000)
+    curves = [
+        growth.Curve(name, sizes[: 6 - place], [1e-4 * rows ** (1 + place / 3) for rows in sizes[: 6 - place]])
+        for place, name in enumerate(TIMED)
+    ]
+    panels = [growth.Panel("fit", curves), growth.Panel("answers to 2,000 rows", curves)]
+    return growth.draw(panels, title="Twonorm: time against training rows")
+
+
 def contour_figure() -> Figure:
     clouds = [
         contours.Cloud("class 0", np.zeros(2), np.array([[2.0, 0.8], [0.8, 1.0]]), heading=np.ones(2)),
@@ -117,10 +167,55 @@ def confusion_figure() -> Figure:
     return confusion_matrix.draw(names, np.full((16, 16), 100) + 3000 * np.eye(16), title="Confusion")
 
 
+def bands_figure() -> Figure:
+    times = np.arange(1, 1001)
+    shown = [
+        bands.Band(name, 2.0 / times**power, 1.0 / times**power, 3.0 / times**power)
+        for name, power in (("SGD, η₀ = 1", 0.5), ("recursive least squares", 1.0), ("averaged SGD", 0.25))
+    ]
+    quantity = "distance to the true weights (no unit)"
+    panels = [
+        bands.Panel("As in the paper", quantity, times, shown, levels={"batch": 0.1}, limits=(0.0, 2.5)),
+        bands.Panel("The same, logarithmic", quantity, times, shown, logarithmic_time=True, logarithmic=True),
+    ]
+    return bands.draw(panels, title="Figure 1. Estimation error, 100 runs")
+
+
+def scatter_figure() -> Figure:
+    X = np.random.default_rng(1).normal(size=(200, 2)) * [3.0, 1.0]
+    clouds = [scatter.Cloud("class +1", X + 1.0), scatter.Cloud("class −1", X - 1.0)]
+    lines = [scatter.Line("best line", (0.0, 0.0), (1.0, -1.0)), scatter.Line("printed line", (0.0, 1.0), (0.0, 2.0))]
+    return scatter.draw(clouds, lines, title="Figure 3. Rows of two classes")
+
+
 def ranks_figure() -> Figure:
     names = [f"passive-aggressive C={place}" for place in range(21)]
     ranks = dict(zip(names, np.linspace(2.0, 19.0, 21) ** 1.02, strict=True))
     return critical_difference.draw(ranks, 8.9, title="Mean rank over 12 streams (1 is best)")
+
+
+def boards_figure() -> Figure:
+    rng = np.random.default_rng(0)
+    grid = (np.add.outer(np.arange(51) // 26, np.arange(51) // 26) % 2).astype(np.int64)
+    shots = [
+        boards.Board(f"{turn}°, block {turn}", grid, rng.random((100, 2)), np.arange(100) % 2) for turn in range(6)
+    ]
+    return boards.draw(shots)
+
+
+def course_figure() -> Figure:
+    waves = 0.9 + 0.05 * np.sin(np.arange(200) / 9)
+    panels = [accuracy_course.Panel(f"{name}, 5 runs", waves, waves - 0.03) for name in ("naive Bayes", "SVM", "MLP")]
+    return accuracy_course.draw(panels, title="SEA concepts: accuracy after each of 200 blocks", changes=(50, 100))
+
+
+def block_times_figure() -> Figure:
+    every, some = np.arange(1, 701), np.linspace(1, 700, 15).astype(np.int64)
+    curves = {
+        "Learn++.NSE": (every, 1e-3 + 1e-5 * every),
+        "loop over scikit-learn's members": (some, 1e-3 * some),
+    }
+    return block_times.draw(curves, title="Rotating checkerboard: time of a block", task="100 rows learned")
 
 
 FIGURES = [
@@ -130,10 +225,18 @@ FIGURES = [
     over_time_figure,
     grid_figure,
     contour_figure,
+    boundary_figure,
+    plane_figure,
+    growth_figure,
     shifted_figure,
     weights_figure,
     memory_figure,
     calibration_figure,
+    bands_figure,
+    scatter_figure,
+    boards_figure,
+    course_figure,
+    block_times_figure,
 ]
 WITHOUT_CURVES = [ranks_figure, confusion_figure]
 
@@ -205,7 +308,7 @@ def test_the_rate_figure_shows_the_given_numbers_and_the_papers_best() -> None:
 WINDOWS = ("O-LDC", "window 10", "window 20", "window 50", "window 200", "window auto", "Bayes error")
 
 
-@pytest.mark.parametrize("names", [[name for name, _ in MODELS] + list(BASELINES), WINDOWS])
+@pytest.mark.parametrize("names", [[name for name, _ in MODELS] + list(BASELINES), WINDOWS, TIMED])
 def test_models_are_told_apart_without_colour(names: list[str]) -> None:
     looks = [style.look_of(name) for name in names]
     assert len({look.marker for look in looks}) == len(looks)
@@ -218,6 +321,19 @@ def test_ellipses_are_one_and_two_standard_deviations_wide() -> None:
     for line, deviations in zip(axes.lines[:2], (1.0, 2.0), strict=True):
         points = np.array(line.get_data()).T
         np.testing.assert_allclose(np.einsum("ij,jk,ik->i", points, np.linalg.inv(covariance), points), deviations**2)
+
+
+def test_a_boundary_lies_where_its_score_changes_sign() -> None:
+    (axes,) = boundary_figure().axes
+    straight, round_ = (contour.get_paths()[0].vertices for contour in axes.collections)
+    np.testing.assert_allclose(straight[:, 0], 0.0, atol=1e-12)
+    np.testing.assert_allclose(np.hypot(*round_.T), 0.5, atol=1e-3)
+
+
+def test_a_line_is_at_right_angles_to_its_normal_and_at_its_offset() -> None:
+    axes = plane_figure().axes[0]
+    (line,) = [line for line in axes.lines if line.get_label().startswith("rule (5)")]
+    np.testing.assert_allclose(np.array(line.get_data()).T @ [2.5, 0.0] + 0.5, 0.0, atol=1e-9)
 
 
 def test_a_figure_leaves_the_callers_settings_alone() -> None:
@@ -247,9 +363,55 @@ def test_bars_join_what_the_critical_difference_cannot_tell_apart() -> None:
     assert texts[-4:] == ["a  1.0", "b  2.0", "3.5  c", "3.5  d"]
 
 
+def test_a_band_is_the_mean_and_its_quantiles_and_leaves_out_a_tenth_on_either_side() -> None:
+    runs = np.random.default_rng(2).permuted(np.add.outer(np.arange(101.0), [0.0, 5.0, 9.0]), axis=0)
+    band = bands.Band.of("runs", runs)
+    np.testing.assert_allclose([band.low, band.mean, band.high], np.add.outer([10.0, 50.0, 90.0], [0.0, 5.0, 9.0]))
+    panel = bands.Panel("", "", np.arange(1, 4), [band])
+    (axes,) = bands.draw([panel], title="Runs").axes
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), band.mean)
+    extent = axes.collections[0].get_datalim(axes.transData)
+    assert (extent.y0, extent.y1) == (10.0, 99.0)
+
+
+def test_both_axes_of_a_scatter_have_one_scale_and_hold_all_points() -> None:
+    (axes,) = scatter_figure().axes
+    assert axes.get_aspect() == 1.0
+    for line in axes.lines[:2]:
+        for values, (low, high) in zip(line.get_data(), (axes.get_xlim(), axes.get_ylim()), strict=True):
+            assert low < min(values) <= max(values) < high
+
+
 def test_shares_fill_the_height_in_shades_of_their_family() -> None:
     (axes,) = weights_figure().axes
     tops = [area.get_datalim(axes.transData).y1 for area in axes.collections]
     np.testing.assert_allclose(tops, np.arange(1, 9) / 8)
     colours = [tuple(area.get_facecolor()[0]) for area in axes.collections]
     assert len(set(colours)) == len(colours)
+
+
+def test_a_board_shows_its_grid_and_its_rows() -> None:
+    axes = boards_figure().axes[0]
+    (picture,) = axes.images
+    shown = np.asarray(picture.get_array())
+    # the second axis of the grid goes up; colours flip where either coordinate crosses the middle
+    assert (shown[0, 0], shown[0, 50], shown[50, 0], shown[50, 50]) == (0, 1, 1, 0)
+    assert picture.get_extent() == pytest.approx([-0.01, 1.01, -0.01, 1.01])
+    assert [len(line.get_xdata()) for line in axes.lines] == [50, 50]
+
+
+def test_a_course_is_drawn_after_each_block_with_its_means() -> None:
+    axes = course_figure().axes[0]
+    lines = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    np.testing.assert_array_equal(lines["Learn++.NSE"].get_xdata(), np.arange(1, 201))
+    waves = 0.9 + 0.05 * np.sin(np.arange(200) / 9)
+    np.testing.assert_array_equal(lines["Learn++.NSE"].get_ydata(), waves)
+    assert axes.get_title(loc="left") == f"naive Bayes, 5 runs: {waves.mean():.3f} beside {waves.mean() - 0.03:.3f}"
+    assert [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 2] == [50.5, 100.5]
+
+
+def test_times_are_drawn_in_milliseconds() -> None:
+    (axes,) = block_times_figure().axes
+    ours, loop = axes.lines
+    np.testing.assert_allclose(ours.get_ydata(), 1 + 0.01 * np.arange(1, 701))
+    assert (ours.get_marker(), loop.get_marker()) == ("None", "s")

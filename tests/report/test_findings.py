@@ -5,12 +5,15 @@ from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from thalweg.report import tables
 from thalweg.report.cell import Cell, CellRow, Curve
+from thalweg.report.fact import Fact, remarks
 from thalweg.report.finding import Finding, Printed, Row, write_json
+from thalweg.report.measurement import Measurement, MeasurementRow
 
 FIXED = Finding(
     paper="kuncheva2008",
@@ -151,3 +154,47 @@ def test_a_grid_has_the_paper_left_of_ours_and_a_column_for_what_it_does_not_pri
         "(.043 .005) (.010)",
         ".0324 .0322",
     ]
+
+
+def test_a_fact_is_the_agreed_row_and_stands_beside_what_the_paper_prints(tmp_path: Path) -> None:
+    known = Fact("wusnell2016", "facts", "Perceptron", "best accuracy", 0.92134, printed=0.9214, remark="Φ(√2).")
+    found = Fact("wusnell2016", "facts", "Perceptron", "cumulative", 0.893, 0.002, 100)
+    path = tmp_path / "rows.json"
+    write_json([known, found], path)
+    first, second = json.loads(path.read_text())
+    assert list(first) == list(Row.__annotations__)
+    assert first["data"] == "Perceptron"
+    assert (first["paper_value"], first["measured"], first["ci95"]) == (0.9214, 0.92134, None)
+    assert (second["paper_value"], second["ci95"], second["runs"]) == (None, 0.002, 100)
+    console = Console(width=80, record=True, file=StringIO())
+    console.print(tables.facts([known, found]))
+    lines = console.export_text().splitlines()
+    assert line_of("best accuracy", lines) == "best accuracy 0.9214 0.9213 (1)"
+    assert line_of("cumulative", lines) == "cumulative 0.8930 ± 0.0020"
+    again = replace(found, remark="Φ(√2).")
+    other = replace(found, remark="Other.")
+    assert remarks([known, other, found, again]) == ("(1) Φ(√2).", "(2) Other.")
+
+
+def test_speeds_come_last_and_without_decimals() -> None:
+    console = Console(width=80, record=True, file=StringIO())
+    console.print(tables.speeds({"CCIPCA": {"overlap": 0.99712, "rows a second": 1_234_567.8}}))
+    assert line_of("CCIPCA", console.export_text().splitlines()) == "CCIPCA 0.9971 1,234,568"
+
+
+def test_a_measurement_is_the_mean_of_its_runs_under_its_name() -> None:
+    several = Measurement.of_runs("p", "table", "SEA", "SVM", "ensemble", np.array([0.96, 0.97, 0.98]))
+    (row,) = several.rows()
+    assert set(row) == set(MeasurementRow.__annotations__) | set(Row.__annotations__)
+    assert (row["measure"], row["measured"], row["runs"]) == ("ensemble", pytest.approx(0.97), 3)
+    assert row["ci95"] == pytest.approx(4.302653 * 0.01 / np.sqrt(3))  # Student's t, two degrees of freedom
+    assert Measurement.of_runs("p", "table", "SEA", "SVM", "ensemble", np.array([0.96])).ci95 is None
+
+
+def test_sections_stand_under_their_names() -> None:
+    console = Console(width=80, record=True, file=StringIO())
+    console.print(
+        tables.sections(("dip", "blocks"), {"SVM": {"block 51": ["0.9", "3"]}, "MLP": {"block 51": ["0.8", "4"]}})
+    )
+    lines = [" ".join(line.split()) for line in console.export_text().splitlines()]
+    assert lines == ["dip blocks", "SVM", "block 51 0.9 3", "", "MLP", "block 51 0.8 4"]

@@ -7,8 +7,10 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 
-from thalweg.streams import MovingPlane, RotatingCheckerboard, Stagger
+from thalweg.errors import InvalidInput
+from thalweg.streams import SEA, LinearResponse, MovingPlane, RotatingCheckerboard, Stagger
 
 SIZES, COLOURS, SHAPES = (
     ("small", "medium", "large"),
@@ -93,3 +95,53 @@ def test_the_checkerboard_is_blurred_only_after_labelling() -> None:
     cells, _, _ = np.histogram2d(points[:, 0], points[:, 1], bins=4, range=[[0, 1], [0, 1]])
     # chi-square with 15 degrees of freedom: above 37.7 with probability 0.001
     assert ((cells - 1250.0) ** 2 / 1250.0).sum() < 37.7
+
+
+def test_a_linear_response_is_its_weighted_sum_and_unit_noise_scaled() -> None:
+    stream = LinearResponse(seed=5, noise=0.25, drift=[0.0, 0.0, 0.0, 0.001, 0.0])
+    X, y = stream.take(20_000)
+    w = [1.0, -1.0, 0.5, -0.5, 2.0]
+    rest = y - [sum(a * b for a, b in zip(w, x, strict=True)) + 0.001 * t * x[3] for t, x in enumerate(X.tolist())]
+    assert (rest.mean(), rest.std()) == pytest.approx((0.0, 0.25), abs=0.005)
+    assert scipy.stats.kstest(rest, "norm", args=(0, 0.25)).pvalue > 0.001
+    assert scipy.stats.kstest(X.ravel(), "uniform").pvalue > 0.001
+    assert abs(np.corrcoef(np.column_stack([X, rest]).T) - np.eye(6)).max() < 0.03
+    with pytest.raises(InvalidInput, match="numbers and have no classes"):
+        _ = stream.classes
+
+
+def test_the_checkerboards_grid_lies_on_the_board_of_its_time() -> None:
+    stream = RotatingCheckerboard(length=700)
+    for time in (0, 100, 350):
+        points, colours = stream.grid_at(time)
+        np.testing.assert_allclose(points, [(i / 50, j / 50) for i in range(51) for j in range(51)], atol=1e-15)
+        np.testing.assert_array_equal(colours, stream.label_at(np.asarray(time), points))
+    assert stream.concept(5).bayes_error is None
+    assert stream.clean.concept(5).bayes_error == 0.0
+
+
+@pytest.mark.parametrize(
+    ("time", "threshold"), [(0, 8), (12_499, 8), (12_500, 9), (25_000, 7), (37_500, 9.5), (49_999, 9.5), (50_000, 8)]
+)
+def test_sea_labels_by_the_threshold_in_force(time: int, threshold: float) -> None:
+    stream = SEA(seed=2)
+    assert stream.length == 50_000
+    X, y = stream.clean.concept(time).draw(500)
+    for (x1, x2, _), label in zip(X, y, strict=True):
+        assert label == (x1 + x2 >= threshold)
+
+
+def test_sea_turns_a_tenth_of_the_labels_round_and_nothing_else() -> None:
+    stream = SEA(seed=2)
+    (X, y), (clean_X, clean_y) = stream.take(), stream.clean.take()
+    np.testing.assert_array_equal(X, clean_X)
+    turned = y != clean_y
+    # a share of 0.1 of 50,000 rows has a standard deviation of 0.0013; of 25,000 rows, 0.0019
+    assert turned.mean() == pytest.approx(0.1, abs=0.0045)
+    for label in (0, 1):
+        assert turned[clean_y == label].mean() == pytest.approx(0.1, abs=0.008)
+    for column in X.T:
+        counts, _ = np.histogram(column, bins=10, range=(0, 10))
+        # chi-square with 9 degrees of freedom: above 27.9 with probability 0.001
+        assert ((counts - 5000.0) ** 2 / 5000.0).sum() < 27.9
+    assert stream.concept(7).bayes_error == 0.1

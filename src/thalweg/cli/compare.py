@@ -50,8 +50,8 @@ def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> Non
         for name, score in _scores(data)
     ]
     console.print(tables.plain(("", "error", "lately", "κ", "κ temporal"), lines), "")
-    headers = ("", "", "error\ndifference", "only first\nerred", "only second\nerred", "\np", "windows", "p")
-    console.print(tables.plain(headers, [_cells(pair) for pair in pairs], names=2))
+    headers = ("", "differ-\nence", "only\nfirst", "only\nsecond", "McNemar\np", "win-\ndows", "Wilcoxon\np")
+    console.print(tables.plain(headers, [_cells(pair) for pair in pairs]))
     console.print(f"\n{' '.join(_notes(data, pairs))}")
 
 
@@ -72,8 +72,7 @@ def _scores(data: DataSet) -> Iterator[tuple[str, Score]]:
 def _cells(pair: Pair) -> tuple[str, ...]:
     rows, windows = pair.rows, pair.windows
     return (
-        pair.first,
-        f"– {pair.second}",
+        f"{pair.first} – {pair.second}",
         f"{pair.difference:+.4f}".replace("-", "−"),
         *(("", "", "") if rows is None else (f"{rows.only_first:,}", f"{rows.only_second:,}", _p(rows.p_value))),
         *(("", "") if windows is None else (f"{windows.windows}", _p(windows.p_value))),
@@ -85,14 +84,16 @@ def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
 
     runs = list(data.runs.values())
     if any(pair.rows is not None for pair in pairs):
-        yield "Over the rows McNemar's test: it takes rows as independent, so where mistakes cluster p is too small."
+        yield (
+            "McNemar's test counts the rows on which only one of two runs erred. It takes rows as independent: where "
+            "mistakes cluster its p is too small."
+        )
     without = [str(run.path) for run in runs if not has_predictions(run, runs)]
     if without:
         yield f"No test over the rows: {without[0]} has no predictions.csv of its own beside it."
     if any(pair.windows is not None for pair in pairs):
-        yield (
-            f"Over windows of {runs[0].metrics['curve']['window']:,} rows that do not overlap Wilcoxon's signed ranks."
-        )
+        window = runs[0].metrics["curve"]["window"]
+        yield f"Wilcoxon's test compares the errors in windows of {window:,} rows that do not overlap."
     else:
         yield f"No test over windows: there are fewer than {LEAST_WINDOWS} that do not overlap."
     if len(pairs) > 1:

@@ -4,33 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from thalweg.experiments.papers import PAPERS
+from thalweg.experiments.papers import PAPERS, Paper
 
 EVERYTHING = "all"
 
-#: The help of the command; \b keeps the lines of a paragraph as they are.
+
+def _described(paper: Paper) -> str:
+    lines = [paper.name, f"{paper.authors},", f"{paper.title}:", " ".join(paper.items), paper.runs]
+    if paper.fast is not None:
+        lines.append(f"--fast: {paper.fast}")
+    return "\b\n" + "\n  ".join(lines)  # \b keeps the lines of a paragraph as they are
+
+
 HELP = "Run a paper's experiments and print its numbers beside the measured ones.\n\n" + "\n\n".join(
-    f"\b\n{paper.name}\n  {paper.authors},\n  {paper.title}:\n  {' '.join(paper.items)}" for paper in PAPERS.values()
+    map(_described, PAPERS.values())
 )
 
 
 def reproduce(
     paper: Annotated[str, typer.Argument(help="The paper.")],
     item: Annotated[str, typer.Argument(help="One of its tables or figures.")] = EVERYTHING,
-    runs: Annotated[int, typer.Option(min=1, help="Runs of each generated stream.")] = 100,
+    runs: Annotated[
+        int | None,
+        typer.Option("--runs", "--splits", min=1, help="Runs of each generated stream, splits of each data set."),
+    ] = None,
+    fast: Annotated[bool, typer.Option("--fast", help="The short version, where the paper has one above.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Everything random.")] = 0,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the figures.")] = Path("thalweg-out"),
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write every number as JSON rows.")] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, metavar="N", help="Threads; by default one per processor.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, metavar="N", help="Workers; by default one per processor.")] = None,
 ) -> None:
     """Run a paper's experiments and print its numbers beside the measured ones."""
     chosen = PAPERS[_one_of(PAPERS, paper, "paper")]
     item = _one_of((*chosen.items, *chosen.on_request, EVERYTHING), item, "item")
     items = chosen.items if item == EVERYTHING else (item,)
+    if fast and chosen.fast is None:
+        raise typer.BadParameter(f"{paper} has no short version.", param_hint="--fast")
+    options: dict[str, Any] = {} if runs is None else {"runs": runs}
+    if fast:
+        options["fast"] = True
 
     from rich.console import Console
 
@@ -40,7 +56,7 @@ def reproduce(
     from thalweg.report import style
     from thalweg.report.finding import write_json
 
-    if any(name.startswith("fig") for name in items):
+    if chosen.draws(items):
         style.require_matplotlib()
         writable_folder(out)
     if json is not None:
@@ -48,7 +64,7 @@ def reproduce(
 
     with progress() as tell:
         outcomes = chosen.load().reproduce(
-            items, runs=runs, seed=seed, workers=jobs or available_workers(), progress=tell
+            items, seed=seed, workers=jobs or available_workers(), progress=tell, **options
         )
 
     # Paths and messages may hold brackets, which are markup to the console unless told otherwise.

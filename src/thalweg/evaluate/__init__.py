@@ -13,12 +13,22 @@ True
 from __future__ import annotations
 
 from thalweg.evaluate.averages import Average, Cumulative, Fading, Windowed
-from thalweg.evaluate.collectors import Curve, Meter, Scores, Summary, curve, summarise
+from thalweg.evaluate.collectors import Curve, Meter, Scores, Summary, cumulative_accuracy, curve, summarise
+from thalweg.evaluate.distance import axis_distance, distance, subspace_overlap
 from thalweg.evaluate.holdout import StepRecord, Steps, collect_steps, draw_start, holdout
 from thalweg.evaluate.metrics import Means, brier, error, kappa, kappa_temporal, log_loss
 from thalweg.evaluate.prequential import prequential
 from thalweg.evaluate.ranking import Friedman, friedman, nemenyi_difference
 from thalweg.evaluate.record import NO_ANSWER, Record
+from thalweg.evaluate.regression_record import RegressionRecord, prequential_regression
+from thalweg.evaluate.regression_scores import (
+    RegressionCurve,
+    RegressionScores,
+    RegressionSummary,
+    curve_regression,
+    summarise_regression,
+)
+from thalweg.evaluate.regret import BestWeights, KnownLine, KnownWeights, Regret, RegretRecord, regrets
 from thalweg.evaluate.significance import (
     Interval,
     McNemar,
@@ -35,25 +45,38 @@ from thalweg.evaluate.significance import (
 __all__ = [
     "NO_ANSWER",
     "Average",
+    "BestWeights",
     "Cumulative",
     "Curve",
     "Fading",
     "Friedman",
     "Interval",
+    "KnownLine",
+    "KnownWeights",
     "McNemar",
     "Means",
     "Meter",
     "PairedT",
     "Record",
+    "RegressionCurve",
+    "RegressionRecord",
+    "RegressionScores",
+    "RegressionSummary",
+    "Regret",
+    "RegretRecord",
     "Scores",
     "StepRecord",
     "Steps",
     "Summary",
     "Wilcoxon",
     "Windowed",
+    "axis_distance",
     "brier",
     "collect_steps",
+    "cumulative_accuracy",
     "curve",
+    "curve_regression",
+    "distance",
     "draw_start",
     "error",
     "friedman",
@@ -68,6 +91,10 @@ __all__ = [
     "nemenyi_difference",
     "paired_t_test",
     "prequential",
+    "prequential_regression",
+    "regrets",
+    "subspace_overlap",
     "summarise",
+    "summarise_regression",
     "wilcoxon",
 ]

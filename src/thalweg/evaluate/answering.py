@@ -7,6 +7,7 @@ from collections import deque
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
+from sklearn.base import is_regressor
 
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.record import NO_ANSWER, Codes, encode
@@ -34,6 +35,8 @@ class Asker(Protocol):
 
 def asker_of(owner: str, model: Model, classes: Labels, *, with_proba: bool, delay: int = 0) -> Asker:
     """The quickest way to evaluate this model, its labels coming ``delay`` rows late."""
+    if hasattr(model, "__sklearn_tags__") and is_regressor(model):
+        raise InvalidParameter.of(owner, "model", "be a classifier; prequential_regression walks a regressor", model)
     if delay > 0:
         if getattr(model, "_needs_labels_at_once", False):
             raise InvalidParameter.of(

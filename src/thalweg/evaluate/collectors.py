@@ -132,6 +132,19 @@ def curve(records: Iterable[Record], *, every: int = 100, average: Average | Non
     )
 
 
+def cumulative_accuracy(records: Iterable[Record]) -> Floats:
+    """The share of rows answered rightly so far, after each row.
+
+    >>> from thalweg import NoChange
+    >>> from thalweg.evaluate import prequential
+    >>> from thalweg.streams import Table
+    >>> cumulative_accuracy(prequential(NoChange(), Table([[0.0]] * 4, ["a", "a", "b", "b"]))).tolist()
+    [0.0, 0.5, 0.3333333333333333, 0.5]
+    """
+    mistakes = np.concatenate([np.zeros(0, dtype=bool), *(record.mistakes for record in records)])
+    return np.asarray(np.cumsum(~mistakes) / np.arange(1, len(mistakes) + 1))
+
+
 def _scores(means: Means) -> Scores[float]:
     return Scores(error(means), kappa(means), kappa_temporal(means), log_loss(means), brier(means))
 

@@ -18,7 +18,14 @@ class Reproduction(Protocol):
     """What the file of a paper offers."""
 
     def reproduce(
-        self, items: Sequence[str], *, runs: int = 100, seed: int = 0, workers: int = 1, progress: Progress = ...
+        self,
+        items: Sequence[str],
+        *,
+        runs: int = ...,
+        seed: int = 0,
+        workers: int = 1,
+        progress: Progress = ...,
+        fast: bool = ...,
     ) -> list[Outcome]:
         """Run the experiments behind the items, each only once, and sum them up in the paper's order.
 
@@ -27,13 +34,15 @@ class Reproduction(Protocol):
         items : sequence of str
             Tables and figures of the paper.
         runs : int >= 1
-            Runs of each generated stream.
+            Runs of each generated stream, or splits of each data set; by default as many as `Paper.runs` says.
         seed : int >= 0
             Everything random; the same seed gives the same outcomes, whatever the number of workers.
         workers : int >= 1
-            Threads.
+            Threads, or processes where the learners need them.
         progress : function
             Told the share of the work done and what is being done.
+        fast : bool
+            The short version of the experiments; only papers that have one take it.
         """
 
 
@@ -48,12 +57,26 @@ class Paper:
     items: tuple[str, ...]
     #: Further items, too slow to be part of all of them.
     on_request: tuple[str, ...] = ()
+    #: Items with a picture whose names do not begin with "fig".
+    drawn: tuple[str, ...] = ()
+    #: Runs of each generated stream, unless others are asked for; in words.
+    runs: str = "100 runs"
+    #: What its short version is, in words; none where it has none.
+    fast: str | None = None
 
     def load(self) -> Reproduction:
         """The paper's experiments."""
         return cast(Reproduction, importlib.import_module(f"thalweg.experiments.{self.name}"))
 
-    def wanted(self, items: Sequence[str], runs: int) -> list[str]:
+    def draws(self, items: Sequence[str]) -> bool:
+        """Whether any of the items has a picture.
+
+        >>> PAPERS["bounsiar"].draws(["table1"]), PAPERS["bounsiar"].draws(["growth"])
+        (False, True)
+        """
+        return any(item.startswith("fig") or item in self.drawn for item in items)
+
+    def wanted(self, items: Sequence[str], runs: int | None) -> list[str]:
         """The items asked for, in the paper's order; an error where there is no such item or nothing to run.
 
         >>> PAPERS["kuncheva2008"].wanted(["fig2", "table1"], runs=1)
@@ -63,7 +86,7 @@ class Paper:
         for item in items:
             if item not in offered:
                 raise InvalidParameter.of(self.name, "items", f"be among {', '.join(offered)}", item)
-        if runs < 1:
+        if runs is not None and runs < 1:
             raise InvalidParameter.of(self.name, "runs", "be at least 1", runs)
         return [item for item in offered if item in items]
 
@@ -82,6 +105,28 @@ PAPERS: Mapping[str, Paper] = {
             "Schnackenberg, Ligges & Weihs",
             "Online linear discriminant analysis for data streams with concept drift",
             ("table1", "table2", "table3", "table4", "fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7"),
+        ),
+        Paper(
+            "bounsiar",
+            "Bounsiar, Beauseroy & Grall",
+            "Fast training and efficient linear learning machine",
+            ("table1", "fig1", "fig2", "fig3", "growth", "compression", "stream"),
+            drawn=("growth", "stream"),
+        ),
+        Paper(
+            "wusnell2016",
+            "Wu & Snell",
+            "An introduction to incremental learning",
+            ("facts", "fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "digits", "kernel"),
+        ),
+        Paper(
+            "karnick2008",
+            "Karnick, Muhlbaier & Polikar",
+            "Incremental learning in non-stationary environments with concept drift",
+            ("fig2", "fig3", "fig4", "table", "drifts", "weightings", "real", "time"),
+            drawn=("time",),
+            runs="5 runs with naive Bayes, 3 with the MLP, 2 with the SVM",
+            fast="350 blocks of 700 and 80 of 200, one run, 3,000 rows of real data",
         ),
         Paper(
             "auto",

@@ -27,10 +27,16 @@ class Meter:
 
     def stage(self, label: str) -> Callable[[float], None]:
         """Begin a stage: a function to call with the share of the stage that is done."""
+        tell = self.part(label)
+        return lambda share: tell(share, label)
+
+    def part(self, label: str) -> Progress:
+        """Begin a stage that says itself what it is doing.
+
+        >>> meter = Meter({"draw": 1.0, "learn": 3.0}, lambda share, label: print(f"{share:.3f} {label}"))
+        >>> meter.part("draw")(0.5, "pencils")
+        0.125 pencils
+        """
         before, work = self._before, self._work[label]
         self._before += work
-
-        def tell(share: float) -> None:
-            self._progress((before + work * share) / self._total, label)
-
-        return tell
+        return lambda share, doing: self._progress((before + work * share) / self._total, doing)

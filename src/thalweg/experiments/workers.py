@@ -1,6 +1,7 @@
-"""Independent tasks on threads, with results that do not depend on how many.
+"""Independent tasks on threads or processes, with results that do not depend on how many.
 
-The compiled loops release the interpreter's lock, so threads are enough. Each task derives its own random
+The compiled loops release the interpreter's lock, so threads are enough for them; scikit-learn's learners hold it
+through their many small calls and need processes. Each task derives its own random
 numbers from its own number (`seeds_of_run`), and results are told by the number of their task.
 """
 
@@ -56,3 +57,18 @@ def run_all(tasks: Sequence[Callable[[], Result]], workers: int, finished: Calla
     """
     results = dict(run_each(tasks, workers, finished))
     return [results[number] for number in range(len(tasks))]
+
+
+def run_in_processes(tasks: Sequence[Callable[[], Result]], workers: int) -> Iterator[tuple[int, Result]]:
+    """Each task's number and result as soon as it is done; a single worker is this process itself.
+
+    Tasks and results are pickled on their way.
+    """
+    from joblib import Parallel, delayed
+
+    pool = Parallel(n_jobs=workers, return_as="generator_unordered")
+    yield from pool(delayed(_numbered)(number, task) for number, task in enumerate(tasks))
+
+
+def _numbered(number: int, task: Callable[[], Result]) -> tuple[int, Result]:
+    return number, task()

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "adwin.hpp"
+#include "arrays.hpp"
 #include "baselines.hpp"
 #include "committee.hpp"
 #include "core.hpp"
@@ -14,13 +15,17 @@
 #include "foreign.hpp"
 #include "forecaster.hpp"
 #include "hiraoka.hpp"
+#include "kernel_mean.hpp"
 #include "logistic.hpp"
 #include "passive_aggressive.hpp"
 #include "perceptron.hpp"
 #include "persistence.hpp"
-#include "rate_bank.hpp"
 #include "python_state.hpp"
+#include "rate_bank.hpp"
+#include "rate_code.hpp"
+#include "regression_bindings.hpp"
 #include "scaled.hpp"
+#include "transform_bindings.hpp"
 #include "winnow.hpp"
 
 namespace nb = nanobind;
@@ -28,24 +33,6 @@ using namespace nb::literals;
 using namespace thalweg::THALWEG_LEVEL;
 
 namespace {
-
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Cube = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-using Labels = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using LabelMatrix = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using OutMatrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using OutVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using OutLabels = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-using RateCode = std::tuple<int64_t, double, int64_t>;
-constexpr double kLeastRate = 1e-6, kNoLimit = 1e300;
-
-Rate make_rate(const RateCode &code, Rate::Form form, bool below_one) {
-  const auto [kind, start, window] = code;
-  const bool bounded = kind == Rate::kErrorDriven || (below_one && kind != Rate::kConstant);
-  return Rate(Rate::Kind(kind), start, window, form, bounded ? kLeastRate : 0, bounded ? 1 - kLeastRate : kNoLimit);
-}
 
 template <int P> Learner *discriminant(int64_t p, const DiscriminantOptions &options, const Rate &rate) {
   if constexpr (P > 16) {
@@ -152,6 +139,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
                      return c.learner->rate();
                    })
       .def_prop_ro("confidence", [](const Core &c) { return c.learner->confidence(); })
+      .def_prop_ro("may_fail", [](const Core &c) { return c.learner->may_fail(); })
       .def("name_features", [](Core &c, nb::tuple names) { c.row.name(names); })
       .def("announce",
            [](Core &c, int64_t at) {
@@ -199,6 +187,12 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
              c.learner->follow(X.data(), y.data(), order.data(), order.size(), out);
            },
            "X"_a, "y"_a, "order"_a, "answers"_a, "scores"_a = nb::none())
+      .def("adapters",
+           [](const Core &c) {
+             nb::list found;
+             collect_adapters(*c.learner, found);
+             return found;
+           })
       .def_prop_ro("n_voices", [](const Core &c) { return c.learner->voices(); })
       .def_prop_ro("n_members", [](const Core &c) { return c.learner->members(); })
       .def("shares",
@@ -272,11 +266,11 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
       "features"_a, "rate"_a, "soft_counts"_a, "covariance_2008"_a, "warmup"_a, "ridge"_a);
   module.def(
       "perceptron",
-      [](int64_t p, RateCode rate, double margin, bool averaged, double start_scale, uint64_t seed) {
-        return new Core(new Perceptron(p, PerceptronOptions{margin, start_scale, averaged, seed},
+      [](int64_t p, RateCode rate, double margin, bool averaged, double start_scale, uint64_t seed, bool intercept) {
+        return new Core(new Perceptron(p, PerceptronOptions{margin, start_scale, averaged, intercept, seed},
                                        make_rate(rate, Rate::kPower, false)));
       },
-      "features"_a, "rate"_a, "margin"_a, "averaged"_a, "start_scale"_a, "seed"_a);
+      "features"_a, "rate"_a, "margin"_a, "averaged"_a, "start_scale"_a, "seed"_a, "intercept"_a = true);
   module.def(
       "winnow",
       [](int64_t p, RateCode rate, uint64_t seed) {
@@ -301,13 +295,6 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
       "features"_a, "rate"_a, "penalty"_a);
   module.def("foreign", [](int64_t p, nb::object adapter) { return new Core(new Foreign(p, std::move(adapter))); },
              "features"_a, "adapter"_a);
-  module.def("adapters",
-             [](const Core &core) {
-               nb::list found;
-               collect_adapters(*core.learner, found);
-               return found;
-             },
-             "core"_a);
   module.def("persistence", [](int64_t p) { return new Core(new Persistence(p)); }, "features"_a);
   module.def(
       "rate_bank",
@@ -360,8 +347,29 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
                return std::make_tuple(owned_array(means.data(), {c, p}), owned_array(errors.data(), {c, p}));
              },
              "core"_a, "member"_a);
+  module.def(
+      "kernel_mean",
+      [](int64_t p, int64_t budget, double forgetting, double sigma, std::vector<double> rho, std::vector<double> bias) {
+        if (budget < 1 || !(forgetting >= 0 && forgetting < 1) || !(sigma >= 0)) throw std::invalid_argument("out of range");
+        return new Core(new KernelMean(p, KernelMeanOptions{budget, forgetting, sigma, std::move(rho), std::move(bias)}));
+      },
+      "features"_a, "budget"_a, "forgetting"_a, "sigma"_a, "rho"_a, "bias"_a);
+  module.def(
+      "settle",
+      [](Core &core, double sigma, std::vector<double> weights, std::vector<double> biases) {
+        auto *machine = dynamic_cast<KernelMean *>(core.learner.get());
+        const std::size_t classes = core.learner->classes();
+        if (!machine || weights.size() != classes || biases.size() != classes)
+          throw std::invalid_argument("needs a kernel mean machine, and a weight and a bias for each of its classes");
+        const BriefLearning alone(core);
+        machine->settle(sigma, weights.data(), biases.data());
+      },
+      "core"_a, "sigma"_a, "weights"_a, "biases"_a);
   module.def("no_change", [](int64_t p) { return new Core(new NoChange(p)); }, "features"_a);
   module.def("majority", [](int64_t p) { return new Core(new Majority(p)); }, "features"_a);
+
+  bind_regression(module);
+  bind_transforms(module);
 
   module.def("first_bad", [](Matrix X) {
     const int64_t at = first_bad(X.data(), X.size());

@@ -36,6 +36,9 @@ class Committee final : public Learner {
   void shares(double *out) const override { mixing_shares(losses.data(), voices_, options.sharpness, out); }
   int64_t voices() const override { return voices_; }
   const std::vector<std::unique_ptr<Learner>> &all() const { return team; }
+  bool may_fail() const override {
+    return std::any_of(team.begin(), team.end(), [](const auto &member) { return member->may_fail(); });
+  }
 
   void posteriors(const double *x, double *out) const override {
     for (const auto &member : team) {

@@ -13,11 +13,15 @@ namespace thalweg::THALWEG_LEVEL {
 
 namespace nb = nanobind;
 
-struct Core {
+// Learners one at a time, readers together: a model may be shared between threads.
+struct Gated {
+  std::shared_mutex gate;
+};
+
+struct Core : Gated {
   explicit Core(Learner *raw) : learner(raw), row(raw->features()) {}
   std::unique_ptr<Learner> learner;
   RowReader row;
-  std::shared_mutex gate;  // learners one at a time, readers together: a model may be shared between threads
 
   void check(std::size_t rows, std::size_t features, std::size_t labels, const int64_t *y) const {
     if (int64_t(features) != learner->features() || rows != labels) throw std::invalid_argument("shapes do not agree");
@@ -32,7 +36,7 @@ struct Core {
 // Waits for the gate without the interpreter's lock, so that whoever is inside can finish; then works without it.
 template <class Lock> class Unlocked {
  public:
-  explicit Unlocked(const Core &core) : lock_(const_cast<Core &>(core).gate) {}
+  explicit Unlocked(const Gated &core) : lock_(const_cast<Gated &>(core).gate) {}
 
  private:
   nb::gil_scoped_release released_;
@@ -44,7 +48,7 @@ using Reading = Unlocked<std::shared_lock<std::shared_mutex>>;
 // The same for a single row, which is not worth giving the interpreter's lock up for.
 template <class Lock> class Brief {
  public:
-  explicit Brief(const Core &core) : lock_(const_cast<Core &>(core).gate, std::try_to_lock) {
+  explicit Brief(const Gated &core) : lock_(const_cast<Gated &>(core).gate, std::try_to_lock) {
     if (lock_.owns_lock()) return;
     nb::gil_scoped_release released;
     lock_.lock();

@@ -127,6 +127,8 @@ template <int P> class Factor {
     }
     return changed;
   }
+  // A feature that no other is tied to yet: its variance is this and no more.
+  void release(int64_t j, double variance) { D[j] = 1 / variance; }
   // No feature's variance given the others falls below this share of the variance given here.
   void hold_above(const Buffer &variance, double share) {
     for (int64_t j = 0; j < width.features(); j++)

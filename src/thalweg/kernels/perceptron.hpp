@@ -9,7 +9,7 @@ namespace thalweg::THALWEG_LEVEL {
 
 struct PerceptronOptions {
   double margin = 0, start_scale = 0.01;
-  bool averaged = false;
+  bool averaged = false, intercept = true;
   uint64_t seed = 0;
 };
 
@@ -46,7 +46,7 @@ class Perceptron final : public Linear {
 
   void wake(int64_t k) override {  // "small random numbers"
     const auto small = [&](int64_t j) { return options.start_scale * (2 * uniform(options.seed, arrival[k], j) - 1); };
-    bias[k] = small(0);
+    if (options.intercept) bias[k] = small(0);
     for (int64_t j = 0; j < features(); j++) row(weights, k)[j] = small(j + 1);
   }
 
@@ -75,10 +75,10 @@ class Perceptron final : public Linear {
 
  private:
   void move(int64_t c, double by) {
-    bias[c] += by;
+    if (options.intercept) bias[c] += by;
     width.add(row(weights, c), by, z.data());
     if (!options.averaged) return;
-    late_bias[c] += by * double(rows);
+    if (options.intercept) late_bias[c] += by * double(rows);
     width.add(row(late_weights, c), by * double(rows), z.data());
   }
 

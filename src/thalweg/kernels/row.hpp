@@ -50,6 +50,12 @@ class RowReader {
     return values;
   }
 
+  [[noreturn]] static void fail(const std::string &message) {
+    nb::object error = nb::module_::import_("thalweg.errors").attr("InvalidInput");
+    PyErr_SetString(error.ptr(), message.c_str());
+    throw nb::python_error();
+  }
+
  private:
   const double *from_dict(nb::handle row) {
     if (int64_t(names_.size()) != features_) fail("a row given as a dict needs a model that knows its feature names");
@@ -115,12 +121,6 @@ class RowReader {
     return std::to_string(j);
   }
   static std::string text(double x) { return nb::cast<std::string>(nb::repr(nb::float_(x))); }
-
-  [[noreturn]] static void fail(const std::string &message) {
-    nb::object error = nb::module_::import_("thalweg.errors").attr("InvalidInput");
-    PyErr_SetString(error.ptr(), message.c_str());
-    throw nb::python_error();
-  }
 
   int64_t features_;
   Buffer copy_;

@@ -3,6 +3,9 @@
 from thalweg.learners.auto import AutoClassifier
 from thalweg.learners.committee import Committee
 from thalweg.learners.hiraoka import HiraokaLDA
+from thalweg.learners.kernel_mean import KernelMeanClassifier
+from thalweg.learners.learn_nse import LearnNSE
+from thalweg.learners.linear_regression import OnlineLinearRegression
 from thalweg.learners.logistic import OnlineLogistic
 from thalweg.learners.majority import MajorityClass
 from thalweg.learners.no_change import NoChange
@@ -17,9 +20,12 @@ __all__ = [
     "BalancedWinnow",
     "Committee",
     "HiraokaLDA",
+    "KernelMeanClassifier",
+    "LearnNSE",
     "MajorityClass",
     "NoChange",
     "OnlineLDC",
+    "OnlineLinearRegression",
     "OnlineLogistic",
     "PassiveAggressive",
     "Perceptron",

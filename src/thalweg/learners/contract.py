@@ -17,7 +17,7 @@ from sklearn.base import ClassifierMixin
 from thalweg.errors import InvalidInput
 from thalweg.kernels._base import Core
 from thalweg.learners.estimator import StreamEstimator
-from thalweg.learners.labels import Labels, as_labels
+from thalweg.learners.labels import LABEL_TYPES, Labels, as_labels
 from thalweg.learners.python_core import PythonCore
 from thalweg.learners.rows import Floats, Row, as_rows, width_of
 
@@ -62,14 +62,19 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
         core: StreamCore = super()._learned_core()
         return core
 
-    # What others may rely on: class means that move with every row, a covariance beside them, and whether an answer
-    # rests on the label of the row before, which is no use where labels are delayed.
+    # What others may rely on: class means that move with every row, a covariance beside them, discriminants that differ
+    # by a linear function of the row, and whether an answer rests on the label of the row before, which is no use where
+    # labels are delayed.
     @property
     def _keeps_class_means(self) -> bool:
         return False
 
     @property
     def _keeps_covariance(self) -> bool:
+        return False
+
+    @property
+    def _answers_linearly(self) -> bool:
         return False
 
     @property
@@ -83,9 +88,12 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
         rows, labels = self._take(X, y)
         known, codes = Labels.none().encode(labels)
         core = self._new_core(rows.shape[1], known)
-        core.begin(rows, codes)
+        self._begin(core, rows, codes)
         self._commit(core, known, self._remember_columns(X))
         return self
+
+    def _begin(self, core: StreamCore, rows: Floats, codes: NDArray[np.int64]) -> None:
+        core.begin(rows, codes)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn these rows in order, at the rate. ``classes`` may announce labels to come; it is never needed."""
@@ -297,10 +305,36 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
         self._labels = wider
         self.classes_ = wider.values
 
+    def _resume(
+        self, state: dict[str, NDArray[Any]], known: Labels, features: int, names: list[str] | None = None
+    ) -> None:
+        """Go on from what a core of this learner once gave as its state; ValueError where it cannot be one."""
+        if state["n_classes"].tolist() != [len(known)]:
+            raise ValueError("the labels and the state disagree")
+        learned: dict[str, Any] = {
+            "_core": state,
+            "_labels": known,
+            "_begun_with": self.get_params(),
+            "n_features_in_": features,
+            "classes_": known.values,
+        }
+        if names is not None:
+            learned["feature_names_in_"] = np.array(names, dtype=object)
+        self.__setstate__({**self.get_params(deep=False), **learned})
+
     def _commit(self, core: StreamCore, known: Labels, names: tuple[str, ...] | None) -> None:
         self._begin_with(core, names)
         self._labels = known
         self.classes_ = known.values
+
+    def _header(self) -> dict[str, Any]:
+        return {"labels": {"kind": self._labels.kind, "values": self._labels.values.tolist()}}
+
+    def _attributes_from(self, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        known = Labels(np.array(header["labels"]["values"], dtype=LABEL_TYPES[header["labels"]["kind"]]))
+        if arrays["n_classes"].tolist() != [len(known)]:
+            raise ValueError("the labels and the state disagree")
+        return {"_labels": known, "classes_": known.values}
 
 
 class WithProbabilities:

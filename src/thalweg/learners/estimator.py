@@ -54,10 +54,15 @@ class StreamEstimator(BaseEstimator):
 
     def _remember_columns(self, X: ArrayLike) -> tuple[str, ...] | None:
         """The names of X's columns, if it has any, kept as scikit-learn keeps them."""
+        if type(X) is np.ndarray:  # no names; scikit-learn would look for them in many kinds of frames
+            self.__dict__.pop("feature_names_in_", None)
+            return None
         validate_data(self, X=X, reset=True, skip_check_array=True)
         return tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else None
 
     def _require_same_columns(self, X: ArrayLike) -> None:
+        if type(X) is np.ndarray and X.shape[1:] == (self.n_features_in_,) and not hasattr(self, "feature_names_in_"):
+            return  # scikit-learn's check, which looks for names in many kinds of frames, would find nothing else
         try:
             validate_data(self, X=X, reset=False, skip_check_array=True)
         except ValueError as error:
@@ -81,6 +86,14 @@ class StreamEstimator(BaseEstimator):
         self._core = core
         self._begun_with = _described(self)
 
+    def _header(self) -> dict[str, Any]:
+        """What was learned beside the core and the columns, as JSON holds it: for model files."""
+        return {}
+
+    def _attributes_from(self, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        """The attributes those entries stand for; ValueError where they and the core's arrays disagree."""
+        return {}
+
     # ------------------------------------------------------------------ being an estimator
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -89,11 +102,15 @@ class StreamEstimator(BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
         if "_core" in state:
+            adapters = self._adapters()
+            if adapters:  # members that are not ours: objects, for copies and pickles and never for files
+                state["_learned_elsewhere"] = [adapter.learned() for adapter in adapters]
             state["_core"] = state["_core"].state()
             del state["_begun_with"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        elsewhere = state.pop("_learned_elsewhere", [])
         super().__setstate__(state)
         if "_core" in self.__dict__:
             saved: dict[str, NDArray[Any]] = state["_core"]
@@ -101,12 +118,21 @@ class StreamEstimator(BaseEstimator):
             if hasattr(self, "feature_names_in_"):
                 self._core.name_features(tuple(self.feature_names_in_.tolist()))
             self._core.restore(saved)
+            for adapter, learned in zip(self._adapters(), elsewhere, strict=True):
+                adapter.take_back(learned)
             self._begun_with = _described(self)
+
+    def _adapters(self) -> list[Any]:
+        return list(self._core.adapters()) if hasattr(self._core, "adapters") else []
 
 
 def _described(estimator: BaseEstimator) -> dict[str, Any]:
-    """The parameters, with an estimator among them told by its own: it can be changed where it stands."""
-    return {name: _plain(value) for name, value in estimator.get_params(deep=False).items()}
+    """The parameters, with an estimator among them told by its own: it can be changed where it stands.
+
+    Those of estimators inside come first: they name best what has changed.
+    """
+    inside_first = sorted(estimator.get_params().items(), key=lambda item: "__" not in item[0])
+    return {name: _plain(value) for name, value in inside_first}
 
 
 def _plain(value: Any) -> Any:

@@ -96,3 +96,7 @@ class HiraokaLDA(WithRate, StreamClassifier):
     def axes_(self) -> Floats:
         """The transformation A, one column per axis."""
         return np.asarray(self._learned_core().state()["axes"])
+
+    @property
+    def _answers_linearly(self) -> bool:
+        return True

@@ -56,3 +56,7 @@ class OnlineLogistic(WithProbabilities, WithRate, StreamClassifier):
         ):
             raise InvalidParameter.of("OnlineLogistic", "penalty", "be a finite number >= 0", value)
         return compiled.logistic(features, rate.code(), penalty=float(value))
+
+    @property
+    def _answers_linearly(self) -> bool:
+        return True

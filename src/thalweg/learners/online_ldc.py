@@ -163,6 +163,10 @@ class OnlineLDC(WithProbabilities, WithRate, StreamClassifier):
         return not self._is_bank
 
     @property
+    def _answers_linearly(self) -> bool:
+        return not self._is_bank
+
+    @property
     def effective_rows_(self) -> float:
         """How many rows the model remembers: 1 / (share of the last row)."""
         if self._is_bank:

@@ -67,3 +67,7 @@ class PassiveAggressive(WithProbabilities, StreamClassifier):
         if self.variant not in ("I", "II"):
             raise InvalidParameter.of("PassiveAggressive", "variant", 'be "I" or "II"', self.variant)
         return compiled.passive_aggressive(features, C=float(self.C), second=self.variant == "II")
+
+    @property
+    def _answers_linearly(self) -> bool:
+        return True

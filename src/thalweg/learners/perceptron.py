@@ -1,7 +1,8 @@
 """The perceptron for streams: weights move only on a mistake, or within a margin of one.
 
-F. Rosenblatt, "Principles of Neurodynamics", 1962, as in Kuncheva & Plumpton 2008, section 2.1; margin and averaging
-as in X. Wu, J. Snell, "Incremental learning" simulations, 2016.
+F. Rosenblatt, "Principles of Neurodynamics", 1962, as in Kuncheva & Plumpton 2008, section 2.1; the margin
+as in Q. Wu, D. Snell, "An introduction to incremental learning", Predictive Analytics and Futurism 13, 2016; the
+average of weights as in Y. Freund, R. Schapire, "Large margin classification using the perceptron algorithm", 1999.
 
 ==========  =================  ===============  =========================================
 paper       here               shape            meaning
@@ -15,7 +16,8 @@ Where we depart
 1. Any number of classes: the true class gains eta z / 2, its best rival loses as much. For two classes their
    difference moves by eta z: the paper's rule.
 2. An update happens at score(true) - score(rival) <= margin, with "<=": from zero weights a strict "<" would never
-   learn anything.
+   learn anything. Wu & Snell print "<".
+3. While only one class has come there is no rival, and nothing to learn.
 
 Cost: O(p c) a row, two dot products for two classes; the limit is reading the weights once.
 """
@@ -45,7 +47,10 @@ class Perceptron(WithRate, StreamClassifier):
     averaged : bool, default False
         Answer with the average of all weights so far: steadier on a still stream, slower on a drifting one.
     start_scale : float >= 0, default 0.01
-        Starting weights are drawn from [-start_scale, start_scale], as the paper's "small random numbers".
+        Starting weights are drawn from [-start_scale, start_scale], as the paper's "small random numbers". Wu & Snell
+        start from 0.
+    intercept : bool, default True
+        Whether there is a bias. Without one, as in Wu & Snell, the boundary passes through the origin.
     random_state : int >= 0, default 0
         The seed of the starting weights.
 
@@ -66,12 +71,14 @@ class Perceptron(WithRate, StreamClassifier):
         margin: float = 0.0,
         averaged: bool = False,
         start_scale: float = 0.01,
+        intercept: bool = True,
         random_state: int = 0,
     ) -> None:
         self.rate = rate
         self.margin = margin
         self.averaged = averaged
         self.start_scale = start_scale
+        self.intercept = intercept
         self.random_state = random_state
 
     def _make_core(self, features: int) -> Core:
@@ -84,8 +91,9 @@ class Perceptron(WithRate, StreamClassifier):
                 or not 0 <= value < 1e50
             ):
                 raise InvalidParameter.of("Perceptron", name, "be a finite number >= 0", value)
-        if not isinstance(self.averaged, bool | np.bool_):
-            raise InvalidParameter.of("Perceptron", "averaged", "be True or False", self.averaged)
+        for name in ("averaged", "intercept"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise InvalidParameter.of("Perceptron", name, "be True or False", getattr(self, name))
         return compiled.perceptron(
             features,
             rate.code(),
@@ -93,4 +101,9 @@ class Perceptron(WithRate, StreamClassifier):
             averaged=bool(self.averaged),
             start_scale=float(self.start_scale),
             seed=as_seed(self.random_state, "Perceptron"),
+            intercept=bool(self.intercept),
         )
+
+    @property
+    def _answers_linearly(self) -> bool:
+        return True

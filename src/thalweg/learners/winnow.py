@@ -57,3 +57,7 @@ class BalancedWinnow(WithRate, StreamClassifier):
     def _make_core(self, features: int) -> Core:
         rate = as_rate(self.rate, "BalancedWinnow", below_one=not isinstance(self.rate, InverseSqrt))
         return compiled.winnow(features, rate.code(), seed=as_seed(self.random_state, "BalancedWinnow"))
+
+    @property
+    def _answers_linearly(self) -> bool:
+        return True

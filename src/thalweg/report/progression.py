@@ -74,7 +74,9 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
 
 def _draw_means(axes: Axes, panel: Panel) -> None:
     axes.set_title("mean", fontweight="normal", fontsize=9.5, loc="center")
-    axes.set(xlim=(-0.6, 1.6), xticks=[0, 1], xticklabels=["here", "paper"])
+    compared = any(curve.paper_mean is not None for curve in panel.curves)
+    axes.set(xlim=(-0.6, 1.6 if compared else 0.6), xticks=[0, 1] if compared else [0])
+    axes.set_xticklabels(["here", "paper"] if compared else ["here"])
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="x", labelsize=8.5, length=0)
     axes.tick_params(axis="y", length=0, labelleft=False)

@@ -74,7 +74,16 @@ _LOOKS = {
     "window 50": Look(GREEN, (0, (4, 1.4, 1, 1.4)), "D"),
     "window 200": Look(PURPLE, (0, (2, 1)), "v"),
     "window auto": Look(INK, "-", "*"),
+    "kernel mean": Look(BLUE, "-", "o"),
+    "kernel mean, tuned in fit": Look(SKY, (0, (5, 1.6)), "s"),
+    "128 centroids": Look(GREEN, (0, (4, 1.4, 1, 1.4)), "^"),
+    "3 memories": Look(INK, (0, (5, 1.6)), "*"),
+    "AutoClassifier": Look(PURPLE, (0, (2, 1)), "v"),
+    "SVC": Look(VERMILION, (0, (2, 1)), "D"),
     "Bayes error": Look(GREY, (0, (1, 2)), "_"),
+    "Learn++.NSE": Look(BLUE, "-", "o"),
+    "newest classifier alone": Look(ORANGE, "-", "v"),
+    "loop over scikit-learn's members": Look(VERMILION, (0, (5, 1.6)), "s"),
 }
 _OTHER = Look(ORANGE, "-", "v")
 #: What a figure is about, where it is about one model.

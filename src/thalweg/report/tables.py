@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from thalweg.report import fact
 from thalweg.report.cell import Cell
 from thalweg.report.finding import Finding
 
@@ -63,6 +64,30 @@ def grid(cells: Sequence[Cell]) -> Table:
     return table
 
 
+def facts(stated: Sequence[fact.Fact]) -> Table:
+    """What the paper says, if anything, beside what was measured, a section for each of its parts.
+
+    A number in brackets is that of the remark in `fact.remarks`.
+    """
+    table = _empty()
+    numbers = {said: number for number, said in enumerate(fact.distinct_remarks(stated), start=1)}
+    printed_some = any(each.printed is not None for each in stated)
+    table.add_column("", no_wrap=True)
+    for header in ("paper", "here") if printed_some else ("here",):
+        table.add_column(header, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for part, group in groupby(stated, key=lambda each: each.part):
+        if table.row_count:
+            table.add_row()
+        table.add_row(part, style="bold")
+        for each in group:
+            printed = ["" if each.printed is None else f"{each.printed:.4f}"] if printed_some else []
+            spread = "" if each.ci95 is None else f" ± {each.ci95:.4f}"
+            mark = f"({numbers[each.remark]})" if each.remark else ""
+            table.add_row(f" {each.quantity}", *printed, f"{each.measured:.4f}{spread}", mark)
+    return table
+
+
 def errors(headers: Sequence[str], groups: Sequence[Mapping[str, Sequence[float | None]]]) -> Table:
     """Models by streams, with a gap between the groups of models; the least error on each stream is bold.
 
@@ -88,6 +113,21 @@ def errors(headers: Sequence[str], groups: Sequence[Mapping[str, Sequence[float 
     return table
 
 
+def sections(headers: Sequence[str], groups: Mapping[str, Mapping[str, Sequence[str]]]) -> Table:
+    """Lines of ready text, each group under its name in bold."""
+    table = _empty()
+    table.add_column("", no_wrap=True)
+    for header in headers:
+        table.add_column(header, justify="right", no_wrap=True, vertical="bottom")
+    for name, lines in groups.items():
+        if table.row_count:
+            table.add_row()
+        table.add_row(name, style="bold")
+        for line, cells in lines.items():
+            table.add_row(f" {line}", *cells)
+    return table
+
+
 def ranks(mean_ranks: Mapping[str, float]) -> Table:
     """Models by their mean rank, the best first."""
     table = _empty()
@@ -110,13 +150,34 @@ def scores(measures: Sequence[str], lines: Mapping[str, Sequence[float | None]])
     return table
 
 
-def plain(headers: Sequence[str], lines: Sequence[Sequence[str]], *, names: int = 1) -> Table:
-    """Cells as they are, the first ``names`` columns to the left, the others to the right."""
+def plain(headers: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
+    """Cells as they are, the first column to the left, the others to the right."""
     table = _empty()
     for number, header in enumerate(headers):
-        table.add_column(header, justify="left" if number < names else "right", vertical="bottom")
+        table.add_column(header, justify="right" if number else "left", no_wrap=True, vertical="bottom")
     for line in lines:
         table.add_row(*line)
+    return table
+
+
+def speeds(lines: Mapping[str, Mapping[str, float]]) -> Table:
+    """Measures of several models, a line each with the same ones, whole numbers from a thousand on."""
+    table = _empty()
+    table.add_column("", no_wrap=True)
+    for measure in next(iter(lines.values())):
+        table.add_column("\n".join(measure.rsplit(" ", 1)), justify="right", no_wrap=True, vertical="bottom")
+    for name, values in lines.items():
+        table.add_row(name, *(f"{value:,.0f}" if value >= 1000 else f"{value:.4f}" for value in values.values()))
+    return table
+
+
+def lines(headers: Sequence[str], rows: Sequence[Sequence[str]], *, gap: int = 2) -> Table:
+    """Ready-made words and numbers: the first column names the line, the others stand right."""
+    table = _empty(gap)
+    for place, header in enumerate(headers):
+        table.add_column(header, justify="right" if place else "left", no_wrap=True, vertical="bottom")
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

@@ -50,7 +50,7 @@ class ChangeDetector:
         if not 0.0 < delta < 1.0:
             raise InvalidParameter.of("ChangeDetector", "delta", "lie in (0, 1)", delta)
         self.rows = 0
-        #: Changes that were found, but too many to be kept.
+        #: How many changes were found but not kept.
         self.left_out = 0
         self._adwin = compiled.Adwin(delta)
         self._changes: list[dict[str, Any]] = []

@@ -27,14 +27,20 @@ class Generator:
 
 GENERATORS: Mapping[str, Generator] = {
     "stagger": Generator("Stagger", "nine binary features; three rules that replace one another"),
-    "moving-plane": Generator("MovingPlane", "two features; a straight boundary that turns with every row"),
+    "moving-plane": Generator("MovingPlane", "two features; a line that turns with every row"),
     "circular": Generator(
         "DriftingGaussians", "two Gaussian classes that circle round each other", {"scenario": "circular"}
     ),
     "crossing": Generator("DriftingGaussians", "two Gaussian classes whose paths cross", {"scenario": "crossing"}),
     "passing": Generator("DriftingGaussians", "two Gaussian classes that pass each other", {"scenario": "passing"}),
     "sudden": Generator("DriftingGaussians", "two Gaussian classes that jump three times", {"scenario": "sudden"}),
-    "checkerboard": Generator("RotatingCheckerboard", "two features; four squares that turn, which no line follows"),
+    "checkerboard": Generator("RotatingCheckerboard", "two features; four squares that turn"),
+    "sea": Generator("SEA", "three features; a threshold that jumps, under noisy labels"),
+    "two-norm": Generator("TwoNorm", "20 features; two Gaussian classes, parted by a plane"),
+    "ring-norm": Generator("RingNorm", "20 features; two Gaussian classes, parted by a sphere"),
+    "waveform": Generator("Waveform", "21 features; three classes of mixed waves"),
+    "disc-and-bow": Generator("DiscAndBow", "two features; a disc and a bow on its edge"),
+    "linear-response": Generator("LinearResponse", "five features; the label is their weighted sum"),
 }
 
 

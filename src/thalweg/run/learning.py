@@ -237,9 +237,7 @@ class Run:
         if not path.exists():
             return False
         plain, arrays, models = checkpoint.read(path)
-        changed = [
-            name for name, value in self.options.resolved().items() if plain["options"].get(name) != value
-        ]
+        changed = [name for name, value in self.options.resolved().items() if plain["options"].get(name) != value]
         if changed:
             was, now = plain["options"].get(changed[0]), self.options.resolved()[changed[0]]
             raise InvalidParameter(
@@ -256,9 +254,7 @@ class Run:
         self.detector.restore(plain["detector"])
         if "X" in arrays:
             answered = {name[9:]: values for name, values in arrays.items() if name.startswith("answered ")}
-            self.schedule.waiting = Waiting(
-                arrays["X"], arrays["labels"], arrays["due"], arrays["number"], answered
-            )
+            self.schedule.waiting = Waiting(arrays["X"], arrays["labels"], arrays["due"], arrays["number"], answered)
         self.model = loads(models["model"])
         self.baselines = {name: loads(models[name]) for name in self.baselines}
         self.predictions = PredictionsFile(self.folder / "predictions.csv", length=int(plain["predictions"]))
@@ -286,6 +282,17 @@ class Run:
             "run": {"rows": self.answered, "learned": self.learned, "error": self.board.score("model")["error"]},
         }
         write_atomically(path, dumps(self.model, notes=notes))
+
+    def leave_nothing_half_done(self, folder_existed: bool) -> None:
+        """After an error: without a checkpoint to go on from, what was written is of no use."""
+        if self.predictions is not None:
+            self.predictions.close()
+        if (self.folder / CHECKPOINT).exists():
+            return
+        if self.predictions is not None:
+            self.predictions.path.unlink(missing_ok=True)
+        if not folder_existed and self.folder.exists() and not any(self.folder.iterdir()):
+            self.folder.rmdir()
 
     def write_metrics(self, metrics: dict[str, Any]) -> None:
         """``metrics.json`` and ``options.toml``."""

@@ -1,4 +1,4 @@
-"""What a run found out, as plain data: the content of ``metrics.json``, from which the page and comparisons are made."""
+"""What a run found out, as plain data: the content of ``metrics.json``, which the page and comparisons read."""
 
 from __future__ import annotations
 

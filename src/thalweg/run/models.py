@@ -88,6 +88,22 @@ def _trend(options: RunOptions) -> Any:
     return TrendForecast(OnlineLDC(_rate(options, 0.9)), window=window)  # type: ignore[arg-type]
 
 
+def _kernel_mean(options: RunOptions) -> Any:
+    from thalweg.learners.kernel_mean import KernelMeanClassifier
+
+    if options.adaptive:
+        raise InvalidParameter.of("run", "adaptive", "be left out: kernel-mean forgets at a fixed --rate", True)
+    return KernelMeanClassifier(budget=128, forgetting=0.01 if options.rate is None else options.rate)
+
+
+def _learn_nse(options: RunOptions) -> Any:
+    from sklearn.naive_bayes import GaussianNB
+
+    from thalweg.learners.learn_nse import LearnNSE
+
+    return LearnNSE(GaussianNB(), block_size=250, max_members=400, pruning="age", random_state=options.seed)
+
+
 def _no_change(options: RunOptions) -> Any:
     from thalweg.learners.no_change import NoChange
 
@@ -115,12 +131,26 @@ MODELS: Mapping[str, ModelChoice] = {
         "balanced Winnow", "many features of which few matter; smaller --rate is more eager", _winnow, True, True
     ),
     "hiraoka": ModelChoice("Hiraoka's online LDA", "comparison with the paper", _hiraoka, rated=True, scaled=True),
-    "pa": ModelChoice("passive-aggressive", "a boundary that moves fast, clean labels", _passive_aggressive, scaled=True),
+    "pa": ModelChoice(
+        "passive-aggressive", "a boundary that moves fast, clean labels", _passive_aggressive, scaled=True
+    ),
     "logistic": ModelChoice(
         "logistic regression by gradient steps", "noisy labels, categories, slow drift", _logistic, True, True
     ),
     "trend": ModelChoice(
         "discriminant with forecast class means", "class means that move along lines", _trend, rated=True
+    ),
+    "kernel-mean": ModelChoice(
+        "128 weighted centroids a class under a Gaussian kernel; --rate is its forgetting",
+        "curved boundaries that move",
+        _kernel_mean,
+        rated=True,
+        scaled=True,
+    ),
+    "nse": ModelChoice(
+        "Learn++.NSE: a naive Bayes classifier for each 250 rows, the last 400 of them kept",
+        "concepts that come back, labels that come in blocks",
+        _learn_nse,
     ),
     "no-change": ModelChoice("the last label again", "the baseline to beat", _no_change),
     "majority": ModelChoice("the most frequent label so far", "the other baseline to beat", _majority),

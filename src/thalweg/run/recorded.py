@@ -122,9 +122,9 @@ def _differing(members: Sequence[RecordedRun]) -> set[str]:
 def _data_set(source: str, members: Sequence[RecordedRun], shown: set[str]) -> DataSet:
     first = members[0].metrics
     names = [_name(run, shown) for run in members]
-    for at, run in enumerate(members):
-        if names.count(names[at]) > 1:  # the same model with the same options: only where it lies tells them apart
-            names[at] = f"{names[at]} ({run.path.parent.name if run.path.name == METRICS else run.path.stem})"
+    # The same model with the same options: only where a run lies tells it from the other.
+    places = [run.path.resolve().parent.name if run.path.name == METRICS else run.path.stem for run in members]
+    names = [f"{name} ({place})" if names.count(name) > 1 else name for name, place in zip(names, places, strict=True)]
     for at, name in enumerate(names):
         if name in names[:at]:
             raise InvalidInput(

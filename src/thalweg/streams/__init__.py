@@ -5,41 +5,66 @@
     Stream                       rows in time: take, batches, iteration; always the same rows
     ├── ConceptStream            generated: a concept at every time that draws any number of rows
     │   ├── DriftingGaussians    classes whose means move: `Circling`, `Gliding` or `Jumping`
-    │   ├── RotatingCheckerboard four squares that turn: no line follows them
+    │   ├── LinearResponse       a weighted sum of the features: numbers, not labels
+    │   ├── TwoNorm, RingNorm    Gaussians in 20 dimensions that stay: best told apart by a plane, by a sphere
+    │   ├── Waveform             mixtures of waves that stay
+    │   ├── DiscAndBow           a disc and a blurred bow on its edge, which stay
     │   └── RuleStream           …whose labels follow from the features by a rule
     │       ├── Stagger          three concepts that replace one another
-    │       └── MovingPlane      a line that turns a little with every row
+    │       ├── MovingPlane      a line that turns a little with every row
+    │       └── NoisyRuleStream  …whose rows are drawn with noise
+    │           ├── RotatingCheckerboard   four squares that turn: no line follows them
+    │           └── SEA          a threshold that jumps, under noisy labels
     └── Table                    a finite data set: yours, or one that a function beginning with ``load_`` reads
+
+    BenchmarkSet                 rows in no order of time, with splits into training and test rows: `load_benchmark`
 """
 
 from __future__ import annotations
 
+from thalweg.streams.benchmark_sets import BENCHMARK_SETS, BenchmarkSet, Split, load_benchmark
+from thalweg.streams.breiman import RingNorm, TwoNorm, Waveform
 from thalweg.streams.concept import Concept, ConceptStream, RuleConcept, RuleStream, Sampler
 from thalweg.streams.datasets import load_covertype, load_elec2, load_sea_concepts, load_weather
+from thalweg.streams.disc_and_bow import DiscAndBow
 from thalweg.streams.drifting_gaussians import DriftingGaussians
+from thalweg.streams.linear_response import LinearResponse
 from thalweg.streams.motions import Circling, Gliding, Jumping, Motion
 from thalweg.streams.moving_plane import MovingPlane
+from thalweg.streams.noisy_rule import NoisyRuleStream
 from thalweg.streams.rotating_checkerboard import RotatingCheckerboard
+from thalweg.streams.sea import SEA
 from thalweg.streams.stagger import Stagger
 from thalweg.streams.stream import Stream
 from thalweg.streams.table import Table
 
 __all__ = [
+    "BENCHMARK_SETS",
+    "SEA",
+    "BenchmarkSet",
     "Circling",
     "Concept",
     "ConceptStream",
+    "DiscAndBow",
     "DriftingGaussians",
     "Gliding",
     "Jumping",
+    "LinearResponse",
     "Motion",
     "MovingPlane",
+    "NoisyRuleStream",
+    "RingNorm",
     "RotatingCheckerboard",
     "RuleConcept",
     "RuleStream",
     "Sampler",
+    "Split",
     "Stagger",
     "Stream",
     "Table",
+    "TwoNorm",
+    "Waveform",
+    "load_benchmark",
     "load_covertype",
     "load_elec2",
     "load_sea_concepts",

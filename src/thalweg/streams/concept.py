@@ -141,7 +141,7 @@ class RuleStream(ConceptStream):
         X = self.features_from(uniforms)
         return X, self.label_at(times, X)
 
-    def bayes_error_at(self, time: int) -> float:
+    def bayes_error_at(self, time: int) -> float | None:
         """Zero: the rule is always right."""
         return 0.0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import warnings
 import zipfile
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from thalweg.errors import DataUnavailable, InvalidParameter
+from thalweg.streams.data_folder import in_folder, in_folder_or_nowhere
 from thalweg.streams.stream import Rows
 from thalweg.streams.table import Table
 
@@ -75,7 +75,7 @@ def load_elec2(features: Elec2Features = "paper") -> Table:
     """
     if features not in get_args(Elec2Features):
         raise InvalidParameter.of("load_elec2", "features", "be 'paper', 'six' or 'all'", features)
-    path = _in_folder(_ELEC2_FILE)
+    path = in_folder(_ELEC2_FILE)
     X, y = _from_csv(path, "ELEC2", _ELEC2_COLUMNS, "class", "U4") if path else _elec2_from_openml()
     day = X[:, _ELEC2_COLUMNS.index("day")]
     # The file counts days from 1 and OpenML's reader from 0; all seven occur.
@@ -95,7 +95,7 @@ def load_sea_concepts() -> Table:
     DataUnavailable
         There is no ``sea_concepts.csv.gz`` in the folder that the environment variable THALWEG_DATA names.
     """
-    path = _in_folder_or_nowhere("SEA concepts", _SEA_FILE)
+    path = in_folder_or_nowhere("SEA concepts", _SEA_FILE)
     return Table(*_from_csv(path, "SEA concepts", _SEA_COLUMNS, "class", np.int64), _SEA_COLUMNS)
 
 
@@ -109,7 +109,7 @@ def load_weather() -> Table:
     DataUnavailable
         There is no ``noaa_weather.csv.gz`` in the folder that the environment variable THALWEG_DATA names.
     """
-    path = _in_folder_or_nowhere("NOAA weather", _WEATHER_FILE)
+    path = in_folder_or_nowhere("NOAA weather", _WEATHER_FILE)
     return Table(*_from_csv(path, "NOAA weather", _WEATHER_COLUMNS, "rain", np.int64), _WEATHER_COLUMNS)
 
 
@@ -127,7 +127,7 @@ def load_covertype(*, one_hot: bool = True) -> Table:
     DataUnavailable
         There is no ``covertype.npz`` in the folder that the environment variable THALWEG_DATA names.
     """
-    path = _in_folder_or_nowhere("Covertype", _COVERTYPE_FILE)
+    path = in_folder_or_nowhere("Covertype", _COVERTYPE_FILE)
     try:
         with np.load(path, allow_pickle=False) as arrays:
             folded, y = arrays["X"], arrays["y"].astype(np.int64)
@@ -143,20 +143,6 @@ def load_covertype(*, one_hot: bool = True) -> Table:
         parts.append(folded[:, column, np.newaxis] == np.arange(1, count + 1))
         names += [f"{name}={value}" for value in range(1, count + 1)]
     return Table(np.concatenate(parts, axis=1), y, names)
-
-
-def _in_folder(name: str) -> Path | None:
-    """The file in the folder of data sets, where there is one."""
-    folder = os.environ.get("THALWEG_DATA")
-    path = Path(folder) / name if folder else None
-    return path if path and path.is_file() else None
-
-
-def _in_folder_or_nowhere(title: str, name: str) -> Path:
-    path = _in_folder(name)
-    if path is None:
-        raise DataUnavailable(f"{title} is not at hand: set THALWEG_DATA to a folder that holds {name}.")
-    return path
 
 
 def _from_csv(path: Path, title: str, columns: tuple[str, ...], label: str, label_type: type | str) -> Rows:

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import ndtri
 
-from thalweg.streams.concept import ConceptStream, Times
+from thalweg.streams.concept import Times
+from thalweg.streams.noisy_rule import NoisyRuleStream
 from thalweg.streams.real_number import real_number
 from thalweg.streams.stream import Floats, Labels, Rows
 from thalweg.streams.whole_number import whole_number
@@ -19,12 +20,13 @@ _LEAST_UNIFORM = 2.0**-54
 
 
 @dataclass(frozen=True)
-class RotatingCheckerboard(ConceptStream):
-    """Gradual drift with a recurring concept, as in Elwell & Polikar 2011.
+class RotatingCheckerboard(NoisyRuleStream):
+    """Gradual drift with a recurring concept, as in Karnick, Muhlbaier & Polikar 2008, section 3.
 
     Points are uniform in the unit square, over a board of squares of side ``side`` turned about the corner (0, 0) by
     2 π t / (length - 1): one turn in ``length`` rows, of which the second half shows each board of the first again.
-    Class 1 is where the numbers of column and row differ in parity. Noise joins the features after labelling.
+    Class 1 is where the numbers of column and row differ in parity. Noise joins the features after labelling;
+    `clean` is the same board without it.
 
     Parameters
     ----------
@@ -35,13 +37,19 @@ class RotatingCheckerboard(ConceptStream):
     noise : float >= 0
         The standard deviation of what is added to each feature.
     length : int >= 2
-        Rows of one turn. The stream itself is endless. By default 700 blocks of 100 rows.
+        Rows of one turn. The stream itself is endless. By default 700 blocks of 100 rows. With a length of
+        700 a time is a block of the paper, all of whose rows are drawn from one board.
 
     Examples
     --------
     >>> stream = RotatingCheckerboard(seed=1, length=5)
     >>> stream.label_at(np.array([0, 0, 1]), np.array([[0.2, 0.2], [0.7, 0.2], [0.2, 0.2]]))
     array([0, 1, 1])
+    >>> stream.concept(0).label([[0.2, 0.2], [0.7, 0.2]])
+    array([0, 1])
+    >>> points, colours = stream.grid_at(0)
+    >>> points.shape, colours.mean().round(2)
+    ((2601, 2), np.float64(0.5))
     """
 
     uniforms_per_row: ClassVar[int] = 4
@@ -66,6 +74,10 @@ class RotatingCheckerboard(ConceptStream):
         """0 and 1, the two colours of the board."""
         return np.array([0, 1])
 
+    def features_from(self, uniforms: Floats) -> Floats:
+        """Points of the unit square."""
+        return uniforms[..., :2].copy()
+
     def label_at(self, times: Times, points: Floats) -> Labels:
         """The colours under points (…, 2), before noise, at ``times`` (broadcast against …)."""
         turn = 2.0 * math.pi * (times % (self.length - 1)) / (self.length - 1)
@@ -74,8 +86,12 @@ class RotatingCheckerboard(ConceptStream):
         row = np.floor((points[..., 0] * sin + points[..., 1] * cos) / self.side)
         return ((column + row) % 2).astype(np.int64)
 
-    def rows_from(self, times: Times, uniforms: Floats) -> Rows:
-        """Rows of the concepts at ``times``, made of ``uniforms``."""
-        points = uniforms[..., :2]
-        X = points + self.noise * ndtri(np.maximum(uniforms[..., 2:], _LEAST_UNIFORM))
-        return X, self.label_at(times, points)
+    def blurred(self, X: Floats, y: Labels, uniforms: Floats) -> Rows:
+        """Normal noise in both coordinates."""
+        return X + self.noise * ndtri(np.maximum(uniforms[..., 2:], _LEAST_UNIFORM)), y
+
+    def grid_at(self, time: int, points: int = 51) -> Rows:
+        """A grid of ``points`` × ``points`` over the unit square, edges included, and its colours at ``time``."""
+        ticks = np.linspace(0.0, 1.0, whole_number("RotatingCheckerboard", "points", points, least=2))
+        grid = np.stack(np.meshgrid(ticks, ticks, indexing="ij"), axis=-1).reshape(-1, 2)
+        return grid, self.concept(time).label(grid)

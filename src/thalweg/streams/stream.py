@@ -13,7 +13,7 @@ from thalweg.streams.whole_number import whole_number
 
 Floats: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
-#: X of shape (rows, n_features) and y of shape (rows,).
+#: X of shape (rows, n_features) and y of shape (rows,): labels, or numbers where a stream is for regression.
 Rows: TypeAlias = tuple[Floats, Labels]
 
 #: Rows fetched at a time when a stream is iterated row by row.
@@ -41,7 +41,7 @@ class Stream(ABC):
     @property
     @abstractmethod
     def classes(self) -> Labels:
-        """Every label that may occur, sorted."""
+        """Every label that may occur, sorted; an error for a stream whose targets are numbers."""
 
     @abstractmethod
     def take(self, n: int | None = None, start: int = 0) -> Rows:

@@ -1,0 +1,244 @@
+"""Regret: what a learner has lost more than a linear rule that was known, or found, in hindsight.
+
+A reference is an immutable description; `Regret` follows it along a stream in constant memory:
+
+===================  ==============================================================  =========================
+reference            its loss after t rows                                           for
+===================  ==============================================================  =========================
+``KnownWeights(w)``  Σ |y - w'x|²                                                    numbers (Wu & Snell 2016)
+``BestWeights()``    the least Σ |y - w'x|² of any w, found afresh after each row    numbers
+``KnownLine(w)``     mistakes of the side of w'x = 0                                 two classes
+===================  ==============================================================  =========================
+
+Against `KnownWeights` regret may fall, even below zero, for noise favours nobody; against `BestWeights` it is the
+classical regret, never negative for answers that are one linear model throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from thalweg.errors import InvalidInput
+from thalweg.evaluate.hindsight import RunningLeastSquares
+from thalweg.streams import Stream
+from thalweg.streams.stream import Floats
+
+
+class RegretRecord(NamedTuple):
+    """Consecutive rows of a stream: what learner and reference have lost since its first row, after each of them."""
+
+    #: Number of the first row, from 0.
+    start: int
+    model: Floats
+    reference: Floats
+
+    @property
+    def regret(self) -> Floats:
+        """The learner's loss less the reference's."""
+        return self.model - self.reference
+
+
+class Following(Protocol):
+    """A reference on its way along a stream."""
+
+    def totals(self, X: Floats, y: NDArray[Any]) -> Floats:
+        """Its loss over all rows so far, after each of these."""
+
+
+@dataclass(frozen=True)
+class KnownWeights:
+    """A linear model known beforehand: w'x + intercept.
+
+    Parameters
+    ----------
+    weights : array of shape (features,), or (outputs, features)
+        As in a regressor's ``coef_``.
+    intercept : float, or array of shape (outputs,)
+        What is added.
+    """
+
+    weights: ArrayLike
+    intercept: ArrayLike = 0.0
+
+    def loss(self, y: NDArray[Any], answers: NDArray[Any]) -> Floats:
+        """Squared error of each row."""
+        return _squared(y, answers)
+
+    def begin(self) -> Following:
+        """At the first row."""
+        weights, intercept = (np.asarray(each, dtype=np.float64) for each in (self.weights, self.intercept))
+        return _RowByRow(lambda X, y: _squared(y, _weighted(X, weights) + intercept))
+
+
+@dataclass(frozen=True)
+class BestWeights:
+    """The linear model that, after each row, turns out to have been best for all rows so far.
+
+    Parameters
+    ----------
+    intercept : bool
+        Whether it may add a constant.
+    """
+
+    intercept: bool = False
+
+    def loss(self, y: NDArray[Any], answers: NDArray[Any]) -> Floats:
+        """Squared error of each row."""
+        return _squared(y, answers)
+
+    def begin(self) -> Following:
+        """At the first row."""
+        return _InHindsight(self.intercept)
+
+
+@dataclass(frozen=True)
+class KnownLine:
+    """A line, plane or hyperplane between two classes known beforehand.
+
+    Parameters
+    ----------
+    weights : array of shape (features,)
+        The normal, which points to the second class.
+    intercept : float
+        The second class is where w'x + intercept > 0.
+    labels : pair
+        First and second class; by default their places among a stream's classes, as in a `Record`.
+    """
+
+    weights: ArrayLike
+    intercept: float = 0.0
+    labels: tuple[Any, Any] = (0, 1)
+
+    def loss(self, y: NDArray[Any], answers: NDArray[Any]) -> Floats:
+        """1 for each mistake."""
+        return np.asarray(np.not_equal(y, answers), dtype=np.float64)
+
+    def begin(self) -> Following:
+        """At the first row."""
+        weights = np.asarray(self.weights, dtype=np.float64)
+        first, second = self.labels
+        return _RowByRow(
+            lambda X, y: self.loss(y, np.where(_weighted(X, weights) + self.intercept > 0.0, second, first))
+        )
+
+
+Reference: TypeAlias = KnownWeights | BestWeights | KnownLine
+
+
+class Regret:
+    """Regret along a stream, chunk by chunk, in constant memory.
+
+    Parameters
+    ----------
+    reference : KnownWeights, BestWeights or KnownLine
+        What the learner is compared with.
+
+    Examples
+    --------
+    >>> regret = Regret(KnownWeights([2.0]))
+    >>> regret.update([[1.0], [1.0]], [2.0, 3.0], [0.0, 1.0]).regret
+    array([4., 7.])
+    >>> regret.update([[1.0]], [2.0], [2.0]).regret
+    array([7.])
+    """
+
+    def __init__(self, reference: Reference) -> None:
+        self._reference = reference
+        self._following = reference.begin()
+        self._rows = 0
+        self._loss = 0.0
+
+    def update(self, X: ArrayLike, y: ArrayLike, answers: ArrayLike) -> RegretRecord:
+        """Take in rows, their truth, and the answers given before it was known."""
+        rows, truth, given = np.asarray(X, dtype=np.float64), np.asarray(y), np.asarray(answers)
+        if rows.ndim != 2 or len(rows) != len(truth) or truth.shape != given.shape:
+            raise InvalidInput(
+                "Regret must be of as many rows of X, y and answers, "
+                f"got arrays of shapes {rows.shape}, {truth.shape} and {given.shape}."
+            )
+        totals = _going_on(self._loss, self._reference.loss(truth, given))
+        record = RegretRecord(self._rows, totals, self._following.totals(rows, truth))
+        self._rows += len(rows)
+        self._loss = float(totals[-1]) if len(rows) else self._loss
+        return record
+
+
+class Answered(Protocol):
+    """A record of rows that were answered before they were learned."""
+
+    @property
+    def start(self) -> int:
+        """Number of the first row."""
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The truth."""
+
+    @property
+    def answers(self) -> NDArray[Any]:
+        """The answers."""
+
+
+def regrets(records: Iterable[Answered], stream: Stream, reference: Reference) -> Iterator[RegretRecord]:
+    """The regret of a learner that `prequential` or `prequential_regression` walked along the stream, by record.
+
+    The rows are read from the stream once more. Labels are compared as the records hold them: as places among the
+    stream's classes.
+
+    >>> from thalweg import Perceptron
+    >>> from thalweg.evaluate import prequential
+    >>> from thalweg.streams import MovingPlane
+    >>> stream = MovingPlane(degrees_per_row=1e-9)
+    >>> *_, last = regrets(prequential(Perceptron(), stream, rows=500), stream, KnownLine([1.0, 0.0]))
+    >>> float(last.reference[-1]), bool(last.regret[-1] < 30)
+    (0.0, True)
+    """
+    running = Regret(reference)
+    for record in records:
+        X, _ = stream.take(len(record.y), record.start)
+        yield running.update(X, record.y, record.answers)
+
+
+class _RowByRow:
+    """A reference whose loss on a row depends on that row alone."""
+
+    def __init__(self, loss: Callable[[Floats, NDArray[Any]], Floats]) -> None:
+        self._loss_of = loss
+        self._loss = 0.0
+
+    def totals(self, X: Floats, y: NDArray[Any]) -> Floats:
+        totals = _going_on(self._loss, self._loss_of(X, y))
+        self._loss = float(totals[-1]) if len(totals) else self._loss
+        return totals
+
+
+class _InHindsight:
+    def __init__(self, intercept: bool) -> None:
+        self._intercept = intercept
+        self._least_squares = RunningLeastSquares()
+
+    def totals(self, X: Floats, y: NDArray[Any]) -> Floats:
+        rows = np.column_stack([X, np.ones(len(X))]) if self._intercept else X
+        return self._least_squares.totals(rows, y.reshape(len(y), -1).astype(np.float64))
+
+
+def _weighted(X: Floats, weights: Floats) -> Floats:
+    if weights.shape[-1] != X.shape[1]:
+        raise InvalidInput(
+            f"The rows must have the {weights.shape[-1]} features of the known weights, got {X.shape[1]}."
+        )
+    return X @ weights.T
+
+
+def _squared(y: NDArray[Any], answers: NDArray[Any]) -> Floats:
+    return np.asarray(np.square(y - answers).reshape(len(y), -1).sum(axis=1))
+
+
+def _going_on(before: float, losses: Floats) -> Floats:
+    """Running sums that are the same however the rows are split."""
+    return np.cumsum(np.append(before, losses))[1:]

@@ -1,0 +1,159 @@
+"""One run of each of Wu & Snell's three simulations: what is drawn over time, of every learner, on the same rows.
+
+Where we depart
+---------------
+1. Each row is of either class with equal chance; the paper has 500 of each, in an order it does not give.
+2. A row at the origin of each class comes first. It moves no weights and makes both classes known, as w = 0 does in the
+   paper; the decaying step is two rows further for it.
+3. Rows are centred by their running mean before the recursion of the component; the paper's own, on raw rows, is
+   `printed_recursion`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.evaluate import (
+    BestWeights,
+    KnownLine,
+    KnownWeights,
+    Regret,
+    axis_distance,
+    cumulative_accuracy,
+    distance,
+    prequential,
+    regrets,
+)
+from thalweg.experiments.wusnell2016_printed import CENTRE, CLASS_MEANS, COVARIANCE, NOISE, OPTIMAL_LINE, ROWS, WEIGHTS
+from thalweg.learners.linear_regression import OnlineLinearRegression
+from thalweg.learners.perceptron import Perceptron
+from thalweg.learners.regressor import LinearAnswers
+from thalweg.rates import InverseSqrt
+from thalweg.streams import DriftingGaussians, Gliding, LinearResponse
+from thalweg.transforms import CCIPCA
+
+#: What is measured, by the name of whom it is measured of: a value after each row, or at the end only.
+Curves: TypeAlias = Mapping[tuple[str, str], NDArray[np.float64]]
+
+# ---- linear regression ----------------------------------------------------------------------------------
+
+LOSSES = LinearResponse(weights=WEIGHTS, noise=NOISE, length=ROWS)
+
+DISTANCE, REGRET, REGRET_IN_HINDSIGHT = "distance", "regret", "regret in hindsight"
+SGD = "SGD, η₀ = 1"
+LEAST_SQUARES = "recursive least squares"
+REGRESSORS: Mapping[str, Callable[[], OnlineLinearRegression]] = {
+    SGD: lambda: OnlineLinearRegression(InverseSqrt(1.0), intercept=False),
+    "SGD, η₀ = 0.5": lambda: OnlineLinearRegression(InverseSqrt(0.5), intercept=False),
+    "averaged SGD, η₀ = 1": lambda: OnlineLinearRegression(InverseSqrt(1.0), intercept=False, averaged=True),
+    LEAST_SQUARES: lambda: OnlineLinearRegression(intercept=False, solver="rls"),
+}
+
+
+def regression(seed: int) -> Curves:
+    """Distance to the true weights, and regret."""
+    X, y = replace(LOSSES, seed=seed).take()
+    curves = {}
+    for name, make in REGRESSORS.items():
+        answered = make().predict_then_learn(X, y, with_coef=True)
+        assert isinstance(answered, LinearAnswers)
+        curves[DISTANCE, name] = distance(answered.coef, WEIGHTS)
+        curves[REGRET, name] = Regret(KnownWeights(WEIGHTS)).update(X, y, answered.answers).regret
+        curves[REGRET_IN_HINDSIGHT, name] = Regret(BestWeights()).update(X, y, answered.answers).regret
+    return curves
+
+
+# ---- classification -------------------------------------------------------------------------------------
+
+TWO_CLASSES = DriftingGaussians(
+    scenario=Gliding(starts=CLASS_MEANS, velocities=np.zeros((2, 2))), covariance=1.0, length=ROWS
+)
+
+ACCURACY, EXTRA_MISTAKES = "accuracy", "extra mistakes"
+BEST_LINE, PRINTED_LINE = (1.0, 1.0), OPTIMAL_LINE
+MARGIN_0, MARGIN_1, AVERAGED = "margin 0, constant step", "margin 1, step 1/√t", "margin 0, averaged weights"
+PERCEPTRONS: Mapping[str, Callable[[], Perceptron]] = {
+    MARGIN_0: lambda: Perceptron(1.0, start_scale=0.0, intercept=False),
+    MARGIN_1: lambda: Perceptron(InverseSqrt(1.0), margin=1.0, start_scale=0.0, intercept=False),
+    AVERAGED: lambda: Perceptron(1.0, averaged=True, start_scale=0.0, intercept=False),
+}
+
+
+def classification(seed: int) -> Curves:
+    """Cumulative accuracy, mistakes beyond those of the best line, and the accuracy of both lines on these rows."""
+    stream = replace(TWO_CLASSES, seed=seed)
+    curves = {}
+    for name, make in PERCEPTRONS.items():
+        records = list(prequential(make().fit(np.zeros((2, 2)), stream.classes), stream, with_proba=False))
+        curves[ACCURACY, name] = cumulative_accuracy(records)
+        against = regrets(records, stream, KnownLine(BEST_LINE))
+        curves[EXTRA_MISTAKES, name] = np.concatenate([record.regret for record in against])
+    X, y = stream.take()
+    for line in (BEST_LINE, PRINTED_LINE):
+        curves[ACCURACY, line_name(line)] = np.mean((X @ line > 0.0) == y)
+    return curves
+
+
+def line_name(normal: tuple[float, float]) -> str:
+    """A line through the origin, by its normal.
+
+    >>> line_name((1.0, -1.0))
+    'line x₁ − x₂ = 0'
+    """
+    return f"line x₁ {'+' if normal[1] > 0 else '−'} x₂ = 0"
+
+
+# ---- the first principal component ----------------------------------------------------------------------
+
+#: Both classes are in one place: rows without labels.
+ONE_CLOUD = DriftingGaussians(
+    scenario=Gliding(starts=(CENTRE, CENTRE), velocities=np.zeros((2, 5))), covariance=COVARIANCE, length=ROWS
+)
+
+
+def first_axis(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The eigenvector of the largest eigenvalue, its first entry positive."""
+    axis = np.linalg.eigh(matrix)[1][:, -1]
+    return np.asarray(axis * np.sign(axis[0]))
+
+
+TRUE_AXIS = first_axis(COVARIANCE)
+#: Where the recursion goes on raw rows: the first axis of E x x', which is not that of the covariance.
+RAW_AXIS = first_axis(COVARIANCE + np.outer(CENTRE, CENTRE))
+
+CENTRED, VARIANCE_WEIGHED, RAW, BATCH = "centred rows", "centred, CCIPCA of 2003", "raw rows, as printed", "batch PCA"
+AXES: Mapping[str, Callable[[], CCIPCA]] = {
+    CENTRED: lambda: CCIPCA(1, amnesic=0.0, recursion="2016"),
+    VARIANCE_WEIGHED: lambda: CCIPCA(1, amnesic=2.0),
+}
+
+
+def components(seed: int) -> Curves:
+    """Distance to the true first component, free of sign."""
+    X, _ = replace(ONE_CLOUD, seed=seed).take()
+    curves = {}
+    for name, make in AXES.items():
+        model = make()
+        curves[DISTANCE, name] = axis_distance([model.learn_one(x).components_[0] for x in X], TRUE_AXIS)
+    curves[DISTANCE, RAW] = axis_distance(printed_recursion(X), TRUE_AXIS)
+    curves[DISTANCE, BATCH] = axis_distance(first_axis(np.cov(X.T)), TRUE_AXIS)
+    return curves
+
+
+def printed_recursion(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The paper's estimates of the first component after each row, on the rows as they are.
+
+    Any start gives the same but for the sign: at t = 1 it counts t - 1 = 0 times.
+    """
+    axis = X[0]
+    axes = np.empty_like(X)
+    for t, x in enumerate(X, start=1):
+        towards = (t - 1) * axis + (axis @ x) * x  # u_(1,t)
+        axis = towards / np.linalg.norm(towards)  # v_(1,t)
+        axes[t - 1] = axis
+    return axes

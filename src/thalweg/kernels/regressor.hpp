@@ -1,0 +1,73 @@
+// What every compiled regressor can do: answer a row, learn its targets, give its state out and take it back.
+//
+// A row is p doubles, its targets are m doubles. Their number is told once, before the first row.
+#pragma once
+
+#include "learner.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+// What a test-then-train run may write, a row each; null where it is not wanted.
+struct RegressionOutputs {
+  double *answers = nullptr;     // rows x outputs, before the row
+  double *weights = nullptr;     // rows x outputs x features, after the row
+  double *intercepts = nullptr;  // rows x outputs, after the row
+};
+
+class Regressor {
+ public:
+  explicit Regressor(int64_t features) : features_(features) {}
+  virtual ~Regressor() = default;
+
+  int64_t features() const { return features_; }
+  int64_t outputs() const { return outputs_; }
+
+  void widen(int64_t outputs) {
+    if (outputs_ != 0 || outputs < 1 || outputs > kMostOutputs) throw std::invalid_argument("no such number of outputs");
+    outputs_ = outputs;
+    make_room();
+  }
+  virtual void answer(const double *x, double *out) const = 0;
+  // Writes the answers to x as they would have been given before its targets y, which are then learned.
+  virtual void step(const double *x, const double *y, double *given) = 0;
+  // Forget everything and begin from these rows.
+  virtual void begin(const double *X, const double *Y, int64_t rows) = 0;
+  // The linear model that answers: outputs x features, and outputs.
+  virtual void coefficients(double *weights, double *intercepts) const = 0;
+  virtual double rate() const { return std::nan(""); }
+  virtual void visit(State &state) = 0;
+
+  // Steps that had to be cut, and of the first of them the row's number and what its squared length was.
+  struct Cuts {
+    int64_t count = 0, first_row = -1;
+    double square = 0;
+  };
+  virtual Cuts cuts() const { return {}; }
+
+  void run(const double *X, const double *Y, int64_t rows, const RegressionOutputs &out) {
+    const int64_t p = features_, m = outputs_;
+    Scratch unasked(m);
+    for (int64_t i = 0; i < rows; i++) {
+      step(X + i * p, Y + i * m, out.answers ? out.answers + i * m : unasked.data());
+      if (out.weights) coefficients(out.weights + i * m * p, out.intercepts + i * m);
+    }
+  }
+
+ protected:
+  virtual void make_room() = 0;  // for the outputs, now known
+
+  // Whoever restores a state learns the number of outputs first.
+  void visit_outputs(State &state) {
+    int64_t count = outputs_;
+    state.integer("n_outputs", count);
+    if (count < 1 || count > kMostOutputs) throw BadState("n_outputs");
+    if (outputs_ == 0) widen(count);
+    if (outputs_ != count) throw BadState("n_outputs");
+  }
+
+ private:
+  static constexpr int64_t kMostOutputs = int64_t(1) << 24;
+  int64_t features_, outputs_ = 0;
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

@@ -1,0 +1,138 @@
+// The compiled transformers as Python sees them: one class, `TransformerCore`, and one maker per algorithm.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include "arrays.hpp"
+#include "ccipca.hpp"
+#include "core.hpp"
+#include "python_state.hpp"
+#include "random_features.hpp"
+#include "scaler.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+namespace nb = nanobind;
+
+struct TransformerCore : Gated {
+  explicit TransformerCore(Transformer *raw) : transformer(raw), row(raw->features()) {}
+  std::unique_ptr<Transformer> transformer;
+  RowReader row;
+
+  void check(const Matrix &X) const {
+    if (int64_t(X.shape(1)) != transformer->features()) throw std::invalid_argument("shapes do not agree");
+  }
+  void check(const Matrix &X, const OutMatrix &out) const {
+    check(X);
+    if (out.shape(0) != X.shape(0) || int64_t(out.shape(1)) != transformer->outputs())
+      throw std::invalid_argument("shapes do not agree");
+  }
+  // Whatever comes out may go into a learner: it is within the bounds of a row's values.
+  void transform(const double *X, int64_t rows, double *out) const {
+    transformer->transform(X, rows, out);
+    for (int64_t i = 0; i < rows * transformer->outputs(); i++) out[i] = std::clamp(out[i], -kLargestValue, kLargestValue);
+  }
+};
+
+inline void bind_transforms(nb::module_ &module) {
+  using namespace nb::literals;
+  using T = TransformerCore;
+  nb::class_<T>(module, "TransformerCore")
+      .def_prop_ro("n_features", [](const T &c) { return c.transformer->features(); })
+      .def_prop_ro("n_outputs", [](const T &c) { return c.transformer->outputs(); })
+      .def("name_features", [](T &c, nb::tuple names) { c.row.name(names); })
+      .def("begin",
+           [](T &c, Matrix X) {
+             const Learning alone(c);
+             c.check(X);
+             c.transformer->forget();
+             for (std::size_t i = 0; i < X.shape(0); i++) c.transformer->learn(X.data() + i * X.shape(1));
+           })
+      .def("learn",
+           [](T &c, Matrix X) {
+             const Learning alone(c);
+             c.check(X);
+             for (std::size_t i = 0; i < X.shape(0); i++) c.transformer->learn(X.data() + i * X.shape(1));
+           })
+      .def("run",
+           [](T &c, Matrix X, OutMatrix out) {
+             const Learning alone(c);
+             c.check(X, out);
+             for (std::size_t i = 0; i < X.shape(0); i++) {
+               c.transform(X.data() + i * X.shape(1), 1, out.data() + i * out.shape(1));
+               c.transformer->learn(X.data() + i * X.shape(1));
+             }
+           },
+           "Transform each row by what was known before it, then learn it.")
+      .def("transform",
+           [](const T &c, Matrix X, OutMatrix out) {
+             const Reading together(c);
+             c.check(X, out);
+             c.transform(X.data(), X.shape(0), out.data());
+           })
+      .def("learn_one",
+           [](T &c, nb::handle x) {
+             const BriefLearning alone(c);
+             c.transformer->learn(c.row.read(x));
+           },
+           "x"_a.none())
+      .def("transform_one",
+           [](T &c, nb::handle x) {
+             const BriefReading together(c);
+             std::vector<double> out(c.transformer->outputs());
+             c.transform(c.row.read(x), 1, out.data());
+             return owned_array(out.data(), {out.size()});
+           },
+           "x"_a.none())
+      .def("check_one", [](T &c, nb::handle x) { c.row.read(x); }, "x"_a.none())
+      .def("state",
+           [](T &c) {
+             const BriefLearning alone(c);
+             StateWriter writer;
+             c.transformer->visit(writer);
+             return writer.values;
+           })
+      .def("restore", [](T &c, nb::dict values) {
+        const BriefLearning alone(c);
+        StateReader reader(values);
+        c.transformer->visit(reader);
+      });
+
+  module.def(
+      "scaler",
+      [](int64_t p, bool with_mean, bool with_std, double forgetting, double clip) {
+        return new T(new Scaler(p, ScalerOptions{with_mean, with_std, forgetting, clip}));
+      },
+      "features"_a, "with_mean"_a, "with_std"_a, "forgetting"_a, "clip"_a);
+  module.def(
+      "principal",
+      [](int64_t p, int64_t components, double amnesic, double forgetting, bool unit) {
+        return new T(new Principal(p, components, PrincipalOptions{amnesic, forgetting, unit}));
+      },
+      "features"_a, "components"_a, "amnesic"_a, "forgetting"_a, "unit"_a);
+  module.def(
+      "orthonormal_axes",
+      [](const T &core) {
+        const auto *principal = dynamic_cast<const Principal *>(core.transformer.get());
+        if (!principal) throw std::invalid_argument("needs principal components");
+        const BriefReading together(core);
+        const std::size_t k = principal->outputs(), p = principal->features();
+        Buffer basis(k * principal->stride(), 0.0);
+        principal->orthonormalise(basis.data());
+        std::vector<double> dense(k * p);
+        for (std::size_t c = 0; c < k; c++) std::copy_n(basis.data() + c * principal->stride(), p, dense.data() + c * p);
+        return owned_array(dense.data(), {k, p});
+      },
+      "core"_a);
+  module.def(
+      "random_features",
+      [](int64_t outputs, Matrix frequencies) {
+        if (outputs < 1 || int64_t(frequencies.shape(0)) != (outputs + 1) / 2)
+          throw std::invalid_argument("a frequency for every two outputs");
+        return new T(new RandomFeatures(frequencies.shape(1), outputs, frequencies.data()));
+      },
+      "outputs"_a, "frequencies"_a);
+}
+
+}  // namespace thalweg::THALWEG_LEVEL

@@ -1,0 +1,209 @@
+"""The exact kernel mean machine: all rows are kept, class by class, and the parameters are tuned as they double.
+
+`fit` tunes on all its rows. Rows learned after it, or without it, tune the machine anew whenever the rows
+have doubled since: after n, 2n, 4n, … rows, n those of `fit`, and 1 without it. A tuning looks at exactly those
+rows, so the model does not depend on the chunks in which they came, and tuning costs a bounded share of all work.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.learners.growing_rows import GrowingRows
+from thalweg.learners.kernel_mean_rule import OneOrEach, biases_from, weights_from, weights_from_tuning
+from thalweg.learners.kernel_mean_tuning import Tuned
+from thalweg.learners.python_core import Codes, PythonCore
+from thalweg.learners.rows import Floats
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the caller has fixed; None is for the machine to find, by leave-one-out where it ``tunes``."""
+
+    sigma: float | None
+    rho: OneOrEach | None
+    bias: OneOrEach | None
+    tunes: bool
+    dtype: Any
+    progress: bool
+
+
+class InForce(NamedTuple):
+    """Of each class: whether it has rows, its weight, its bias."""
+
+    seen: NDArray[np.bool_]
+    weights: Floats
+    biases: Floats
+
+
+class ExactCore(PythonCore):
+    """Rows by class, and the parameters in force. A subclass says what a kernel mean is.
+
+    Parameters
+    ----------
+    features : int
+        The width of a row.
+    given : Given
+        Parameters that the caller has fixed.
+    """
+
+    #: Columns that stand behind the features of a kept row.
+    extra_columns = 0
+    #: The bias of a class that was not tuned.
+    untuned_bias = 0.0
+
+    def __init__(self, features: int, given: Given) -> None:
+        super().__init__(features)
+        self.given = given
+        self.origin = np.zeros(features)
+        self.rows: list[GrowingRows] = []
+        self.tuned = Tuned(1.0, np.empty(0), np.empty(0))
+        self.tuned_at = 0
+        self._in_force: InForce | None = None
+
+    @abstractmethod
+    def keep(self, X: Floats) -> NDArray[Any]:
+        """Rows as they are kept."""
+
+    @abstractmethod
+    def tune(self, kept: list[NDArray[Any]]) -> Tuned:
+        """Parameters from these kept rows of each class."""
+
+    # ------------------------------------------------------------------ the rule in force
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Rows of each class."""
+        return np.array([len(rows) for rows in self.rows], dtype=np.int64)
+
+    @property
+    def sigma(self) -> float:
+        """The width in force."""
+        return self.tuned.sigma if self.given.sigma is None else self.given.sigma
+
+    @property
+    def in_force(self) -> InForce:
+        """The rule in force, worked out once after each change."""
+        if self._in_force is None:
+            given, seen = self.given, self.counts > 0
+            self._in_force = InForce(
+                seen,
+                weights_from_tuning(self.tuned.weights, seen) if given.rho is None else weights_from(given.rho, seen),
+                self.tuned.biases if given.bias is None else biases_from(given.bias, seen),
+            )
+        return self._in_force
+
+    # ------------------------------------------------------------------ learning
+
+    def insert(self, at: int) -> None:
+        """A class takes its place; it weighs as the others do on average until it is tuned."""
+        self.rows.insert(at, GrowingRows(self.n_features + self.extra_columns, self.given.dtype))
+        sigma, weights, biases = self.tuned
+        self.tuned = Tuned(sigma, _inserted(weights, at, np.nan), _inserted(biases, at, self.untuned_bias))
+        self._in_force = None
+
+    def forget(self) -> None:
+        """As before the first row."""
+        self.rows = [GrowingRows(self.n_features + self.extra_columns, self.given.dtype) for _ in self.rows]
+        nothing = np.full(len(self.rows), np.nan)
+        self.tuned = Tuned(1.0, nothing, np.full(len(self.rows), self.untuned_bias))
+        self.tuned_at = 0
+        self.origin = np.zeros(self.n_features)
+        self._in_force = None
+
+    def begin(self, X: Floats, y: Codes, /) -> None:
+        """Keep these rows and tune on all of them."""
+        self.forget()
+        self._add(X, y)
+        self._tune_on(self.counts)
+
+    def learn(self, X: Floats, y: Codes) -> None:
+        """Keep these rows; tune again where they have doubled."""
+        before = self.counts
+        self._add(X, y)
+        due, n = max(1, 2 * self.tuned_at), int(before.sum()) + len(X)
+        if due > n:
+            return
+        while 2 * due <= n:
+            due *= 2
+        self._tune_on(before + np.bincount(y[: due - int(before.sum())], minlength=len(before)))
+
+    def _add(self, X: Floats, y: Codes) -> None:
+        self._in_force = None
+        if len(X) and not any(map(len, self.rows)):
+            self.origin = self.choose_origin(X[0])
+        kept = self.keep(X)
+        for c in np.flatnonzero(np.bincount(y)).tolist():
+            self.rows[c].add(kept[y == c])
+
+    def choose_origin(self, first: Floats) -> Floats:
+        """What is subtracted from every row: a kernel of differences may take the first row, others nothing."""
+        return np.zeros_like(first)
+
+    def _tune_on(self, counts: NDArray[np.int64]) -> None:
+        """Tune on the first rows of each class, as many as counted."""
+        self.tuned = self.tune([rows.filled[:m] for rows, m in zip(self.rows, counts.tolist(), strict=True)])
+        self.tuned_at = int(counts.sum())
+        self._in_force = None
+
+    # ------------------------------------------------------------------ saving
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Rows by class, in the order of arrival, and what was tuned."""
+        kept = [rows.filled[:, : self.n_features] for rows in self.rows]
+        return {
+            "n_classes": np.array([self.n_classes]),
+            "counts": self.counts,
+            "rows": np.concatenate(kept) if kept else np.empty((0, self.n_features), dtype=self.given.dtype),
+            "origin": self.origin.copy(),
+            "sigma": np.array([self.tuned.sigma]),
+            "weights": self.tuned.weights.copy(),
+            "biases": self.tuned.biases.copy(),
+            "tuned_at": np.array([self.tuned_at]),
+        }
+
+    def restore(self, state: dict[str, NDArray[Any]], /) -> None:
+        """Take back what `state` gave."""
+        n_classes, counts, rows = int(state["n_classes"][0]), state["counts"], state["rows"]
+        fits = (
+            n_classes >= 0
+            and counts.shape == state["weights"].shape == state["biases"].shape == (n_classes,)
+            and counts.dtype == np.int64
+            and (counts >= 0).all()
+            and rows.shape == (counts.sum(), self.n_features)
+            and rows.dtype == self.given.dtype
+            and state["origin"].shape == (self.n_features,)
+            and state["sigma"].shape == state["tuned_at"].shape == (1,)
+            and 0.0 < state["sigma"][0] < np.inf
+            and 0 <= state["tuned_at"][0] <= counts.sum()
+            and np.isfinite(rows).all()
+            and np.isfinite(state["origin"]).all()
+            and not np.isinf(state["biases"]).any()
+            and not np.isinf(state["weights"]).any()
+            and not (state["weights"] < 0).any()
+        )
+        if not fits:
+            raise ValueError("the arrays are not those of a kernel mean machine with these parameters")
+        self.n_classes = n_classes
+        self.origin = state["origin"].copy()
+        self.rows = []
+        for part in np.split(rows, np.cumsum(counts)[:-1]) if n_classes else []:
+            kept = GrowingRows(self.n_features + self.extra_columns, self.given.dtype)
+            kept.add(self.complete(part))
+            self.rows.append(kept)
+        self.tuned = Tuned(float(state["sigma"][0]), state["weights"].copy(), state["biases"].copy())
+        self.tuned_at = int(state["tuned_at"][0])
+        self._in_force = None
+
+    def complete(self, features: NDArray[Any]) -> NDArray[Any]:
+        """Kept rows from their features alone."""
+        return features
+
+
+def _inserted(values: Floats, at: int, value: float) -> Floats:
+    return np.concatenate([values[:at], [value], values[at:]])

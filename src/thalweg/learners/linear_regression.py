@@ -1,0 +1,178 @@
+"""Linear regression that follows a stream: the gradient steps of the paper, or exact recursive least squares.
+
+Q. Wu, D. Snell, "An Introduction to Incremental Learning", Predictive Analytics and Futurism 13, July 2016; recursive
+least squares with forgetting as in T. Söderström, P. Stoica, "System Identification", 1989, ch. 9; its factored form
+after G. Bierman, "Factorization Methods for Discrete Sequential Estimation", 1977; averaging after B. T. Polyak,
+A. B. Juditsky, SIAM J. Control Optim. 30(4), 1992. The paper's equations are not numbered.
+
+=========  ====================  ===========  ==============================================================
+paper      here                  shape        meaning
+=========  ====================  ===========  ==============================================================
+w_t        ``coef_``             (p,)         weights after t rows
+eta_t      ``rate``                           step; eta_0 / sqrt(t) is `InverseSqrt`
+y-hat_t    ``predict``           (rows,)      w_(t-1)'x_t
+           ``inverse_scatter_``  (p, p)       P of least squares: inverse of the weighted scatter of the rows
+=========  ====================  ===========  ==============================================================
+
+Gradient: w <- w + eta_t (y_t - w'x_t) x_t, as printed. The gradient of the printed loss has a factor 2, which the
+printed update leaves to eta_t; so do we.
+
+Least squares: after every row the exact minimiser of sum_i gamma^(t-i) (y_i - b - w'x_i)^2 + penalty |w|^2, with
+gamma = 1 - forgetting. It has no step to choose.
+
+Where we depart
+1. A constant term, on by default; the paper has none (``intercept=False``).
+2. A step that would throw its own row's answer beyond ten times every target so far is cut to the one that fits
+   the row exactly, counted, and named in a warning. The paper's simulation never comes near it.
+3. `fit` is the exact least-squares solution of its rows for both solvers, since the paper's remarks advise a batch
+   method for the initial estimator. `partial_fit` goes on from there, the gradient's step counting the rows of `fit`.
+4. Least squares begins from a prior of 1e-13 of a feature's first squared deviation, so that its answers exist from the
+   second row on and are those of the batch to 1e-9. Directions that forgetting has emptied keep as much, so that P
+   stays bounded; their weights stand still.
+
+Cost: gradient O(p) a row and target, the limit being to read and write the weights once; least squares O(p^2 + p m)
+for m targets, 1.5 p^2 multiply-adds, the limit being two passes over the triangle of L.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from thalweg.errors import InvalidParameter
+from thalweg.kernels import compiled
+from thalweg.kernels._base import RegressionCore
+from thalweg.learners.regressor import StreamRegressor
+from thalweg.learners.rows import Floats
+from thalweg.rates import ErrorDriven, InverseSqrt, Rate, as_rate
+
+_OWNER = "OnlineLinearRegression"
+
+
+class OnlineLinearRegression(StreamRegressor):
+    """Linear regression that learns one row at a time, for one target or several.
+
+    Parameters
+    ----------
+    rate : positive float or a rate of `thalweg.rates`, default InverseSqrt(1.0), the paper's
+        The step of ``solver="sgd"``. A decaying one settles, a constant one keeps following drift; larger is faster and
+        noisier. It wants features of about unit scale. Least squares has no step to choose.
+    intercept : bool, default True
+        Whether to learn a constant term; it is never penalised.
+    solver : {"sgd", "rls"}, default "sgd"
+        Stochastic gradient, O(p) a row; or recursive least squares, O(p^2) a row, exact at every row and indifferent to
+        the features' scales and offsets.
+    averaged : bool, default False
+        With "sgd", answer with the average of all weights so far (Polyak): steadier on a still stream.
+    penalty : float >= 0, default 0.0
+        L2 penalty; larger shrinks the weights more. "sgd": every step also shrinks the weights by this share of itself.
+        "rls": the alpha of ridge regression, held against forgetting to within a factor of two. A little, some 0.01 of
+        a typical squared feature, keeps the first answers tame, when rows are as few as features.
+    forgetting : float in [0, 1), default 0.0
+        Old rows lose this share of their weight with every new row, so the memory is about 1 / forgetting rows; larger
+        follows drift faster and is noisier. "rls": of the squared errors. "sgd", when ``averaged``: of the average.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray, float
+        The linear model that answers; with several targets, one row and one entry for each.
+    rate_ : float
+        With "sgd", the step now in force.
+    cut_steps_ : int
+        With "sgd", how many steps were too large and were cut. A first cut warns with `thalweg.errors.Diverging`.
+    inverse_scatter_ : ndarray of shape (features, features)
+        With "rls", P, the inverse of the weighted scatter of the rows (about their mean with an intercept), positive
+        definite; times the noise's variance it is the covariance of ``coef_`` where nothing is forgotten.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thalweg import OnlineLinearRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((1000, 5))
+    >>> y = X @ [1.0, -1.0, 0.5, -0.5, 2.0] + 0.1 * rng.standard_normal(1000)
+    >>> model = OnlineLinearRegression(intercept=False).partial_fit(X, y)
+    >>> model.coef_.round(1).tolist()
+    [1.0, -1.0, 0.5, -0.5, 2.0]
+    >>> exact = OnlineLinearRegression(solver="rls").partial_fit(X, y)
+    >>> bool(exact.score(X, y) > 0.98)
+    True
+    """
+
+    def __init__(
+        self,
+        rate: float | Rate | None = None,
+        *,
+        intercept: bool = True,
+        solver: Literal["sgd", "rls"] = "sgd",
+        averaged: bool = False,
+        penalty: float = 0.0,
+        forgetting: float = 0.0,
+    ) -> None:
+        self.rate = rate
+        self.intercept = intercept
+        self.solver = solver
+        self.averaged = averaged
+        self.penalty = penalty
+        self.forgetting = forgetting
+
+    def _make_core(self, features: int) -> RegressionCore:
+        for name in ("intercept", "averaged"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise InvalidParameter.of(_OWNER, name, "be True or False", getattr(self, name))
+        penalty = self._number("penalty", "be a finite number >= 0", below=1e50)
+        forgetting = self._number("forgetting", "lie in [0, 1)", below=1.0)
+        if self.solver == "sgd":
+            if forgetting > 0 and not self.averaged:
+                raise InvalidParameter.of(
+                    _OWNER, "forgetting", 'be 0 with solver="sgd" unless averaged: its rate forgets', self.forgetting
+                )
+            return compiled.gradient_regression(
+                features, self._rate().code(), bool(self.intercept), bool(self.averaged), penalty, forgetting
+            )
+        if self.solver == "rls":
+            if self.averaged:
+                raise InvalidParameter.of(_OWNER, "averaged", 'be False with solver="rls", which is exact', True)
+            if self.rate is not None:
+                raise InvalidParameter.of(_OWNER, "rate", 'be left out with solver="rls", which has no step', self.rate)
+            return compiled.least_squares(features, bool(self.intercept), penalty, forgetting)
+        raise InvalidParameter.of(_OWNER, "solver", 'be "sgd" or "rls"', self.solver)
+
+    def _rate(self) -> Rate:
+        rate = InverseSqrt(1.0) if self.rate is None else as_rate(self.rate, _OWNER, below_one=False)
+        if isinstance(rate, ErrorDriven):
+            raise InvalidParameter.of(_OWNER, "rate", "be a positive float, Constant or InverseSqrt", self.rate)
+        if not rate.code()[1] < 1e50:
+            raise InvalidParameter.of(_OWNER, "rate", "be below 1e50", self.rate)
+        return rate
+
+    def _number(self, name: str, rule: str, below: float) -> float:
+        value = getattr(self, name)
+        real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+        if not real or not 0 <= value < below:
+            raise InvalidParameter.of(_OWNER, name, rule, value)
+        return float(value)
+
+    def _of_solver(self, solver: str, name: str) -> RegressionCore:
+        if self.solver != solver:
+            raise AttributeError(f"{name} exists for solver={solver!r}")
+        return self._learned_core()
+
+    @property
+    def rate_(self) -> float:
+        """The step now in force."""
+        return self._of_solver("sgd", "rate_").rate
+
+    @property
+    def cut_steps_(self) -> int:
+        """How many steps were cut."""
+        return self._of_solver("sgd", "cut_steps_").cuts[0]
+
+    @property
+    def inverse_scatter_(self) -> Floats:
+        """P = L D L'."""
+        state = self._of_solver("rls", "inverse_scatter_").state()
+        unit = np.eye(self.n_features_in_) + state["factor_rows"]
+        half = np.sqrt(state["factor_diagonal"][0])[:, np.newaxis] * unit
+        return np.asarray(half.T @ half)

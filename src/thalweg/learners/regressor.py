@@ -1,0 +1,222 @@
+"""The contract every stream regressor keeps, over a compiled core that holds its state.
+
+It is the classifier's contract with numbers for labels: a row is answered, then its target is learned; a refused call
+leaves the model exactly as it was; chunks do not matter.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin
+
+from thalweg.errors import Diverging, InvalidInput
+from thalweg.kernels._base import RegressionCore
+from thalweg.learners.estimator import StreamEstimator
+from thalweg.learners.rows import Floats, Row, as_rows, width_of
+from thalweg.learners.targets import as_target, as_targets
+
+
+class LinearAnswers(NamedTuple):
+    """What `predict_then_learn` gives when asked for the model on the way; one entry per row.
+
+    Attributes
+    ----------
+    answers : array shaped like y
+        From before each row's target was seen.
+    coef, intercept : arrays of shape (rows, [outputs,] features) and (rows, [outputs])
+        The linear model after each row.
+    """
+
+    answers: Floats
+    coef: Floats
+    intercept: Floats
+
+
+class StreamRegressor(RegressorMixin, StreamEstimator):
+    """A linear regressor that learns a stream row by row, in constant memory, with one target or several.
+
+    Before any row `predict_one` answers None, `predict` raises `NotFittedError` and `predict_then_learn` answers its
+    first row with 0. One thread may learn while others predict.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (features,) or (outputs, features)
+        The weights that answer.
+    intercept_ : float or ndarray of shape (outputs,)
+        Their constant term.
+    n_features_in_ : int
+        The width of a row.
+    feature_names_in_ : ndarray of str
+        The names of the features, where the first rows had names.
+    """
+
+    _core: RegressionCore
+    _columns: int | None
+
+    def _make_core(self, features: int) -> RegressionCore:
+        raise NotImplementedError
+
+    def _learned_core(self) -> RegressionCore:
+        core: RegressionCore = super()._learned_core()
+        return core
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Forget everything and start from these rows; `partial_fit` goes on from there."""
+        rows, targets, columns = self._take(X, y)
+        core = self._make_core(rows.shape[1])
+        core.widen(targets.shape[1])
+        core.begin(rows, targets)
+        self._commit(core, columns, self._remember_columns(X))
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn these rows in order."""
+        rows, targets, columns = self._take(X, y)
+        self._run(self._ready(X, rows, columns), rows, targets)
+        return self
+
+    def predict_then_learn(self, X: ArrayLike, y: ArrayLike, *, with_coef: bool = False) -> Floats | LinearAnswers:
+        """Answer each row before its target is seen, then learn it: the whole stream in one compiled call.
+
+        Returns
+        -------
+        ndarray or LinearAnswers
+            The answers, shaped like y; with ``with_coef`` also the linear model after each row.
+        """
+        rows, targets, columns = self._take(X, y)
+        core = self._ready(X, rows, columns)
+        answers = np.empty_like(targets)
+        if not with_coef:
+            self._run(core, rows, targets, answers)
+            return self._shaped(answers)
+        width = core.coefficients()[0].shape[1]
+        weights, intercepts = np.empty((*targets.shape, width)), np.empty_like(targets)
+        self._run(core, rows, targets, answers, weights, intercepts)
+        return LinearAnswers(self._shaped(answers), self._shaped(weights), self._shaped(intercepts))
+
+    def learn_one(self, x: Row, y: float | Sequence[float] | Floats) -> Self:
+        """Learn one row: an array, a sequence of numbers, or a dict of feature name to number."""
+        core: RegressionCore | None = self.__dict__.get("_core")
+        target: float | Floats
+        if core is not None and isinstance(y, float):
+            target = y
+        else:
+            core, target = self._meet(x, y)
+        if core.learn_one(x, target):
+            self._warn_of_cuts(core, stacklevel=3)
+        return self
+
+    def _meet(self, x: Row, y: Any) -> tuple[RegressionCore, Floats]:
+        """Before a first row, or for a target that is not a float: check both, then make room."""
+        target, columns = as_target(y)
+        core: RegressionCore | None = self.__dict__.get("_core")
+        if core is None:
+            core = self._make_core(width_of(x))
+            names = tuple(x) if isinstance(x, Mapping) else None
+            if names is not None:
+                core.name_features(names)
+            core.check_one(x)
+            core.widen(len(target))
+            self._commit(core, columns, names)
+        return core, target
+
+    # ------------------------------------------------------------------ answering
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """The answer to each row. Nothing is learned."""
+        rows = self._rows_to_answer(X)
+        answers = np.empty((len(rows), self._core.n_outputs))
+        self._core.answers(rows, answers)
+        return self._shaped(answers)
+
+    def predict_one(self, x: Row) -> float | Floats | None:
+        """The answer to one row; None from a model that has learned nothing yet."""
+        core: RegressionCore | None = self.__dict__.get("_core")
+        if core is None:
+            return None
+        return core.answer_number(x) if self._columns is None else core.answer_one(x)
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights that answer."""
+        weights = self._learned_core().coefficients()[0]
+        return weights[0] if self._columns is None else weights
+
+    @property
+    def intercept_(self) -> float | Floats:
+        """The constant term of the answer."""
+        intercepts = self._learned_core().coefficients()[1]
+        return float(intercepts[0]) if self._columns is None else intercepts
+
+    # ------------------------------------------------------------------ taking rows in
+
+    def _take(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats, int | None]:
+        rows = as_rows(X, self, "X")
+        return rows, *as_targets(y, len(rows), type(self).__name__)
+
+    def _ready(self, X: ArrayLike, rows: Floats, columns: int | None) -> RegressionCore:
+        """The core, with room for these targets."""
+        if not self.__sklearn_is_fitted__():
+            core = self._make_core(rows.shape[1])
+            core.widen(1 if columns is None else columns)
+            self._commit(core, columns, self._remember_columns(X))
+            return core
+        self._require_same_parameters()
+        self._require_same_columns(X)
+        if columns != self._columns:
+            was, now = (
+                "one-dimensional" if each is None else f"of {each} column{'s' * (each > 1)}"
+                for each in (self._columns, columns)
+            )
+            raise InvalidInput(f"y must be {was} like the targets learned so far, got one that is {now}")
+        return self._core
+
+    def _run(self, core: RegressionCore, *arrays: Floats) -> None:
+        untroubled = core.cuts[0] == 0
+        core.run(*arrays)
+        if untroubled and core.cuts[0] > 0:
+            self._warn_of_cuts(core, stacklevel=4)
+
+    def _warn_of_cuts(self, core: RegressionCore, stacklevel: int) -> None:
+        _, row, square = core.cuts
+        warnings.warn(
+            f"{type(self).__name__} cut the step of row {row}, which would have thrown its answer beyond ten times "
+            f"every target so far: the rate is too large for a row of squared length {square:.3g}. The model stays "
+            "finite, and further cuts are only counted, in cut_steps_. Scale the features, lower the rate, or use "
+            "solver='rls'.",
+            Diverging,
+            stacklevel=stacklevel,
+        )
+
+    def _commit(self, core: RegressionCore, columns: int | None, names: tuple[str, ...] | None) -> None:
+        self._begin_with(core, names)
+        self._columns = columns
+
+    def _shaped(self, values: Floats) -> Floats:
+        """Without the axis of the outputs where y had none."""
+        return values[:, 0] if self._columns is None else values
+
+    # ------------------------------------------------------------------ being an estimator
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _header(self) -> dict[str, Any]:
+        return {"targets": {"columns": self._columns}}
+
+    def _attributes_from(self, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        columns = header["targets"]["columns"]
+        if columns is not None and not isinstance(columns, int):
+            raise ValueError("the number of target columns is not a number")
+        if arrays["n_outputs"].tolist() != [1 if columns is None else columns]:
+            raise ValueError("the targets and the state disagree")
+        return {"_columns": columns}

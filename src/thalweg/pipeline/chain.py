@@ -1,0 +1,134 @@
+"""Transformers one behind the other, as one core: each is given, and learns, what the one before it gives out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.kernels import compiled
+from thalweg.learners.rows import Floats, Row
+
+#: Rows on their way at one time: what lies between two steps stays in the cache, and small, however long a chunk is.
+BLOCK = 1024
+
+
+class Chain:
+    """The cores of transformers in a row; none of them, and rows pass unchanged.
+
+    Parameters
+    ----------
+    features : int
+        The width of a row.
+    cores : sequence
+        Each as wide as the one before it gives out.
+    """
+
+    def __init__(self, features: int, cores: Sequence[Any]) -> None:
+        self.n_features = features
+        self.cores = list(cores)
+        self.n_outputs: int = self.cores[-1].n_outputs if self.cores else features
+        self._reader = compiled.RowReader(features)
+
+    def name_features(self, names: tuple[str, ...], /) -> None:
+        """The names by which a row given as a dict is read."""
+        self._reader.name(names)
+
+    # ------------------------------------------------------------------ rows in, rows out
+
+    def way_of(self, x: Row) -> list[Floats]:
+        """One row as each transformer is given it, and as the last one gives it out. Nothing is learned."""
+        way = [self._reader.read(x)]
+        for core in self.cores:
+            way.append(core.transform_one(way[-1]))
+        return way
+
+    def learn_way(self, way: list[Floats]) -> None:
+        """Learn the row that went this way."""
+        for core, row in zip(self.cores, way, strict=False):
+            core.learn_one(row)
+
+    def known(self, X: Floats) -> Iterator[tuple[slice, Floats]]:
+        """Blocks of rows transformed by what is known now. Nothing is learned."""
+        for rows in _blocks(len(X)):
+            Z = X[rows]
+            for core in self.cores:
+                Z = _through(core.transform, Z, core.n_outputs)
+            yield rows, Z
+
+    def causal(self, X: Floats, *, warily: bool = False) -> Iterator[tuple[slice, Floats]]:
+        """Blocks of rows, each transformed by what was known before it, and then learned.
+
+        Warily: row by row, and learned only when the next is asked for. Whoever raises an error at a row then leaves
+        the transformers as they were before it.
+        """
+        if warily:
+            for i in range(len(X)):
+                row = slice(i, i + 1)
+                ((_, Z),) = self.known(X[row])
+                yield row, Z
+                self.learn(X[row])
+            return
+        for rows in _blocks(len(X)):
+            Z = X[rows]
+            for core in self.cores:
+                Z = _through(core.run, Z, core.n_outputs)
+            yield rows, Z
+
+    # ------------------------------------------------------------------ as a transformer's core
+
+    def begin(self, X: Floats, /) -> Floats:
+        """Forget everything; each transformer learns all rows before the next one is begun. The rows transformed."""
+        for core in self.cores:
+            core.begin(X)
+            X = _through(core.transform, X, core.n_outputs)
+        return X
+
+    def learn(self, X: Floats, /) -> None:
+        """Learn these rows in order."""
+        for _ in self.causal(X):
+            pass
+
+    def run(self, X: Floats, out: Floats, /) -> None:
+        """Transform each row by what was known before it, then learn it."""
+        for rows, Z in self.causal(X):
+            out[rows] = Z
+
+    def transform(self, X: Floats, out: Floats, /) -> None:
+        """Transform by what is known now."""
+        for rows, Z in self.known(X):
+            out[rows] = Z
+
+    def transform_one(self, x: Row, /) -> Floats:
+        """One row transformed."""
+        return self.way_of(x)[-1]
+
+    def learn_one(self, x: Row, /) -> None:
+        """Learn one row."""
+        self.learn_way(self.way_of(x))
+
+    def check_one(self, x: Row, /) -> None:
+        """Raise `InvalidInput` where a row is not one of this model's."""
+        self._reader.read(x)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that was learned, as arrays by the number of the step and the name they have there."""
+        return {f"{i}.{name}": array for i, core in enumerate(self.cores) for name, array in core.state().items()}
+
+    def restore(self, state: dict[str, NDArray[Any]], /) -> None:
+        """Take back what `state` gave, or raise ValueError; names without a number are not looked at."""
+        for i, core in enumerate(self.cores):
+            prefix = f"{i}."
+            core.restore({name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)})
+
+
+def _blocks(rows: int) -> Iterator[slice]:
+    return (slice(at, at + BLOCK) for at in range(0, rows, BLOCK))
+
+
+def _through(step: Any, X: Floats, width: int) -> Floats:
+    out = np.empty((len(X), width))
+    step(X, out)
+    return out

@@ -1,0 +1,214 @@
+"""`StreamPipeline`: the steps, their names and parameters, whatever the last of them is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone, is_regressor
+from sklearn.utils.metaestimators import available_if
+
+from thalweg.errors import InvalidParameter
+from thalweg.learners.contract import StreamClassifier, WithProbabilities
+from thalweg.learners.estimator import StreamEstimator
+from thalweg.learners.foreign import core_of
+from thalweg.learners.regressor import StreamRegressor
+from thalweg.learners.rows import Floats
+from thalweg.pipeline.chain import Chain
+from thalweg.pipeline.classifier_core import ClassifierCore
+from thalweg.pipeline.foreign_regressor import ForeignRegressor
+from thalweg.pipeline.regressor_core import RegressorCore
+from thalweg.pipeline.steps import named
+from thalweg.transforms.contract import StreamTransformer
+
+
+def _last_has(name: str) -> Any:
+    return lambda pipeline: any(hasattr(step, name) for _, step in pipeline._named()[-1:])
+
+
+def _all_have(name: str) -> Any:
+    return lambda pipeline: all(hasattr(step, name) for _, step in pipeline._named())
+
+
+class StreamPipeline(StreamEstimator):
+    """Transformers, then a learner or a last transformer, learning a stream together.
+
+    ``StreamPipeline(steps)`` is a `ClassifierPipeline`, a `RegressorPipeline` or a `TransformerPipeline`, by its last
+    step, and can all that step can: `partial_fit`, `predict_then_learn`, `learn_one` and the rest.
+
+    The rule: a row is answered, and learned by the last step, as the transformers knew it before that row; then they
+    learn it. So nothing is learned by predicting, a chunk is the same as its rows one by one, and no answer rests on a
+    row that came later. `fit` is a start from a batch: each transformer learns all rows before the next step is begun.
+
+    While one thread learns a chunk, another that predicts may find transformers that are up to 1,024 rows ahead of the
+    learner.
+
+    Parameters
+    ----------
+    steps : sequence of estimators, or of pairs of a name and an estimator
+        Transformers of `thalweg.transforms`, then a classifier, regressor or transformer of thalweg, or a scikit-learn
+        classifier or regressor with ``partial_fit``. They are templates: what is learned is in ``named_steps``. A
+        pipeline that ends in scikit-learn's estimator is asked row by row, and can be neither saved nor copied once it
+        has learned. A step without a name is called as its class, in lower case.
+
+    Examples
+    --------
+    Features of very different units, for a learner that minds:
+
+    >>> from thalweg import PassiveAggressive, StandardScaler, StreamPipeline
+    >>> from thalweg.streams import MovingPlane
+    >>> X, y = MovingPlane(seed=1).take(1000)
+    >>> X = X * [1e6, 1e-6]
+    >>> round(float((PassiveAggressive().predict_then_learn(X, y) != y).mean()), 2)
+    0.34
+    >>> model = StreamPipeline([("scale", StandardScaler(clip=10.0)), ("model", PassiveAggressive())])
+    >>> round(float((model.predict_then_learn(X, y) != y).mean()), 2)
+    0.1
+    >>> model.named_steps["scale"].n_samples_seen_
+    1000
+    """
+
+    def __new__(cls, steps: Any = None) -> Self:
+        """A pipeline of the kind of its last step."""
+        pipeline: Self = super().__new__(_kind_of(named(steps)[-1][1]) if cls is StreamPipeline else cls)
+        return pipeline
+
+    def __init__(self, steps: Sequence[Any]) -> None:
+        self.steps = steps
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The steps; where deep, each by its name, and their parameters as ``name__parameter``."""
+        parameters: dict[str, Any] = {"steps": self.steps}
+        for name, step in self._named() if deep else ():
+            parameters[name] = step
+            parameters |= {f"{name}__{key}": value for key, value in step.get_params().items()}
+        return parameters
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set ``steps``, a step by its name, or a parameter of one as ``name__parameter``."""
+        if "steps" in parameters:
+            self.steps = parameters.pop("steps")
+        replaced = {name: parameters.pop(name) for name, _ in self._named() if name in parameters}
+        if replaced:
+            self.steps = [(name, replaced.get(name, step)) for name, step in self._named()]
+        super().set_params(**parameters)
+        return self
+
+    @property
+    def named_steps(self) -> dict[str, Any]:
+        """The steps by name: as learned, to read from, once a row was learned; before that as given."""
+        steps = dict(named(self.steps))
+        return dict(zip(steps, self._learned_steps(), strict=True)) if self.__sklearn_is_fitted__() else steps
+
+    def _learned_steps(self) -> list[Any]:
+        """The steps, each with its core; as given where it is not ours."""
+        raise NotImplementedError
+
+    def _with_cores(self, cores: Sequence[Any]) -> list[Any]:
+        """Copies of the steps, of which as many as there are cores know what the core has learned."""
+        learned = [clone(step) for step in self._given]
+        names = tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else None
+        for step, core in zip(learned, cores, strict=False):
+            step._begin_with(core, names)
+            names = None
+        return learned
+
+    def _named(self) -> list[tuple[str, Any]]:
+        """The steps with their names; none where they are not steps, which is an error only when rows come."""
+        try:
+            return named(self.steps)
+        except InvalidParameter:
+            return []
+
+    @property
+    def _given(self) -> list[Any]:
+        return [step for _, step in named(self.steps)]
+
+    @property
+    def _last(self) -> Any:
+        return self._given[-1]
+
+    def _make_chain(self, features: int, count: int) -> Chain:
+        """The cores of the first transformers."""
+        cores: list[Any] = []
+        width = features
+        for name, step in named(self.steps)[:count]:
+            if not isinstance(step, StreamTransformer):
+                rule = f"have stream transformers before the last; {name!r} is none"
+                raise InvalidParameter.of("StreamPipeline", "steps", rule, step)
+            cores.append(step._make_core(width))
+            width = cores[-1].n_outputs
+        return Chain(features, cores)
+
+
+class ClassifierPipeline(StreamPipeline, StreamClassifier):
+    """A pipeline that ends in a classifier; see `StreamPipeline`."""
+
+    _core: ClassifierCore
+
+    def _make_core(self, features: int) -> ClassifierCore:
+        chain = self._make_chain(features, len(self._given) - 1)
+        return ClassifierCore(chain, core_of(self._last, chain.n_outputs, "StreamPipeline", "steps"))
+
+    def _learned_steps(self) -> list[Any]:
+        learned = self._with_cores(self._core.chain.cores)
+        if isinstance(self._last, StreamClassifier):
+            learned[-1]._commit(self._core.last, self._labels, None)
+        return learned
+
+    predict_proba = available_if(_last_has("predict_proba"))(WithProbabilities.predict_proba)
+
+    @property
+    def _needs_labels_at_once(self) -> bool:
+        return getattr(self._last, "_needs_labels_at_once", False)
+
+
+class RegressorPipeline(StreamPipeline, StreamRegressor):
+    """A pipeline that ends in a regressor; see `StreamPipeline`. ``coef_`` weighs what the transformers give out."""
+
+    _core: RegressorCore  # type: ignore[assignment]
+
+    def _make_core(self, features: int) -> RegressorCore:  # type: ignore[override]
+        chain = self._make_chain(features, len(self._given) - 1)
+        if isinstance(self._last, StreamRegressor):
+            return RegressorCore(chain, self._last._make_core(chain.n_outputs))
+        return RegressorCore(chain, ForeignRegressor(chain.n_outputs, self._last))
+
+    def _learned_steps(self) -> list[Any]:
+        learned = self._with_cores(self._core.chain.cores)
+        if isinstance(self._last, StreamRegressor):
+            learned[-1]._commit(self._core.last, self._columns, None)
+        return learned
+
+
+class TransformerPipeline(StreamPipeline, StreamTransformer):
+    """A pipeline of transformers; see `StreamPipeline`."""
+
+    def _make_core(self, features: int) -> Chain:
+        return self._make_chain(features, len(self._given))
+
+    def _learned_steps(self) -> list[Any]:
+        return self._with_cores(self._core.cores)
+
+    @available_if(_all_have("inverse_transform"))  # type: ignore[untyped-decorator]
+    def inverse_transform(self, X: ArrayLike) -> Floats:
+        """Rows that `transform` turns into these, as far as the steps can tell."""
+        for step in reversed(self._learned_steps()):
+            X = step.inverse_transform(X)
+        return np.asarray(X)
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+        """The names of the features given out, as the steps make them, one from another."""
+        self._learned_core()
+        for step in self._learned_steps():
+            input_features = step.get_feature_names_out(input_features)
+        return np.asarray(input_features)
+
+
+def _kind_of(last: Any) -> type[StreamPipeline]:
+    if isinstance(last, StreamTransformer):
+        return TransformerPipeline
+    numeric = hasattr(last, "__sklearn_tags__") and is_regressor(last)
+    return RegressorPipeline if numeric else ClassifierPipeline

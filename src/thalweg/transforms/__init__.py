@@ -1,0 +1,7 @@
+"""Rows into other rows, on a stream. One algorithm, one file; `contract` is what they share."""
+
+from thalweg.transforms.ccipca import CCIPCA
+from thalweg.transforms.random_features import RandomFeatures
+from thalweg.transforms.standard_scaler import StandardScaler
+
+__all__ = ["CCIPCA", "RandomFeatures", "StandardScaler"]

@@ -1,0 +1,97 @@
+"""The contract every stream transformer keeps, over a compiled core that holds its state.
+
+A transformer turns a row into another, and may learn from rows; no labels are involved. Transforming never learns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import TransformerMixin
+
+from thalweg.learners.estimator import StreamEstimator
+from thalweg.learners.rows import Floats, Row, as_rows, width_of
+
+
+class StreamTransformer(TransformerMixin, StreamEstimator):
+    """A transformer that learns a stream row by row, in constant memory, from the first row on.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        The width of a row.
+    feature_names_in_ : ndarray of str
+        The names of the features, where the first rows had names.
+    """
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Forget everything and learn these rows; `partial_fit` goes on from there. ``y`` is not looked at."""
+        rows = as_rows(X, self, "X")
+        core = self._make_core(rows.shape[1])
+        core.begin(rows)
+        self._begin_with(core, self._remember_columns(X))
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Learn these rows in order, be it a single one. ``y`` is not looked at."""
+        rows = as_rows(X, self, "X")
+        self._ready(rows, X).learn(rows)
+        return self
+
+    def transform_then_learn(self, X: ArrayLike) -> Floats:
+        """Each row as transformed by what was known before it, which is then learned: one compiled call."""
+        rows = as_rows(X, self, "X")
+        core = self._ready(rows, X)
+        out = np.empty((len(rows), core.n_outputs))
+        core.run(rows, out)
+        return out
+
+    def learn_one(self, x: Row) -> Self:
+        """Learn one row: an array, a sequence of numbers, or a dict of feature name to number."""
+        if self.__sklearn_is_fitted__():
+            self._core.learn_one(x)
+        else:
+            core = self._core_for_row(x)
+            core.learn_one(x)
+            self._begin_with(core, tuple(x) if isinstance(x, Mapping) else None)
+        return self
+
+    # ------------------------------------------------------------------ transforming
+
+    def transform(self, X: ArrayLike) -> Floats:
+        """Each row as transformed by what is known now. Nothing is learned."""
+        rows = self._rows_to_answer(X)
+        out = np.empty((len(rows), self._core.n_outputs))
+        self._core.transform(rows, out)
+        return out
+
+    def transform_one(self, x: Row) -> Floats:
+        """One row transformed. Before the first row it is what `transform_then_learn` gives for that one."""
+        core = self._core if self.__sklearn_is_fitted__() else self._core_for_row(x)
+        out: Floats = core.transform_one(x)
+        return out
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._learned_core().n_outputs)
+
+    # ------------------------------------------------------------------ taking rows in
+
+    def _ready(self, rows: Floats, X: ArrayLike) -> Any:
+        if self.__sklearn_is_fitted__():
+            self._require_same_parameters()
+            self._require_same_columns(X)
+        else:
+            self._begin_with(self._make_core(rows.shape[1]), self._remember_columns(X))
+        return self._core
+
+    def _core_for_row(self, x: Row) -> Any:
+        core = self._make_core(width_of(x))
+        if isinstance(x, Mapping):
+            core.name_features(tuple(x))
+        return core

@@ -1,0 +1,116 @@
+"""Features relative to their mean and standard deviation, both running.
+
+B. P. Welford, "Note on a method for calculating corrected sums of squares and products", Technometrics 4(3), 1962.
+
+==========  =====================  =======  =====================================================
+paper       here                   shape    meaning
+==========  =====================  =======  =====================================================
+n           ``n_samples_seen_``             rows learned
+m_n         ``mean_``              (p,)     mean of each feature
+S_n / n     ``var_``               (p,)     variance of each feature
+==========  =====================  =======  =====================================================
+
+Where we depart
+1. The recursion is written with the weight g of the new row, m <- m + g d and var <- (1 - g)(var + g d^2) with
+   d = x - m. g = 1 / n is Welford's, exactly; ``forgetting`` keeps g from falling below it.
+2. A feature that has never moved is transformed to 0, whatever comes, where scikit-learn gives x - mean: a unit that is
+   not known yet must not let a first large value through. Without ``with_mean`` it is left as it is, as there.
+
+Cost: O(p) a row; the limit is reading mean and variance once. A row to transform right after one learned costs a square
+root and a division per feature.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import OneToOneFeatureMixin
+
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.kernels import compiled
+from thalweg.kernels._base import TransformerCore
+from thalweg.learners.rows import Floats, as_rows
+from thalweg.transforms.contract import StreamTransformer
+from thalweg.transforms.forgetting import as_forgetting
+
+
+class StandardScaler(OneToOneFeatureMixin, StreamTransformer):
+    """Scales each feature to mean 0 and standard deviation 1, as far as it has been seen.
+
+    Parameters
+    ----------
+    forgetting : float in [0, 1), default 0.0
+        The least weight of a new row: the memory is about 1 / forgetting rows. 0 weighs all rows alike. Raising it
+        follows a change of level or of unit faster and is noisier.
+    with_mean : bool, default True
+        Whether the mean is taken off.
+    with_std : bool, default True
+        Whether rows are divided by the standard deviation.
+    clip : positive float or None, default None
+        Farthest value given out, in standard deviations. A deviation taken from two or three rows can be tiny, and the
+        next row then enormous; learners that take long to forget it want a clip of about 10.
+
+    Attributes
+    ----------
+    mean_, var_, scale_ : ndarray of shape (features,)
+        Mean, variance and its root; a feature that has never moved has scale 1.
+    n_samples_seen_ : int
+        Rows learned.
+
+    Examples
+    --------
+    >>> from thalweg import StandardScaler
+    >>> scaler = StandardScaler().partial_fit([[0.0, 5.0], [2.0, 5.0]]).partial_fit([[4.0, 5.0]])
+    >>> scaler.transform([[4.0, 5.0]]).round(3).tolist()
+    [[1.225, 0.0]]
+    """
+
+    def __init__(
+        self, *, forgetting: float = 0.0, with_mean: bool = True, with_std: bool = True, clip: float | None = None
+    ) -> None:
+        self.forgetting = forgetting
+        self.with_mean = with_mean
+        self.with_std = with_std
+        self.clip = clip
+
+    def _make_core(self, features: int) -> TransformerCore:
+        forgetting = as_forgetting(self.forgetting, "StandardScaler")
+        for name in ("with_mean", "with_std"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise InvalidParameter.of("StandardScaler", name, "be True or False", getattr(self, name))
+        numbers = int | float | np.integer | np.floating
+        clip = self.clip
+        if clip is not None and (isinstance(clip, bool) or not isinstance(clip, numbers) or not 0 < clip < np.inf):
+            raise InvalidParameter.of("StandardScaler", "clip", "be a positive finite number or None", clip)
+        farthest = compiled.largest_value if clip is None else min(float(clip), compiled.largest_value)
+        return compiled.scaler(features, bool(self.with_mean), bool(self.with_std), forgetting, farthest)
+
+    def inverse_transform(self, X: ArrayLike) -> Floats:
+        """Rows that `transform` turns into these; clipped values do not come back."""
+        core = self._learned_core()
+        rows = as_rows(X, self, "X")
+        if rows.shape[1] != core.n_features:
+            raise InvalidInput(f"X must have the model's {core.n_features} features, got {rows.shape[1]}")
+        back = rows * self.scale_ if self.with_std else rows
+        return np.asarray(back + self.mean_ if self.with_mean else back)
+
+    @property
+    def mean_(self) -> Floats:
+        """The mean of each feature."""
+        return np.asarray(self._learned_core().state()["mean"][0])
+
+    @property
+    def var_(self) -> Floats:
+        """The variance of each feature."""
+        return np.asarray(self._learned_core().state()["variance"][0])
+
+    @property
+    def scale_(self) -> Floats:
+        """The standard deviation of each feature; 1 for one that has never moved."""
+        deviations = np.sqrt(self.var_)
+        return np.where(deviations > 0, deviations, 1.0)
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rows learned."""
+        return int(self._learned_core().state()["rows"][0])

@@ -1,0 +1,107 @@
+"""Prequential regression against the plain loop, for our regressors and scikit-learn's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression, SGDRegressor
+from sklearn.metrics import mean_absolute_error, mean_squared_error
+
+from thalweg import Committee, OnlineLDC, OnlineLinearRegression
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.evaluate import (
+    Cumulative,
+    Fading,
+    KnownWeights,
+    Windowed,
+    curve_regression,
+    prequential,
+    prequential_regression,
+    regrets,
+    summarise_regression,
+)
+from thalweg.streams import LinearResponse, MovingPlane
+
+STREAM = LinearResponse(seed=3, length=700)
+
+
+def joined(records, name):
+    return np.concatenate([getattr(record, name) for record in records])
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 256, 4096])
+@pytest.mark.parametrize("make", [lambda: OnlineLinearRegression(0.1), lambda: SGDRegressor(random_state=0)])
+def test_records_are_the_loop_whatever_the_chunks(make, chunk):
+    records = list(prequential_regression(make(), STREAM, chunk=chunk))
+    X, y = STREAM.take()
+    model = make().partial_fit(X[:1], y[:1])
+    answers = [0.0]
+    for x, target in zip(X[1:], y[1:], strict=True):
+        answers.append(model.predict(x[None])[0])
+        model.partial_fit(x[None], [target])
+    np.testing.assert_array_equal(joined(records, "y"), y)
+    np.testing.assert_array_equal(joined(records, "answers"), answers)
+    np.testing.assert_array_equal(joined(records, "no_change"), [0.0, *y[:-1]])
+    means = [0.0, *(y[:t].mean() for t in range(1, len(y)))]
+    np.testing.assert_allclose(joined(records, "running_mean"), means, rtol=1e-12)
+    assert [record.start for record in records] == list(range(0, len(y), chunk))
+
+
+@pytest.mark.parametrize("average", [Cumulative(), Windowed(150), Fading(0.99)])
+def test_scores_are_weighted_means_of_the_errors(average):
+    records = list(prequential_regression(OnlineLinearRegression(solver="rls"), STREAM, chunk=97))
+    y, answers, means = (joined(records, name) for name in ("y", "answers", "running_mean"))
+    weight = {
+        Cumulative: np.ones(700),
+        Windowed: np.arange(700) >= 550,
+        Fading: 0.99 ** np.arange(699, -1, -1.0),
+    }[type(average)]
+    summary = summarise_regression(records, average)
+    squared = mean_squared_error(y, answers, sample_weight=weight)
+    assert summary.rows == 700
+    assert summary.model.squared_error == pytest.approx(squared)
+    assert summary.model.absolute_error == pytest.approx(mean_absolute_error(y, answers, sample_weight=weight))
+    assert summary.model.r2 == pytest.approx(1 - squared / mean_squared_error(y, means, sample_weight=weight))
+    assert summary.running_mean.r2 == 0.0
+    assert summary.no_change.r2 < 0.0 < summary.model.r2
+    over_time = curve_regression(records, every=200, average=average)
+    assert over_time.rows.tolist() == [200, 400, 600, 700]
+    assert over_time.model.squared_error[-1] == pytest.approx(squared)
+    first = curve_regression(
+        prequential_regression(OnlineLinearRegression(solver="rls"), STREAM, rows=200), average=average
+    )
+    assert first.model.r2[-1] == pytest.approx(over_time.model.r2[0])
+
+
+def test_regret_reads_the_records():
+    records = prequential_regression(OnlineLinearRegression(intercept=False), STREAM)
+    *_, last = regrets(records, STREAM, KnownWeights(STREAM.weights_at(0)))
+    assert 5 < last.regret[-1] < 40
+
+
+def test_several_targets_are_averaged():
+    class Both(LinearResponse):
+        def take(self, n=None, start=0):
+            X, y = super().take(n, start)
+            return X, np.column_stack([y, np.full(len(y), 2.0)])
+
+    summary = summarise_regression(
+        prequential_regression(OnlineLinearRegression(solver="rls"), Both(seed=1), chunk=300)
+    )
+    alone = summarise_regression(prequential_regression(OnlineLinearRegression(solver="rls"), LinearResponse(seed=1)))
+    constant = 4.0 / 1000  # both the model and the mean miss the first row of the second target alone
+    assert summary.model.squared_error == pytest.approx((alone.model.squared_error + constant) / 2)
+    assert summary.model.r2 == pytest.approx((alone.model.r2 + 0.0) / 2)
+
+
+def test_what_cannot_be_walked_is_refused():
+    for model in (OnlineLDC(), LinearRegression(), object()):
+        with pytest.raises(InvalidParameter, match="be a regressor with predict_then_learn"):
+            prequential_regression(model, STREAM)
+    with pytest.raises(InvalidParameter, match="prequential_regression walks a regressor"):
+        prequential(OnlineLinearRegression(), MovingPlane())
+    with pytest.raises(InvalidParameter, match="The 'members' parameter of Committee must"):
+        Committee([OnlineLDC(), OnlineLinearRegression()]).partial_fit([[1.0], [2.0]], [0, 1])
+    for collect in (summarise_regression, curve_regression):
+        with pytest.raises(InvalidInput, match="at least one row"):
+            collect([])

@@ -1,0 +1,333 @@
+"""The exact kernel mean machine against slow and obvious twins."""
+
+from __future__ import annotations
+
+import os
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from thalweg import KernelMeanClassifier
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.learners.kernel_mean_densities import leave_one_out_log_means, log_class_means, squared_distances
+from thalweg.learners.kernel_mean_search import RHOS, SIGMAS, best_bias, errors_at, fewest_errors
+from thalweg.learners.kernel_mean_tuning import leave_one_out
+from thalweg.store import dumps, loads
+
+WIDTHS = np.array([0.01, 0.02, 0.04, 0.3, 1.0, 8.0, 128.0])
+
+
+def blobs(rows=60, features=3, classes=2, seed=0, spread=1.5):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, rows)
+    y[: 2 * classes] = np.repeat(np.arange(classes), 2)
+    return rng.normal(size=(rows, features)) + spread * y[:, None] / classes, y
+
+
+def log_density(x, rows, sigma):
+    """One row, in extended precision: the largest term apart, so that nothing underflows."""
+    exponents = [
+        -np.longdouble(sigma) * sum((np.longdouble(a) - np.longdouble(b)) ** 2 for a, b in zip(x, row, strict=True))
+        for row in rows
+    ]
+    largest = max(exponents)
+    return largest + np.log(sum(np.exp(e - largest) for e in exponents)) - np.log(np.longdouble(len(exponents)))
+
+
+def answer(x, X, y, sigma, rho, bias):
+    """Eq. (5) for two classes 0 and 1, by the sign of a difference of logarithms."""
+    plus = np.log(np.longdouble(rho)) + log_density(x, X[y == 1], sigma)
+    minus = np.log(np.longdouble(1) - rho) + log_density(x, X[y == 0], sigma)
+    if bias > 0:
+        plus = np.logaddexp(plus, np.log(np.longdouble(bias)))
+    if bias < 0:
+        minus = np.logaddexp(minus, np.log(np.longdouble(-bias)))
+    return plus - minus
+
+
+def ida(name, split=0):
+    folder = os.environ.get("THALWEG_DATA")
+    if folder is None or not (path := Path(folder) / "ida" / f"{name}.npz").exists():
+        pytest.skip(f"THALWEG_DATA/ida/{name}.npz is not there")
+    with np.load(path) as held:
+        X, y, train = held["X"].astype(float), (held["y"] > 0).astype(int), held["train"][split].astype(int)
+    test = np.setdiff1d(np.arange(len(X)), train)
+    return X[train], y[train], X[test], y[test]
+
+
+# ---------------------------------------------------------------------- the rule
+
+
+@pytest.mark.parametrize(("dtype", "digits"), [("float64", 1e-9), ("float32", 1e-3)])
+@given(
+    seed=st.integers(0, 1000),
+    sigma=st.sampled_from([0.01, 1.0, 30.0]),
+    rho=st.sampled_from([0.02, 0.5, 0.9]),
+    bias=st.sampled_from([0.0, 1e-3, -0.2, -1e-200]),
+    offset=st.sampled_from([0.0, 1e3]),
+)
+@settings(max_examples=25, deadline=None)
+def test_scores_are_those_of_the_rule_row_by_row(dtype, digits, seed, sigma, rho, bias, offset):
+    X, y = blobs(seed=seed)
+    X = X + offset
+    model = KernelMeanClassifier(sigma=sigma, rho=rho, bias=bias, dtype=dtype).fit(X[:40], y[:40])
+    truth = np.array([answer(x, X[:40], y[:40], sigma, rho, bias) for x in X[40:]], dtype=float)
+    scores = model.decision_function(X[40:])
+    np.testing.assert_allclose(scores, truth, rtol=digits, atol=digits * (1 + sigma))
+    clear = np.abs(truth) > digits * (1 + sigma)
+    assert (model.predict(X[40:])[clear] == (truth > 0)[clear]).all()
+    np.testing.assert_allclose(model.predict_proba(X[40:])[:, 1], 1 / (1 + np.exp(-scores)), rtol=1e-12)
+
+
+def test_each_of_many_classes_has_a_weight_and_a_bias():
+    X, y = blobs(90, 2, 3)
+    weights, biases = (0.2, 0.5, 0.3), (0.0, 0.02, -0.01)
+    model = KernelMeanClassifier(sigma=2.0, rho=weights, bias=biases).fit(X, y)
+    scores = [
+        [w * np.exp(log_density(x, X[y == c], 2.0)) + b for c, (w, b) in enumerate(zip(weights, biases, strict=True))]
+        for x in X
+    ]
+    assert model.predict(X).tolist() == np.argmax(np.array(scores, dtype=float), axis=1).tolist()
+    with pytest.raises(InvalidParameter, match="one for each of the 2 classes"):
+        KernelMeanClassifier(sigma=2.0, rho=weights).fit(X[y < 2], y[y < 2])
+    before = dumps(model)
+    with pytest.raises(InvalidParameter, match="one for each of the 4 classes"):
+        model.learn_one(X[0], 7)
+    assert dumps(model) == before
+
+
+def test_a_number_for_rho_is_the_odds_of_the_last_class():
+    X, y = blobs(60, 2, 3)
+    model = KernelMeanClassifier(sigma=1.0, rho=0.8, bias=0.0).fit(X, y)
+    np.testing.assert_allclose(model.weights_, [1 / 6, 1 / 6, 4 / 6])
+    two = KernelMeanClassifier(sigma=1.0, rho=0.8, bias=0.1).fit(X[y < 2], y[y < 2])
+    assert (two.rho_, two.bias_) == (pytest.approx(0.8), 0.1)
+
+
+# ---------------------------------------------------------------------- far rows and underflow
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("distance", [1e2, 1e5, 1e10, 1e30])
+def test_rows_far_from_all_data_are_answered_by_the_nearest(dtype, distance):
+    X = np.array([[-1.0, 0.3], [-1.2, 0.0], [1.0, 0.1], [1.4, -0.2]])
+    model = KernelMeanClassifier(sigma=50.0, rho=0.5, bias=0.0, dtype=dtype).fit(X, [0, 0, 1, 1])
+    assert model.predict([[-distance, 0.0], [distance, 0.0]]).tolist() == [0, 1]
+    assert np.isfinite(model.decision_function([[distance, distance]])).all()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("name", "sigma"), [("thyroid", 128.0), ("image", 64.0)])
+def test_rows_whose_kernel_values_all_underflow(name, sigma, dtype):
+    X, y, X_test, _ = ida(name)
+    D = squared_distances(X_test, X)
+    lost = (np.exp(-sigma * D.astype(dtype)) == 0).all(axis=1)
+    assert lost.sum() > 2  # else this test shows nothing
+    model = KernelMeanClassifier(sigma=sigma, rho=0.4, bias=0.0, dtype=dtype).fit(X, y)
+    truth = np.array([answer(x, X, y, sigma, 0.4, 0.0) for x in X_test[lost][:20]], dtype=float)
+    clear = np.abs(truth) > (1e-6 if dtype == "float64" else 0.1)
+    assert clear.sum() > 2
+    assert (model.predict(X_test[lost][:20])[clear] == (truth > 0)[clear]).all()
+
+
+# ---------------------------------------------------------------------- tuning
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_leaving_out_in_closed_form_is_leaving_out(classes):
+    X, y = blobs(25, 3, classes)
+    y[-1] = classes  # the only row of a further class: without it there is no density
+    closed = leave_one_out_log_means(X, y, classes + 1, WIDTHS)
+    for i in range(len(X)):
+        rest = np.arange(len(X)) != i
+        for c in range(classes + 1):
+            rows = X[rest & (y == c)]
+            truth = [log_density(X[i], rows, sigma) if len(rows) else -np.inf for sigma in WIDTHS]
+            np.testing.assert_allclose(closed[:, i, c], np.array(truth, dtype=float), rtol=1e-10)
+
+
+def test_blocks_and_threads_change_nothing():
+    X, y = blobs(1500, 2)
+    whole = log_class_means(squared_distances(X, X), y, 2, WIDTHS)
+    parts = [log_class_means(squared_distances(X[i : i + 7], X), y, 2, WIDTHS) for i in range(0, 70, 7)]
+    np.testing.assert_allclose(whole[:, :70], np.concatenate(parts, axis=1), rtol=1e-9, atol=1e-12)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(2, 12),
+    levels=st.sampled_from([2, 4, 1000]),
+    low=st.sampled_from([0, -900]),
+)
+@settings(max_examples=150, deadline=None)
+def test_the_search_for_b_finds_what_trying_every_threshold_finds(seed, n, levels, low):
+    """Few levels make ties; log densities near -900 underflow, and only b = 0 can tell their signs apart."""
+    rng = np.random.default_rng(seed)
+    log_p = low + np.log((1 + rng.integers(0, levels, (n, 2))) / levels)
+    positive = rng.random(n) < 0.5
+    for rho in (0.0, 0.3, 1.0):
+        scores = rho * np.exp(log_p[:, 1]) - (1 - rho) * np.exp(log_p[:, 0])
+        distinct = np.unique(scores.round(12))
+        cuts = [distinct[0] - 1, distinct[-1] + 1, 0.0, *((distinct[1:] + distinct[:-1]) / 2)]
+        fewest = min(int(errors_at(log_p, positive, np.array([rho]), -cut)[0]) for cut in cuts)
+        found = best_bias(log_p, positive, rho)
+        assert found.errors == fewest == fewest_errors(log_p, positive, np.array([rho]))[0]
+        assert errors_at(log_p, positive, np.array([rho]), found.bias)[0] == found.errors
+
+
+@pytest.mark.parametrize(("rho", "biased"), [(None, False), (0.5, True)])
+def test_tuning_is_the_best_of_the_grid_by_really_leaving_rows_out(rho, biased):
+    """Without a weight for it, a wide class around a narrow one needs a bias."""
+    X, y = blobs(60, 2, spread=3.0)
+    if biased:
+        X = np.random.default_rng(0).normal(size=(60, 10)) * (1.0 + y[:, None])
+    found = leave_one_out(X, y, 2, rho=rho)
+    rhos = RHOS if rho is None else np.array([rho])
+    log_p = leave_one_out_log_means(X, y, 2, SIGMAS)
+    fewest = min(fewest_errors(each, y == 1, rhos).min() for each in log_p)
+    without = min(errors_at(each, y == 1, rhos, 0.0).min() for each in log_p)
+    assert biased == (without > fewest + np.sqrt(fewest + 1)) == (found.biases[1] != 0)
+    machine = KernelMeanClassifier(sigma=found.sigma, rho=found.weights[1], bias=found.biases[1])
+    rest = [np.arange(len(X)) != i for i in range(len(X))]
+    left_out = sum(machine.fit(X[keep], y[keep]).predict(X[~keep])[0] != y[~keep][0] for keep in rest)
+    assert left_out == (fewest if biased else without)
+    tuned = KernelMeanClassifier(rho=rho).fit(X, y)
+    found_there = (tuned.sigma_, tuned.rho_, tuned.bias_)
+    np.testing.assert_allclose(found_there, (found.sigma, found.weights[1], found.biases[1]), rtol=1e-9)
+
+
+def test_what_is_given_stays_as_given():
+    X, y = blobs(80, 2)
+    given = {"sigma": 0.7, "rho": 0.35, "bias": 0.01}
+    for free in given:
+        fixed = {name: value for name, value in given.items() if name != free}
+        model = KernelMeanClassifier(**fixed).fit(X, y)
+        for name, value in fixed.items():
+            assert getattr(model, f"{name}_") == pytest.approx(value, rel=1e-12)
+
+
+def test_class_weights_of_many_classes_lower_the_errors():
+    rng = np.random.default_rng(2)
+    y = np.repeat([0, 1, 2], [300, 60, 20])
+    X = rng.normal(size=(380, 2)) + np.array([[0, 0], [1.5, 0], [0, 1.5]])[y]
+    log_p = leave_one_out_log_means(X, y, 3, np.array([1.0]))[0]
+    found = leave_one_out(X, y, 3, sigma=1.0)
+    errors = [(np.argmax(log_p + np.log(w), axis=1) != y).sum() for w in (found.weights, np.ones(3), np.bincount(y))]
+    assert errors[0] < min(errors[1:])
+
+
+def test_without_fit_the_machine_tunes_as_rows_double():
+    X, y = blobs(100, 2)
+    stream = KernelMeanClassifier().partial_fit(X, y)
+    fitted = KernelMeanClassifier().fit(X[:64], y[:64])
+    assert (stream.sigma_, stream.rho_, stream.bias_) == (fitted.sigma_, fitted.rho_, fitted.bias_)
+    fitted.partial_fit(X[64:], y[64:])  # tuned at 64 rows, not again before 128
+    np.testing.assert_allclose(fitted.decision_function(X), stream.decision_function(X), rtol=1e-12)
+
+
+# ---------------------------------------------------------------------- other kernels
+
+
+def test_the_linear_kernel_is_the_nearest_mean():
+    for classes in (2, 4):
+        X, y = blobs(200, 5, classes)
+        model = KernelMeanClassifier("linear", tune=None).partial_fit(X[:150], y[:150])
+        means = np.stack([X[:150][y[:150] == c].mean(axis=0) for c in range(classes)])
+        assert model.predict(X).tolist() == squared_distances(X, means).argmin(axis=1).tolist()
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "function"])
+def test_other_kernels_row_by_row(kernel):
+    X, y = blobs(70, 3, seed=5)
+    by_rows = {
+        "linear": lambda a, b: a @ b,
+        "poly": lambda a, b: (0.5 * (a @ b) + 2.0) ** 2,
+        "function": lambda a, b: np.minimum(a, b).sum(),
+    }[kernel]
+    given = (lambda A, B: np.minimum(A[:, None], B).sum(axis=2)) if kernel == "function" else kernel
+    common = {"sigma": 0.5, "coef0": 2.0, "degree": 2}
+    train = np.arange(50)
+    free = KernelMeanClassifier(given, tune=None, **common).fit(X[train], y[train])
+    fixed = KernelMeanClassifier(given, rho=0.3, bias=-0.4, **common).fit(X[train], y[train])
+    tuned = KernelMeanClassifier(given, **common).fit(X[train], y[train])
+
+    def means(x, rows=train):
+        return [np.mean([by_rows(x, X[i]) for i in rows if y[i] == c]) for c in (0, 1)]
+
+    norms = [np.mean([by_rows(X[i], X[j]) for i in train for j in train if y[i] == y[j] == c]) for c in (0, 1)]
+    for x in X[50:]:
+        low, high = means(x)
+        half_way = 0.5 * (high - norms[1] / 2) - 0.5 * (low - norms[0] / 2)
+        np.testing.assert_allclose(free.decision_function(x[None])[0], half_way, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            fixed.decision_function(x[None])[0], 0.3 * high - 0.7 * low - 0.4, rtol=1e-9, atol=1e-12
+        )
+    left_out = np.array([means(X[i], np.delete(train, i)) for i in train])
+    scores = tuned.rho_ * left_out[:, 1] - (1 - tuned.rho_) * left_out[:, 0] + tuned.bias_
+    found = ((scores > 0) != y[train]).sum()
+    for rho in (0.1, 0.4, 0.5, 0.6, 0.9):
+        for bias in np.linspace(-3, 3, 25):
+            tried = rho * left_out[:, 1] - (1 - rho) * left_out[:, 0] + bias
+            assert found <= ((tried > 0) != y[train]).sum()
+
+
+def test_a_kernel_function_that_gives_no_matrix_is_refused():
+    with pytest.raises(InvalidInput, match="finite numbers of shape"):
+        KernelMeanClassifier(lambda A, B: A).fit(*blobs())
+
+
+# ---------------------------------------------------------------------- size, files, parameters
+
+
+def test_no_matrix_of_all_pairs_is_ever_held():
+    X, y = blobs(6000, 4)
+    model = KernelMeanClassifier(sigma=1.0, rho=0.5, bias=0.0).fit(X, y)
+    tracemalloc.start()
+    model.predict(X)
+    predicting = tracemalloc.get_traced_memory()[1]
+    tracemalloc.reset_peak()
+    leave_one_out_log_means(X, y, 2, np.array([1.0, 2.0]))
+    tuning = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert max(predicting, tuning) < 25_000_000  # all pairs would weigh 288,000,000
+
+
+def test_a_damaged_state_is_refused():
+    X, y = blobs()
+    model = KernelMeanClassifier().fit(X, y)
+    assert dumps(loads(dumps(model))) == dumps(model)
+    core = model._core
+    for name, value in {
+        "counts": core.counts + 1,
+        "sigma": np.array([-1.0]),
+        "biases": np.array([np.inf, 0.0]),
+    }.items():
+        with pytest.raises(ValueError, match="not those of a kernel mean machine"):
+            core.restore({**core.state(), name: value})
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"kernel": "cubic"},
+        {"sigma": 0.0},
+        {"rho": 1.5},
+        {"rho": (0.5, -0.5)},
+        {"bias": float("nan")},
+        {"degree": 0},
+        {"coef0": -1},
+        {"tune": "test"},
+        {"budget": 0},
+        {"forgetting": 0.1},
+        {"kernel": "linear", "budget": 8},
+        {"dtype": "float16"},
+        {"progress": 1},
+    ],
+)
+def test_parameters_are_checked(broken):
+    with pytest.raises(InvalidParameter, match="KernelMeanClassifier"):
+        KernelMeanClassifier(**broken).fit(*blobs())

@@ -1,0 +1,130 @@
+"""What every regressor obeys: the laws of `tests.laws` that do not speak of classes, and a few of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.laws import (
+    chunks_do_not_matter,
+    fit_forgets,
+    fresh,
+    learned,
+    nothing_is_shared,
+    saving_is_the_identity,
+    the_same_seed_gives_the_same_model,
+)
+from thalweg import OnlineLinearRegression
+from thalweg.errors import InvalidInput
+from thalweg.rates import InverseSqrt
+from thalweg.store import dumps
+
+#: Every regressor, in every mode that has a path of its own.
+REGRESSORS = {
+    "sgd": OnlineLinearRegression(),
+    "sgd-paper": OnlineLinearRegression(InverseSqrt(0.5), intercept=False),
+    "sgd-averaged": OnlineLinearRegression(0.05, averaged=True, penalty=0.01),
+    "sgd-fading-average": OnlineLinearRegression(0.05, averaged=True, forgetting=0.1),
+    "rls": OnlineLinearRegression(solver="rls"),
+    "rls-raw": OnlineLinearRegression(solver="rls", intercept=False, forgetting=0.01),
+    "rls-forgetting": OnlineLinearRegression(solver="rls", forgetting=0.02),
+    "rls-ridge": OnlineLinearRegression(solver="rls", penalty=0.1),
+    "rls-ridge-forgetting": OnlineLinearRegression(solver="rls", penalty=0.5, forgetting=0.1),
+}
+
+
+def predicting_changes_nothing(model, X, y):
+    model = learned(model, X, y)
+    before = dumps(model)
+    model.predict(X)
+    assert model.score(X, y) <= 1
+    for x in X[:5]:
+        model.predict_one(x)
+    assert dumps(model) == before
+
+
+def predict_then_learn_is_the_loop(model, X, y):
+    fast = fresh(model).predict_then_learn(X, y)
+    slow = fresh(model)
+    assert slow.predict_one(X[0]) is None
+    answers = [np.zeros_like(y[0])]
+    slow.learn_one(X[0], y[0].tolist())
+    for x, target in zip(X[1:], y[1:].tolist(), strict=True):
+        answers.append(slow.predict_one(x))
+        np.testing.assert_array_equal(slow.predict(x[None])[0], answers[-1])
+        slow.learn_one(x, target)
+    np.testing.assert_array_equal(fast, np.array(answers))
+
+
+def the_coefficients_are_the_answer(model, X, y):
+    """On the way as at the end, and asking for them changes nothing."""
+    asked = fresh(model)
+    answers, coef, intercept = asked.predict_then_learn(X, y, with_coef=True)
+    plain = fresh(model)
+    np.testing.assert_array_equal(plain.predict_then_learn(X, y), answers)
+    assert dumps(plain) == dumps(asked)
+    np.testing.assert_array_equal(coef[-1], asked.coef_)
+    np.testing.assert_array_equal(intercept[-1], asked.intercept_)
+    size = np.abs(answers).max() + np.abs(X @ asked.coef_.T).max() + np.abs(asked.intercept_).max()
+    np.testing.assert_allclose(X @ asked.coef_.T + asked.intercept_, asked.predict(X), rtol=0, atol=1e-9 * size)
+    if len(X) > 2:
+        before = np.einsum("...p,p->...", coef[-2], X[-1]) + intercept[-2]
+        np.testing.assert_allclose(before, answers[-1], rtol=0, atol=1e-9 * size)
+
+
+def targets_do_not_know_each_other(model, X, y):
+    """Several targets at once are the models of each alone, to the last bit."""
+    columns = np.column_stack([y.reshape(len(y), -1)[:, 0], -3 * X[:, 0] + 1, np.arange(len(y))])
+    answers = fresh(model).predict_then_learn(X, columns)
+    for j in range(3):
+        np.testing.assert_array_equal(fresh(model).predict_then_learn(X, columns[:, j]), answers[:, j])
+
+
+def a_refused_call_changes_nothing(model, X, y):
+    bad_X, bad_y = X.copy(), y.copy()
+    bad_X[-1, -1] = np.nan
+    bad_y[-1] = np.inf
+    for unlearned in (fresh(model), learned(model, X, y)):
+        before = dumps(unlearned)
+        for rows, targets in (
+            (bad_X, y),
+            (X, bad_y),
+            (X, y[:-1]),
+            (X, None),
+            (X, np.full(y.shape, "a")),
+            (X[:, :0], y),
+        ):
+            for call in (unlearned.partial_fit, unlearned.predict_then_learn, unlearned.fit):
+                with pytest.raises(InvalidInput):
+                    call(rows, targets)
+        for row, target in (
+            (bad_X[-1], y[0]),
+            (X[0], bad_y[-1]),
+            (X[0], "1"),
+            (X[0], None),
+            (X[0], [[1.0]]),
+            (3, y[0]),
+        ):
+            with pytest.raises(InvalidInput):
+                unlearned.learn_one(row, target)
+        assert dumps(unlearned) == before
+    for rows, targets in ((np.c_[X, X], y), (X, np.c_[y, y, y])):  # another width than was learned
+        with pytest.raises(InvalidInput):
+            unlearned.partial_fit(rows, targets)
+        with pytest.raises(InvalidInput):
+            unlearned.learn_one(rows[0], targets[0])
+    assert dumps(unlearned) == before
+
+
+LAWS = [
+    predicting_changes_nothing,
+    chunks_do_not_matter,
+    predict_then_learn_is_the_loop,
+    the_coefficients_are_the_answer,
+    targets_do_not_know_each_other,
+    nothing_is_shared,
+    saving_is_the_identity,
+    the_same_seed_gives_the_same_model,
+    fit_forgets,
+    a_refused_call_changes_nothing,
+]
