@@ -133,7 +133,7 @@ def test_an_interruption_leaves_the_old_file_as_it_was(
         yield streams.Stagger().take(5)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("thalweg.cli.generate._blocks", interrupted)
+    monkeypatch.setattr(streams.Stagger, "batches", interrupted)
     assert run("stagger", "-o", path)[0] == 130
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [(path.name, "old")]
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from thalweg.errors import InvalidInput
 from thalweg.report.page.content import SCHEMA, Metrics, as_metrics
@@ -96,15 +95,14 @@ def gather(runs: Sequence[RecordedRun]) -> list[DataSet]:
 
 
 def _require_same_rows(first: RecordedRun, other: RecordedRun) -> None:
-    def aspects(run: RecordedRun) -> Iterator[tuple[str, Any]]:
-        yield "learned the label", run.metrics["run"]["target"]
-        yield "read a number of rows of", run.metrics["rows"]["read"]
-        yield "answered a number of rows of", run.metrics["rows"]["answered"]
+    def deeds(run: RecordedRun) -> tuple[str, ...]:
+        target, rows = run.metrics["run"]["target"], run.metrics["rows"]
+        return f"learned the label {target}", f"read {rows['read']:,} rows", f"answered {rows['answered']:,} rows"
 
-    for (what, one), (_, two) in zip(aspects(first), aspects(other), strict=True):
+    for one, two in zip(deeds(first), deeds(other), strict=True):
         if one != two:
             raise InvalidInput(
-                f"{first.path} and {other.path} do not belong together: one {what} {one}, the other {two}"
+                f"{first.path} and {other.path} do not belong together: the first {one}, the second {two}"
             )
 
 
