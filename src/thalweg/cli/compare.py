@@ -49,9 +49,9 @@ def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> Non
         (name, *(_number(score[key]) for key in ("error", "recent", "kappa", "kappa_temporal")))
         for name, score in _scores(data)
     ]
-    console.print(tables.plain(("", "error", "lately", "κ", "κ temporal"), lines), "")
+    console.print(tables.lines(("", "error", "lately", "κ", "κ temporal"), lines), "")
     headers = ("", "differ-\nence", "only\nfirst", "only\nsecond", "McNemar\np", "win-\ndows", "Wilcoxon\np")
-    console.print(tables.plain(headers, [_cells(pair) for pair in pairs]))
+    console.print(tables.lines(headers, [_cells(pair) for pair in pairs]))
     console.print(f"\n{' '.join(_notes(data, pairs))}")
 
 
@@ -109,12 +109,11 @@ def _ranked(console: Console, sets: Sequence[DataSet], ranks: Ranking) -> None:
     ]
     mean_ranks = ("mean rank", *(f"{rank:.2f}" for rank in ranks.test.mean_ranks))
     console.print("Errors\n", style="bold")
-    console.print(tables.plain(("", *ranks.names), [*lines, [""] * len(mean_ranks), mean_ranks]), "")
+    console.print(tables.lines(("", *ranks.names), [*lines, [""] * len(mean_ranks), mean_ranks]), "")
     verdict = "differ" if ranks.test.p_value < 0.05 else "cannot be told apart"
     console.print(
-        f"Over {len(sets)} data sets the models {verdict}: Friedman's test has p = {_p(ranks.test.p_value)} "
-        f"(Iman and Davenport's form {_p(ranks.test.f_p_value)}). Two models differ (Nemenyi, 0.05) where their mean "
-        f"ranks are at least {ranks.difference:.2f} apart."
+        f"Over {len(sets)} data sets the models {verdict}, p = {_p(ranks.test.p_value)} by Friedman's test. "
+        f"Two of them differ where their mean ranks are at least {ranks.difference:.2f} apart (Nemenyi, 0.05)."
     )
 
 

@@ -150,16 +150,6 @@ def scores(measures: Sequence[str], lines: Mapping[str, Sequence[float | None]])
     return table
 
 
-def plain(headers: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
-    """Cells as they are, the first column to the left, the others to the right."""
-    table = _empty()
-    for number, header in enumerate(headers):
-        table.add_column(header, justify="right" if number else "left", no_wrap=True, vertical="bottom")
-    for line in lines:
-        table.add_row(*line)
-    return table
-
-
 def speeds(lines: Mapping[str, Mapping[str, float]]) -> Table:
     """Measures of several models, a line each with the same ones, whole numbers from a thousand on."""
     table = _empty()
