@@ -43,4 +43,4 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
     if "table" in notes:
         console.print("\nColumns")
         plan = Plan.from_json(notes["table"]["plan"])
-        console.print(tables.plain(("column", "kind", "what is done"), plan.describe(), names=3))
+        console.print(tables.words(("column", "kind", "what is done"), plan.describe()))

@@ -20,4 +20,4 @@ def models() -> None:
         for name, choice in MODELS.items()
     ]
     console = Console(markup=False, highlight=False)
-    console.print(tables.plain(("model", "what it is", "when to use it", "--rate"), lines, names=4))
+    console.print(tables.words(("model", "what it is", "when to use it", "--rate"), lines))

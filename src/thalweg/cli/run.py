@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from thalweg.run.learning import Moment, Run
+    from thalweg.run.learning import Moment
 
 #: Seconds between lines, or between redrawings, of the live view.
 _PLAIN_SECONDS, _LIVE_SECONDS = 5.0, 0.2
@@ -88,7 +88,10 @@ def run(
     writable_folder(folder)
     try:
         resumed = resume and begun.resume()
-        begun.go(_Silent() if quiet or json else _View(begun))
+        view = None if quiet or json else _View()
+        begun.go(view or _say_nothing)
+        if view is not None:
+            view.close()
     except Exception:
         begun.leave_nothing_half_done(existed)
         raise
@@ -148,20 +151,18 @@ def _tell(metrics: dict[str, Any], folder: Path, resumed: bool) -> None:
         shown = ", ".join(f"{row:,}" for row in changes[:8]) + (" …" if len(changes) > 8 else "")
         console.print(f"The error changed at row {shown}.", soft_wrap=True)
     console.print("\nColumns")
-    console.print(tables.plain(("column", "kind", "what is done"), metrics["columns"], names=3))
+    console.print(tables.words(("column", "kind", "what is done"), metrics["columns"]))
     console.print(f"\nReport: {folder / 'report.html'}", soft_wrap=True)
 
 
-class _Silent:
-    def __call__(self, moment: Moment) -> None:
-        pass
+def _say_nothing(moment: Moment) -> None:
+    """No live view."""
 
 
 class _View:
     """Rows a second, errors now and overall, on one line that is redrawn; lines of their own where it cannot be."""
 
-    def __init__(self, run: Run) -> None:
-        self._size = run.source.size
+    def __init__(self) -> None:
         self._began = self._told = time.monotonic()
         self._terminal = sys.stderr.isatty()
 
@@ -185,3 +186,9 @@ class _View:
         else:
             sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
+
+    def close(self) -> None:
+        """Leave the line."""
+        if self._terminal:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -37,23 +38,39 @@ class Encoder:
         self.bad_rows = bad_rows
         self.missing = missing
 
-    def encode(self, chunk: Chunk, *, learn: bool = True) -> Encoded:
-        """The features of each row; an `InvalidInput` that names file, row and column changes nothing."""
+    def encode(self, chunk: Chunk, *, learn: bool = True, unusable: Collection[tuple[int, str, str]] = ()) -> Encoded:
+        """The features of each row; an `InvalidInput` that names file, row and column changes nothing.
+
+        Parameters
+        ----------
+        chunk : Chunk
+            The rows.
+        learn : bool
+            Whether to remember what was seen.
+        unusable : collection of (place, column, what is wrong)
+            Cells of other columns for which rows are bad, too.
+        """
+        wrong = list(unusable)
+        found: list[Any] = []
+        for column in self.plan.columns:
+            values, cells = self._parse(column, chunk)
+            wrong += [(at, column.name, what) for at, what in cells]
+            found.append(values)
         bad = list(chunk.bad)
+        taken: set[int] = set()
+        for at, name, what in sorted(wrong, key=lambda each: each[0]):
+            if at not in taken:
+                bad.append(chunk.complaint(at, name, what))
+                taken.add(at)
         if bad and self.bad_rows == "error":
             raise InvalidInput(str(bad[0]))
         good = np.ones(len(chunk), dtype=np.bool_)
-        parsed: list[Any] = []
-        for column in self.plan.columns:
-            values, wrong = self._parse(column, chunk)
-            good[[at for at, _ in wrong]] = False
-            bad += [chunk.complaint(at, column.name, what) for at, what in wrong]
-            parsed.append(values)
+        good[list(taken)] = False
         kept = np.flatnonzero(good)
         X = np.empty((len(kept), len(self.plan.feature_names)))
         gaps = np.zeros(len(kept), dtype=np.bool_)
         start = 0
-        for column, values in zip(self.plan.columns, parsed, strict=True):
+        for column, values in zip(self.plan.columns, found, strict=True):
             end = start + len(column.features)
             chosen = values if good.all() else _chosen(values, kept)
             column.encode(chosen, X[:, start:end], learn=learn)
@@ -65,21 +82,11 @@ class Encoder:
 
     def _parse(self, column: Column, chunk: Chunk) -> tuple[Any, list[tuple[int, str]]]:
         """The values of a column, and the places where there is none, with the reason."""
-        cells = chunk.column(column.name)
-        wrong: list[tuple[int, str]] = []
-        try:
-            values = column.parse(cells)
-        except BadCell as error:
-            if self.bad_rows == "error":
-                raise InvalidInput(str(chunk.complaint(error.at, column.name, error.what))) from error
-            values, wrong = _one_by_one(column, cells)
+        values, wrong = parsed(column, chunk.column(column.name))
         if self.missing == "error":
-            places = np.flatnonzero(column.missing(values))
-            if len(places) and self.bad_rows == "error":
-                complaint = chunk.complaint(int(places[0]), column.name, "the value is missing")
-                raise InvalidInput(str(complaint))
             seen = {at for at, _ in wrong}
-            wrong += [(int(at), "the value is missing") for at in places if int(at) not in seen]
+            places = (int(at) for at in np.flatnonzero(column.missing(values)))
+            wrong += [(at, "the value is missing") for at in places if at not in seen]
         return values, wrong
 
     def state(self) -> dict[str, Any]:
@@ -92,10 +99,14 @@ class Encoder:
             column.restore(state[column.name])
 
 
-def _one_by_one(column: Column, cells: Any) -> tuple[Any, list[tuple[int, str]]]:
-    """Each cell by itself: the values, with those missing that are none, and what is wrong with them."""
+def parsed(column: Column, cells: Any) -> tuple[Any, list[tuple[int, str]]]:
+    """The values of a column, with those missing that are none, and what is wrong with them."""
     import pyarrow as pa
 
+    try:
+        return column.parse(cells), []
+    except BadCell:
+        pass  # then each cell by itself
     values: list[Any] = cells.to_pylist()
     wrong: list[tuple[int, str]] = []
     for at, value in enumerate(values):

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.columns import Encoder, Plan, Target, plan_columns
-from thalweg.columns.cells import BadCell, moments
+from thalweg.columns.encoder import parsed
+from thalweg.columns.kinds import TimeColumn
 from thalweg.columns.plan import HEAD_ROWS
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.files import write_atomically
@@ -79,30 +80,33 @@ class Run:
 
     # ------------------------------------------------------------------ the loop
 
-    def go(self, tell: Callable[[Moment], None] = lambda moment: None) -> None:
-        """Work through the source, from where the last checkpoint was."""
+    def go(self, tell: Callable[[Moment], None] = lambda moment: None, checkpoint_seconds: float | None = None) -> None:
+        """Work through the source, from where the last checkpoint was; the next one comes after so many seconds."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        due = time.monotonic() + _EVERY_SECONDS
+        due = time.monotonic() + (_EVERY_SECONDS if checkpoint_seconds is None else checkpoint_seconds)
         try:
             for chunk in itertools.islice(self._chunks(), self.chunks_done, None):
                 self._take(chunk)
                 self.chunks_done += 1
-                tell(Moment(self.answered, self.board, self.board.seen.get("rate"), None))
-                if time.monotonic() >= due:
+                tell(Moment(self.answered, self.board, self.board.seen.get("rate"), self.source.share))
+                if time.monotonic() >= due and self.predictions is not None:
                     began = time.monotonic()
                     self._checkpoint()
                     now = time.monotonic()
-                    due = now + max(_EVERY_SECONDS, _TIMES_ITS_COST * (now - began))
+                    pause = max(_EVERY_SECONDS, _TIMES_ITS_COST * (now - began))
+                    due = now + (pause if checkpoint_seconds is None else checkpoint_seconds)
         finally:
             if self.predictions is not None:
                 self.predictions.close()
         if self.encoder is None:
-            raise InvalidInput(f"{self.source.given} has a header but no rows")
+            rows = f"no row that can be used: {self.complaints[0]}" if self.complaints else "a header but no rows"
+            raise InvalidInput(f"{self.source.given} has {rows}")
 
     def _chunks(self) -> Iterator[Chunk]:
         """Chunks of the source; the first is the head that settles the columns."""
         left = self.options.limit
-        for chunk in chunks(self.source.blocks(), self.options.chunk, head=HEAD_ROWS):
+        size = self.options.chunk or _growing_chunk
+        for chunk in chunks(self.source.blocks(), size, head=HEAD_ROWS):
             if left is None:
                 yield chunk
                 continue
@@ -112,20 +116,23 @@ class Run:
                 return
 
     def _take(self, chunk: Chunk) -> None:
-        if len(chunk) == 0 and self.options.bad_rows == "skip":
+        if chunk.bad and self.options.bad_rows == "error":
+            raise InvalidInput(str(chunk.bad[0]))
+        self.read += len(chunk) + len(chunk.bad)
+        if len(chunk) == 0:
             self._complain(chunk.bad)
             return
         if self.encoder is None:
             self.encoder = self._plan(chunk)
-        encoded = self.encoder.encode(chunk)
+        now, label_time, untimed = self._times(chunk)
+        encoded = self.encoder.encode(chunk, unusable=untimed)
         labels, has_label = self.target.labels(chunk)
         labels, has_label = labels[encoded.kept], has_label[encoded.kept]
-        now, label_time = self._times(chunk, encoded.kept)
-        if label_time is not None:
+        if now is not None and label_time is not None:
+            now, label_time = now[encoded.kept], label_time[encoded.kept]
             has_label = has_label & (label_time != _NEVER)
         number = np.arange(self.answered + 1, self.answered + len(labels) + 1)
         self._complain(encoded.bad)
-        self.read += len(chunk) + len(chunk.bad)
         self.answered += len(labels)
         self.unlabelled += int((~has_label).sum())
         work = self.schedule.plan(encoded.X, labels, has_label, number, now, label_time)
@@ -158,22 +165,23 @@ class Run:
         return Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
 
     def _times(
-        self, chunk: Chunk, kept: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]:
-        """When rows and labels come, in microseconds, where the table tells."""
+        self, chunk: Chunk
+    ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None, list[tuple[int, str, str]]]:
+        """When rows and labels come, in microseconds, where the table tells; and the rows of which it does not."""
         if self.options.label_time is None or self.options.time is None:
-            return None, None
+            return None, None, []
         found = []
+        untimed: list[tuple[int, str, str]] = []
         for name in (self.options.time, self.options.label_time):
-            try:
-                when = moments(chunk.column(name))[kept]
-            except BadCell as error:
-                raise InvalidInput(str(chunk.complaint(error.at, name, error.what))) from error
-            if name == self.options.time and np.isnat(when).any():
-                at = int(kept[int(np.isnat(when).argmax())])
-                raise InvalidInput(str(chunk.complaint(at, name, "the time of the row is missing")))
-            found.append(np.where(np.isnat(when), _NEVER, when.astype(np.int64)))
-        return found[0], found[1]
+            when, wrong = parsed(TimeColumn(name, hours=True), chunk.column(name))
+            missing = np.isnat(when)
+            if name == self.options.time:
+                seen = {at for at, _ in wrong}
+                places = (int(at) for at in np.flatnonzero(missing))
+                wrong += [(at, "the time of the row is missing") for at in places if at not in seen]
+            untimed += [(at, name, what) for at, what in wrong]
+            found.append(np.where(missing, _NEVER, when.astype(np.int64)))
+        return found[0], found[1], untimed
 
     def _answer(self, work: Work) -> dict[str, NDArray[Any]]:
         """What each row in hand was answered, now or before, and what scoring needs of it."""
@@ -301,8 +309,15 @@ class Run:
         write_atomically(self.folder / "options.toml", self.options.to_toml().encode())
 
     def forget_checkpoint(self) -> None:
-        """The run is finished: there is nothing to go on from."""
+        """The run is finished: there is nothing to go on from, and no use for files that a kill left unfinished."""
         (self.folder / CHECKPOINT).unlink(missing_ok=True)
+        for unfinished in self.folder.glob(".*.part"):
+            unfinished.unlink(missing_ok=True)
+
+
+def _growing_chunk(rows: int) -> int:
+    """Small chunks while there are few rows, so that curves have points; large ones later, for speed."""
+    return 1 << min(15, max(8, (rows // 64).bit_length()))
 
 
 #: The time of a label that never comes.
@@ -312,18 +327,21 @@ _NEVER = np.iinfo(np.int64).max
 def _confidences(
     proba: NDArray[np.float64] | None, classes: list[str], truth: Texts, answers: Texts
 ) -> dict[str, NDArray[np.float64]]:
-    """The probability of the truth and of the answer, and the squared distance from the truth."""
+    """The probability of the truth and of the answer, and the squared distance from the truth.
+
+    NaN before the first label, when there is no class to have a probability.
+    """
     if proba is None or not classes:
-        alike = np.full(len(truth), np.nan)
-        return {"of_truth": alike, "of_answer": alike, "squared": alike}
+        nothing = np.full(len(truth), np.nan)
+        return {"of_truth": nothing, "of_answer": nothing, "squared": nothing}
     table = np.nan_to_num(proba)
     rows = np.arange(len(truth))
     # A truth or an answer that is no class yet has its probability in a further column of zeros.
     table = np.concatenate([table, np.zeros((len(table), 1))], axis=1)
-    of_truth = table[rows, _places(truth, classes)]
+    of_truth = np.where(answers == "", np.nan, table[rows, _places(truth, classes)])
     return {
         "of_truth": of_truth,
-        "of_answer": table[rows, _places(answers, classes)],
+        "of_answer": np.where(answers == "", np.nan, table[rows, _places(answers, classes)]),
         "squared": np.square(table).sum(axis=1) - 2 * of_truth + 1.0,
     }
 

@@ -31,7 +31,7 @@ class RunOptions:
     bad_rows: Literal["error", "skip"] = "error"
     delimiter: str | None = None
     encoding: str = "utf-8"
-    chunk: int = 8192
+    chunk: int | None = None
     limit: int | None = None
     seed: int = 0
     out: str = "thalweg-run"

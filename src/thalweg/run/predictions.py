@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.errors import InvalidInput
+
 COLUMNS = ("row", "label", "answer", "probability")
 
 
@@ -16,6 +18,8 @@ class PredictionsFile:
     """``predictions.csv``: the number of the row, its label or nothing, the answer, and how probable it seemed."""
 
     def __init__(self, path: Path, *, length: int = 0) -> None:
+        if length and path.stat().st_size < length:
+            raise InvalidInput(f"{path} is shorter than the checkpoint says: start the run anew, without --resume")
         self.path = path
         self._file = path.open("r+b" if length else "wb")
         self._file.truncate(length)
@@ -39,7 +43,9 @@ class PredictionsFile:
                 "row": number,
                 "label": _texts(label),
                 "answer": _texts(answer),
-                "probability": pa.nulls(len(number)) if probability is None else np.round(probability, 6),
+                "probability": pa.nulls(len(number))
+                if probability is None
+                else pa.array(np.round(probability, 6), from_pandas=True),
             }
         )
         csv.write_csv(table, self._file, csv.WriteOptions(include_header=False, quoting_style="needed"))

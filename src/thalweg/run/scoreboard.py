@@ -38,7 +38,8 @@ class Scoreboard:
         #: Truth by answer, for each answerer; answers before any label stand for themselves at the end.
         self.confusion = np.zeros((3, 0, 1), dtype=np.int64)
         self.surprise = self.squared = 0.0
-        self.with_proba = False
+        #: Rows that were answered with a probability: all after the first label, if the model has any.
+        self.with_proba = 0
         self.bins = np.zeros((3, _BINS))  # rows, sum of confidence, right answers
         self.every = 1
         self.points: list[list[float]] = []
@@ -68,7 +69,9 @@ class Scoreboard:
         for i, name in enumerate(ANSWERERS[1:], 1):
             self.blocks[name].add(wrong[0].astype(np.int64) - wrong[i])
         if of_truth is not None and of_answer is not None and squared is not None:
-            self.with_proba = True
+            known = ~np.isnan(of_answer)
+            of_truth, of_answer, squared, right = of_truth[known], of_answer[known], squared[known], ~wrong[0, known]
+            self.with_proba += len(of_answer)
             self.surprise = _add(self.surprise, -np.log(np.maximum(of_truth, _LEAST)))
             self.squared = _add(self.squared, squared)
             where = np.minimum((of_answer * _BINS).astype(np.int64), _BINS - 1)
@@ -76,7 +79,7 @@ class Scoreboard:
                 here = where == i
                 self.bins[0, i] += here.sum()
                 self.bins[1, i] = _add(self.bins[1, i], of_answer[here])
-                self.bins[2, i] += (here & ~wrong[0]).sum()
+                self.bins[2, i] += (here & right).sum()
         return np.asarray(wrong[0])
 
     def _count(self, truth: NDArray[np.str_], answers: dict[str, NDArray[np.str_]]) -> None:
@@ -136,7 +139,7 @@ class Scoreboard:
             "kappa_temporal": _gain(float(error), float(self.mistakes[1] / self.rows)),
         }
         if name == "model" and self.with_proba:
-            found |= {"log_loss": self.surprise / self.rows, "brier": self.squared / self.rows}
+            found |= {"log_loss": self.surprise / self.with_proba, "brier": self.squared / self.with_proba}
         return found
 
     def calibration(self) -> dict[str, Any] | None:
@@ -191,7 +194,7 @@ class Scoreboard:
         shape = (3, len(self.classes), len(self.classes) + 1)
         self.confusion = np.array(state["confusion"], dtype=np.int64).reshape(shape)
         self.surprise, self.squared = float(state["surprise"]), float(state["squared"])
-        self.with_proba, self.every = bool(state["with_proba"]), int(state["every"])
+        self.with_proba, self.every = int(state["with_proba"]), int(state["every"])
         self.traces = list(state["traces"])
         self.bins, self.points = np.array(state["bins"]), [list(point) for point in state["points"]]
         for name, blocks in state["blocks"].items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,9 +63,11 @@ class Chunk:
         raise IndexError(at)
 
 
-def chunks(blocks: Iterable[Block], size: int, head: int | None = None) -> Iterator[Chunk]:
-    """Chunks of ``size`` rows; the last may be shorter, and the first has ``head`` rows where that is given."""
-    wanted = head or size
+def chunks(blocks: Iterable[Block], size: int | Callable[[int], int], head: int | None = None) -> Iterator[Chunk]:
+    """Chunks of ``size`` rows, which may depend on the rows before; the last may be shorter, the first is the head."""
+    size_after = size if callable(size) else lambda done: size
+    done = 0
+    wanted = head or size_after(0)
     pieces: list[Piece] = []
     bad: list[BadRow] = []
     have = 0
@@ -78,6 +80,7 @@ def chunks(blocks: Iterable[Block], size: int, head: int | None = None) -> Itera
             start, have = start + length, have + length
             if have == wanted:
                 yield Chunk(pieces, bad)
-                pieces, bad, have, wanted = [], [], 0, size
+                done += have
+                pieces, bad, have, wanted = [], [], 0, size_after(done)
     if pieces or bad:
         yield Chunk(pieces, bad)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
@@ -26,11 +26,14 @@ class Source:
     files: tuple[Path, ...]
     delimiter: str | None = None
     encoding: str = "utf-8"
+    _position: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
-    def size(self) -> int | None:
-        """Bytes on the disk, for a guess at the time left; None for a pipe."""
-        return sum(path.stat().st_size for path in self.files) if self.files else None
+    def share(self) -> float | None:
+        """How much of the bytes was read, for a guess at the time left; None where it is not known."""
+        if not self.files or "read" not in self._position:
+            return None
+        return self._position["read"] / max(1, sum(path.stat().st_size for path in self.files))
 
     def blocks(self) -> Iterator[Block]:
         """The rows, block by block; all files must have the columns of the first."""
@@ -45,10 +48,14 @@ class Source:
     def _all(self) -> Iterator[Block]:
         if not self.files:
             yield from self._read(sys.stdin.buffer, "standard input", None)
+        before = 0
         for path in self.files:
             try:
                 with path.open("rb") as file:
-                    yield from self._read(file, str(path), path)
+                    for block in self._read(file, str(path), path):
+                        self._position["read"] = before + file.tell()
+                        yield block
+                before += path.stat().st_size
             except OSError as error:
                 raise DataUnavailable(f"{path} cannot be read: {error.strerror or error}") from error
 
