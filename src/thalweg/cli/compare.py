@@ -133,7 +133,7 @@ def _draw(console: Console, ranks: Ranking, sets: int, out: Path) -> None:
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}".replace("-", "−")
+    return "" if value is None else f"{round(value, 4) + 0.0:.4f}".replace("-", "−")  # no negative zero
 
 
 def _p(value: float) -> str:
