@@ -52,7 +52,7 @@ def numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
         column = column.cast(column.type.value_type)
     if is_text(column):
         values = _from_text(column)
-    elif pa.types.is_null(column.type):
+    elif column.null_count == len(column):
         return np.full(len(column), np.nan)
     else:
         try:
@@ -98,13 +98,17 @@ def moments(column: pa.ChunkedArray) -> NDArray[np.datetime64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
     if is_text(column):
         column = trimmed(column)
         try:
             column = pc.cast(column, pa.timestamp("us"))
         except pa.ArrowInvalid:
             column = _moments_with_zones(column)
-    elif not pa.types.is_temporal(column.type):
+    elif column.null_count == len(column):
+        return np.full(len(column), np.datetime64("NaT", "us"))
+    elif not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
         raise BadCell(0, f"a column of type {column.type} holds no times")
     found = pc.cast(column, pa.timestamp("us"), safe=False).to_numpy()
     return np.asarray(found, dtype="datetime64[us]")

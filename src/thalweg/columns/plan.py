@@ -130,7 +130,7 @@ def _settle(name: str, column: pa.ChunkedArray, *, categorical: bool) -> Column 
 
     if categorical or pa.types.is_boolean(column.type):
         return _category(name, column, declared=categorical)
-    if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
+    if pa.types.is_nested(column.type) or "binary" in str(column.type):
         return f"left out: values of type {column.type} cannot be learned"
     if column.null_count == len(column) or (is_text(column) and trimmed(column).null_count == len(column)):
         return f"left out: all of the first {len(column):,} values are missing ({', '.join(MISSING[1:4])} or nothing)"

@@ -41,8 +41,13 @@ def answer(model_path: Path, given: str, *, bad_rows: Literal["error", "skip"] =
     source: Source = open_source(given, delimiter=notes["delimiter"], encoding=notes["encoding"])
     done = 0
     for chunk in chunks(source.blocks(), _ROWS):
-        if chunk.pieces:
-            _require_columns(chunk.pieces[0].table.column_names, plan, given)
+        if chunk.bad and bad_rows == "error":
+            raise InvalidInput(str(chunk.bad[0]))
+        if not chunk.pieces:
+            nobody = np.empty(0, dtype=np.int64)
+            yield Answered(nobody, np.empty(0, dtype=np.str_), None, chunk.bad)
+            continue
+        _require_columns(chunk.pieces[0].table.column_names, plan, given)
         encoded = encoder.encode(chunk, learn=False)
         number = encoded.kept + 1 + done
         done += len(chunk) + len(chunk.bad)

@@ -317,7 +317,7 @@ class Run:
 
 def _growing_chunk(rows: int) -> int:
     """Small chunks while there are few rows, so that curves have points; large ones later, for speed."""
-    return 1 << min(15, max(8, (rows // 64).bit_length()))
+    return 1 << min(15, max(9, (rows // 32).bit_length()))
 
 
 #: The time of a label that never comes.

@@ -70,3 +70,10 @@ def _texts(values: NDArray[np.str_]) -> Any:
     words, places = np.unique(values, return_inverse=True)
     dictionary = pa.array([word or None for word in words.tolist()], pa.string())
     return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), dictionary).cast(pa.string())
+
+
+def _numbers(values: NDArray[np.float64] | None, rows: int) -> Any:
+    """Six decimals are enough; NaN, of a row answered before any label, is nothing."""
+    import pyarrow as pa
+
+    return pa.nulls(rows) if values is None else pa.array(np.round(values, 6), from_pandas=True)

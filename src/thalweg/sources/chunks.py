@@ -72,15 +72,19 @@ def chunks(blocks: Iterable[Block], size: int | Callable[[int], int], head: int 
     bad: list[BadRow] = []
     have = 0
     for block in blocks:
-        bad += block.bad
+        unread = sorted(block.bad, key=lambda each: each.row)
         start = 0
         while start < len(block.table):
             length = min(wanted - have, len(block.table) - start)
             pieces.append(Piece(block, start, length))
             start, have = start + length, have + length
+            last = block.number_of(start - 1)
+            bad += [each for each in unread if each.row < last]
+            unread = [each for each in unread if each.row > last]
             if have == wanted:
                 yield Chunk(pieces, bad)
                 done += have
                 pieces, bad, have, wanted = [], [], 0, size_after(done)
+        bad += unread
     if pieces or bad:
         yield Chunk(pieces, bad)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,7 @@ from thalweg.sources.block import BadRow, Block
 
 _BLOCK_BYTES = 1 << 22
 _LONGEST_ROW = 1 << 28
+_NAME_IT = "name the encoding, as in --encoding latin-1"
 
 
 def read(stream: io.RawIOBase, name: str, delimiter: str, encoding: str) -> Iterator[Block]:
@@ -81,10 +83,7 @@ def _end_of_last_row(content: bytes) -> int:
 
 def _header(content: bytes, name: str, delimiter: str) -> tuple[list[str], bytes]:
     """The names of the columns, and what follows them."""
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        text = content.decode(errors="replace")
+    text = content.decode(errors="surrogateescape")
     lines = io.StringIO(text, newline="")
     names: list[str] = []
     while not names:
@@ -94,10 +93,12 @@ def _header(content: bytes, name: str, delimiter: str) -> tuple[list[str], bytes
         if not line:
             raise InvalidInput(f"{name} is empty")
         names = next(csv.reader([line], delimiter=delimiter), []) if line.strip() else []
-    for column in names:
-        if names.count(column) > 1:
+    for column, times in Counter(names).items():
+        if not column.isprintable() and any("\udc80" <= sign <= "\udcff" for sign in column):
+            raise InvalidInput(f"{name}: a column name in the header is not UTF-8; {_NAME_IT}")
+        if times > 1:
             raise InvalidInput(f"{name}: the column name {column!r} stands more than once in the header")
-    return names, content[len(text[: lines.tell()].encode()) :]
+    return names, content[len(text[: lines.tell()].encode(errors="surrogateescape")) :]
 
 
 def _parse(content: bytes, header: list[str], name: str, delimiter: str, first: int) -> Block:
@@ -124,15 +125,17 @@ def _parse(content: bytes, header: list[str], name: str, delimiter: str, first: 
             ),
         )
     except pa.ArrowInvalid as error:
-        raise InvalidInput(_explained(content, name, first, str(error))) from error
+        raise InvalidInput(_explained(content, header, name, delimiter, first, str(error))) from error
     return Block(table, name, first, bad)
 
 
-def _explained(content: bytes, name: str, first: int, said: str) -> str:
-    for number, line in enumerate(content.splitlines(), first):
-        try:
-            line.decode()
-        except UnicodeDecodeError as error:
-            found = f"the byte {line[error.start]:#x}"
-            return f"{name}, row {number:,}: {found} is not UTF-8; name the encoding, as in --encoding latin-1"
+def _explained(content: bytes, header: list[str], name: str, delimiter: str, first: int, said: str) -> str:
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        before = io.StringIO(content[: error.start].decode() + "?", newline="")
+        rows = [row for row in csv.reader(before, delimiter=delimiter) if row]
+        column = header[min(len(rows[-1]), len(header)) - 1]
+        what = f"the byte {content[error.start]:#x} is not UTF-8; {_NAME_IT}"
+        return str(BadRow(name, first + len(rows) - 1, column, what))
     return f"{name}, from row {first:,} on, cannot be read as CSV: {said}"

@@ -9,6 +9,7 @@ import io
 import itertools
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from thalweg.errors import InvalidInput
@@ -22,8 +23,9 @@ def read(stream: io.RawIOBase, name: str, encoding: str) -> Iterator[Block]:
     lines = io.TextIOWrapper(io.BufferedReader(stream, 1 << 20), encoding=encoding.replace("utf-8", "utf-8-sig"))
     columns: list[str] = []
     first = 1
+    written = (line for line in lines if not line.isspace())
     try:
-        while part := list(itertools.islice(lines, _LINES)):
+        while part := list(itertools.islice(written, _LINES)):
             block = _block(part, columns, name, first)
             if not columns:
                 columns = block.table.column_names
@@ -59,7 +61,8 @@ def _column(values: list[Any]) -> Any:
 
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int, float}:
-        return pa.array(values, type=pa.float64() if float in kinds else None)
+        with suppress(OverflowError):  # a whole number that no machine holds stays text, and is named as a bad cell
+            return pa.array(values, type=pa.float64() if float in kinds else None)
     if kinds == {bool} or kinds == {str}:
         return pa.array(values)
     return pa.array([None if value is None else _text(value) for value in values], type=pa.string())
