@@ -12,7 +12,7 @@
 //   n0, n1    rows before and after a cut
 //   1 / m     per_m
 //   σ²_W      variance              of the whole window
-//   ε_cut     chance                section 3.1, the form with the variance
+//   ε_cut     chance                the form with the variance
 //
 // Where we depart: 1. the paper tests after every row, we after every 32nd; 2. at an alarm the paper knows only that the
 // window shrank, we also tell the cut that showed it most clearly, with the means on its sides.
