@@ -46,6 +46,9 @@ def run(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was cut off.")] = False,
     figures: Annotated[bool, typer.Option("--figures", help="Also write every figure as PNG and SVG.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON, and nothing else.")] = False,
+    checkpoint_seconds: Annotated[
+        float | None, typer.Option(min=0, metavar="S", help="Seconds between checkpoints; by default 5 or more.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No live view.")] = False,
 ) -> None:
     """Learn a table of rows in time order; every row is answered before its label is learned."""
@@ -89,7 +92,7 @@ def run(
     try:
         resumed = resume and begun.resume()
         view = None if quiet or json else _View()
-        begun.go(view or _say_nothing)
+        begun.go(view or _say_nothing, checkpoint_seconds)
         if view is not None:
             view.close()
     except Exception:

@@ -104,15 +104,18 @@ class Run:
 
     def _chunks(self) -> Iterator[Chunk]:
         """Chunks of the source; the first is the head that settles the columns."""
-        left = self.options.limit
-        size = self.options.chunk or _growing_chunk
-        for chunk in chunks(self.source.blocks(), size, head=HEAD_ROWS):
-            if left is None:
-                yield chunk
-                continue
-            yield chunk.first(left)
-            left -= len(chunk)
-            if left <= 0:
+        limit, chunk_size = self.options.limit, self.options.chunk
+        given = 0
+
+        def size(done: int) -> int:
+            wanted = chunk_size or _growing_chunk(done)
+            return wanted if limit is None else min(wanted, limit - done)
+
+        head = HEAD_ROWS if limit is None else min(HEAD_ROWS, limit)
+        for chunk in chunks(self.source.blocks(), size, head=head):
+            yield chunk
+            given += len(chunk)
+            if given == limit:
                 return
 
     def _take(self, chunk: Chunk) -> None:

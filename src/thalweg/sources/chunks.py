@@ -36,15 +36,6 @@ class Chunk:
     def __len__(self) -> int:
         return sum(piece.length for piece in self.pieces)
 
-    def first(self, rows: int) -> Chunk:
-        """The first rows of it; all, where there are no more."""
-        pieces: list[Piece] = []
-        for piece in self.pieces:
-            if rows > 0:
-                pieces.append(Piece(piece.block, piece.start, min(piece.length, rows)))
-            rows -= piece.length
-        return Chunk(pieces, self.bad)
-
     def column(self, name: str) -> pa.ChunkedArray:
         """A column of all rows; its pieces may differ in type, since JSON has none."""
         import pyarrow as pa

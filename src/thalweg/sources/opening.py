@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
@@ -41,9 +41,9 @@ class Source:
         for block in self._all():
             if columns is None:
                 columns = block.table.column_names
-            elif block.table.column_names != columns:
+            elif sorted(block.table.column_names) != sorted(columns):
                 raise InvalidInput(_other_columns(block, columns))
-            yield block
+            yield replace(block, table=block.table.select(columns))
 
     def _all(self) -> Iterator[Block]:
         if not self.files:
@@ -123,8 +123,6 @@ def _other_columns(block: Block, columns: list[str]) -> str:
     theirs = block.table.column_names
     missing = [name for name in columns if name not in theirs]
     further = [name for name in theirs if name not in columns]
-    if not missing and not further:
-        return f"{block.file} has the columns of the first file in another order"
     told = [f"lacks {', '.join(map(repr, missing))}"] if missing else []
     told += [f"has {', '.join(map(repr, further))} besides"] if further else []
     return f"{block.file} {' and '.join(told)}: all files must have the columns of the first"
