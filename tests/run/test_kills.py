@@ -75,7 +75,7 @@ def write(folder: Path, kind: str) -> str:
 
 
 RUNS = {
-    "csv-auto": ("csv", ["--chunk", "60"]),
+    "csv-auto": ("csv", ["--chunk", "150"]),
     "gz-oldc-adaptive-delay": ("gz", ["--model", "oldc", "--adaptive", "--delay", "150", "--chunk", "30"]),
     "parquet-perceptron": ("parquet", ["--model", "perceptron", "--chunk", "40"]),
     "ndjson-folder-kernel-mean": ("ndjson", ["--model", "kernel-mean", "--delay", "7", "--chunk", "60"]),
@@ -130,7 +130,9 @@ def test_killed_runs_end_with_the_bytes_of_one_left_alone(name: str, tmp_path: P
     moments = random.Random(name)
     kills = in_the_middle = 0
     for _ in range(20 * KILLS):
-        if finish(processes, tmp_path, [*arguments, "--resume", "--checkpoint-seconds", "0"], moments.random() * lasted):
+        if finish(
+            processes, tmp_path, [*arguments, "--resume", "--checkpoint-seconds", "0"], moments.random() * lasted
+        ):
             assert results(tmp_path) == whole
         else:
             kills += 1
