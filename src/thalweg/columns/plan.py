@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg.columns.cells import MISSING, BadCell, is_text, moments, names, numbers, trimmed
+from thalweg.columns.cells import MISSING, BadCell, is_number, is_text, moments, names, numbers, trimmed
 from thalweg.columns.kinds import CategoryColumn, Column, NumberColumn, TimeColumn
 from thalweg.errors import InvalidInput
 
@@ -99,7 +99,7 @@ def plan_columns(
     reserved : sequence of str
         Columns with a part of their own, such as the time at which a label comes.
     """
-    present = head.pieces[0].table.column_names
+    present = head.column_names
     for name in (target, *drop, *categorical, *reserved):
         if name not in present:
             close = ", ".join(map(repr, present[:20])) + (", …" if len(present) > 20 else "")
@@ -137,7 +137,7 @@ def _settle(name: str, column: pa.ChunkedArray, *, categorical: bool) -> Column 
     try:
         values = numbers(column)
     except BadCell:
-        return _time(name, column) or _category(name, column, declared=False)
+        return _time(name, column) or _dirty_number(name, column) or _category(name, column, declared=False)
     if pa.types.is_temporal(column.type):
         return _time(name, column) or "left out: its times cannot be read"
     return NumberColumn(name, indicator=bool(np.isnan(values).any()))
@@ -150,6 +150,16 @@ def _time(name: str, column: pa.ChunkedArray) -> Column | None:
         return None
     known = found[~np.isnat(found)]
     return TimeColumn(name, hours=bool((known != known.astype("datetime64[D]")).any()))
+
+
+def _dirty_number(name: str, column: pa.ChunkedArray) -> Column | None:
+    """Numbers with some cells that are none, for which their rows are bad; categories recur, numbers rarely do."""
+    cells = names(column)
+    distinct = cells.drop_null().unique().to_pylist()
+    recurring = len(distinct) <= (len(cells) - cells.null_count) / 2
+    if recurring or sum(map(is_number, distinct)) <= len(distinct) / 2:
+        return None
+    return NumberColumn(name, indicator=cells.null_count > 0)
 
 
 def _category(name: str, column: pa.ChunkedArray, *, declared: bool) -> Column | str:

@@ -47,7 +47,7 @@ def answer(model_path: Path, given: str, *, bad_rows: Literal["error", "skip"] =
             nobody = np.empty(0, dtype=np.int64)
             yield Answered(nobody, np.empty(0, dtype=np.str_), None, chunk.bad)
             continue
-        _require_columns(chunk.pieces[0].table.column_names, plan, given)
+        _require_columns(chunk.column_names, plan, given)
         encoded = encoder.encode(chunk, learn=False)
         number = encoded.kept + 1 + done
         done += len(chunk) + len(chunk.bad)

@@ -124,7 +124,7 @@ def _only(runs: Sequence[RecordedRun]) -> NDArray[np.int64]:
 def _parts(run: RecordedRun) -> Iterator[Chunk]:
     source = open_source(run.predictions, delimiter=",")
     for chunk in chunks(source.blocks(), _ROWS):
-        missing = {"row", "label", "answer"} - set(chunk.pieces[0].table.column_names if chunk.pieces else ())
+        missing = {"row", "label", "answer"} - set(chunk.column_names if chunk.pieces else ())
         if missing or chunk.bad:
             raise InvalidInput(f"{run.predictions} does not hold the answers of a run")
         yield chunk

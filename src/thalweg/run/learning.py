@@ -155,7 +155,7 @@ class Run:
 
     def _plan(self, head: Chunk) -> Encoder:
         reserved = [name for name in (self.options.label_time,) if name]
-        if self.options.time is not None and self.options.time not in head.pieces[0].table.column_names:
+        if self.options.time is not None and self.options.time not in head.column_names:
             raise InvalidInput(f"{head.pieces[0].block.file} has no column {self.options.time!r}")
         plan = plan_columns(
             head,

@@ -20,10 +20,9 @@ class Piece:
     start: int
     length: int
 
-    @property
-    def table(self) -> pa.Table:
-        """The rows."""
-        return self.block.table.slice(self.start, self.length)
+    def column(self, name: str) -> pa.ChunkedArray:
+        """A column of the rows."""
+        return self.block.table.column(name).slice(self.start, self.length)
 
 
 @dataclass(frozen=True)
@@ -36,11 +35,17 @@ class Chunk:
     def __len__(self) -> int:
         return sum(piece.length for piece in self.pieces)
 
+    @property
+    def column_names(self) -> list[str]:
+        """The columns of the table, in its order."""
+        names: list[str] = self.pieces[0].block.table.column_names
+        return names
+
     def column(self, name: str) -> pa.ChunkedArray:
         """A column of all rows; its pieces may differ in type, since JSON has none."""
         import pyarrow as pa
 
-        arrays = [chunk for piece in self.pieces for chunk in piece.table.column(name).chunks]
+        arrays = [chunk for piece in self.pieces for chunk in piece.column(name).chunks]
         if len({array.type for array in arrays}) > 1:
             arrays = [array.cast(pa.string()) for array in arrays]
         return pa.chunked_array(arrays)
