@@ -36,7 +36,8 @@ def table(rows: int = ROWS) -> list[dict[str, object]]:
             "level": round(float(level[i]), 3) if i % 17 else None,
             "rain": round(float(rng.normal() + truth[i]), 3),
             "wind": str(rng.choice(["north", "south"] if i < 1500 else ["north", "east", "calm"])),
-            "day": f"2024-{1 + i % 12:02}-{1 + i % 28:02}",
+            "when": str(np.datetime64("2024-01-01T00") + 2 * i),
+            "told": str(np.datetime64("2024-01-01T00") + 2 * i + int(rng.integers(0, 400))) if i % 13 else None,
             "state": ["low", "high", "flood"][truth[i]] if i % 11 else None,
         }
         for i in range(rows)
@@ -55,7 +56,7 @@ def write(folder: Path, kind: str) -> str:
         return "rows.csv"
     if kind == "ragged":
         lines = as_csv(rows).splitlines()
-        lines[1200:1200] = ["1,2", "warm,1.0,north,2024-01-01,low"]
+        lines[1200:1200] = ["1,2", "warm,1.0,north,2024-01-01,,low"]
         (folder / "ragged.csv").write_text("\n".join(lines))
         return "ragged.csv"
     if kind == "gz":
@@ -81,7 +82,10 @@ RUNS = {
     "ndjson-folder-kernel-mean": ("ndjson", ["--model", "kernel-mean", "--delay", "7", "--chunk", "60"]),
     "csv-nse-long-delay": ("csv", ["--model", "nse", "--delay", "1100", "--chunk", "70"]),
     "ragged-trend": ("ragged", ["--model", "trend", "--bad-rows", "skip", "--chunk", "40"]),
-    "csv-logistic": ("csv", ["--model", "logistic", "--chunk", "50"]),
+    "csv-logistic-times": (
+        "csv",
+        ["--model", "logistic", "--time", "when", "--label-time", "told", "--chunk", "50"],
+    ),
 }
 
 

@@ -112,7 +112,8 @@ class PythonCore(ABC):
     def follow(self, X: Floats, y: Codes, order: Codes, answers: Codes, scores: Floats | None = None) -> None:
         """Answer and learn in any order: i stands for "answer row i", ~i for "learn row i"."""
         rows = order[::2]
-        if len(order) and len(order) % 2 == 0 and (order[1::2] == ~rows).all() and (np.diff(rows) == 1).all():
+        in_pairs = len(order) and len(order) % 2 == 0 and rows[0] >= 0 and (order[1::2] == ~rows).all()
+        if in_pairs and (np.diff(rows) == 1).all():
             taken = slice(int(rows[0]), int(rows[-1]) + 1)  # each row learned as soon as it is answered
             self.run(X[taken], y[taken], answers[taken], None if scores is None else scores[taken])
             return

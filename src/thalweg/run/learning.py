@@ -237,6 +237,7 @@ class Run:
             "encoder": self.encoder.state(),
             "board": self.board.state(),
             "detector": self.detector.state(),
+            "clock": self.schedule.clock,
             "predictions": self.predictions.synced(),
         }
         models = {name: dumps(model) for name, model in {"model": self.model, **self.baselines}.items()}
@@ -263,6 +264,7 @@ class Run:
         self.encoder.restore(plain["encoder"])
         self.board.restore(plain["board"])
         self.detector.restore(plain["detector"])
+        self.schedule.clock = int(plain["clock"])
         if "X" in arrays:
             answered = {name[9:]: values for name, values in arrays.items() if name.startswith("answered ")}
             self.schedule.waiting = Waiting(arrays["X"], arrays["labels"], arrays["due"], arrays["number"], answered)

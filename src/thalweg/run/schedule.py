@@ -66,6 +66,8 @@ class Schedule:
         self.delay = delay
         self.timed = timed
         self.waiting: Waiting | None = None
+        #: The latest time of a row so far: it does not go back where those of the table do.
+        self.clock = int(np.iinfo(np.int64).min)
 
     def plan(
         self,
@@ -94,7 +96,7 @@ class Schedule:
         if self.timed:
             assert now is not None
             assert label_time is not None
-            due_of_fresh, clock = label_time, np.maximum.accumulate(now)
+            due_of_fresh, clock = label_time, np.maximum(np.maximum.accumulate(now), self.clock)
         else:
             due_of_fresh, clock = number[carried:] + self.delay, number[carried:]
         due = np.concatenate([old.due if old is not None and carried else np.empty(0, np.int64), due_of_fresh])
@@ -109,6 +111,8 @@ class Schedule:
         else:
             place = np.searchsorted(clock, due[candidates], side="left") + 1
             done = place <= len(fresh)
+        if len(clock):
+            self.clock = int(clock[-1])
         learned, waiting = candidates[done], candidates[~done]
         keys = np.concatenate([np.arange(len(fresh)) * 2 + 1, place[done] * 2])
         steps = np.concatenate([fresh, ~learned])
