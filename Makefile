@@ -30,7 +30,7 @@ $(VENV)/.build: $(VENV)/.python constraints.txt
 	@touch $@
 
 $(VENV)/.base: $(VENV)/.build pyproject.toml $(KERNELS)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[plot]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[plot,files]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base

@@ -171,6 +171,36 @@ def detailed_answers_are_the_same_answers(model, X, y):
         np.testing.assert_allclose(answers.proba[-1, columns], half.predict_proba(X[-1:])[0])
 
 
+def follow_is_the_loop(model, X, y):
+    """Answers and learnings in any order, at once, are those of one row after the other."""
+    rng = np.random.default_rng(len(X))
+    orders = [
+        rng.permutation(np.concatenate([np.arange(len(X)), ~rng.permutation(len(X))[: 2 * len(X) // 3]])),
+        np.stack([np.arange(len(X)), ~np.arange(len(X))], axis=1).ravel(),
+        np.stack([~np.arange(len(X))[::-1], np.arange(len(X))[::-1]], axis=1).ravel(),
+    ]
+    # Squared distances are differences of squared lengths, rounded differently for one row and for many.
+    rounding = 64 * np.finfo(np.float64).eps * (1 + np.square(X).sum(axis=1).max())
+    for order in orders:
+        fast, slow = fresh(model), fresh(model)
+        answers, proba = fast.follow(X, y, order, with_proba=True)
+        expected = np.zeros_like(y)
+        probabilities = {}
+        for step in order.tolist():
+            if step < 0:
+                slow.learn_one(X[~step], y[~step].item())
+            elif slow.__sklearn_is_fitted__():
+                expected[step] = slow.predict_one(X[step])
+                if hasattr(slow, "predict_proba"):
+                    probabilities[step] = dict(zip(slow.classes_, slow.predict_proba(X[step][None])[0], strict=True))
+        assert answers.tolist() == expected.tolist()
+        assert dumps(fast) == dumps(slow)
+        assert (proba is not None) == hasattr(model, "predict_proba")
+        for row, by_class in probabilities.items():
+            full = [by_class.get(label, 0.0) for label in fast.classes_]
+            np.testing.assert_allclose(proba[row], full, atol=rounding)
+
+
 def learn_then_test_is_the_loop(model, X, y):
     rng = np.random.default_rng(0)
     picks = rng.integers(0, len(X), (len(X), 3))
@@ -240,6 +270,7 @@ LAWS = [
     chunks_do_not_matter,
     predict_then_learn_is_the_loop,
     detailed_answers_are_the_same_answers,
+    follow_is_the_loop,
     learn_then_test_is_the_loop,
     a_new_class_may_come_at_any_row,
     an_announced_class_is_inert,

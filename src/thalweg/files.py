@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a temporary neighbour, flush it to the disk, rename it; an `OSError` leaves the old file as it was."""
+    """Put content in place of a file; an `OSError` leaves the old one as it was."""
+    with replacement(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def replacement(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write to that takes the place of ``path`` at the end, and is gone after an error.
+
+    It is a temporary neighbour, flushed to the disk and renamed.
+    """
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
             os.fchmod(file.fileno(), _mode_for(path))

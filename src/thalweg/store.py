@@ -10,6 +10,7 @@ A file is a safetensors container whose only metadata entry, ``thalweg``, is a J
     features     how many, and their names where they have any
     labels       of a classifier: their kind and the sorted values
     targets      of a regressor: how many columns y has, null for a one-dimensional one
+    notes        what else the writer wants kept with the model, as JSON; no part of it
     sha256       over the header without this entry and over every array: safetensors does not notice changed numbers
 
 The arrays are the compiled core's state, so that a loaded model goes on bit for bit. Files are written to a temporary
@@ -74,8 +75,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     return loads(content, name=os.fspath(path))
 
 
-def dumps(model: StreamEstimator) -> bytes:
-    """A model as bytes; equal models give equal bytes."""
+def dumps(model: StreamEstimator, notes: dict[str, Any] | None = None) -> bytes:
+    """A model as bytes; equal models with equal notes give equal bytes."""
     name = type(model).__name__
     if _CLASSES.get(name) is not type(model):
         raise ModelFileError(f"a {name} cannot be saved: only {', '.join(sorted(_CLASSES))} can")
@@ -83,15 +84,30 @@ def dumps(model: StreamEstimator) -> bytes:
     header: dict[str, Any] = {
         "protocol": PROTOCOL,
         "class": name,
-        "parameters": _plain_parameters(model),
+        "parameters": plain_parameters(model),
     }
     if model.__sklearn_is_fitted__():
         arrays = model._core.state() | _learned_elsewhere(model)
         names = getattr(model, "feature_names_in_", None)
         header["features"] = {"count": model.n_features_in_, "names": None if names is None else names.tolist()}
         header.update(model._header())
+    if notes is not None:
+        header["notes"] = notes
     header["sha256"] = _digest(header, arrays)
     return save_arrays(arrays, metadata={"thalweg": json.dumps(header, sort_keys=True)})
+
+
+def read_notes(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The notes kept with a model in a file; empty where there are none."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror or error}") from error
+    header, arrays = _open(content, os.fspath(path))
+    if header.pop("sha256", None) != _digest(header, arrays):
+        raise ModelFileError(f"{path} is damaged: its contents do not match its SHA-256")
+    notes = header.get("notes", {})
+    return notes if isinstance(notes, dict) else {}
 
 
 def loads(content: bytes, name: str = "this model") -> Any:
@@ -168,7 +184,8 @@ def _by_adapter(arrays: dict[str, NDArray[Any]]) -> list[dict[str, NDArray[Any]]
     return [found[number] for number in sorted(found)]
 
 
-def _plain_parameters(model: Any) -> dict[str, object]:
+def plain_parameters(model: Any) -> dict[str, object]:
+    """The constructor's arguments as JSON holds them."""
     owner = type(model).__name__
     return {key: _plain(value, owner, key) for key, value in sorted(model.get_params(deep=False).items())}
 
@@ -176,9 +193,9 @@ def _plain_parameters(model: Any) -> dict[str, object]:
 def _plain(value: object, owner: str, parameter: str) -> object:
     """A parameter as JSON holds it."""
     if isinstance(value, StreamEstimator) and _CLASSES.get(type(value).__name__) is type(value):
-        return {"class": type(value).__name__, "parameters": _plain_parameters(value)}
+        return {"class": type(value).__name__, "parameters": plain_parameters(value)}
     if sklearn_state.is_known(value):
-        return {"scikit-learn": type(value).__name__, "parameters": _plain_parameters(value)}
+        return {"scikit-learn": type(value).__name__, "parameters": plain_parameters(value)}
     if isinstance(value, tuple):
         return {"tuple": [_plain(item, owner, parameter) for item in value]}
     if isinstance(value, list):

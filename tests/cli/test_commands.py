@@ -21,7 +21,10 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return int(stop.value.code or 0), printed.out, printed.err
 
 
-@pytest.mark.parametrize("arguments", [["--help"], [], ["demo", "--help"], ["reproduce", "--help"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], [], *([command, "--help"] for command in ("demo", "reproduce", "compare", "generate"))],
+)
 def test_help_is_given_without_loading_the_work(arguments: list[str]) -> None:
     code = (
         "import sys; from thalweg import cli\n"

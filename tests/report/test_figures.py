@@ -17,6 +17,9 @@ from thalweg.report import (
     block_times,
     boards,
     boundaries,
+    calibration,
+    class_memory,
+    confusion_matrix,
     contours,
     critical_difference,
     curve_grid,
@@ -148,6 +151,22 @@ def weights_figure() -> Figure:
     return member_weights.draw(rows, shares, title="ELEC2: whose voice counts", block=336)
 
 
+def memory_figure() -> Figure:
+    rows = np.arange(50, 20_001, 50)
+    remembered = {f"class {place}": np.linspace(0, 100 * place, len(rows)) for place in range(8)}
+    return class_memory.draw(rows, remembered, title="Memory of each class", changes=(5000, 9000))
+
+
+def calibration_figure() -> Figure:
+    confidence = np.linspace(0.55, 0.95, 5)
+    return calibration.draw(confidence, confidence - 0.05, title="Calibration")
+
+
+def confusion_figure() -> Figure:
+    names = [f"a long name of class {place}" for place in range(16)]
+    return confusion_matrix.draw(names, np.full((16, 16), 100) + 3000 * np.eye(16), title="Confusion")
+
+
 def bands_figure() -> Figure:
     times = np.arange(1, 1001)
     shown = [
@@ -211,12 +230,15 @@ FIGURES = [
     growth_figure,
     shifted_figure,
     weights_figure,
+    memory_figure,
+    calibration_figure,
     bands_figure,
     scatter_figure,
     boards_figure,
     course_figure,
     block_times_figure,
 ]
+WITHOUT_CURVES = [ranks_figure, confusion_figure]
 
 
 def visible_texts(figure: Figure) -> list[Text]:
@@ -235,7 +257,7 @@ def _is_drawn(text: Text, figure: Figure) -> bool:
     return True
 
 
-@pytest.mark.parametrize("make", [*FIGURES, ranks_figure])
+@pytest.mark.parametrize("make", [*FIGURES, *WITHOUT_CURVES])
 def test_no_text_overlaps_another_or_leaves_the_page(make) -> None:
     figure = make()
     page = figure.bbox
@@ -262,7 +284,7 @@ def test_every_outer_axis_is_labelled_and_every_curve_named(make) -> None:
         assert set(axes.get_legend_handles_labels()[1]) <= named
 
 
-@pytest.mark.parametrize("make", [*FIGURES, ranks_figure])
+@pytest.mark.parametrize("make", [*FIGURES, *WITHOUT_CURVES])
 def test_the_same_figure_is_written_as_the_same_bytes(make, tmp_path: Path) -> None:
     written = []
     for name in ("first", "second"):

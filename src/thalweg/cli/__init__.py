@@ -11,16 +11,29 @@ from typing import Annotated
 
 import typer
 
+from thalweg.cli.compare import compare
 from thalweg.cli.demo import demo
+from thalweg.cli.generate import HELP as GENERATE_HELP
+from thalweg.cli.generate import generate
+from thalweg.cli.inspect import inspect
+from thalweg.cli.models import models
+from thalweg.cli.predict import predict
 from thalweg.cli.reproduce import HELP as REPRODUCE_HELP
 from thalweg.cli.reproduce import reproduce
+from thalweg.cli.run import run
 
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 app = typer.Typer(name="thalweg", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app.command(short_help="Learn a table of rows in time order, and tell how it went.")(run)
+app.command(short_help="Answer the rows of a table by a model.")(predict)
+app.command(short_help="Show what a model is and what it has seen.")(inspect)
+app.command(short_help="Show the models of `thalweg run`, and when to use which.")(models)
 app.command(short_help="Learn a drifting stream and draw how it went.")(demo)
 app.command(help=REPRODUCE_HELP, short_help="Set a paper's numbers beside measured ones.")(reproduce)
+app.command(short_help="Set runs side by side and test their differences.")(compare)
+app.command(help=GENERATE_HELP, short_help="Write rows of a generated stream to a file.")(generate)
 
 
 @app.callback(invoke_without_command=True)

@@ -29,7 +29,18 @@ from thalweg.evaluate.regression_scores import (
     summarise_regression,
 )
 from thalweg.evaluate.regret import BestWeights, KnownLine, KnownWeights, Regret, RegretRecord, regrets
-from thalweg.evaluate.significance import Interval, McNemar, PairedT, mcnemar, mean_interval, paired_t_test
+from thalweg.evaluate.significance import (
+    Interval,
+    McNemar,
+    PairedT,
+    Wilcoxon,
+    holm,
+    mcnemar,
+    mcnemar_of_counts,
+    mean_interval,
+    paired_t_test,
+    wilcoxon,
+)
 
 __all__ = [
     "NO_ANSWER",
@@ -57,6 +68,7 @@ __all__ = [
     "StepRecord",
     "Steps",
     "Summary",
+    "Wilcoxon",
     "Windowed",
     "axis_distance",
     "brier",
@@ -69,10 +81,12 @@ __all__ = [
     "error",
     "friedman",
     "holdout",
+    "holm",
     "kappa",
     "kappa_temporal",
     "log_loss",
     "mcnemar",
+    "mcnemar_of_counts",
     "mean_interval",
     "nemenyi_difference",
     "paired_t_test",
@@ -82,4 +96,5 @@ __all__ = [
     "subspace_overlap",
     "summarise",
     "summarise_regression",
+    "wilcoxon",
 ]

@@ -46,6 +46,14 @@ class McNemar(NamedTuple):
     p_value: float
 
 
+class Wilcoxon(NamedTuple):
+    """Wilcoxon's signed-rank test: windows, the median of their differences, two-sided p."""
+
+    windows: int
+    median: float
+    p_value: float
+
+
 def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     """The mean over runs with Student's confidence interval.
 
@@ -87,10 +95,43 @@ def mcnemar(first_mistakes: ArrayLike, second_mistakes: ArrayLike) -> McNemar:
     """
     one, other = np.asarray(first_mistakes, dtype=bool), np.asarray(second_mistakes, dtype=bool)
     _require_same_length("mcnemar", one, other)
-    only_first, only_second = int(np.count_nonzero(one & ~other)), int(np.count_nonzero(other & ~one))
-    fewer = min(only_first, only_second)
-    p_value = 2.0 * float(special.bdtr(fewer, only_first + only_second, 0.5))
+    return mcnemar_of_counts(int(np.count_nonzero(one & ~other)), int(np.count_nonzero(other & ~one)))
+
+
+def mcnemar_of_counts(only_first: int, only_second: int) -> McNemar:
+    """McNemar's test where the rows on which only one of two models erred are counted already."""
+    p_value = 2.0 * float(special.bdtr(min(only_first, only_second), only_first + only_second, 0.5))
     return McNemar(only_first, only_second, min(1.0, p_value))
+
+
+def wilcoxon(first: ArrayLike, second: ArrayLike) -> Wilcoxon:
+    """Whether two models differ over the same windows, by Wilcoxon's signed ranks; equal windows say nothing.
+
+    >>> wilcoxon([0.1, 0.2, 0.1, 0.3, 0.2, 0.4], [0.2, 0.4, 0.4, 0.7, 0.7, 1.0]).p_value
+    0.03125
+    """
+    from scipy import stats
+
+    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    _require_same_length("wilcoxon", one, other)
+    differences = one - other
+    p_value = float(stats.wilcoxon(differences).pvalue) if differences.any() else 1.0
+    return Wilcoxon(len(one), float(np.median(differences)) if len(one) else 0.0, p_value)
+
+
+def holm(p_values: ArrayLike) -> Floats:
+    """The p of several tests, so that the chance of any false alarm among them is the level one compares them with.
+
+    S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979.
+
+    >>> holm([0.01, 0.04, 0.02]).tolist()
+    [0.03, 0.04, 0.04]
+    """
+    given = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(given, kind="stable")
+    adjusted = np.empty_like(given)
+    adjusted[order] = np.minimum(np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1)), 1.0)
+    return adjusted
 
 
 def _runs(owner: str, values: ArrayLike) -> Floats:

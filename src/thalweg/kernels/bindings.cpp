@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "adwin.hpp"
 #include "arrays.hpp"
 #include "baselines.hpp"
 #include "committee.hpp"
@@ -65,6 +66,24 @@ int64_t encode(Labels y, Labels values, OutLabels codes) {
   return -1;
 }
 
+// Where changes were found among the values, and what was found: rows since the cut, means before and after it.
+nb::tuple detect(Adwin &adwin, Vector values) {
+  std::vector<int64_t> at, since;
+  std::vector<double> before, after;
+  for (std::size_t i = 0; i < values.size(); i++)
+    if (!(values.data()[i] >= 0 && values.data()[i] <= 1)) throw std::invalid_argument("values must lie in [0, 1]");
+  for (std::size_t i = 0; i < values.size(); i++) {
+    const Adwin::Change change = adwin.update(values.data()[i]);
+    if (!change.rows) continue;
+    at.push_back(i);
+    since.push_back(change.rows);
+    before.push_back(change.before);
+    after.push_back(change.after);
+  }
+  return nb::make_tuple(owned_array(at.data(), {at.size()}), owned_array(since.data(), {at.size()}),
+                        owned_array(before.data(), {at.size()}), owned_array(after.data(), {at.size()}));
+}
+
 // The members that live in Python, in their order.
 void collect_adapters(const Learner &learner, nb::list &into) {
   if (const auto *foreign = dynamic_cast<const Foreign *>(&learner)) into.append(foreign->in_python());
@@ -98,6 +117,19 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
       .def("name", &RowReader::name, "names"_a)
       .def("read", [](RowReader &reader, nb::handle x) { return owned_array(reader.read(x), {reader.features()}); },
            "x"_a.none());
+  nb::class_<Adwin>(module, "Adwin")
+      .def(nb::init<double>(), "delta"_a)
+      .def("update", &detect, "values"_a)
+      .def("state",
+           [](Adwin &adwin) {
+             StateWriter writer;
+             adwin.visit(writer);
+             return writer.values;
+           })
+      .def("restore", [](Adwin &adwin, nb::dict values) {
+        StateReader reader(values);
+        adwin.visit(reader);
+      });
   nb::class_<Core>(module, "Core")
       .def_prop_ro("n_features", [](const Core &c) { return c.learner->features(); })
       .def_prop_ro("n_classes", [](const Core &c) { return c.learner->classes(); })
@@ -138,6 +170,23 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
            },
            "X"_a, "y"_a, "answers"_a = nb::none(), "scores"_a = nb::none(), "rates"_a = nb::none(),
            "shares"_a = nb::none())
+      .def("follow",
+           [](Core &c, Matrix X, Labels y, Labels order, OutLabels answers, std::optional<OutMatrix> scores) {
+             const Learning alone(c);
+             const int64_t rows = X.shape(0);
+             if (int64_t(X.shape(1)) != c.learner->features() || int64_t(y.size()) != rows ||
+                 int64_t(answers.size()) != rows ||
+                 (scores && (int64_t(scores->shape(0)) != rows || int64_t(scores->shape(1)) != c.learner->classes())))
+               throw std::invalid_argument("shapes do not agree");
+             for (std::size_t i = 0; i < order.size(); i++) {
+               const int64_t step = order.data()[i], row = step < 0 ? -1 - step : step;
+               if (row >= rows) throw std::invalid_argument("no such row");
+               if (step < 0) c.check_class(y.data()[row]);
+             }
+             const Outputs out{answers.data(), scores ? scores->data() : nullptr, nullptr, nullptr};
+             c.learner->follow(X.data(), y.data(), order.data(), order.size(), out);
+           },
+           "X"_a, "y"_a, "order"_a, "answers"_a, "scores"_a = nb::none())
       .def("adapters",
            [](const Core &c) {
              nb::list found;

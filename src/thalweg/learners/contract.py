@@ -133,6 +133,50 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
             return decoded
         return Answers(decoded, None if scores is None else _probabilities(scores, core), rates, shares)
 
+    def follow(
+        self, X: ArrayLike, y: ArrayLike, order: ArrayLike, *, with_proba: bool = False
+    ) -> tuple[NDArray[Any], Floats | None]:
+        """Answer and learn rows in any order, in one compiled call: what late labels need.
+
+        Parameters
+        ----------
+        X, y : array of shape (rows, features), array of shape (rows,)
+            The rows, and their labels; the label of a row that is not learned is not looked at.
+        order : array of int
+            The steps: ``i`` answers row i, ``~i`` learns it.
+        with_proba : bool
+            Whether class probabilities are wanted, too.
+
+        Returns
+        -------
+        ndarray of shape (rows,), ndarray of shape (rows, classes) or None
+            The answers, with the zero of the labels' type for rows that were not answered or came before any label;
+            and the probabilities (NaN for rows that were not answered) where they are wanted and the learner has them.
+
+        Examples
+        --------
+        >>> from thalweg import NoChange
+        >>> model = NoChange()
+        >>> model.follow([[0.0], [0.0], [0.0]], ["a", "b", "c"], [0, 1, ~0, 2])[0].tolist()
+        ['', '', 'a']
+        """
+        rows, labels = self._take(X, y)
+        steps = np.ascontiguousarray(order, dtype=np.int64)
+        places = np.where(steps < 0, ~steps, steps)
+        if steps.ndim != 1 or (len(steps) and places.max() >= len(rows)):
+            raise InvalidInput(f"order must hold numbers of the {len(rows)} rows or their complements")
+        taught = np.zeros(len(rows), dtype=np.bool_)
+        taught[places[steps < 0]] = True
+        if not taught.any() and not self.__sklearn_is_fitted__():
+            return np.zeros(len(rows), dtype=labels.dtype), None  # no label yet, so no answer either
+        core, learned = self._ready(rows, labels[taught], X)
+        codes = np.zeros(len(rows), dtype=np.int64)
+        codes[taught] = learned
+        answers = np.full(len(rows), -1, dtype=np.int64)
+        scores = np.full((len(rows), core.n_classes), np.nan) if with_proba and hasattr(self, "predict_proba") else None
+        core.follow(rows, codes, steps, answers, scores)
+        return self._labels.decode(answers), None if scores is None else _probabilities(scores, core)
+
     def learn_then_test(self, X: ArrayLike, y: ArrayLike, X_test: ArrayLike, y_test: ArrayLike) -> NDArray[np.int64]:
         """Learn each row, then answer that row's own test set: the papers' way to measure on simulated streams.
 

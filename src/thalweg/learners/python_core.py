@@ -109,6 +109,23 @@ class PythonCore(ABC):
             if rates is not None:
                 rates[i] = self.rate
 
+    def follow(self, X: Floats, y: Codes, order: Codes, answers: Codes, scores: Floats | None = None) -> None:
+        """Answer and learn in any order: i stands for "answer row i", ~i for "learn row i"."""
+        rows = order[::2]
+        in_pairs = len(order) and len(order) % 2 == 0 and rows[0] >= 0 and (order[1::2] == ~rows).all()
+        if in_pairs and (np.diff(rows) == 1).all():
+            taken = slice(int(rows[0]), int(rows[-1]) + 1)  # each row learned as soon as it is answered
+            self.run(X[taken], y[taken], answers[taken], None if scores is None else scores[taken])
+            return
+        turns = np.flatnonzero(np.diff(order < 0)) + 1
+        for part in np.split(order, turns):
+            if len(part) and part[0] >= 0:
+                answers[part] = self.answers_of(X[part])
+                if scores is not None:
+                    scores[part] = self.discriminants(X[part])
+            elif len(part):
+                self.learn(X[~part], y[~part])
+
     def learn_then_test(self, X: Floats, y: Codes, test_X: Floats, test_y: Codes, mistakes: Codes, /) -> None:
         """After each row, the mistakes on that row's own test rows."""
         for i in range(len(X)):

@@ -46,7 +46,13 @@ def draw(mean_ranks: Mapping[str, float], difference: float, *, title: str) -> F
         axes.set(xticks=[], yticks=[])
         _draw_scale(axes, low, high)
         axes.plot([low, low + difference], [-1.25, -1.25], color=style.INK, linewidth=1.6, marker="|", markersize=7)
-        axes.text(low + difference + 0.25, -1.25, f"critical difference {difference:.2f}", va="center", fontsize=9)
+        axes.text(
+            low + difference + 0.02 * (high - low),
+            -1.25,
+            f"critical difference {difference:.2f}",
+            va="center",
+            fontsize=9,
+        )
         for number, (first, last) in enumerate(bars):
             height = _FIRST_BAR + _BAR_STEP * number
             axes.plot([ranks[first] - 0.06, ranks[last] + 0.06], [height] * 2, color=style.INK, linewidth=3.4)

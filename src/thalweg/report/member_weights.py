@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,14 @@ _FAMILIES = {
 }
 
 
-def draw(rows: NDArray[np.int64], shares: Mapping[str, NDArray[np.float64]], *, title: str, block: int) -> Figure:
+def draw(
+    rows: NDArray[np.int64],
+    shares: Mapping[str, NDArray[np.float64]],
+    *,
+    title: str,
+    block: int | None = None,
+    changes: Sequence[float] = (),
+) -> Figure:
     """Stacked areas that fill the height, members of one family side by side in shades of one colour.
 
     Parameters
@@ -35,8 +42,10 @@ def draw(rows: NDArray[np.int64], shares: Mapping[str, NDArray[np.float64]], *, 
         Each member's mean share at the same points.
     title : str
         What was run.
-    block : int
-        Rows over which shares are averaged, for the axis label.
+    block : int, optional
+        Rows over which shares are averaged, for the axis label; without it they are those of the moment.
+    changes : sequence of float
+        Moments of change.
     """
     with style.house_style():
         figure = style.new_figure(9.0, 4.8)
@@ -45,7 +54,9 @@ def draw(rows: NDArray[np.int64], shares: Mapping[str, NDArray[np.float64]], *, 
             rows, *shares.values(), labels=list(shares), colors=_shades(list(shares)), linewidth=0.25, edgecolor="white"
         )
         axes.set_title(title)
-        axes.set(xlabel="rows seen", ylabel=f"share in the answer\n(mean of {block:,} rows)")
+        axes.set(xlabel="rows seen", ylabel="share in the answer" + (f"\n(mean of {block:,} rows)" if block else ""))
+        for change in changes:
+            axes.axvline(change, color=style.INK, linewidth=0.9, linestyle=(0, (1, 2)))
         axes.set_xlim(float(rows[0]), float(rows[-1]))
         axes.set_ylim(0.0, 1.0)
         axes.grid(visible=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +21,7 @@ def draw(
     *,
     title: str,
     window: int,
+    changes: Sequence[float] = (),
 ) -> Figure:
     """Error and learning rate over time.
 
@@ -36,6 +37,8 @@ def draw(
         What was run.
     window : int
         Rows over which the error is averaged, for the axis label.
+    changes : sequence of float
+        Moments of change, marked in both panels.
     """
     with style.house_style():
         figure = style.new_figure(9.0, 5.2 if rate is not None else 3.6)
@@ -47,15 +50,17 @@ def draw(
         above.set_title(title)
         above.set_ylabel(f"error\n(share of the last {window:,} rows)")
         for name, error in errors.items():
-            look = style.look_of(name)
+            look = style.look_of(name, style.MAIN)
             above.plot(rows, error, color=look.colour, linestyle=look.dashes, label=name)
         above.set_xlim(0, int(rows[-1]))
         style.share_from_zero(above, max(float(np.max(error)) for error in errors.values()))
         if rate is not None:
             below = axes_column[1]
-            below.plot(rows, rate, color=style.look_of(next(iter(errors))).colour)
+            below.plot(rows, rate, color=style.look_of(next(iter(errors)), style.MAIN).colour)
             below.set_ylabel("learning rate\n(no unit)")
             below.set_ylim(0.0, 1.05 * max(1.0, float(np.max(rate))))
+        for axes in axes_column:
+            style.mark_changes(axes, changes)
         axes_column[-1].set_xlabel("rows seen")
         axes_column[-1].xaxis.set_major_formatter("{x:,.0f}")
         figure.legend(*above.get_legend_handles_labels(), loc="outside lower center", ncols=len(errors))

@@ -6,7 +6,7 @@ marker in all figures, so that nothing is told by colour alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,15 +86,20 @@ _LOOKS = {
     "loop over scikit-learn's members": Look(VERMILION, (0, (5, 1.6)), "s"),
 }
 _OTHER = Look(ORANGE, "-", "v")
+#: What a figure is about, where it is about one model.
+MAIN = Look(BLUE, "-", "o")
+
+#: Colours for classes, which have no look of their own.
+CLASS_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GREY, "#8A7A00")
 
 
-def look_of(model: str) -> Look:
+def look_of(model: str, otherwise: Look = _OTHER) -> Look:
     """The look of a model, by its printed name; unknown names share one.
 
     >>> look_of("O-LDC").colour
     '#0072B2'
     """
-    return _LOOKS.get(model, _OTHER)
+    return _LOOKS.get(model, otherwise)
 
 
 def require_matplotlib() -> None:
@@ -125,6 +130,23 @@ def new_figure(width: float, height: float) -> Figure:
 def share_from_zero(axes: Axes, top: float) -> None:
     """A share (error, rate) starts at zero and leaves a little air above its largest value."""
     axes.set_ylim(0.0, max(top * 1.06, 0.01))
+
+
+def mark_changes(axes: Axes, changes: Sequence[float]) -> None:
+    """A dotted line at each moment of change."""
+    for change in changes:
+        axes.axvline(change, color=VERMILION, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
+
+
+def label(text: str, longest: int = 28) -> str:
+    r"""A name from a file, as it stands: in one line, not too long, no mathematics, nothing hidden by an underscore.
+
+    >>> label("_cost in $ " + "y" * 40)
+    ' _cost in \\$ yyyyyyyyyyyyyyyy…'
+    """
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    line = line if len(line) <= longest else line[: longest - 1] + "…"
+    return (f" {line}" if line.startswith("_") else line).replace("$", r"\$")
 
 
 def save(figure: Figure, folder: Path, stem: str) -> list[Path]:

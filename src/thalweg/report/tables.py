@@ -171,6 +171,16 @@ def lines(headers: Sequence[str], rows: Sequence[Sequence[str]], *, gap: int = 2
     return table
 
 
+def words(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Words in columns that may take several lines."""
+    table = _empty()
+    for header in headers:
+        table.add_column(header, vertical="top")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
 def _empty(gap: int = 2) -> Table:
     from rich.table import Table
 

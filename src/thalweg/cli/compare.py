@@ -1,0 +1,140 @@
+"""``thalweg compare``: runs side by side, and whether their differences are more than chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from thalweg.report.page.content import Score
+    from thalweg.run.comparing import Pair, Ranking
+    from thalweg.run.recorded import DataSet
+
+
+def compare(
+    runs: Annotated[list[Path], typer.Argument(metavar="METRICS...", help="metrics.json of each run, or its folder.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the picture of ranks.")] = Path("thalweg-out"),
+) -> None:
+    """Set runs side by side and test their differences.
+
+    Runs over the same data are tested in pairs: by McNemar's test over the rows, from the predictions.csv beside each
+    metrics.json, and by Wilcoxon's over windows. Runs over several data sets are ranked, with Friedman's test and
+    Nemenyi's critical difference.
+    """
+    from rich.console import Console
+
+    from thalweg.run.comparing import pairs, ranking
+    from thalweg.run.recorded import gather, read_run
+
+    sets = gather([read_run(path) for path in runs])
+    console = Console(markup=False, highlight=False)  # paths may hold brackets
+    if len(sets) == 1:
+        _side_by_side(console, sets[0], pairs(sets[0]))
+        return
+    ranks = ranking(sets)
+    _ranked(console, sets, ranks)
+    _draw(console, ranks, len(sets), out)
+
+
+def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:
+    from thalweg.report import tables
+
+    console.print(f"{data.source}, label {data.target}, {data.rows:,} rows\n", style="bold", soft_wrap=True)
+    lines = [
+        (name, *(_number(score[key]) for key in ("error", "recent", "kappa", "kappa_temporal")))
+        for name, score in _scores(data)
+    ]
+    console.print(tables.lines(("", "error", "lately", "κ", "κ temporal"), lines), "")
+    headers = ("", "differ-\nence", "only\nfirst", "only\nsecond", "McNemar\np", "win-\ndows", "Wilcoxon\np")
+    console.print(tables.lines(headers, [_cells(pair) for pair in pairs]))
+    console.print(f"\n{' '.join(_notes(data, pairs))}")
+
+
+def _scores(data: DataSet) -> Iterator[tuple[str, Score]]:
+    """The runs, the best first, then the baselines: once where they are the same beside every run."""
+    runs = dict(sorted(data.runs.items(), key=lambda each: each[1].error))
+    for name, run in runs.items():
+        yield name, run.metrics["scores"]["model"]
+    for title, baseline in (("no-change", "no_change"), ("majority", "majority")):
+        beside = {name: run.metrics["scores"][baseline] for name, run in runs.items()}  # type: ignore[literal-required]
+        alike = all(score["error"] == next(iter(beside.values()))["error"] for score in beside.values())
+        for name, score in beside.items():
+            yield title if alike else f"{title}, {name}", score
+            if alike:
+                break
+
+
+def _cells(pair: Pair) -> tuple[str, ...]:
+    rows, windows = pair.rows, pair.windows
+    return (
+        f"{pair.first} – {pair.second}",
+        f"{pair.difference:+.4f}".replace("-", "−"),
+        *(("", "", "") if rows is None else (f"{rows.only_first:,}", f"{rows.only_second:,}", _p(rows.p_value))),
+        *(("", "") if windows is None else (f"{windows.windows}", _p(windows.p_value))),
+    )
+
+
+def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
+    from thalweg.run.comparing import LEAST_WINDOWS, has_predictions
+
+    runs = list(data.runs.values())
+    if any(pair.rows is not None for pair in pairs):
+        yield (
+            "McNemar's test counts the rows on which only one of two runs erred. It takes rows as independent: where "
+            "mistakes cluster its p is too small."
+        )
+    without = [str(run.path) for run in runs if not has_predictions(run, runs)]
+    if without:
+        yield f"No test over the rows: {without[0]} has no predictions.csv of its own beside it."
+    if any(pair.windows is not None for pair in pairs):
+        window = runs[0].metrics["curve"]["window"]
+        yield f"Wilcoxon's test compares the errors in windows of {window:,} rows that do not overlap."
+    else:
+        yield f"No test over windows: there are fewer than {LEAST_WINDOWS} that do not overlap."
+    if len(pairs) > 1:
+        yield f"Each p is corrected for {len(pairs)} pairs by Holm's method."
+
+
+def _ranked(console: Console, sets: Sequence[DataSet], ranks: Ranking) -> None:
+    from thalweg.report import tables
+
+    lines = [
+        (data.source, *(_number(error) for error in errors))
+        for data, errors in zip(sets, ranks.errors.tolist(), strict=True)
+    ]
+    mean_ranks = ("mean rank", *(f"{rank:.2f}" for rank in ranks.test.mean_ranks))
+    console.print("Errors\n", style="bold")
+    console.print(tables.lines(("", *ranks.names), [*lines, [""] * len(mean_ranks), mean_ranks]), "")
+    verdict = "differ" if ranks.test.p_value < 0.05 else "cannot be told apart"
+    console.print(
+        f"Over {len(sets)} data sets the models {verdict}, p = {_p(ranks.test.p_value)} by Friedman's test. "
+        f"Two of them differ where their mean ranks are at least {ranks.difference:.2f} apart (Nemenyi, 0.05)."
+    )
+
+
+def _draw(console: Console, ranks: Ranking, sets: int, out: Path) -> None:
+    from thalweg.cli.folders import writable_folder
+    from thalweg.errors import MissingExtra
+    from thalweg.report import critical_difference, style
+
+    mean_ranks = dict(zip(ranks.names, ranks.test.mean_ranks.tolist(), strict=True))
+    try:
+        figure = critical_difference.draw(mean_ranks, ranks.difference, title=f"Mean ranks over {sets} data sets")
+    except MissingExtra as error:
+        console.print(f"No picture: {error}", soft_wrap=True)
+        return
+    paths = " and ".join(map(str, style.save(figure, writable_folder(out), "critical-difference")))
+    console.print(f"\nMean ranks: {paths}", soft_wrap=True)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{round(value, 4) + 0.0:.4f}".replace("-", "−")  # no negative zero
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"

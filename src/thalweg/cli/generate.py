@@ -1,0 +1,84 @@
+"""``thalweg generate``: rows of a stream of ours, in a file."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from thalweg.run.generators import GENERATORS
+
+if TYPE_CHECKING:
+    from thalweg.cli.progress import Tell
+    from thalweg.streams import ConceptStream
+    from thalweg.streams.stream import Rows
+
+STANDARD_OUTPUT = Path("-")
+
+_WIDEST = max(map(len, GENERATORS))
+#: The help of the command; \b keeps the lines of a paragraph as they are.
+HELP = (
+    "Write rows of a generated stream to a file; the same seed gives the same bytes.\n\n\b\n"
+    + "\n".join(f"{name:{_WIDEST}}  {each.about}" for name, each in GENERATORS.items())
+    + "\n\nThe file's ending tells the format: .csv, .parquet, .arrow, .ndjson. The label's column is called label."
+)
+
+
+def generate(
+    stream: Annotated[str, typer.Argument(metavar="STREAM", help="One of the names above.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to; - is standard output.")],
+    rows: Annotated[int | None, typer.Option(min=1, help="How many; by default as many as in its paper.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Everything random.")] = 0,
+    format_: Annotated[
+        str | None, typer.Option("--format", metavar="FORMAT", help="csv, parquet, arrow or ndjson.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=NUMBER", help="A parameter of the stream, as in rows_per_concept=500."),
+    ] = None,
+) -> None:
+    """Write rows of a generated stream to a file."""
+    from thalweg.cli.folders import writable_file
+    from thalweg.cli.progress import progress
+    from thalweg.files import replacement
+    from thalweg.run.generators import make_stream
+    from thalweg.run.writing import format_for, write_rows
+
+    chosen = make_stream(stream, seed, dict(_setting(text) for text in settings or ()))
+    count = chosen.length if rows is None else rows
+    if out == STANDARD_OUTPUT:
+        kind = format_for(out, format_ or "csv")
+        write_rows(sys.stdout.buffer, kind, chosen.feature_names, _blocks(chosen, count))
+        sys.stdout.buffer.flush()
+        return
+    kind = format_for(out, format_)
+    writable_file(out)
+    with progress() as tell, replacement(out) as file:
+        write_rows(file, kind, chosen.feature_names, _blocks(chosen, count, tell))
+    typer.echo(f"{count:,} rows of {stream}, {chosen.n_features} features and the label: {out}")
+
+
+def _blocks(stream: ConceptStream, count: int, tell: Tell = lambda share, label: None) -> Iterator[Rows]:
+    from thalweg.run.writing import BLOCK_ROWS
+
+    done = 0
+    for rows in stream.batches(BLOCK_ROWS, count):
+        yield rows
+        done += len(rows[1])
+        tell(done / count, "writing rows")
+
+
+def _setting(text: str) -> tuple[str, float]:
+    """A parameter and its number; a whole number stays one."""
+    from thalweg.errors import InvalidParameter
+
+    name, _, value = text.partition("=")
+    for number in (int, float):
+        try:
+            return name, number(value)
+        except ValueError:
+            continue
+    raise InvalidParameter.of("generate", "set", "have the form NAME=NUMBER", text)

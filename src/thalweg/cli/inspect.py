@@ -1,0 +1,46 @@
+"""``thalweg inspect``: what a model file holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> None:
+    """Show what a model is, what it has seen, and how fast it forgets."""
+    from rich.console import Console
+
+    from thalweg.columns import Plan
+    from thalweg.report import tables
+    from thalweg.run.traces import trace_of
+    from thalweg.store import load, plain_parameters, read_notes
+
+    notes = read_notes(model)
+    loaded = load(model)
+    console = Console(markup=False, highlight=False)
+    console.print(f"{type(loaded).__name__}, {model.stat().st_size:,} bytes", style="bold")
+    for name, value in plain_parameters(loaded).items():
+        console.print(f"  {name} = {value}", soft_wrap=True)
+    if not loaded.__sklearn_is_fitted__():
+        console.print("It has learned nothing yet.")
+        return
+    console.print(f"{loaded.n_features_in_:,} features")
+    if hasattr(loaded, "classes_"):
+        console.print(f"{len(loaded.classes_)} classes: {', '.join(map(str, loaded.classes_[:20]))}", soft_wrap=True)
+    trace = trace_of(loaded)
+    if "rate" in trace:
+        console.print(f"rate {trace['rate']:.4g}")
+    for label, rows in trace.get("effective_rows", {}).items():
+        console.print(f"remembers about {rows:,.1f} rows of {label}")
+    if hasattr(loaded, "explain"):
+        console.print(loaded.explain())
+    if "run" in notes:
+        error = notes["run"]["error"]
+        told = "" if error is None else f", error {error:.4f} over them"
+        console.print(f"Answered {notes['run']['rows']:,} rows, learned {notes['run']['learned']:,}{told}.")
+    if "table" in notes:
+        console.print("\nColumns")
+        plan = Plan.from_json(notes["table"]["plan"])
+        console.print(tables.words(("column", "kind", "what is done"), plan.describe()))

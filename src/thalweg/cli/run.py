@@ -1,0 +1,197 @@
+"""``thalweg run``: a table of rows in time order, learned test-then-train, with a report and a model to go on with."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from thalweg.run.learning import Moment
+
+#: Seconds between lines, or between redrawings, of the live view.
+_PLAIN_SECONDS, _LIVE_SECONDS = 5.0, 0.2
+
+
+def run(
+    source: Annotated[
+        str | None,
+        typer.Argument(help="CSV, Parquet, Arrow or NDJSON, packed or not; a folder of such files; or - for a pipe."),
+    ] = None,
+    target: Annotated[str | None, typer.Option(metavar="COL", help="The column of labels.")] = None,
+    model: Annotated[str | None, typer.Option(help="See `thalweg models`; by default auto.")] = None,
+    rate: Annotated[float | None, typer.Option(help="The learning rate, for models that have one.")] = None,
+    adaptive: Annotated[bool, typer.Option("--adaptive", help="A rate that follows the model's own errors.")] = False,
+    window: Annotated[str | None, typer.Option(help="Rows of the trend model's line, or auto.")] = None,
+    delay: Annotated[int | None, typer.Option(min=0, metavar="N", help="Labels come N rows late.")] = None,
+    label_time: Annotated[str | None, typer.Option(metavar="COL", help="When the label of a row comes.")] = None,
+    time_column: Annotated[str | None, typer.Option("--time", metavar="COL", help="When a row comes.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(metavar="COL", help="Leave a column out; may be repeated.")] = None,
+    categorical: Annotated[
+        list[str] | None, typer.Option(metavar="COL", help="Numbers that name categories; may be repeated.")
+    ] = None,
+    missing: Annotated[str | None, typer.Option(help="mean (the default) or error.")] = None,
+    bad_rows: Annotated[str | None, typer.Option(help="error (the default) or skip.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Of CSV; by default found out.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Of CSV and NDJSON; by default utf-8.")] = None,
+    chunk: Annotated[int | None, typer.Option(min=1, metavar="N", help="Rows taken at a time.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Stop after N rows.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Everything random.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for all results.")] = None,
+    model_out: Annotated[Path | None, typer.Option(metavar="FILE", help="The model, if not in the folder.")] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="The same options as TOML.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was cut off.")] = False,
+    figures: Annotated[bool, typer.Option("--figures", help="Also write every figure as PNG and SVG.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON, and nothing else.")] = False,
+    checkpoint_seconds: Annotated[
+        float | None, typer.Option(min=0, metavar="S", help="Seconds between checkpoints; by default 5 or more.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No live view.")] = False,
+) -> None:
+    """Learn a table of rows in time order; every row is answered before its label is learned."""
+    from thalweg.cli.folders import writable_folder
+    from thalweg.errors import InvalidParameter
+    from thalweg.run.learning import CHECKPOINT, Run
+    from thalweg.run.metrics import metrics_of
+    from thalweg.run.options import RunOptions
+
+    given: dict[str, Any] = {
+        "source": source,
+        "target": target,
+        "model": model,
+        "rate": rate,
+        "adaptive": adaptive or None,
+        "window": window,
+        "delay": delay,
+        "label_time": label_time,
+        "time": time_column,
+        "drop": drop or None,
+        "categorical": categorical or None,
+        "missing": missing,
+        "bad_rows": bad_rows,
+        "delimiter": delimiter,
+        "encoding": encoding,
+        "chunk": chunk,
+        "limit": limit,
+        "seed": seed,
+        "out": None if out is None else str(out),
+        "model_out": None if model_out is None else str(model_out),
+    }
+    options = RunOptions.of(given, config)
+    folder = Path(options.out)
+    if (folder / CHECKPOINT).exists() and not resume:
+        raise InvalidParameter(
+            f"{folder} holds a run that was cut off: go on with --resume, or choose another folder with --out"
+        )
+    begun = Run(options)
+    existed = folder.exists()
+    writable_folder(folder)
+    try:
+        resumed = resume and begun.resume()
+        view = None if quiet or json else _View()
+        begun.go(view or _say_nothing, checkpoint_seconds)
+        if view is not None:
+            view.close()
+    except Exception:
+        begun.leave_nothing_half_done(existed)
+        raise
+    metrics = metrics_of(begun)
+    begun.save_model(Path(options.model_out) if options.model_out else folder / "model.thalweg")
+    begun.write_metrics(metrics)
+    _write_report(metrics, folder, figures)
+    begun.forget_checkpoint()
+    if json:
+        import json as json_module
+
+        typer.echo(json_module.dumps(metrics, ensure_ascii=False))
+    else:
+        _tell(metrics, folder, resumed)
+
+
+def _write_report(metrics: dict[str, Any], folder: Path, with_figures: bool) -> None:
+    from thalweg.files import write_atomically
+    from thalweg.report.page import build
+    from thalweg.report.page.content import as_metrics
+
+    write_atomically(folder / "report.html", build(as_metrics(metrics)).encode())
+    if with_figures:
+        from thalweg.report.page.figures import figures
+
+        figures(as_metrics(metrics), folder / "figures")
+
+
+def _tell(metrics: dict[str, Any], folder: Path, resumed: bool) -> None:
+    from rich.console import Console
+
+    from thalweg.report import tables
+    from thalweg.report.page.content import as_metrics
+    from thalweg.report.page.words import findings, headline
+
+    console = Console(markup=False, highlight=False)
+    rows, scores = metrics["rows"], metrics["scores"]
+    if resumed:
+        console.print("Went on from the last checkpoint.")
+    console.print(headline(as_metrics(metrics)), style="bold", soft_wrap=True)
+    for finding in findings(as_metrics(metrics)):
+        console.print(finding)
+    console.print()
+    names = {metrics["model"]["name"]: "model", "no change": "no_change", "majority": "majority"}
+    measures = ("error", "recent", "kappa", "kappa_temporal")
+    lines = {name: tuple(scores[key][measure] for measure in measures) for name, key in names.items()}
+    console.print(tables.scores(("error", "last 1,000", "κ", "κ temporal"), lines))
+    console.print(
+        f"\n{rows['answered']:,} rows answered, {rows['learned']:,} learned, {rows['unlabelled']:,} without a label, "
+        f"{rows['pending']:,} still waiting for one, {rows['skipped']:,} skipped.",
+        soft_wrap=True,
+    )
+    for complaint in rows["bad"][:5]:
+        console.print(f"  {complaint}", soft_wrap=True)
+    changes = [change["row"] for change in metrics["changes"]]
+    if changes:
+        shown = ", ".join(f"{row:,}" for row in changes[:8]) + (" …" if len(changes) > 8 else "")
+        console.print(f"The error changed at row {shown}.", soft_wrap=True)
+    console.print("\nColumns")
+    console.print(tables.words(("column", "kind", "what is done"), metrics["columns"]))
+    console.print(f"\nReport: {folder / 'report.html'}", soft_wrap=True)
+
+
+def _say_nothing(moment: Moment) -> None:
+    """No live view."""
+
+
+class _View:
+    """Rows a second, errors now and overall, on one line that is redrawn; lines of their own where it cannot be."""
+
+    def __init__(self) -> None:
+        self._began = self._told = time.monotonic()
+        self._terminal = sys.stderr.isatty()
+
+    def __call__(self, moment: Moment) -> None:
+        now = time.monotonic()
+        if now - self._told < (_LIVE_SECONDS if self._terminal else _PLAIN_SECONDS):
+            return
+        self._told = now
+        speed = moment.rows / (now - self._began)
+        text = f"{moment.rows:,} rows  {speed:,.0f} a second"
+        if moment.board.rows:
+            model, no_change = moment.board.score("model"), moment.board.score("no_change")
+            text += f"  error {model['error']:.4f}, now {model['recent']:.4f}, no change {no_change['error']:.4f}"
+        if moment.rate is not None:
+            text += f"  rate {moment.rate:.4g}"
+        if moment.share:
+            left = (now - self._began) * (1 - moment.share) / moment.share
+            text += f"  {moment.share:.0%}, {left:,.0f} s left"
+        if self._terminal:
+            sys.stderr.write(f"\r\x1b[2K{text}")
+        else:
+            sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        """Leave the line."""
+        if self._terminal:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()

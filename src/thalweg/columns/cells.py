@@ -1,0 +1,149 @@
+"""Cells of a column: which are missing, and what the others are as numbers, times or names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: How a missing value is written in text.
+MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
+
+
+class BadCell(ValueError):
+    """A cell that is not what its column is; ``at`` is its place."""
+
+    def __init__(self, at: int, what: str) -> None:
+        super().__init__(what)
+        self.at = at
+        self.what = what
+
+
+def is_text(column: pa.ChunkedArray) -> bool:
+    """Whether a column holds text, as all of a CSV file's do."""
+    import pyarrow.types as types
+
+    kind = column.type
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of text without blanks around, and nulls for what stands for a missing value."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = pc.utf8_trim_whitespace(column)
+    missing = pc.is_in(pc.utf8_lower(column), value_set=pa.array(MISSING))
+    if not pc.any(missing).as_py():
+        return column
+    return pc.if_else(missing, pa.scalar(None, column.type), column)
+
+
+def numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    """A column as numbers, NaN where one is missing; `BadCell` names the first cell that is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if is_text(column):
+        values = _from_text(column)
+    elif column.null_count == len(column):
+        return np.full(len(column), np.nan)
+    else:
+        try:
+            values = pc.cast(column, pa.float64(), safe=False)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise BadCell(0, f"a column of type {column.type} holds no numbers") from error
+    found: NDArray[np.float64] = values.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
+    infinite = np.isinf(found) | (np.abs(found) > 1e50)
+    if infinite.any():
+        at = int(infinite.argmax())
+        raise BadCell(at, f"{column[at].as_py()!r} is beyond the numbers that can be learned")
+    return found
+
+
+def _from_text(column: pa.ChunkedArray) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return pc.cast(column, pa.float64())  # the quick way, for columns of clean numbers
+    except pa.ArrowInvalid:
+        column = trimmed(column)
+    try:
+        return pc.cast(column, pa.float64())
+    except pa.ArrowInvalid as error:
+        for at, cell in enumerate(column.to_pylist()):
+            if cell is not None and not is_number(cell):
+                raise BadCell(at, f"{cell!r} is not a number") from error
+        return pa.chunked_array([[None if cell is None else float(cell) for cell in column.to_pylist()]], pa.float64())
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell can be read as a number."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell
+
+
+def moments(column: pa.ChunkedArray) -> NDArray[np.datetime64]:
+    """A column as times, to the microsecond, NaT where one is missing; `BadCell` names the first that is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if is_text(column):
+        column = trimmed(column)
+        try:
+            column = pc.cast(column, pa.timestamp("us"))
+        except pa.ArrowInvalid:
+            column = _moments_with_zones(column)
+    elif column.null_count == len(column):
+        return np.full(len(column), np.datetime64("NaT", "us"))
+    elif not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
+        raise BadCell(0, f"a column of type {column.type} holds no times")
+    found = pc.cast(column, pa.timestamp("us"), safe=False).to_numpy()
+    return np.asarray(found, dtype="datetime64[us]")
+
+
+def _moments_with_zones(column: pa.ChunkedArray) -> Any:
+    """Slowly, one by one: times with zones, which are turned to UTC."""
+    from datetime import UTC, datetime
+
+    import pyarrow as pa
+
+    found: list[datetime | None] = []
+    for at, cell in enumerate(column.to_pylist()):
+        if cell is None:
+            found.append(None)
+            continue
+        try:
+            when = datetime.fromisoformat(cell)
+        except ValueError as error:
+            raise BadCell(at, f"{cell!r} is not a time such as 2008-05-17 or 2008-05-17T12:30:00") from error
+        found.append(when if when.tzinfo is None else when.astimezone(UTC).replace(tzinfo=None))
+    return pa.chunked_array([found], pa.timestamp("us"))
+
+
+def names(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as text, null where a value is missing; whole numbers are written without a point."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
+        whole = pc.cast(pc.floor(column), pa.int64(), safe=False)
+        same = pc.equal(pc.cast(whole, pa.float64()), pc.cast(column, pa.float64()))
+        column = pc.if_else(same, pc.cast(whole, pa.string()), pc.cast(column, pa.string()))
+    elif not is_text(column):
+        column = pc.cast(column, pa.string())
+    return trimmed(column)

@@ -1,0 +1,122 @@
+"""Tables in, rows of features out, by a plan: causal, and the same however the table is cut into chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.columns.cells import BadCell
+from thalweg.columns.kinds import Column, Floats
+from thalweg.columns.plan import Plan
+from thalweg.errors import InvalidInput
+from thalweg.sources.block import BadRow
+from thalweg.sources.chunks import Chunk
+
+BadRows = Literal["error", "skip"]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The rows of a chunk that could be used."""
+
+    X: Floats
+    #: Their places in the chunk.
+    kept: NDArray[np.int64]
+    #: The others, with those that could not even be read.
+    bad: list[BadRow]
+
+
+class Encoder:
+    """Turns chunks into features, remembering categories and means as it goes."""
+
+    def __init__(self, plan: Plan, *, bad_rows: BadRows = "error", missing: Literal["mean", "error"] = "mean") -> None:
+        self.plan = plan
+        self.bad_rows = bad_rows
+        self.missing = missing
+
+    def encode(self, chunk: Chunk, *, learn: bool = True, unusable: Collection[tuple[int, str, str]] = ()) -> Encoded:
+        """The features of each row; an `InvalidInput` that names file, row and column changes nothing.
+
+        Parameters
+        ----------
+        chunk : Chunk
+            The rows.
+        learn : bool
+            Whether to remember what was seen.
+        unusable : collection of (place, column, what is wrong)
+            Cells of other columns for which rows are bad, too.
+        """
+        wrong = list(unusable)
+        found: list[Any] = []
+        for column in self.plan.columns:
+            values, cells = self._parse(column, chunk)
+            wrong += [(at, column.name, what) for at, what in cells]
+            found.append(values)
+        bad = list(chunk.bad)
+        taken: set[int] = set()
+        for at, name, what in sorted(wrong, key=lambda each: each[0]):
+            if at not in taken:
+                bad.append(chunk.complaint(at, name, what))
+                taken.add(at)
+        if bad and self.bad_rows == "error":
+            raise InvalidInput(str(bad[0]))
+        good = np.ones(len(chunk), dtype=np.bool_)
+        good[list(taken)] = False
+        kept = np.flatnonzero(good)
+        X = np.empty((len(kept), len(self.plan.feature_names)))
+        gaps = np.zeros(len(kept), dtype=np.bool_)
+        start = 0
+        for column, values in zip(self.plan.columns, found, strict=True):
+            end = start + len(column.features)
+            chosen = values if good.all() else _chosen(values, kept)
+            column.encode(chosen, X[:, start:end], learn=learn)
+            if not getattr(column, "indicator", False):
+                gaps |= column.missing(chosen)
+            start = end
+        X[:, -1] = gaps
+        return Encoded(X, kept, bad)
+
+    def _parse(self, column: Column, chunk: Chunk) -> tuple[Any, list[tuple[int, str]]]:
+        """The values of a column, and the places where there is none, with the reason."""
+        values, wrong = parsed(column, chunk.column(column.name))
+        if self.missing == "error":
+            seen = {at for at, _ in wrong}
+            places = (int(at) for at in np.flatnonzero(column.missing(values)))
+            wrong += [(at, "the value is missing") for at in places if at not in seen]
+        return values, wrong
+
+    def state(self) -> dict[str, Any]:
+        """All that was remembered, as JSON holds it."""
+        return {column.name: column.state() for column in self.plan.columns}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back what `state` gave."""
+        for column in self.plan.columns:
+            column.restore(state[column.name])
+
+
+def parsed(column: Column, cells: Any) -> tuple[Any, list[tuple[int, str]]]:
+    """The values of a column, with those missing that are none, and what is wrong with them."""
+    import pyarrow as pa
+
+    try:
+        return column.parse(cells), []
+    except BadCell:
+        pass  # then each cell by itself
+    values: list[Any] = cells.to_pylist()
+    wrong: list[tuple[int, str]] = []
+    for at, value in enumerate(values):
+        try:
+            column.parse(pa.chunked_array([pa.array([value], type=cells.type)]))
+        except BadCell as error:
+            wrong.append((at, error.what))
+            values[at] = None
+    return column.parse(pa.chunked_array([pa.array(values, type=cells.type)])), wrong
+
+
+def _chosen(values: Any, kept: NDArray[np.int64]) -> Any:
+    return (values[0][kept], values[1]) if isinstance(values, tuple) else values[kept]

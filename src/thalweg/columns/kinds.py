@@ -1,0 +1,177 @@
+"""The kinds of columns that carry features, each with what it keeps from row to row.
+
+A column is parsed first, which changes nothing and may fail, and encoded then. Encoding is causal: what a row becomes
+depends on the rows before it and on nothing in how the rows were cut into chunks.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.columns.cells import moments, names, numbers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Floats = NDArray[np.float64]
+
+
+class Column(ABC):
+    """One column and its features."""
+
+    kind: str
+
+    def __init__(self, name: str, features: tuple[str, ...], treatment: str) -> None:
+        self.name = name
+        self.features = features
+        #: What is done to it, in words.
+        self.treatment = treatment
+
+    @abstractmethod
+    def parse(self, column: pa.ChunkedArray) -> Any:
+        """The cells as values; `BadCell` where one is not what the column is."""
+
+    @abstractmethod
+    def missing(self, parsed: Any) -> NDArray[np.bool_]:
+        """Which cells are missing."""
+
+    @abstractmethod
+    def encode(self, parsed: Any, out: Floats, *, learn: bool) -> None:
+        """Write the features of each row; with ``learn`` remember what was seen."""
+
+    def state(self) -> dict[str, Any]:
+        """What was remembered, as JSON holds it."""
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None:  # noqa: B027 - nothing to take back where nothing is kept
+        """Take back what `state` gave."""
+
+
+class NumberColumn(Column):
+    """A number as it is; the mean of those before it where it is missing, with an indicator if that is common."""
+
+    kind = "number"
+
+    def __init__(self, name: str, *, indicator: bool) -> None:
+        self.indicator = indicator
+        features = (name, f"{name} is missing") if indicator else (name,)
+        told = "as it is; a missing value becomes the mean so far"
+        super().__init__(name, features, told + (", marked by a feature of its own" if indicator else ""))
+        self._sum, self._count = 0.0, 0
+
+    def parse(self, column: pa.ChunkedArray) -> Floats:
+        """Numbers, NaN where one is missing."""
+        return numbers(column)
+
+    def missing(self, parsed: Floats) -> NDArray[np.bool_]:
+        """Which are NaN."""
+        return np.isnan(parsed)
+
+    def encode(self, parsed: Floats, out: Floats, *, learn: bool) -> None:
+        """Fill the gaps."""
+        gaps = np.isnan(parsed)
+        # cumsum adds one by one, so that chunks do not matter to the last bit
+        sums = np.cumsum(np.concatenate([[self._sum], np.where(gaps, 0.0, parsed)]))
+        counts = self._count + np.concatenate([[0], np.cumsum(~gaps)])
+        before = (sums[:-1] / np.maximum(counts[:-1], 1)) if learn else self._sum / max(self._count, 1)
+        out[:, 0] = np.where(gaps, before, parsed)
+        if self.indicator:
+            out[:, 1] = gaps
+        if learn:
+            self._sum, self._count = float(sums[-1]), int(counts[-1])
+
+    def state(self) -> dict[str, Any]:
+        """The running sum and count."""
+        return {"sum": self._sum, "count": self._count}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take them back."""
+        self._sum, self._count = float(state["sum"]), int(state["count"])
+
+
+class CategoryColumn(Column):
+    """One feature for each category, with room for some that come late; then one for all others."""
+
+    kind = "category"
+
+    def __init__(self, name: str, *, room: int) -> None:
+        self.room = room
+        features = (*(f"{name} = category {i + 1}" for i in range(room)), f"{name} = any other")
+        super().__init__(name, features, f"one feature for each of its first {room} categories, one for all others")
+        self.categories: dict[str, int] = {}
+
+    def parse(self, column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
+        """The place of each cell among the distinct ones, in the order in which they come; -1 where one is missing."""
+        import pyarrow.compute as pc
+
+        encoded = names(column).combine_chunks().dictionary_encode()
+        return pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
+
+    def missing(self, parsed: tuple[NDArray[np.int64], list[str]]) -> NDArray[np.bool_]:
+        """Which have no category."""
+        return parsed[0] < 0
+
+    def encode(self, parsed: tuple[NDArray[np.int64], list[str]], out: Floats, *, learn: bool) -> None:
+        """One of the features is 1; none where the value is missing or, when only predicting, was never seen."""
+        places, distinct = parsed
+        slots = np.empty(len(distinct) + 1, dtype=np.int64)
+        slots[-1] = -1  # missing
+        for i in _in_order_of_arrival(places):
+            category = distinct[i]
+            if learn and category not in self.categories and len(self.categories) < self.room:
+                self.categories[category] = len(self.categories)
+            full = len(self.categories) == self.room
+            slots[i] = self.categories.get(category, self.room if learn or full else -1)
+        slot = slots[places]
+        out[:] = 0.0
+        known = np.flatnonzero(slot >= 0)
+        out[known, slot[known]] = 1.0
+
+    def state(self) -> dict[str, Any]:
+        """The categories, in the order in which they came."""
+        return {"categories": list(self.categories)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take them back."""
+        self.categories = {category: i for i, category in enumerate(state["categories"])}
+
+
+def _in_order_of_arrival(places: NDArray[np.int64]) -> list[int]:
+    """The distinct places, less that of missing values: rows that were skipped may have brought others."""
+    distinct, first = np.unique(places, return_index=True)
+    return [int(place) for place in distinct[np.argsort(first)] if place >= 0]
+
+
+class TimeColumn(Column):
+    """A time as points on circles: the hour of the day and the day of the week, or the days of week and year."""
+
+    kind = "time"
+
+    def __init__(self, name: str, *, hours: bool) -> None:
+        self.hours = hours
+        cycles = ("hour", "weekday") if hours else ("weekday", "day of year")
+        features = tuple(f"{name} {wave} {cycle}" for cycle in cycles for wave in ("sin", "cos"))
+        super().__init__(name, features, f"{' and '.join(cycles)} as points on a circle")
+
+    def parse(self, column: pa.ChunkedArray) -> NDArray[np.datetime64]:
+        """Times, NaT where one is missing."""
+        return moments(column)
+
+    def missing(self, parsed: NDArray[np.datetime64]) -> NDArray[np.bool_]:
+        """Which are NaT."""
+        return np.isnat(parsed)
+
+    def encode(self, parsed: NDArray[np.datetime64], out: Floats, *, learn: bool) -> None:
+        """Sine and cosine of each cycle; zeros, the middle of the circle, where a time is missing."""
+        days = parsed.astype("datetime64[D]")
+        of_day = (parsed - days) / np.timedelta64(1, "D")
+        weekday = ((days - np.datetime64("1970-01-05")) / np.timedelta64(1, "D") + of_day) % 7 / 7
+        of_year = (parsed - parsed.astype("datetime64[Y]")) / np.timedelta64(1, "D") / 365.2425
+        with np.errstate(invalid="ignore"):
+            for i, turn in enumerate((of_day, weekday) if self.hours else (weekday, of_year)):
+                out[:, 2 * i] = np.nan_to_num(np.sin(2 * np.pi * turn))
+                out[:, 2 * i + 1] = np.nan_to_num(np.cos(2 * np.pi * turn))

@@ -1,0 +1,170 @@
+"""What each column is, told by the first rows of a table and by what the user says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thalweg.columns.cells import MISSING, BadCell, is_number, is_text, moments, names, numbers, trimmed
+from thalweg.columns.kinds import CategoryColumn, Column, NumberColumn, TimeColumn
+from thalweg.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from thalweg.sources.chunks import Chunk
+
+#: Rows that are looked at before the first is learned.
+HEAD_ROWS = 1000
+#: A column of text with more distinct values in its head than this, most of them once, is a name of the row.
+_MANY = 50
+#: Categories of a column that get a feature of their own, at the most.
+MOST_CATEGORIES = 64
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The columns that carry features, in the table's order, and why the others do not."""
+
+    columns: tuple[Column, ...]
+    #: By name, why a column carries no feature.
+    left_out: dict[str, str]
+    #: The table's columns, in its order.
+    names: tuple[str, ...]
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """All features, in their order; the last tells a value missing where none was at first."""
+        return (*(feature for column in self.columns for feature in column.features), "any other is missing")
+
+    def describe(self) -> list[tuple[str, str, str]]:
+        """Name, kind and treatment of every column, in the table's order."""
+        by_name = {column.name: column for column in self.columns}
+        return [
+            (name, by_name[name].kind, by_name[name].treatment) if name in by_name else (name, "–", self.left_out[name])
+            for name in self.names
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as JSON holds it."""
+        return {
+            "names": list(self.names),
+            "left_out": self.left_out,
+            "columns": [_described(column) for column in self.columns],
+        }
+
+    @classmethod
+    def from_json(cls, plan: dict[str, Any]) -> Plan:
+        """Back from `to_json`."""
+        return cls(tuple(_column(**column) for column in plan["columns"]), plan["left_out"], tuple(plan["names"]))
+
+
+def _described(column: Column) -> dict[str, Any]:
+    if isinstance(column, NumberColumn):
+        return {"kind": column.kind, "name": column.name, "indicator": column.indicator}
+    if isinstance(column, CategoryColumn):
+        return {"kind": column.kind, "name": column.name, "room": column.room}
+    assert isinstance(column, TimeColumn)
+    return {"kind": column.kind, "name": column.name, "hours": column.hours}
+
+
+def _column(kind: str, name: str, **options: Any) -> Column:
+    kinds: dict[str, type[Column]] = {each.kind: each for each in (NumberColumn, CategoryColumn, TimeColumn)}
+    return kinds[kind](name, **options)
+
+
+def plan_columns(
+    head: Chunk,
+    *,
+    target: str,
+    drop: Collection[str] = (),
+    categorical: Collection[str] = (),
+    reserved: Sequence[str] = (),
+) -> Plan:
+    """Look at the first rows and settle what each column is.
+
+    Parameters
+    ----------
+    head : Chunk
+        The first rows.
+    target : str
+        The column of labels, which is no feature.
+    drop : collection of str
+        Columns to leave out.
+    categorical : collection of str
+        Columns of categories that look like numbers.
+    reserved : sequence of str
+        Columns with a part of their own, such as the time at which a label comes.
+    """
+    present = head.column_names
+    for name in (target, *drop, *categorical, *reserved):
+        if name not in present:
+            close = ", ".join(map(repr, present[:20])) + (", …" if len(present) > 20 else "")
+            raise InvalidInput(f"{head.pieces[0].block.file} has no column {name!r}; it has {close}")
+    columns: list[Column] = []
+    left_out: dict[str, str] = {}
+    for name in present:
+        if name == target:
+            left_out[name] = "the label"
+        elif name in reserved:
+            left_out[name] = "tells when the label comes"
+        elif name in drop:
+            left_out[name] = "left out, as asked"
+        else:
+            found = _settle(name, head.column(name), categorical=name in categorical)
+            if isinstance(found, str):
+                left_out[name] = found
+            else:
+                columns.append(found)
+    if not columns:
+        raise InvalidInput(f"{head.pieces[0].block.file} has no column to learn from beside {target!r}")
+    return Plan(tuple(columns), left_out, tuple(present))
+
+
+def _settle(name: str, column: pa.ChunkedArray, *, categorical: bool) -> Column | str:
+    """What a column is, or why it is left out."""
+    import pyarrow as pa
+
+    if categorical or pa.types.is_boolean(column.type):
+        return _category(name, column, declared=categorical)
+    if pa.types.is_nested(column.type) or "binary" in str(column.type):
+        return f"left out: values of type {column.type} cannot be learned"
+    if column.null_count == len(column) or (is_text(column) and trimmed(column).null_count == len(column)):
+        return f"left out: all of the first {len(column):,} values are missing ({', '.join(MISSING[1:4])} or nothing)"
+    try:
+        values = numbers(column)
+    except BadCell:
+        return _time(name, column) or _dirty_number(name, column) or _category(name, column, declared=False)
+    if pa.types.is_temporal(column.type):
+        return _time(name, column) or "left out: its times cannot be read"
+    return NumberColumn(name, indicator=bool(np.isnan(values).any()))
+
+
+def _time(name: str, column: pa.ChunkedArray) -> Column | None:
+    try:
+        found = moments(column)
+    except BadCell:
+        return None
+    known = found[~np.isnat(found)]
+    return TimeColumn(name, hours=bool((known != known.astype("datetime64[D]")).any()))
+
+
+def _dirty_number(name: str, column: pa.ChunkedArray) -> Column | None:
+    """Numbers with some cells that are none, for which their rows are bad; categories recur, numbers rarely do."""
+    cells = names(column)
+    distinct = cells.drop_null().unique().to_pylist()
+    recurring = len(distinct) <= (len(cells) - cells.null_count) / 2
+    if recurring or sum(map(is_number, distinct)) <= len(distinct) / 2:
+        return None
+    return NumberColumn(name, indicator=cells.null_count > 0)
+
+
+def _category(name: str, column: pa.ChunkedArray, *, declared: bool) -> Column | str:
+    cells = names(column).drop_null()
+    distinct = len(cells.unique())
+    if not declared and distinct > _MANY and distinct > len(cells) / 2:
+        return f"left out: it seems to name the rows ({distinct:,} different values in the first {len(cells):,})"
+    return CategoryColumn(name, room=min(MOST_CATEGORIES, distinct + max(4, distinct // 2)))

@@ -1,0 +1,365 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const root = document.documentElement;
+  const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+  const compact = new Intl.NumberFormat("en", { notation: "compact" });
+  const tenths = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+  const two = new Intl.NumberFormat("en", { maximumSignificantDigits: 2 });
+  const four = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
+  const known = (write) => (value) => (value == null ? "–" : write(value));
+  const written = {
+    share: known((value) => (Math.abs(value) < 0.01 ? two : tenths).format(100 * value) + "\u00a0%"),
+    rows: known((value) => (value < 100 ? tenths : whole).format(value)),
+    number: known((value) => four.format(value)),
+  };
+  const drawn = []; // { figure, spec, plot, overTime }
+  let zoom = null; // [first row, last row] of all charts over time, or null
+
+  // ---- colours: the page's own variables, read anew when the theme changes
+  const colour = (name) => getComputedStyle(root).getPropertyValue("--" + name).trim();
+  const mixed = (name, shade) => {
+    const parts = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+    const ground = parts(colour("ground"));
+    const channels = parts(colour(name)).map((full, at) => Math.round(full + shade * (ground[at] - full)));
+    return `rgb(${channels.join(",")})`;
+  };
+  const font = (size) => `${size}px ${getComputedStyle(document.body).fontFamily}`;
+
+  // ---- zoom, the same in all
+  const fullRange = (plot) => [plot.data[0][0], plot.data[0][plot.data[0].length - 1]];
+  const same = (a, b) => a === b || (a && b && a[0] === b[0] && a[1] === b[1]);
+  const setZoom = (wanted) => {
+    if (same(zoom, wanted)) return;
+    zoom = wanted;
+    for (const { figure, plot, overTime } of drawn) {
+      if (!overTime) continue;
+      const [min, max] = wanted || fullRange(plot);
+      plot.setScale("x", { min, max });
+      figure.querySelector("[data-reset]").hidden = !wanted;
+    }
+  };
+  const scaled = (plot, key) => {
+    if (key !== "x") return;
+    const { min, max } = plot.scales.x;
+    setZoom(same([min, max], fullRange(plot)) ? null : [min, max]);
+  };
+
+  // ---- moments of change: a line each, numbered while there is room, with a tip near the cursor
+  const numbered = data.changes.length <= 20;
+  const drawChanges = (plot, stacked) => {
+    const { ctx, bbox } = plot;
+    const ratio = devicePixelRatio;
+    ctx.save();
+    ctx.fillStyle = colour("change");
+    ctx.strokeStyle = colour(stacked ? "ink" : "change");
+    ctx.lineWidth = ratio;
+    ctx.font = font(11 * ratio);
+    ctx.textAlign = "center";
+    data.changes.forEach((change, at) => {
+      const x = plot.valToPos(change.row, "x", true);
+      if (x < bbox.left || x > bbox.left + bbox.width) return;
+      ctx.globalAlpha = numbered ? 0.75 : 0.4;
+      ctx.setLineDash([2 * ratio, 3 * ratio]);
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+      ctx.globalAlpha = 1;
+      if (numbered) ctx.fillText(String(at + 1), x, bbox.top - 4 * ratio);
+    });
+    ctx.restore();
+  };
+  const tipFor = (plot) => {
+    const tip = document.createElement("div");
+    tip.className = "tip";
+    tip.hidden = true;
+    plot.over.appendChild(tip);
+    return tip;
+  };
+  const showTip = (plot, tip) => {
+    const left = plot.cursor.left;
+    let near = null;
+    if (left >= 0) {
+      for (const [at, change] of data.changes.entries()) {
+        const away = Math.abs(plot.valToPos(change.row, "x") - left);
+        if (away <= 7 && (!near || away < near.away)) near = { at, change, away };
+      }
+    }
+    tip.hidden = !near;
+    if (!near) return;
+    tip.textContent = `${near.at + 1}: row ${whole.format(near.change.row)}, ${near.change.text}`;
+    const room = plot.over.clientWidth - tip.offsetWidth;
+    tip.style.left = Math.max(0, Math.min(room, left + 10)) + "px";
+  };
+
+  // ---- options of every chart
+  const axis = (extra) => ({
+    stroke: colour("soft"),
+    font: font(12),
+    grid: { stroke: colour("grid"), width: 1 },
+    ticks: { show: false },
+    ...extra,
+  });
+  // Without a cursor the legend tells the last point that is no forecast.
+  const idleLegend = (plot) => {
+    if (plot.legend.idx != null) return;
+    let idx = plot.data[0].length - 1;
+    while (idx > 0 && plot.data[1][idx] == null) idx -= 1;
+    plot.setLegend({ idx }, false);
+  };
+  const widthOf = (place) => Math.max(240, Math.floor(place.clientWidth));
+  const heightOf = (spec, width) => (spec.small ? 220 : width < 560 ? 240 : 320);
+
+  const overTime = (figure, spec, place) => {
+    const lines = spec.lines;
+    const tell = written[spec.unit];
+    let view = 0;
+    const values = () => {
+      const raw = spec.views[view];
+      if (!spec.stacked) return [spec.rows, ...raw];
+      let below = spec.rows.map(() => 0);
+      return [spec.rows, ...raw.map((line) => (below = line.map((value, at) => below[at] + (value || 0))))];
+    };
+    const series = lines.map((line) => {
+      const stroke = mixed(line.look, line.shade);
+      const base = {
+        label: line.name,
+        stroke,
+        value: (plot, _, at, idx) => {
+          const values = spec.views[view][at - 1];
+          return tell(line.forecast ? values[values.length - 1] : values[idx]);
+        },
+        points: { show: spec.rows.length < 3 },
+      };
+      if (spec.stacked) return { ...base, width: 0, fill: stroke, points: { show: false } };
+      return { ...base, width: line.look === "model" ? 2 : 1.6, dash: line.dashed ? (line.look === "majority" ? [2, 3] : [6, 4]) : undefined };
+    });
+    let tip;
+    const top = spec.stacked ? () => [0, 1] : (plot, min, max) => {
+      if (min == null) return [0, 1];
+      if (spec.fromZero) return [0, max > 0 ? max * 1.06 : 1];
+      const air = (max - min || Math.abs(max) || 1) * 0.08;
+      return [min - air, max + air];
+    };
+    const width = widthOf(place);
+    const plot = new uPlot(
+      {
+        width,
+        height: heightOf(spec, width),
+        padding: [18, 26, 0, 0],
+        cursor: {
+          y: false,
+          drag: { x: true, y: false },
+          points: { show: !spec.stacked, size: 7 },
+          sync: { key: "rows", setSeries: false, scales: ["x", null], filters: {
+            pub: (type) => type === "mousemove" || type === "mouseleave",
+            sub: (type) => type === "mousemove" || type === "mouseleave",
+          } },
+        },
+        scales: { x: { time: false }, y: { range: top } },
+        legend: { markers: { width: 3, dash: (_, at) => (at > 0 && lines[at - 1].dashed ? "dotted" : "solid") } },
+        bands: spec.stacked ? lines.slice(1).map((_, at) => ({ series: [at + 2, at + 1] })) : [],
+        axes: [
+          axis({ values: (_, ticks) => ticks.map((tick) => (width < 560 ? compact : whole).format(tick)), space: width < 560 ? 50 : 80, size: 34 }),
+          axis({ values: (_, ticks) => ticks.map((tick) => tell(tick)), size: 62, gap: 8 }),
+        ],
+        series: [{ label: "row", value: (_, row) => (row == null ? "–" : whole.format(row)) }, ...series],
+        hooks: {
+          ready: [(made) => (tip = tipFor(made))],
+          setScale: [scaled],
+          [spec.stacked ? "draw" : "drawAxes"]: [(made) => drawChanges(made, spec.stacked)],
+          setCursor: [(made) => tip && showTip(made, tip)],
+          setLegend: [idleLegend],
+        },
+      },
+      values(),
+      place,
+    );
+    for (const button of figure.querySelectorAll("[data-view]")) {
+      button.onclick = () => {
+        view = Number(button.dataset.view);
+        for (const other of figure.querySelectorAll("[data-view]")) other.setAttribute("aria-pressed", String(other === button));
+        const { min, max } = plot.scales.x;
+        plot.setData(values(), false);
+        plot.setScale("x", { min, max });
+        plot.setLegend({ idx: plot.legend.idx });
+      };
+      if (button.getAttribute("aria-pressed") === "true" && button.dataset.view !== "0") button.onclick();
+    }
+    return plot;
+  };
+
+  const calibration = (figure, spec, place) => {
+    const [says, right, rows] = [0, 1, 2].map((at) => data.calibration.map((bin) => bin[at]));
+    const most = Math.max(...rows);
+    const width = widthOf(place);
+    return new uPlot(
+      {
+        width,
+        height: heightOf(spec, width),
+        padding: [18, 26, 0, 0],
+        cursor: { y: false, drag: { x: false, y: false } },
+        scales: { x: { time: false, range: [0, 1] }, y: { range: [0, 1] }, rows: { range: [0, most * 4] } },
+        axes: [
+          axis({ values: (_, ticks) => ticks.map(written.share), space: 60, size: 34 }),
+          axis({ values: (_, ticks) => ticks.map(written.share), size: 62, gap: 8 }),
+        ],
+        series: [
+          { label: "says", value: (_, value) => written.share(value) },
+          { label: "rows", scale: "rows", stroke: colour("grid"), fill: colour("line"), paths: uPlot.paths.bars({ size: [0.6, 26] }), points: { show: false }, value: (_, value) => written.rows(value) },
+          { label: "is right", stroke: colour("model"), width: 2, points: { show: true, size: 7, fill: colour("model") }, value: (_, value) => written.share(value) },
+        ],
+        hooks: {
+          setLegend: [idleLegend],
+          drawAxes: [(plot) => {
+            const { ctx, bbox } = plot;
+            ctx.save();
+            ctx.strokeStyle = colour("soft");
+            ctx.lineWidth = devicePixelRatio;
+            ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
+            ctx.beginPath();
+            ctx.moveTo(bbox.left, bbox.top + bbox.height);
+            ctx.lineTo(bbox.left + bbox.width, bbox.top);
+            ctx.stroke();
+            ctx.restore();
+          }],
+        },
+      },
+      [says, rows, right],
+      place,
+    );
+  };
+
+  // ---- a chart as a picture: title, canvas and legend on the page's ground
+  const save = ({ spec, plot }) => {
+    const ratio = devicePixelRatio;
+    const source = plot.ctx.canvas;
+    const keys = plot.series.slice(1).filter((line) => line.show);
+    const picture = document.createElement("canvas");
+    const ctx = picture.getContext("2d");
+    const place = (draw) => {
+      ctx.font = font(13 * ratio);
+      let x = 16 * ratio;
+      let y = 48 * ratio + source.height;
+      for (const key of keys) {
+        const needed = ctx.measureText(key.label).width + 44 * ratio;
+        if (x + needed > source.width && x > 16 * ratio) [x, y] = [16 * ratio, y + 22 * ratio];
+        if (draw) draw(key, x, y);
+        x += needed;
+      }
+      return y + 22 * ratio;
+    };
+    picture.width = source.width;
+    picture.height = place();
+    ctx.fillStyle = colour("ground");
+    ctx.fillRect(0, 0, picture.width, picture.height);
+    ctx.fillStyle = colour("ink");
+    ctx.font = "600 " + font(17 * ratio);
+    ctx.fillText(spec.title, 16 * ratio, 26 * ratio);
+    ctx.drawImage(source, 0, 36 * ratio);
+    place((key, x, y) => {
+      ctx.fillStyle = key._stroke || (typeof key.stroke === "function" ? key.stroke(plot) : key.stroke);
+      ctx.fillRect(x, y - 6 * ratio, 16 * ratio, 4 * ratio);
+      ctx.fillStyle = colour("ink");
+      ctx.fillText(key.label, x + 22 * ratio, y);
+    });
+    picture.toBlob((blob) => {
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(blob);
+      link.download = `thalweg-${spec.key}.png`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    }, "image/png");
+  };
+
+  // ---- keyboard: arrows walk, + and - zoom, Escape returns
+  const keyed = (entry) => (event) => {
+    const { plot, figure, overTime: zooms } = entry;
+    const x = plot.data[0];
+    const at = plot.cursor.idx == null ? x.length - 1 : plot.cursor.idx;
+    const goTo = (idx) => {
+      const place = Math.max(0, Math.min(x.length - 1, idx));
+      plot.setCursor({ left: plot.valToPos(x[place], "x"), top: 10 });
+      const spoken = figure.querySelector("[data-spoken]");
+      const cells = [...plot.root.querySelectorAll(".u-series")].map((cell) => cell.textContent);
+      if (spoken) spoken.textContent = cells.join(", ");
+    };
+    const { min, max } = plot.scales.x;
+    const widen = (factor) => {
+      const [first, last] = fullRange(plot);
+      const half = ((max - min) / 2) * factor;
+      const wanted = [Math.max(first, x[at] - half), Math.min(last, x[at] + half)];
+      setZoom(same(wanted, [first, last]) ? null : wanted);
+    };
+    const step = event.shiftKey ? 10 : 1;
+    if (event.key === "ArrowLeft") goTo(at - step);
+    else if (event.key === "ArrowRight") goTo(at + step);
+    else if (event.key === "Home") goTo(0);
+    else if (event.key === "End") goTo(x.length - 1);
+    else if (zooms && (event.key === "+" || event.key === "=")) widen(0.5);
+    else if (zooms && event.key === "-") widen(2);
+    else if (zooms && event.key === "Escape") setZoom(null);
+    else return;
+    event.preventDefault();
+  };
+
+  // ---- making and remaking all charts
+  const specs = new Map(data.charts.map((spec) => [spec.key, spec]));
+  const make = () => {
+    for (const entry of drawn.splice(0)) entry.plot.destroy();
+    zoom = null;
+    for (const figure of document.querySelectorAll("[data-chart]")) {
+      const key = figure.dataset.chart;
+      const place = figure.querySelector(".plot");
+      const known = specs.get(key);
+      const spec = known || { key, title: "Calibration" };
+      if (!known && !data.calibration.length) continue;
+      const plot = known ? overTime(figure, spec, place) : calibration(figure, spec, place);
+      const entry = { figure, spec, plot, overTime: Boolean(known) };
+      drawn.push(entry);
+      idleLegend(plot);
+      place.onkeydown = keyed(entry);
+      plot.over.addEventListener("pointermove", (event) => {
+        if (event.pointerType !== "touch") return;
+        const box = plot.over.getBoundingClientRect();
+        plot.setCursor({ left: event.clientX - box.left, top: event.clientY - box.top });
+      });
+      figure.querySelector("[data-png]").onclick = () => save(entry);
+      const reset = figure.querySelector("[data-reset]");
+      if (reset) {
+        reset.hidden = true;
+        reset.onclick = () => setZoom(null);
+      }
+    }
+  };
+
+  let waiting = 0;
+  const fit = () => {
+    for (const { spec, plot } of drawn) {
+      const width = widthOf(plot.root.parentNode);
+      if (width !== plot.width) plot.setSize({ width, height: heightOf(spec, width) });
+    }
+  };
+  addEventListener("resize", () => {
+    cancelAnimationFrame(waiting);
+    waiting = requestAnimationFrame(fit);
+  });
+
+  // ---- light and dark
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const toggle = document.getElementById("theme");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+  const named = () => (toggle.textContent = isDark() ? "Light" : "Dark");
+  toggle.onclick = () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    named();
+    make();
+  };
+  system.addEventListener("change", () => {
+    named();
+    make();
+  });
+  named();
+  make();
+})();

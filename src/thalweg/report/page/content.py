@@ -1,0 +1,167 @@
+"""What a page is made of: the content of ``metrics.json``, written by a run and read by everything that shows one.
+
+The file is strict JSON: what is not known (a kappa of one class, a bin without rows) is null, never NaN. Nothing in it
+depends on the clock. Labels are strings, as they stand in the source. All row numbers count the rows answered so far,
+from 1, so that points of a curve and moments of change share one axis; with late labels a point is taken when the
+labels are there, not when the answers were given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NotRequired, TypedDict, cast
+
+#: Raised when a page of this version could no longer be made from an older file.
+SCHEMA = 1
+
+Answerer = Literal["model", "no_change", "majority"]
+Known = float | None
+#: One value for each point of the curve.
+Series = list[Known]
+
+
+class Run(TypedDict):
+    """What was asked for."""
+
+    command: str  # as it was typed, quoted for a shell
+    version: str  # of thalweg
+    source: str
+    target: str
+    options: dict[str, Any]  # all, resolved: "delay" and "label_time" are read from here
+
+
+class Rows(TypedDict):
+    """What became of the rows."""
+
+    read: int  # all, with the skipped
+    answered: int
+    scored: int  # whose label came: what every score counts
+    learned: int
+    unlabelled: int  # answered, without a label in the source
+    pending: int  # answered, their label still to come when the source ended
+    skipped: int
+    bad: list[str]  # the first complaints, each naming file, row and column
+
+
+class Score(TypedDict):
+    """How one answerer did over all scored rows."""
+
+    error: Known  # null only where nothing was scored, as in a difference
+    recent: Known  # the error of the last `curve.window` rows
+    kappa: Known
+    kappa_temporal: Known
+    log_loss: NotRequired[Known]  # the model alone, where it gives probabilities
+    brier: NotRequired[Known]
+
+
+class Difference(TypedDict):
+    """The model's error less a baseline's, row by row, with an interval from the means of consecutive blocks."""
+
+    difference: Known
+    low: Known  # null while there are too few blocks
+    high: Known
+    level: float  # of confidence, 0.95
+    blocks: int
+    block_rows: int
+
+
+class Verdict(TypedDict):
+    """Better or worse, by how much, and how sure."""
+
+    no_change: Difference
+    majority: Difference
+
+
+class Scores(TypedDict):
+    """The model beside the two baselines, which live under the same delay."""
+
+    model: Score
+    no_change: Score
+    majority: Score
+
+
+class Errors(TypedDict):
+    """A share of mistakes over time, of all three."""
+
+    model: Series
+    no_change: Series
+    majority: Series
+
+
+class Means(TypedDict):
+    """Where the class means went, for some of the features."""
+
+    features: list[str]
+    classes: dict[str, list[Series]]  # by label: for each feature, a value for each point
+    ahead: NotRequired[int | None]  # rows from the last point to the forecast
+    forecast: NotRequired[dict[str, list[Known]] | None]  # by label: for each feature
+
+
+class Curve(TypedDict):
+    """Some hundred points over time."""
+
+    rows: list[int]  # answered rows at each point, rising
+    window: int  # rows that `error` looks back on
+    error: Errors
+    fade: float  # by what the weight of a row shrinks with each later one
+    fading: Errors
+    rate: Series | None
+    effective_rows: dict[str, Series] | None  # by label
+    weights: dict[str, Series] | None  # by member, summing to 1
+    means: NotRequired[Means | None]
+
+
+class Confusion(TypedDict):
+    """Counts of scored rows: a line for each truth, a column for each answer."""
+
+    classes: list[str]
+    counts: list[list[int]]
+
+
+class Calibration(TypedDict):
+    """Rows by the probability of their answer, in bins of equal width."""
+
+    edges: list[float]  # one more than bins
+    rows: list[int]
+    confidence: list[Known]  # the mean probability in each bin
+    accuracy: list[Known]  # the share of right answers in it
+
+
+class Change(TypedDict):
+    """A moment at which the error changed."""
+
+    row: int
+    before: Known  # error on either side, as the detector saw it
+    after: Known
+
+
+class Model(TypedDict):
+    """What learned."""
+
+    name: str  # as given to --model
+    title: str  # its class
+    about: str  # one line
+    parameters: dict[str, Any]
+    features: int
+    explain: str | None
+
+
+class Metrics(TypedDict):
+    """All of it."""
+
+    schema: int
+    run: Run
+    rows: Rows
+    verdict: Verdict
+    scores: Scores
+    curve: Curve
+    confusion: Confusion
+    calibration: Calibration | None  # null without probabilities
+    changes: list[Change]
+    columns: list[tuple[str, str, str]]  # name, kind, treatment
+    model: Model
+
+
+def as_metrics(given: Mapping[str, Any]) -> Metrics:
+    """A mapping read from ``metrics.json``, by its types."""
+    return cast(Metrics, given)

@@ -1,0 +1,78 @@
+"""The main figures of a run as files, PNG and SVG, for slides and papers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.report import calibration, class_memory, confusion_matrix, member_weights, over_time, style
+from thalweg.report.page.answers import merged_confusion
+from thalweg.report.page.content import Metrics, Series, as_metrics
+from thalweg.report.page.series import MOST_CLASSES, frequent_classes, members
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def figures(metrics: Mapping[str, Any], folder: Path) -> list[Path]:
+    """Draw what the run has, into a folder that is made if need be; the paths written.
+
+    Raises `MissingExtra` where matplotlib is not installed; nothing is written then.
+
+    Parameters
+    ----------
+    metrics : mapping
+        What ``metrics.json`` holds.
+    folder : Path
+        Where the figures go.
+    """
+    style.require_matplotlib()
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    with warnings.catch_warnings():
+        # Labels may be of any script; the font draws a box for what it lacks.
+        warnings.filterwarnings("ignore", message=r"Glyph .* missing from font", category=UserWarning)
+        for stem, figure in _drawn(as_metrics(metrics)):
+            written += style.save(figure, folder, stem)
+    return written
+
+
+def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
+    curve = metrics["curve"]
+    what = style.label(f"{metrics['model']['title']} on {metrics['run']['source']}", 60)
+    changes = [float(change["row"]) for change in metrics["changes"]]
+    rows = np.array(curve["rows"], dtype=np.int64)
+    if len(rows):
+        errors = {
+            metrics["model"]["title"]: _array(curve["error"]["model"]),
+            "No change": _array(curve["error"]["no_change"]),
+            "Majority class": _array(curve["error"]["majority"]),
+        }
+        rate = None if curve["rate"] is None else _array(curve["rate"])
+        yield "error", over_time.draw(rows, errors, rate, title=what, window=curve["window"], changes=changes)
+        if curve["effective_rows"]:
+            shown = frequent_classes(metrics, MOST_CLASSES)
+            memory = {name: _array(values) for name, values in curve["effective_rows"].items() if name in shown}
+            yield "memory", class_memory.draw(rows, memory, title=f"{what}: memory of each class", changes=changes)
+        committee = members(metrics)
+        if committee is not None:
+            smoothed = {style.label(line.name): _array(line.values) for line in committee.views[0].lines}
+            at = np.array(committee.rows, dtype=np.int64)
+            yield "members", member_weights.draw(at, smoothed, title=f"{what}: whose voice counts", changes=changes)
+    if metrics["rows"]["scored"]:
+        classes, counts = merged_confusion(metrics)
+        yield "confusion", confusion_matrix.draw(classes, counts, title="Confusion, in % of each truth")
+    bins = metrics["calibration"]
+    if bins is not None and any(bins["rows"]):
+        kept = [at for at, seen in enumerate(bins["rows"]) if seen]
+        confidence, accuracy = (_array(bins["confidence"])[kept], _array(bins["accuracy"])[kept])
+        yield "calibration", calibration.draw(confidence, accuracy, title="Calibration")
+
+
+def _array(values: Series) -> NDArray[np.float64]:
+    return np.array(values, dtype=np.float64)

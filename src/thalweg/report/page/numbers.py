@@ -1,0 +1,64 @@
+"""Numbers as a reader wants them."""
+
+from __future__ import annotations
+
+from thalweg.report.page.content import Known
+
+_SPACE = "\N{NO-BREAK SPACE}"
+UNKNOWN = "–"
+
+
+def count(number: int) -> str:
+    """A whole number, in thousands.
+
+    >>> count(45312)
+    '45,312'
+    """
+    return f"{number:,}"
+
+
+def percent(share: Known) -> str:
+    r"""A share, as one speaks of it; small ones keep two digits.
+
+    >>> percent(0.14671), percent(0.00042), percent(0.0), percent(None)
+    ('14.7\xa0%', '0.042\xa0%', '0\xa0%', '–')
+    """
+    return UNKNOWN if share is None else f"{per_hundred(share)}{_SPACE}%"
+
+
+def per_hundred(share: float) -> str:
+    """How many in a hundred, without its sign.
+
+    >>> per_hundred(-0.073), per_hundred(0.0004), per_hundred(0.0)
+    ('7.3', '0.04', '0')
+    """
+    hundredfold = abs(100.0 * share)
+    if hundredfold == 0.0:
+        return "0"
+    return f"{hundredfold:.1f}" if hundredfold >= 0.95 else f"{hundredfold:.2g}" if hundredfold >= 1e-4 else "< 0.0001"
+
+
+def plain(number: Known, digits: int = 3) -> str:
+    """A number without a unit, with a true minus sign.
+
+    >>> plain(-1.8942), plain(None)
+    ('−1.894', '–')
+    """
+    return UNKNOWN if number is None else f"{number:.{digits}f}".replace("-", "−")
+
+
+def short(number: Known) -> str:
+    """A number of any size, to four digits.
+
+    >>> short(1234567.0), short(0.0012345), short(12.5)
+    ('1,234,567', '0.001234', '12.5')
+    """
+    if number is None:
+        return UNKNOWN
+    written = f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
+    return written.replace("-", "−")
+
+
+def rounded(number: Known) -> Known:
+    """To five digits: more cannot be seen in a chart, and would only make the page large."""
+    return None if number is None else float(f"{number:.5g}")

@@ -1,0 +1,219 @@
+"""The charts of a page, as data: what is drawn, in which unit, and in which look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import accumulate, groupby
+from typing import Any, Literal, TypeVar
+
+from thalweg.report.page.content import Errors, Known, Means, Metrics, Series
+from thalweg.report.page.numbers import count, rounded
+
+Unit = Literal["share", "rows", "number"]
+_Value = TypeVar("_Value", int, Known)
+
+#: More lines than this cannot be told apart.
+MOST_CLASSES = 8
+MOST_MEMBERS = 15
+#: Points of a small chart, and of one with many curves.
+_SMALL_POINTS = 200
+_MEMBER_POINTS = 300
+#: Points that a committee's shares are averaged over, as a part of all.
+_SMOOTHED = 1 / 60
+#: How many colours the page has beside those of the model and the baselines.
+COLOURS = 8
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve. A look is the name of a colour of the page; shades, from 0 to 1, fade it into the background."""
+
+    name: str
+    values: Series
+    look: str
+    shade: float = 0.0
+    dashed: bool = False
+    forecast: bool = False
+
+
+@dataclass(frozen=True)
+class View:
+    """One way to see a chart."""
+
+    name: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One chart over time."""
+
+    key: str
+    title: str
+    caption: str
+    unit: Unit
+    rows: list[int]
+    views: tuple[View, ...]
+    stacked: bool = False
+    small: bool = False
+    from_zero: bool = True
+
+    def data(self) -> dict[str, Any]:
+        """What the page's script reads."""
+        return {
+            "key": self.key,
+            "title": self.title,
+            "unit": self.unit,
+            "rows": self.rows,
+            "stacked": self.stacked,
+            "small": self.small,
+            "fromZero": self.from_zero,
+            "lines": [
+                {key: getattr(line, key) for key in ("name", "look", "shade", "dashed", "forecast")}
+                for line in self.views[0].lines
+            ],
+            "views": [
+                [[_drawn(value, self.unit) for value in line.values] for line in view.lines] for view in self.views
+            ],
+        }
+
+
+def _drawn(value: Known, unit: Unit) -> Known:
+    return round(value, 4) if value is not None and unit == "share" else rounded(value)
+
+
+def charts(metrics: Metrics) -> list[Chart]:
+    """All that the run has, in the order of the page; without points there are none."""
+    if not metrics["curve"]["rows"]:
+        return []
+    found = [_error(metrics), _rate(metrics), _memory(metrics), members(metrics)]
+    return [chart for chart in found if chart is not None]
+
+
+def _error(metrics: Metrics) -> Chart:
+    curve = metrics["curve"]
+    views = (
+        View(f"last {count(curve['window'])} rows", _three(metrics, curve["error"])),
+        View(f"fading, {curve['fade']:g} a row", _three(metrics, curve["fading"])),
+    )
+    caption = "The share of wrong answers, each given before its label was learned."
+    return Chart("error", "Error over time", caption, "share", curve["rows"], views)
+
+
+def _three(metrics: Metrics, errors: Errors) -> tuple[Line, ...]:
+    return (
+        Line(metrics["model"]["title"], errors["model"], "model"),
+        Line("no-change", errors["no_change"], "no-change", dashed=True),
+        Line("majority", errors["majority"], "majority", dashed=True),
+    )
+
+
+def _rate(metrics: Metrics) -> Chart | None:
+    curve = metrics["curve"]
+    if curve["rate"] is None:
+        return None
+    lines = (Line("learning rate", curve["rate"], "model"),)
+    caption = "How eagerly the model learned. It has no unit."
+    return Chart("rate", "Learning rate", caption, "number", curve["rows"], (View("", lines),))
+
+
+def _memory(metrics: Metrics) -> Chart | None:
+    curve = metrics["curve"]
+    if not curve["effective_rows"]:
+        return None
+    shown = frequent_classes(metrics, MOST_CLASSES)
+    lines = tuple(
+        Line(label, values, f"c{at % COLOURS}")
+        for at, (label, values) in enumerate(
+            (label, values) for label, values in curve["effective_rows"].items() if label in shown
+        )
+    )
+    hidden = len(curve["effective_rows"]) - len(lines)
+    caption = "Effective sample size: how many rows of each class the model still remembers."
+    if hidden:
+        caption += f" The {len(lines)} most frequent of {len(lines) + hidden} classes are shown."
+    return Chart("memory", "Memory of each class", caption, "rows", curve["rows"], (View("", lines),))
+
+
+def members(metrics: Metrics) -> Chart | None:
+    """A committee's shares, smoothed and as they were, members of one family in shades of one colour."""
+    weights = metrics["curve"]["weights"]
+    if not weights:
+        return None
+    by_mean = sorted(weights, key=lambda member: -sum(value or 0.0 for value in weights[member]))
+    kept = set(by_mean if len(by_mean) <= MOST_MEMBERS else by_mean[: MOST_MEMBERS - 1])
+    families = [list(group) for _, group in groupby((m for m in weights if m in kept), key=lambda m: m.split(" ")[0])]
+    lines = [
+        Line(member, weights[member], f"c{at % COLOURS}", 0.72 * place / max(len(family) - 1, 1))
+        for at, family in enumerate(families)
+        for place, member in enumerate(family)
+    ]
+    others = [values for member, values in weights.items() if member not in kept]
+    if others:
+        rest = [sum(value or 0.0 for value in point) for point in zip(*others, strict=True)]
+        lines.append(Line(f"{len(others)} others", list(rest), "majority"))
+    caption = "The share of each member in the committee’s answer."
+    rows = metrics["curve"]["rows"]
+    reach = round(len(rows) * _SMOOTHED)
+    views = {"as they were": lines}
+    if reach:
+        views = {"smoothed": [replace(line, values=_smoothed(line.values, reach)) for line in lines], **views}
+    thinned = tuple(
+        View(name, tuple(replace(line, values=_thinned(line.values, _MEMBER_POINTS)) for line in each))
+        for name, each in views.items()
+    )
+    title = "Whose voice counts"
+    return Chart("members", title, caption, "share", _thinned(rows, _MEMBER_POINTS), thinned, stacked=True)
+
+
+def _thinned(values: list[_Value], most: int) -> list[_Value]:
+    """Every so many values, the last among them."""
+    every = -(-len(values) // most)
+    return values[::-every][::-1]
+
+
+def _smoothed(values: Series, reach: int) -> Series:
+    """The mean of each point and its neighbours, as many on either side."""
+    sums = [0.0, *accumulate(value or 0.0 for value in values)]
+    smooth: Series = []
+    for at in range(len(values)):
+        near = min(reach, at, len(values) - 1 - at)
+        smooth.append((sums[at + near + 1] - sums[at - near]) / (2 * near + 1))
+    return smooth
+
+
+def mean_charts(metrics: Metrics) -> list[Chart]:
+    """One small chart for each feature whose class means were kept."""
+    means = metrics["curve"].get("means")
+    if not means or not metrics["curve"]["rows"]:
+        return []
+    shown = [label for label in means["classes"] if label in frequent_classes(metrics, MOST_CLASSES)]
+    return [_mean(metrics, means, at, shown) for at in range(len(means["features"]))]
+
+
+def _mean(metrics: Metrics, means: Means, feature: int, shown: list[str]) -> Chart:
+    rows = _thinned(metrics["curve"]["rows"], _SMALL_POINTS)
+    ahead, forecast = means.get("ahead"), means.get("forecast")
+    lines: list[Line] = []
+    for at, label in enumerate(shown):
+        values, look = _thinned(means["classes"][label][feature], _SMALL_POINTS), f"c{at % COLOURS}"
+        if not ahead or not forecast:
+            lines.append(Line(label, values, look))
+            continue
+        lines.append(Line(label, [*values, None], look))
+        path: Series = [*[None] * (len(rows) - 1), values[-1], forecast[label][feature]]
+        lines.append(Line(f"{label}, forecast", path, look, dashed=True, forecast=True))
+    if ahead and forecast:
+        rows = [*rows, rows[-1] + ahead]
+    name = means["features"][feature]
+    view = View("", tuple(lines))
+    return Chart(f"mean{feature}", name, "", "number", rows, (view,), small=True, from_zero=False)
+
+
+def frequent_classes(metrics: Metrics, most: int) -> set[str]:
+    """The labels seen most often."""
+    seen = {
+        label: sum(line)
+        for label, line in zip(metrics["confusion"]["classes"], metrics["confusion"]["counts"], strict=True)
+    }
+    return set(sorted(seen, key=lambda label: -seen[label])[:most])

@@ -1,0 +1,120 @@
+"""The verdict in words: better or worse than doing nothing clever, by how much, and how sure."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from thalweg.report.page.content import Difference, Metrics
+from thalweg.report.page.numbers import count, per_hundred, percent
+
+Standing = Literal["better", "worse", "even", "unknown"]
+
+
+def standing(difference: Difference) -> Standing:
+    """Where the interval lies: all on one side of zero, across it, or nowhere."""
+    low, high = difference["low"], difference["high"]
+    if difference["difference"] is None or low is None or high is None:
+        return "unknown"
+    return "better" if high < 0.0 else "worse" if low > 0.0 else "even"
+
+
+def tone(metrics: Metrics) -> Standing:
+    """In which colour the headline stands: worse than either baseline is worse."""
+    verdict = metrics["verdict"]
+    no_change, majority = standing(verdict["no_change"]), standing(verdict["majority"])
+    return "worse" if majority == "worse" else no_change
+
+
+def headline(metrics: Metrics) -> str:
+    """One sentence: the model beside no-change, and beside majority where that is the better one."""
+    difference = metrics["verdict"]["no_change"]
+    gap = difference["difference"]
+    if gap is None:
+        return "No row had a label, so nothing can be said."
+    match standing(difference):
+        case "better":
+            if standing(metrics["verdict"]["majority"]) == "worse":
+                return (
+                    f"Better than no-change, by {per_hundred(gap)} fewer mistakes in 100 rows, but worse than majority."
+                )
+            return f"Better than no-change: {per_hundred(gap)} fewer mistakes in 100 rows."
+        case "worse":
+            return f"Worse than no-change: {per_hundred(gap)} more mistakes in 100 rows."
+        case "even":
+            return "No better and no worse than no-change, as far as can be told."
+        case _:
+            return "Too few rows to tell it from no-change."
+
+
+def findings(metrics: Metrics) -> list[str]:
+    """What happened, the comparison with both baselines, and what to make of it."""
+    scores, verdict = metrics["scores"], metrics["verdict"]
+    if scores["model"]["error"] is None:
+        return [
+            f"{metrics['model']['title']} answered {count(metrics['rows']['answered'])} rows of "
+            f"{metrics['run']['source']}; no label came for any of them."
+        ]
+    happened = (
+        f"{metrics['model']['title']} answered each row before it learned that row’s label, and got "
+        f"{percent(scores['model']['error'])} of {count(metrics['rows']['scored'])} rows wrong. "
+        f"Repeating the last label known at the time (no-change) would have got "
+        f"{percent(scores['no_change']['error'])} wrong; always giving the most frequent label so far (majority), "
+        f"{percent(scores['majority']['error'])}."
+    )
+    compared = (
+        f"In 100 rows it made {_gap(verdict['no_change'], ' mistakes', 'no-change')}, "
+        f"and {_gap(verdict['majority'], '', 'majority')}."
+    )
+    return [happened, compared, *_advice(standing(verdict["no_change"]), standing(verdict["majority"]))]
+
+
+def fine_print(metrics: Metrics) -> str:
+    """How the interval was made; empty where there is none."""
+    difference = metrics["verdict"]["no_change"]
+    if standing(difference) == "unknown":
+        return ""
+    return (
+        f"Mistakes of neighbouring rows go together, so the intervals come from the means of "
+        f"{count(difference['blocks'])} blocks of {count(difference['block_rows'])} rows, not from single rows."
+    )
+
+
+def interval(difference: Difference) -> str:
+    """Both ends, in mistakes per 100 rows.
+
+    >>> interval({"difference": -0.07, "low": -0.08, "high": 0.01, "level": 0.95, "blocks": 40, "block_rows": 64})
+    '8.0 fewer to 1.0 more'
+    """
+    low, high = difference["low"], difference["high"]
+    if low is None or high is None:
+        return "no interval yet"
+    if high <= 0.0:
+        return f"{per_hundred(high)} to {per_hundred(low)} fewer"
+    if low >= 0.0:
+        return f"{per_hundred(low)} to {per_hundred(high)} more"
+    return f"{per_hundred(low)} fewer to {per_hundred(high)} more"
+
+
+def _gap(difference: Difference, of: str, baseline: str) -> str:
+    gap = difference["difference"] or 0.0
+    if gap == 0.0:
+        told = f"as many{of} as {baseline}"
+    else:
+        told = f"{per_hundred(gap)} {'fewer' if gap < 0.0 else 'more'}{of} than {baseline}"
+    if standing(difference) == "unknown":
+        return f"{told} (too few rows for an interval)"
+    return f"{told} ({100 * difference['level']:g}\N{NO-BREAK SPACE}% interval: {interval(difference)})"
+
+
+def _advice(no_change: Standing, majority: Standing) -> list[str]:
+    """What to make of it, where it is not plainly better."""
+    if no_change == "worse" and majority == "worse":
+        return ["On this stream both baselines, which look at no column at all, do better than this model."]
+    if no_change == "worse":
+        return ["Labels here come in runs: repeating the last one, without looking at any column, does better."]
+    if majority == "worse":
+        return ["Always giving the most frequent label, without looking at any column, does better."]
+    if "unknown" in (no_change, majority):
+        return ["The figures below are what was seen; more rows are needed before they mean anything."]
+    undecided = [name for name, found in (("no-change", no_change), ("majority", majority)) if found == "even"]
+    return [f"The difference from {' and '.join(undecided)} may be chance."] if undecided else []

@@ -1,0 +1,1 @@
+"""A STRANGER'S TABLE, learned test-then-train: what `thalweg run` does, as functions."""

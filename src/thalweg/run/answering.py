@@ -1,0 +1,63 @@
+"""A saved model asked again: the rows of a table like the one it learned, answered without learning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.columns import Encoder, Plan
+from thalweg.errors import InvalidInput, ModelFileError
+from thalweg.sources import Source, chunks, open_source
+from thalweg.sources.block import BadRow
+from thalweg.store import load, read_notes
+
+_ROWS = 8192
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Some rows: their numbers, from 1, the answers, and how probable each seemed."""
+
+    number: NDArray[np.int64]
+    answers: NDArray[np.str_]
+    probability: NDArray[np.float64] | None
+    bad: list[BadRow]
+
+
+def answer(model_path: Path, given: str, *, bad_rows: Literal["error", "skip"] = "error") -> Iterator[Answered]:
+    """Answer the rows of a source by the model of a run, chunk by chunk."""
+    notes = read_notes(model_path).get("table")
+    model: Any = load(model_path)
+    if notes is None:
+        raise ModelFileError(f"{model_path} was not written by `thalweg run`: it does not say what its columns are")
+    plan = Plan.from_json(notes["plan"])
+    encoder = Encoder(plan, bad_rows=bad_rows, missing=notes["missing"])
+    encoder.restore(notes["encoder"])
+    source: Source = open_source(given, delimiter=notes["delimiter"], encoding=notes["encoding"])
+    done = 0
+    for chunk in chunks(source.blocks(), _ROWS):
+        if chunk.bad and bad_rows == "error":
+            raise InvalidInput(str(chunk.bad[0]))
+        if not chunk.pieces:
+            nobody = np.empty(0, dtype=np.int64)
+            yield Answered(nobody, np.empty(0, dtype=np.str_), None, chunk.bad)
+            continue
+        _require_columns(chunk.column_names, plan, given)
+        encoded = encoder.encode(chunk, learn=False)
+        number = encoded.kept + 1 + done
+        done += len(chunk) + len(chunk.bad)
+        answers = model.predict(encoded.X) if len(encoded.X) else np.empty(0, dtype=np.str_)
+        has_proba = hasattr(model, "predict_proba") and len(encoded.X)
+        proba = model.predict_proba(encoded.X).max(axis=1) if has_proba else None
+        yield Answered(number, answers, proba, encoded.bad)
+
+
+def _require_columns(present: list[str], plan: Plan, given: str) -> None:
+    lacking = [column.name for column in plan.columns if column.name not in present]
+    if lacking:
+        raise InvalidInput(f"{given} lacks the column {lacking[0]!r} that the model learned from")

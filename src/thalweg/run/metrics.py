@@ -1,0 +1,59 @@
+"""What a run found out, as plain data: the content of ``metrics.json``, which the page and comparisons read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thalweg import __version__
+from thalweg.run.learning import Run
+from thalweg.run.models import MODELS
+from thalweg.run.traces import as_series
+from thalweg.store import plain_parameters
+
+SCHEMA = 1
+
+
+def metrics_of(run: Run) -> dict[str, Any]:
+    """Everything that can be said of a finished run."""
+    assert run.encoder is not None
+    board, options = run.board, run.options
+    order = sorted(range(len(board.classes)), key=board.classes.__getitem__)
+    counts = board.confusion[0]
+    return {
+        "schema": SCHEMA,
+        "run": {
+            "command": options.command(),
+            "version": __version__,
+            "source": options.source,
+            "target": options.target,
+            "options": options.resolved(),
+        },
+        "rows": {
+            "read": run.read,
+            "answered": run.answered,
+            "scored": board.rows,
+            "learned": run.learned,
+            "unlabelled": run.unlabelled,
+            "pending": run.pending,
+            "skipped": run.skipped,
+            "bad": run.complaints,
+        },
+        "verdict": {name: blocks.interval() for name, blocks in board.blocks.items()},
+        "scores": {name: board.score(name) for name in ("model", "no_change", "majority")},
+        "curve": board.curve() | as_series(board.traces),
+        "confusion": {
+            "classes": [board.classes[i] for i in order],
+            "counts": [[int(counts[i, j]) for j in order] for i in order],
+        },
+        "calibration": board.calibration(),
+        "changes": run.detector.changes(),
+        "columns": [list(line) for line in run.encoder.plan.describe()],
+        "model": {
+            "name": options.model,
+            "title": type(run.model).__name__,
+            "about": MODELS[options.model].about,
+            "parameters": plain_parameters(run.model),
+            "features": len(run.encoder.plan.feature_names),
+            "explain": run.model.explain() if hasattr(run.model, "explain") else None,
+        },
+    }

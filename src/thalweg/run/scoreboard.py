@@ -1,0 +1,218 @@
+"""How well it goes, kept up to date in constant memory, with classes that may arrive at any row.
+
+Everything is a sum over rows in the order in which their labels came, added one by one, so that neither chunks nor an
+interruption change a digit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import lfilter
+
+from thalweg.run.blocks import BlockMeans
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+ANSWERERS = ("model", "no_change", "majority")
+WINDOW = 1000
+FADE = 0.999
+#: Points of the curve, at the most; when there are more, every second is dropped.
+MOST_POINTS = 600
+_BINS = 10
+#: What a probability of zero for the truth counts as: one infinite log-loss would end every average.
+_LEAST = float(np.finfo(np.float64).eps)
+
+
+class Scoreboard:
+    """Scores of the model, of no-change and of the majority class."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.mistakes = np.zeros(3, dtype=np.int64)
+        self.classes: list[str] = []
+        #: Truth by answer, for each answerer; answers before any label stand for themselves at the end.
+        self.confusion = np.zeros((3, 0, 1), dtype=np.int64)
+        self.surprise = self.squared = 0.0
+        #: Rows that were answered with a probability: all after the first label, if the model has any.
+        self.with_proba = 0
+        self.bins = np.zeros((3, _BINS))  # rows, sum of confidence, right answers
+        self.every = 1
+        self.points: list[list[float]] = []
+        #: What the model looked like at each point; `seen` is what it looks like now.
+        self.traces: list[dict[str, Any]] = []
+        self.seen: dict[str, Any] = {}
+        self.blocks = {name: BlockMeans() for name in ANSWERERS[1:]}
+        self._last = np.zeros((3, 0), dtype=np.bool_)  # mistakes of the last WINDOW rows
+        self._faded = np.zeros((3, 2))  # sums of faded mistakes and weights
+
+    def add(
+        self,
+        truth: NDArray[np.str_],
+        answers: dict[str, NDArray[np.str_]],
+        of_truth: Floats | None,
+        of_answer: Floats | None,
+        squared: Floats | None,
+    ) -> NDArray[np.bool_]:
+        """Take in rows whose labels have come, in that order; the model's mistakes are given back."""
+        wrong = np.array([answers[name] != truth for name in ANSWERERS])
+        if len(truth) == 0:
+            return np.asarray(wrong[0])
+        self._count(truth, answers)
+        self._follow(wrong)
+        self.mistakes += wrong.sum(axis=1)
+        self.rows += len(truth)
+        for i, name in enumerate(ANSWERERS[1:], 1):
+            self.blocks[name].add(wrong[0].astype(np.int64) - wrong[i])
+        if of_truth is not None and of_answer is not None and squared is not None:
+            known = ~np.isnan(of_answer)
+            of_truth, of_answer, squared, right = of_truth[known], of_answer[known], squared[known], ~wrong[0, known]
+            self.with_proba += len(of_answer)
+            self.surprise = _add(self.surprise, -np.log(np.maximum(of_truth, _LEAST)))
+            self.squared = _add(self.squared, squared)
+            where = np.minimum((of_answer * _BINS).astype(np.int64), _BINS - 1)
+            for i in range(_BINS):
+                here = where == i
+                self.bins[0, i] += here.sum()
+                self.bins[1, i] = _add(self.bins[1, i], of_answer[here])
+                self.bins[2, i] += (here & right).sum()
+        return np.asarray(wrong[0])
+
+    def _count(self, truth: NDArray[np.str_], answers: dict[str, NDArray[np.str_]]) -> None:
+        for label in dict.fromkeys(np.unique(truth).tolist()):
+            if label not in self.classes:
+                self.classes.append(label)
+                wider = np.zeros((3, len(self.classes), len(self.classes) + 1), dtype=np.int64)
+                wider[:, :-1, :-2] = self.confusion[:, :, :-1]
+                wider[:, :-1, -1] = self.confusion[:, :, -1]
+                self.confusion = wider
+        place = {label: i for i, label in enumerate(self.classes)}
+        rows = _places(truth, place, -1)
+        for i, name in enumerate(ANSWERERS):
+            np.add.at(self.confusion[i], (rows, _places(answers[name], place, len(self.classes))), 1)
+
+    def _follow(self, wrong: Flags) -> None:
+        """Points of the curve that fall among these rows."""
+        seen = np.arange(self.rows + 1, self.rows + wrong.shape[1] + 1)
+        together = np.concatenate([self._last, wrong], axis=1)
+        sums = np.concatenate([np.zeros((3, 1), dtype=np.int64), np.cumsum(together, axis=1)], axis=1)
+        end = np.arange(self._last.shape[1] + 1, together.shape[1] + 1)
+        begin = np.maximum(end - WINDOW, 0)
+        recent = (sums[:, end] - sums[:, begin]) / (end - begin)
+        faded = np.empty((3, wrong.shape[1]))
+        for i in range(3):
+            sums_of, _ = lfilter([1.0], [1.0, -FADE], wrong[i].astype(np.float64), zi=[FADE * self._faded[i, 0]])
+            weights, _ = lfilter([1.0], [1.0, -FADE], np.ones(wrong.shape[1]), zi=[FADE * self._faded[i, 1]])
+            faded[i] = sums_of / weights
+            self._faded[i] = sums_of[-1], weights[-1]
+        self._last = together[:, -WINDOW:]
+        start = 0
+        while start < len(seen):
+            hit = start + int(-seen[start] % self.every)
+            if hit >= len(seen):
+                break
+            self.points.append([float(seen[hit]), *recent[:, hit].tolist(), *faded[:, hit].tolist()])
+            self.traces.append(self.seen)
+            start = hit + 1
+            if len(self.points) > MOST_POINTS:
+                self.points, self.traces = self.points[1::2], self.traces[1::2]
+                self.every *= 2
+
+    # ------------------------------------------------------------------ what it says
+
+    def score(self, name: str) -> dict[str, Any]:
+        """Error, kappa and the rest of one answerer; None where it is not known."""
+        i = ANSWERERS.index(name)
+        if self.rows == 0:
+            return {"error": None, "recent": None, "kappa": None, "kappa_temporal": None}
+        error = self.mistakes[i] / self.rows
+        counts = self.confusion[i].astype(np.float64) / self.rows
+        chance = float((counts.sum(axis=1) * counts.sum(axis=0)[:-1]).sum())
+        found = {
+            "error": float(error),
+            "recent": float(self._last[i].mean()),
+            "kappa": _gain(float(error), 1.0 - chance),
+            "kappa_temporal": _gain(float(error), float(self.mistakes[1] / self.rows)),
+        }
+        if name == "model" and self.with_proba:
+            found |= {"log_loss": self.surprise / self.with_proba, "brier": self.squared / self.with_proba}
+        return found
+
+    def calibration(self) -> dict[str, Any] | None:
+        """How often the answers were right, by how sure the model was of them."""
+        if not self.with_proba:
+            return None
+        rows, confidence, right = self.bins
+        shares = [(c / n, r / n) if n else (None, None) for n, c, r in zip(rows, confidence, right, strict=True)]
+        return {
+            "edges": [i / _BINS for i in range(_BINS + 1)],
+            "rows": [int(n) for n in rows],
+            "confidence": [c for c, _ in shares],
+            "accuracy": [r for _, r in shares],
+        }
+
+    def curve(self) -> dict[str, Any]:
+        """The points: rows, then windowed and fading errors of all three."""
+        columns = list(zip(*self.points, strict=True)) if self.points else [()] * 7
+        return {
+            "rows": [int(row) for row in columns[0]],
+            "window": WINDOW,
+            "error": {name: list(columns[1 + i]) for i, name in enumerate(ANSWERERS)},
+            "fade": FADE,
+            "fading": {name: list(columns[4 + i]) for i, name in enumerate(ANSWERERS)},
+        }
+
+    # ------------------------------------------------------------------ checkpoints
+
+    def state(self) -> dict[str, Any]:
+        """All of it, as JSON holds it."""
+        return {
+            "rows": self.rows,
+            "mistakes": self.mistakes.tolist(),
+            "classes": self.classes,
+            "confusion": self.confusion.tolist(),
+            "surprise": self.surprise,
+            "squared": self.squared,
+            "with_proba": self.with_proba,
+            "bins": self.bins.tolist(),
+            "every": self.every,
+            "points": self.points,
+            "traces": self.traces,
+            "blocks": {name: blocks.state() for name, blocks in self.blocks.items()},
+            "last": self._last.astype(int).tolist(),
+            "faded": self._faded.tolist(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back what `state` gave."""
+        self.rows, self.classes = int(state["rows"]), list(state["classes"])
+        self.mistakes = np.array(state["mistakes"], dtype=np.int64)
+        shape = (3, len(self.classes), len(self.classes) + 1)
+        self.confusion = np.array(state["confusion"], dtype=np.int64).reshape(shape)
+        self.surprise, self.squared = float(state["surprise"]), float(state["squared"])
+        self.with_proba, self.every = int(state["with_proba"]), int(state["every"])
+        self.traces = list(state["traces"])
+        self.bins, self.points = np.array(state["bins"]), [list(point) for point in state["points"]]
+        for name, blocks in state["blocks"].items():
+            self.blocks[name].restore(blocks)
+        self._last = np.array(state["last"], dtype=np.bool_).reshape(3, -1)
+        self._faded = np.array(state["faded"])
+
+
+def _places(labels: NDArray[np.str_], place: dict[str, int], unknown: int) -> NDArray[np.int64]:
+    distinct, where = np.unique(labels, return_inverse=True)
+    return np.array([place.get(label, unknown) for label in distinct.tolist()], dtype=np.int64)[where]
+
+
+def _add(total: float, values: Floats) -> float:
+    """One by one: numpy's own sum adds in pairs, which depends on where the rows are cut."""
+    return float(np.cumsum(np.concatenate([[total], values]))[-1])
+
+
+def _gain(mistake: float, reference: float) -> float | None:
+    found = 1.0 - mistake / reference if reference > 1e-12 else math.nan
+    return found if math.isfinite(found) else None

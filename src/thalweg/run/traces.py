@@ -1,0 +1,41 @@
+"""What can be seen of a model from outside while it learns: its rate, its memory, whose voice counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def trace_of(model: Any) -> dict[str, Any]:
+    """Rate, rows remembered of each class, and shares of the members; what a model does not have is left out."""
+    found: dict[str, Any] = {}
+    rate = getattr(model, "rate_", None)
+    if rate is not None and np.isfinite(rate):
+        found["rate"] = float(rate)
+    classes = [str(label) for label in getattr(model, "classes_", ())]
+    by_class = getattr(model, "class_effective_rows_", None)
+    if by_class is not None and np.isfinite(by_class).all():
+        found["effective_rows"] = dict(zip(classes, map(float, by_class), strict=True))
+    elif (rows := getattr(model, "effective_rows_", None)) is not None and np.isfinite(rows):
+        found["effective_rows"] = {"all classes": float(rows)}
+    members = getattr(model, "members_", None)
+    weights = getattr(model, "weights_", None)
+    if members is not None and weights is not None and all(isinstance(name, str) for name in members):
+        found["weights"] = dict(zip(members, map(float, weights), strict=True))
+    return found
+
+
+def as_series(traces: list[dict[str, Any]]) -> dict[str, Any]:
+    """Traces at the points of a curve, as columns; None where no point has the thing."""
+    rates = [trace.get("rate") for trace in traces]
+    return {
+        "rate": rates if any(rate is not None for rate in rates) else None,
+        "effective_rows": _columns(traces, "effective_rows"),
+        "weights": _columns(traces, "weights"),
+    }
+
+
+def _columns(traces: list[dict[str, Any]], name: str) -> dict[str, list[float | None]] | None:
+    keys = dict.fromkeys(key for trace in traces for key in trace.get(name, {}))
+    return {key: [trace.get(name, {}).get(key) for trace in traces] for key in keys} or None

@@ -1,0 +1,107 @@
+"""Rows of a stream to a file: CSV, Parquet, Arrow or NDJSON, block by block, the same bytes for the same rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+
+from thalweg.errors import InvalidParameter, MissingExtra
+from thalweg.streams.stream import Rows
+
+LABEL = "label"
+#: Rows in memory at a time; also the rows of a Parquet row group and of an Arrow batch.
+BLOCK_ROWS = 1 << 16
+
+_ENDINGS: Mapping[str, str] = {
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+}
+
+#: Takes some rows.
+Write: TypeAlias = Callable[[Rows], None]
+
+
+def format_for(path: Path, given: str | None = None) -> str:
+    """The format asked for, or the one that the file's name ends with.
+
+    >>> format_for(Path("plane.parquet")), format_for(Path("plane.txt"), "csv")
+    ('parquet', 'csv')
+    """
+    if given is not None and given not in WRITERS:
+        raise InvalidParameter.of("generate", "format", f"be one of {', '.join(WRITERS)}", given)
+    found = given or _ENDINGS.get(path.suffix.lower())
+    if found is None:
+        rule = f"end with {', '.join(_ENDINGS)}, or --format be given"
+        raise InvalidParameter.of("generate", "out", rule, str(path))
+    return found
+
+
+def write_rows(file: IO[bytes], kind: str, names: Iterable[str], blocks: Iterator[Rows]) -> None:
+    """Write blocks of rows, at least one, the features under their names and the labels under `LABEL`."""
+    first = next(blocks)
+    with WRITERS[kind](file, [*names, LABEL], first) as write:
+        for rows in chain([first], blocks):
+            write(rows)
+
+
+@contextmanager
+def _csv(file: IO[bytes], names: list[str], first: Rows) -> Iterator[Write]:
+    table = _tables(names)
+    from pyarrow import csv as arrow_csv
+
+    header = io.StringIO()
+    csv.writer(header, lineterminator="\n").writerow(names)
+    file.write(header.getvalue().encode())
+    options = arrow_csv.WriteOptions(include_header=False)
+    yield lambda rows: arrow_csv.write_csv(table(rows), file, options)
+
+
+@contextmanager
+def _parquet(file: IO[bytes], names: list[str], first: Rows) -> Iterator[Write]:
+    table = _tables(names)
+    from pyarrow import parquet
+
+    with parquet.ParquetWriter(file, table(first).schema) as writer:
+        yield lambda rows: writer.write_table(table(rows))
+
+
+@contextmanager
+def _arrow(file: IO[bytes], names: list[str], first: Rows) -> Iterator[Write]:
+    table = _tables(names)
+    from pyarrow import ipc
+
+    with ipc.new_file(file, table(first).schema) as writer:
+        yield lambda rows: writer.write_table(table(rows))
+
+
+@contextmanager
+def _ndjson(file: IO[bytes], names: list[str], first: Rows) -> Iterator[Write]:
+    def write(rows: Rows) -> None:
+        lines = (
+            json.dumps(dict(zip(names, (*features, label), strict=True)))
+            for features, label in zip(rows[0].tolist(), rows[1].tolist(), strict=True)
+        )
+        file.write("".join(f"{line}\n" for line in lines).encode())
+
+    yield write
+
+
+WRITERS = {"csv": _csv, "parquet": _parquet, "arrow": _arrow, "ndjson": _ndjson}
+
+
+def _tables(names: list[str]) -> Callable[[Rows], Any]:
+    """Makes Arrow tables of rows."""
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise MissingExtra.of("pyarrow", "files", "writing such a file") from error
+    return lambda rows: pa.table([*map(pa.array, rows[0].T.copy()), pa.array(rows[1])], names=names)

@@ -1,0 +1,72 @@
+"""NDJSON: one JSON object a line. The first lines say which keys are columns; a key missing later is a missing value.
+
+A key that only later lines have is no column: which there are must be settled before the first row is learned.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from thalweg.errors import InvalidInput
+from thalweg.sources.block import BadRow, Block
+
+_LINES = 4096
+
+
+def read(stream: io.RawIOBase, name: str, encoding: str) -> Iterator[Block]:
+    """The objects of a file, some thousand lines at a time."""
+    lines = io.TextIOWrapper(io.BufferedReader(stream, 1 << 20), encoding=encoding.replace("utf-8", "utf-8-sig"))
+    columns: list[str] = []
+    first = 1
+    written = (line for line in lines if not line.isspace())
+    try:
+        while part := list(itertools.islice(written, _LINES)):
+            block = _block(part, columns, name, first)
+            if not columns:
+                columns = block.table.column_names
+            yield block
+            first += len(part)
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{name} is not {encoding.upper()} throughout, near row {first:,}: {error}") from error
+
+
+def _block(lines: Iterable[str], columns: list[str], name: str, first: int) -> Block:
+    import pyarrow as pa
+
+    objects: list[dict[str, Any]] = []
+    bad: list[BadRow] = []
+    for number, line in enumerate(lines, first):
+        try:
+            value = json.loads(line)
+        except ValueError as error:
+            bad.append(BadRow(name, number, None, f"it is not JSON: {error}"))
+            continue
+        if isinstance(value, dict):
+            objects.append(value)
+        else:
+            bad.append(BadRow(name, number, None, f"it must be an object, got {line.strip()[:40]}"))
+    names = columns or list(dict.fromkeys(key for value in objects for key in value))
+    table = {key: _column([value.get(key) for value in objects]) for key in names}
+    return Block(pa.table(table), name, first, bad)
+
+
+def _column(values: list[Any]) -> Any:
+    """Numbers where all are numbers, else text: the plan of the columns decides what it means."""
+    import pyarrow as pa
+
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {int, float}:
+        with suppress(OverflowError):  # a whole number that no machine holds stays text, and is named as a bad cell
+            return pa.array(values, type=pa.float64() if float in kinds else None)
+    if kinds == {bool} or kinds == {str}:
+        return pa.array(values)
+    return pa.array([None if value is None else _text(value) for value in values], type=pa.string())
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

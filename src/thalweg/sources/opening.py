@@ -1,0 +1,128 @@
+"""Where rows come from: one file, a folder of files in the order of their names, or standard input."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO
+
+from thalweg.errors import DataUnavailable, InvalidInput, MissingExtra
+from thalweg.sources import arrow_rows, csv_rows, ndjson_rows
+from thalweg.sources.block import Block
+from thalweg.sources.sniff import Peeked, compression_of, delimiter_of, format_of
+
+STANDARD_INPUT = "-"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows in files, read from the beginning each time `blocks` is called; a pipe can be read once."""
+
+    #: As it was given: a path, or "-".
+    given: str
+    files: tuple[Path, ...]
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    _position: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def share(self) -> float | None:
+        """How much of the bytes was read, for a guess at the time left; None where it is not known."""
+        if not self.files or "read" not in self._position:
+            return None
+        return self._position["read"] / max(1, sum(path.stat().st_size for path in self.files))
+
+    def blocks(self) -> Iterator[Block]:
+        """The rows, block by block; all files must have the columns of the first."""
+        columns: list[str] | None = None
+        for block in self._all():
+            if columns is None:
+                columns = block.table.column_names
+            elif sorted(block.table.column_names) != sorted(columns):
+                raise InvalidInput(_other_columns(block, columns))
+            yield replace(block, table=block.table.select(columns))
+
+    def _all(self) -> Iterator[Block]:
+        if not self.files:
+            yield from self._read(sys.stdin.buffer, "standard input", None)
+        before = 0
+        for path in self.files:
+            try:
+                with path.open("rb") as file:
+                    for block in self._read(file, str(path), path):
+                        self._position["read"] = before + file.tell()
+                        yield block
+                before += path.stat().st_size
+            except OSError as error:
+                raise DataUnavailable(f"{path} cannot be read: {error.strerror or error}") from error
+
+    def _read(self, file: IO[bytes], name: str, path: Path | None) -> Iterator[Block]:
+        try:
+            stream = Peeked(file)
+            packing = compression_of(stream.head)
+            if packing is not None:
+                stream, path = Peeked(_unpacked(stream, packing)), None
+            kind = format_of(stream.head)
+            if kind == "csv":
+                delimiter = self.delimiter or delimiter_of(stream.head)
+                yield from csv_rows.read(stream, name, delimiter, self.encoding)
+            elif kind == "ndjson":
+                yield from ndjson_rows.read(stream, name, self.encoding)
+            else:
+                yield from arrow_rows.read(path, stream, name, kind)
+        except (EOFError, OSError) as error:
+            raise InvalidInput(f"{name} cannot be read to its end: {error}") from error
+
+
+def open_source(given: str | Path, *, delimiter: str | None = None, encoding: str = "utf-8") -> Source:
+    """The rows behind a path, a folder, or "-" for standard input.
+
+    Parameters
+    ----------
+    given : str or Path
+        Formats and compression are told by the content, not by the name. The files of a folder are read in the order
+        of their names; hidden ones are left out.
+    delimiter : str, optional
+        Between the cells of a CSV file; by default found out.
+    encoding : str, default "utf-8"
+        Of CSV and NDJSON.
+    """
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra.of("pyarrow", "files", "reading files") from error
+    if delimiter is not None and len(delimiter.encode()) != 1:
+        raise InvalidInput(f"a delimiter must be one ASCII character, got {delimiter!r}")
+    if str(given) == STANDARD_INPUT:
+        return Source(STANDARD_INPUT, (), delimiter, encoding)
+    path = Path(given)
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+        if not files:
+            raise DataUnavailable(f"the folder {path} holds no file")
+        return Source(str(given), tuple(files), delimiter, encoding)
+    if not path.exists():
+        raise DataUnavailable(f"there is no file {path}")
+    return Source(str(given), (path,), delimiter, encoding)
+
+
+def _unpacked(stream: io.RawIOBase, packing: str) -> IO[bytes]:
+    if packing == "gzip":
+        import gzip
+
+        return gzip.GzipFile(fileobj=io.BufferedReader(stream, 1 << 20))  # type: ignore[return-value]
+    import pyarrow as pa
+
+    return pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), packing)  # type: ignore[no-any-return]
+
+
+def _other_columns(block: Block, columns: list[str]) -> str:
+    theirs = block.table.column_names
+    missing = [name for name in columns if name not in theirs]
+    further = [name for name in theirs if name not in columns]
+    told = [f"lacks {', '.join(map(repr, missing))}"] if missing else []
+    told += [f"has {', '.join(map(repr, further))} besides"] if further else []
+    return f"{block.file} {' and '.join(told)}: all files must have the columns of the first"

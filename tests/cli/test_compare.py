@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from tests.run.test_comparing import record
+
+from thalweg import cli
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["compare", *map(str, arguments)])
+    printed = capsys.readouterr()
+    return int(stop.value.code or 0), printed.out, printed.err
+
+
+def test_runs_over_the_same_data_stand_side_by_side_the_best_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record(tmp_path / "a", "oldc", 0.30)
+    record(tmp_path / "b", "oldc", 0.20, seed=1, options={"rate": 0.1})
+    code, out, err = run(capsys, tmp_path / "a", tmp_path / "b" / "metrics.json")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "river.csv, label state, 12,000 rows"
+    names = [line.split("0.")[0].strip() for line in lines[3:7]]
+    assert names == ["oldc rate=", "oldc", "no-change", "majority"]
+    (pair,) = [line.split() for line in lines if line.startswith("oldc – oldc rate=0.1")]
+    assert pair[4].startswith("+0.")
+    assert pair[7:] == ["<", "0.001", "12", "<", "0.001"]
+    assert "windows of 1,000 rows" in " ".join(out.split())
+    assert "Holm" not in out
+    assert max(map(len, lines)) <= 80
+
+
+def test_baselines_that_differ_are_named_by_their_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record(tmp_path / "a", "oldc", 0.30, options={"delay": 0})
+    score = {"error": 0.45, "recent": 0.4, "kappa": 0.1, "kappa_temporal": None}
+    late = {"scores": {"no_change": score}}
+    record(tmp_path / "b", "oldc", 0.20, seed=1, options={"delay": 100}, change=late)
+    _, out, _ = run(capsys, tmp_path / "a", tmp_path / "b")
+    assert [line.split("  ")[0] for line in out.splitlines() if line.startswith(("no-change", "majority"))] == [
+        "no-change, oldc delay=100",
+        "no-change, oldc",
+        "majority",
+    ]
+
+
+def test_several_data_sets_give_ranks_and_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folders = [tmp_path / f"{source} {model}" for source in "abc" for model in ("oldc", "auto", "pa")]
+    for at, folder in enumerate(folders):
+        source, model = folder.name.split()
+        record(folder, model, 0.1 + 0.1 * (at % 3), seed=at, source=f"{source}.csv")
+    out_folder = tmp_path / "pictures" / "new"
+    code, out, _ = run(capsys, *folders, "--out", out_folder)
+    assert code == 0
+    (ranks,) = [line.split() for line in out.splitlines() if line.startswith("mean rank")]
+    assert ranks[2:] == ["1.00", "2.00", "3.00"]
+    assert "Over 3 data sets the models differ" in " ".join(out.split())
+    assert sorted(path.name for path in out_folder.iterdir()) == ["critical-difference.png", "critical-difference.svg"]
+
+
+def test_without_matplotlib_ranks_are_told_and_no_folder_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    folders = [tmp_path / f"{source} {model}" for source in "ab" for model in ("oldc", "auto")]
+    for at, folder in enumerate(folders):
+        record(folder, folder.name.split()[1], seed=at, source=folder.name.split()[0])
+    code, out, _ = run(capsys, *folders, "--out", tmp_path / "pictures")
+    assert (code, "thalweg[plot]" in out, (tmp_path / "pictures").exists()) == (0, True, False)
+
+
+def test_errors_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    here = record(tmp_path / "here")
+    for arguments, said in (
+        ([], "METRICS"),
+        ([here], "nothing to compare"),
+        ([here, tmp_path / "nowhere"], "nowhere"),
+        ([here, tmp_path], "metrics.json"),
+        ([here, here.parent / "predictions.csv"], "predictions.csv is not the metrics.json of a run"),
+    ):
+        code, out, err = run(capsys, *arguments)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert said in err
+        assert "internal" not in err

@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.sample_metrics import sample_metrics
+
+from thalweg.errors import MissingExtra
+from thalweg.report.page import build
+from thalweg.report.page.answers import merged_confusion
+from thalweg.report.page.figures import figures
+from thalweg.report.page.words import findings, headline, standing, tone
+
+VOID = {"meta", "link", "br", "col"}
+#: Addresses that name something and load nothing: a namespace, and where the chart library comes from.
+NAMES_ONLY = {"http://www.w3.org/2000/svg", "https://github.com/leeoniya/uPlot"}
+
+
+class Outline(HTMLParser):
+    """A page's elements in order, and the texts and scripts it holds; elements that do not nest are an error."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.elements: list[tuple[str, tuple[str, ...]]] = []
+        self.ids: list[str] = []
+        self.scripts: list[str] = []
+        self.texts: list[str] = []
+        self.links: list[str] = []
+        self.feed(page)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, tuple(name for name, _ in attrs)))
+        given = dict(attrs)
+        if given.get("id"):
+            self.ids.append(str(given["id"]))
+        self.links += [str(given[name]) for name in ("src", "href", "action", "srcset") if name in given]
+        if tag == "script":
+            self.scripts.append("")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, tuple(name for name, _ in attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "script":
+            self.scripts[-1] += data
+        else:
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.texts).split())
+
+
+def test_it_holds_every_part_and_says_what_happened() -> None:
+    page = Outline(build(sample_metrics()))
+    parts = "theme verdict scores error changes rate memory members means answers rows columns model run data"
+    assert " ".join(page.ids) == parts
+    assert "Better than no-change: 10.0 fewer mistakes in 100 rows." in page.text
+    assert "10.0 % of 6,000 rows wrong" in page.text
+    assert "(95 % interval: 8.0 to 12.0 fewer), and 30.0 fewer than majority" in page.text
+    assert "thalweg run data/river.csv.gz --target state" in page.text
+    assert "labels came 10 rows late" in page.text
+    assert "Permission is hereby granted" in page.text  # uPlot's notice goes where uPlot goes
+
+
+def test_it_loads_nothing_and_runs_only_its_own_scripts() -> None:
+    html = build(sample_metrics())
+    page = Outline(html)
+    assert set(re.findall(r"https?://[\w./-]+", html)) == NAMES_ONLY
+    assert all(link.startswith("data:") for link in page.links)
+    data, *scripts = page.scripts
+    assert json.loads(data)["charts"]
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', html)
+    hashes = [f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts]
+    assert (
+        policy == f"default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; script-src {' '.join(hashes)}"
+    )
+
+
+def test_it_is_small_and_always_the_same() -> None:
+    metrics = sample_metrics(
+        600,
+        {
+            "labels": [f"class {place}" for place in range(40)],
+            "members": [f"member {place}" for place in range(40)],
+            "features": ["a", "b", "c", "d"],
+        },
+    )
+    html = build(metrics)
+    assert len(html.encode()) < 400_000
+    assert build(json.loads(json.dumps(metrics))) == html
+
+
+TEXTS = st.one_of(
+    st.sampled_from(
+        ["</script><b>", "<!--<script>", "\"'><img src=x onerror=alert(1)>", "]]>", "${title}", "&lt;", " "]
+    ),
+    st.text(min_size=1, max_size=12),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    texts=st.lists(TEXTS, min_size=5, max_size=5),
+    distinct=st.lists(TEXTS.filter(bool), min_size=8, max_size=8, unique=True),
+)
+def test_no_name_changes_the_page_it_stands_in(texts: list[str], distinct: list[str]) -> None:
+    names = dict(zip(("source", "target", "title", "column", "text"), texts, strict=True))
+    lists = {"labels": distinct[:3], "members": distinct[3:6], "features": distinct[6:]}
+    page = Outline(build(sample_metrics(20, {**names, **lists})))
+    plain = Outline(build(sample_metrics(20)))
+    assert page.elements == plain.elements
+    assert page.scripts[1:] == plain.scripts[1:]
+    lines = {chart["key"]: [line["name"] for line in chart["lines"]] for chart in json.loads(page.scripts[0])["charts"]}
+    assert lines["memory"] == lists["labels"]
+    assert lines["members"] == lists["members"]
+
+
+def test_what_a_run_has_not_is_left_out() -> None:
+    metrics = sample_metrics()
+    metrics["curve"].update(rate=None, effective_rows=None, weights=None, means=None)
+    metrics.update(calibration=None, changes=[])
+    page = Outline(build(metrics))
+    assert not {"rate", "memory", "members", "means"} & set(page.ids)
+    assert "None: the error showed no change beyond chance." in page.text
+    assert "Calibration" not in page.text
+
+
+def test_a_run_without_any_label_has_a_page_too() -> None:
+    metrics = sample_metrics(0)
+    unknown: dict[str, Any] = {"error": None, "recent": None, "kappa": None, "kappa_temporal": None}
+    metrics["scores"] = dict.fromkeys(metrics["scores"], unknown)
+    none = {"difference": None, "low": None, "high": None, "level": 0.95, "blocks": 0, "block_rows": 1}
+    metrics["verdict"] = {"no_change": none, "majority": none}
+    metrics["confusion"] = {"classes": [], "counts": []}
+    page = Outline(build(metrics))
+    assert "No row had a label, so nothing can be said." in page.text
+    assert "There were too few rows for a curve." in page.text
+
+
+ENDS = st.floats(-1.0, 1.0)
+
+
+@given(no_change=st.tuples(ENDS, ENDS), majority=st.tuples(ENDS, ENDS))
+def test_the_verdict_is_as_sure_as_its_interval(no_change: tuple[float, float], majority: tuple[float, float]) -> None:
+    metrics = sample_metrics(1)
+    for name, ends in (("no_change", no_change), ("majority", majority)):
+        low, high = sorted(ends)
+        metrics["verdict"][name].update(low=low, high=high, difference=(low + high) / 2)
+    low, high = sorted(no_change)
+    said = headline(metrics)  # type: ignore[arg-type]
+    assert said.startswith("Better") == (high < 0)
+    assert said.startswith("Worse") == (low > 0)
+    assert ("fewer" in said) == (high < 0)
+    assert ("more" in said) == (low > 0)
+    assert ("worse than majority" in said) == (high < 0 < min(majority))
+    assert (tone(metrics) == "worse") == (low > 0 or min(majority) > 0)  # type: ignore[arg-type]
+    advice = findings(metrics)[2:]  # type: ignore[arg-type]
+    assert bool(advice) == (high >= 0 or max(majority) >= 0)
+
+
+def test_without_an_interval_nothing_is_claimed() -> None:
+    metrics = sample_metrics(1)
+    metrics["verdict"]["no_change"].update(low=None, high=None)
+    assert standing(metrics["verdict"]["no_change"]) == "unknown"
+    assert headline(metrics) == "Too few rows to tell it from no-change."  # type: ignore[arg-type]
+
+
+@given(classes=st.integers(1, 40), seed=st.integers(0, 1000))
+def test_rare_classes_are_merged_and_no_row_is_lost(classes: int, seed: int) -> None:
+    counts = np.random.default_rng(seed).integers(0, 99, (classes, classes))
+    metrics: Any = {"confusion": {"classes": [str(place) for place in range(classes)], "counts": counts.tolist()}}
+    names, merged = merged_confusion(metrics)
+    assert len(names) == len(merged) == min(classes, 16)
+    assert np.sum(merged) == counts.sum()
+    assert np.trace(merged) >= np.trace(counts)
+    for name, line in zip(names, merged, strict=True):
+        if not name.endswith("others"):
+            assert sum(line) == counts[int(name)].sum()
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_text_stands_out_from_its_ground_in_light_and_dark() -> None:
+    html = build(sample_metrics(1))
+    themes = [
+        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block))
+        for block in re.findall(r"{([^{}]*--ground:[^{}]*)}", html)
+    ]
+    assert len(themes) == 3
+    assert themes[1] == themes[2]  # dark by the system's wish, and by the button
+    for theme in themes:
+        for ground in ("ground", "raised"):
+            for ink in ("ink", "soft", "better", "worse"):
+                darker, lighter = sorted((luminance(theme[ground]), luminance(theme[ink])))
+                assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (ground, ink)
+        for line in ("model", "no-change", "majority", *(f"c{place}" for place in range(8))):
+            darker, lighter = sorted((luminance(theme["ground"]), luminance(theme[line])))
+            assert (lighter + 0.05) / (darker + 0.05) >= 2.0, line
+
+
+def test_the_figures_are_written_as_files(tmp_path: Path) -> None:
+    names = {"labels": ["$x$", "_hidden", "流"], "members": ["$", "_", "a\nb"], "title": "_$"}
+    written = figures(sample_metrics(30, names), tmp_path / "figures")
+    assert {path.stem for path in written} == {"error", "memory", "members", "confusion", "calibration"}
+    assert {path.suffix for path in written} == {".png", ".svg"}
+    assert all(path.stat().st_size > 1000 for path in written)
+
+
+def test_without_matplotlib_no_figure_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtra, match=r"thalweg\[plot\]"):
+        figures(sample_metrics(), tmp_path / "figures")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,197 @@
+"""The page in a real browser: nothing wrong in the console, nothing asked from outside, charts that answer."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sample_metrics import sample_metrics
+
+from thalweg.report.page import build
+
+playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need Playwright for Python")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="the browser tests need Chromium")
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WIDE = {"width": 1280, "height": 900}
+POINTS = 60
+TIME_CHARTS = ("error", "rate", "memory", "members", "mean0", "mean1")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
+    """Opens a page and, at the end, checks that it was quiet."""
+    contexts, noise = [], []
+
+    def opens(metrics: dict[str, Any], viewport: dict[str, int] = WIDE, **options: Any) -> Any:
+        path = tmp_path / f"page {len(contexts)}.html"
+        path.write_text(build(metrics), encoding="utf-8")
+        context = browser.new_context(viewport=viewport, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: noise.append(message.text))
+        page.on("pageerror", lambda error: noise.append(str(error)))
+        page.on("request", lambda request: noise.append(request.url) if not _is_own(request.url, path) else None)
+        page.goto(path.as_uri())
+        page.wait_for_selector("canvas")
+        return page
+
+    yield opens
+    for context in contexts:
+        context.close()
+    assert not noise
+
+
+def _is_own(url: str, path: Path) -> bool:
+    return url == path.as_uri() or url.startswith(("data:", "blob:"))
+
+
+def chart(page: Any, key: str) -> Any:
+    return page.locator(f'[data-chart="{key}"]')
+
+
+def told(page: Any, key: str) -> list[str]:
+    """The legend's values: the row first."""
+    values: list[str] = chart(page, key).locator(".u-value").all_inner_texts()
+    return values
+
+
+def row(page: Any, key: str = "error") -> int:
+    return int(told(page, key)[0].replace(",", ""))
+
+
+def zoomed(page: Any) -> list[bool]:
+    return [chart(page, key).locator("[data-reset]").is_visible() for key in TIME_CHARTS]
+
+
+COLOURS_OF_EACH = """() => [...document.querySelectorAll("canvas")].map((canvas) => {
+    const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    return new Set(new Uint32Array(pixels.buffer)).size;
+})"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_charts_are_drawn(opened: Any, scheme: str) -> None:
+    page = opened(sample_metrics(POINTS), color_scheme=scheme)
+    colours = page.evaluate(COLOURS_OF_EACH)
+    assert len(colours) == len(TIME_CHARTS) + 1
+    assert min(colours) > 20
+    assert told(page, "error")[0] == "6,000"  # without a cursor, the last point
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_phone_needs_no_sideways_scroll(opened: Any, width: int) -> None:
+    long = {
+        "labels": [f"{'very-long-label' * 6} {at}" for at in range(12)],
+        "source": "folder/" * 30,
+        "column": "c" * 200,
+    }
+    page = opened(sample_metrics(POINTS, long), {"width": width, "height": 800}, is_mobile=True, has_touch=True)
+    for details in page.locator("details").all():
+        details.evaluate("(element) => { element.open = true; }")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.body.scrollWidth") <= width
+
+
+def test_charts_follow_the_cursor_and_zoom_together(opened: Any) -> None:
+    page = opened(sample_metrics(POINTS))
+    over = chart(page, "error").locator(".u-over")
+    over.scroll_into_view_if_needed()
+    box = over.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] / 2, middle)
+    assert 2900 <= row(page) <= 3200
+    assert row(page, "rate") == row(page)
+
+    page.mouse.move(box["x"] + 0.25 * box["width"], middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.5 * box["width"], middle, steps=4)
+    page.mouse.up()
+    page.wait_for_timeout(50)
+    assert zoomed(page) == [True] * len(TIME_CHARTS)
+    page.mouse.move(box["x"] + 1, middle)
+    assert 1500 <= row(page) <= 1700
+    assert row(page, "memory") == row(page)
+
+    page.mouse.dblclick(box["x"] + 20, middle)
+    page.wait_for_timeout(50)
+    assert zoomed(page) == [False] * len(TIME_CHARTS)
+    page.mouse.move(box["x"] + 1, middle)
+    assert row(page) == 100
+
+
+def test_a_moment_of_change_tells_itself(opened: Any) -> None:
+    metrics = sample_metrics(POINTS)
+    page = opened(metrics)
+    over = chart(page, "error").locator(".u-over")
+    over.scroll_into_view_if_needed()
+    box = over.bounding_box()
+    share = (metrics["changes"][0]["row"] - 100) / (100 * POINTS - 100)
+    page.mouse.move(box["x"] + share * box["width"] + 1, box["y"] + 40)
+    tip = chart(page, "error").locator(".tip")
+    assert tip.inner_text().replace("\u00a0", " ") == "1: row 2,100, error 10.0 % → 20.0 %"
+    page.mouse.move(box["x"] + box["width"] - 3, box["y"] + 40)
+    assert not tip.is_visible()
+
+
+def test_the_keyboard_suffices(opened: Any) -> None:
+    page = opened(sample_metrics(POINTS))
+    chart(page, "error").locator(".plot").focus()
+    page.keyboard.press("ArrowLeft")
+    assert row(page) == 5900
+    page.keyboard.press("Home")
+    assert row(page) == 100
+    assert "100" in chart(page, "error").locator("[data-spoken]").inner_text()
+    page.keyboard.press("+")
+    page.wait_for_timeout(50)
+    assert all(zoomed(page))
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(50)
+    assert not any(zoomed(page))
+
+
+def test_views_switch_and_the_theme_turns(opened: Any) -> None:
+    metrics = sample_metrics(POINTS)
+    page = opened(metrics, color_scheme="light")
+    fading = chart(page, "error").locator('[data-view="1"]')
+    fading.click()
+    page.wait_for_timeout(50)
+    last = metrics["curve"]["fading"]["model"][-1]
+    assert told(page, "error")[1].replace("\u00a0", " ") == f"{100 * round(last, 4):.1f}".rstrip("0").rstrip(".") + " %"
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.locator("#theme").click()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != ground
+    assert fading.get_attribute("aria-pressed") == "true"
+    assert min(page.evaluate(COLOURS_OF_EACH)) > 20
+
+
+@pytest.mark.parametrize("key", ["error", "members", "calibration"])
+def test_a_chart_is_saved_as_a_picture(opened: Any, tmp_path: Path, key: str) -> None:
+    page = opened(sample_metrics(POINTS))
+    with page.expect_download() as download:
+        chart(page, key).locator("[data-png]").click()
+    path = tmp_path / "saved.png"
+    download.value.save_as(path)
+    assert download.value.suggested_filename == f"thalweg-{key}.png"
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert os.path.getsize(path) > 5000

@@ -1,0 +1,92 @@
+"""When rows are answered and learned, against a queue worked through row by row."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from thalweg.run.schedule import Schedule, Waiting
+
+
+def by_hand_delayed(labelled: list[bool], delay: int) -> list[tuple[str, int]]:
+    """Row i is learned once row i + delay has been answered."""
+    events = []
+    for i in range(len(labelled)):
+        events.append(("answer", i))
+        if i >= delay and labelled[i - delay]:
+            events.append(("learn", i - delay))
+    return events
+
+
+def by_hand_timed(labelled: list[bool], now: list[int], label_time: list[int]) -> list[tuple[str, int]]:
+    """Before each row, all labels that have come by then are learned, in the order of their times."""
+    events: list[tuple[str, int]] = []
+    queue: list[tuple[int, int]] = []
+    clock = now[0] if now else 0
+    for i in range(len(labelled)):
+        clock = max(clock, now[i])
+        while queue and queue[0][0] <= clock:
+            events.append(("learn", heapq.heappop(queue)[1]))
+        events.append(("answer", i))
+        if labelled[i]:
+            heapq.heappush(queue, (label_time[i], i))
+    return events
+
+
+def events_of(schedule: Schedule, labelled, now, label_time, cuts, *, restored: bool) -> list[tuple[str, int]]:
+    """What the schedule says when the rows come in pieces; each row is told by its feature and its label."""
+    rows = len(labelled)
+    X = np.arange(rows, dtype=np.float64)[:, None]
+    labels = np.array([f"label {i}" for i in range(rows)])
+    events = []
+    for begin, end in zip([0, *cuts], [*cuts, rows], strict=True):
+        part = slice(begin, end)
+        times = (np.array(now, np.int64)[part], np.array(label_time, np.int64)[part]) if schedule.timed else ()
+        number = np.arange(begin + 1, end + 1)
+        work = schedule.plan(X[part], labels[part], np.array(labelled, np.bool_)[part], number, *times)
+        assert len(work.X) == work.carried + end - begin
+        for step in work.order.tolist():
+            row = step if step >= 0 else ~step
+            assert work.labels[row] == f"label {int(work.X[row, 0])}"
+            events.append(("answer" if step >= 0 else "learn", int(work.X[row, 0])))
+        assert work.learned.tolist() == [~step for step in work.order if step < 0]
+        given = np.array([f"answer {int(i)}" for i in work.X[:, 0]])
+        schedule.keep(work, {"model": given})
+        assert schedule.waiting is not None
+        assert schedule.waiting.answered["model"].tolist() == [f"answer {int(i)}" for i in schedule.waiting.X[:, 0]]
+        if restored:
+            kept, clock = schedule.waiting, schedule.clock
+            schedule = Schedule(delay=schedule.delay, timed=schedule.timed)
+            schedule.clock = clock
+            schedule.waiting = Waiting(kept.X, kept.labels, kept.due, kept.number, kept.answered)
+    return events
+
+
+@st.composite
+def streams(draw):
+    rows = draw(st.integers(1, 25))
+    labelled = draw(st.lists(st.booleans(), min_size=rows, max_size=rows))
+    cuts = sorted(draw(st.lists(st.integers(0, rows), max_size=5)))
+    return labelled, cuts, draw(st.booleans())
+
+
+@settings(max_examples=300, deadline=None)
+@given(stream=streams(), delay=st.integers(0, 30))
+def test_labels_that_come_some_rows_later(stream, delay: int) -> None:
+    labelled, cuts, restored = stream
+    found = events_of(Schedule(delay=delay), labelled, None, None, cuts, restored=restored)
+    assert found == by_hand_delayed(labelled, delay)
+
+
+@settings(max_examples=500, deadline=None)
+@given(stream=streams(), data=st.data())
+def test_labels_that_come_at_times_of_their_own(stream, data: st.DataObject) -> None:
+    """Out of order, at the same time, before their row, never; the rows' own clock may go back."""
+    labelled, cuts, restored = stream
+    times = st.lists(st.integers(0, 12), min_size=len(labelled), max_size=len(labelled))
+    now, label_time = data.draw(times), data.draw(times)
+    found = events_of(Schedule(timed=True), labelled, now, label_time, cuts, restored=restored)
+    assert found == by_hand_timed(labelled, now, label_time)

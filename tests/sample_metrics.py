@@ -1,0 +1,106 @@
+"""Metrics of an invented run, of any size and with any names, for what reads ``metrics.json``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+NAMES = {
+    "source": "data/river.csv.gz",
+    "target": "state",
+    "title": "AutoClassifier",
+    "column": "level",
+    "labels": ["low", "high", "flood"],
+    "members": ["O-LDC 0.1", "O-LDC 0.01", "logistic 0.1"],
+    "features": ["level", "rain"],
+    "text": "as it is",
+}
+
+
+def sample_metrics(points: int = 60, names: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Everything a run can have: rate, memory, members, class means with a forecast, changes, skipped rows."""
+    named = {**NAMES, **(names or {})}
+    labels, text = named["labels"], named["text"]
+    rng = np.random.default_rng(7)
+    rows = [100 * (at + 1) for at in range(points)]
+    scored = rows[-1] if rows else 0
+
+    def wave(base: float) -> list[float]:
+        return np.clip(base + 0.03 * rng.normal(size=points), 0.0, 1.0).tolist()
+
+    def errors() -> dict[str, list[float]]:
+        return {"model": wave(0.1), "no_change": wave(0.2), "majority": wave(0.4)}
+
+    weights = rng.dirichlet(np.ones(len(named["members"])), size=points)
+    difference = {"low": -0.12, "high": -0.08, "level": 0.95, "blocks": 46, "block_rows": 128}
+    counts = [[900 if truth == answer else 50 for answer in range(len(labels))] for truth in range(len(labels))]
+    return {
+        "schema": 1,
+        "run": {
+            "command": f"thalweg run {named['source']} --target {named['target']}",
+            "version": "0.1.0",
+            "source": named["source"],
+            "target": named["target"],
+            "options": {"delay": 10, "label_time": None, "drop": [named["column"], "x"], "seed": 0, "resume": False},
+        },
+        "rows": {
+            "read": scored + 15,
+            "answered": scored + 13,
+            "scored": scored,
+            "learned": scored,
+            "unlabelled": 3,
+            "pending": 10,
+            "skipped": 2,
+            "bad": [f"row 7, column {named['column']}: {text}", f"row 9: {text}"],
+        },
+        "verdict": {
+            "no_change": {"difference": -0.1, **difference},
+            "majority": {"difference": -0.3, **difference, "low": -0.33, "high": -0.27},
+        },
+        "scores": {
+            "model": {
+                "error": 0.1,
+                "recent": 0.11,
+                "kappa": 0.8,
+                "kappa_temporal": 0.5,
+                "log_loss": 0.3,
+                "brier": 0.2,
+            },
+            "no_change": {"error": 0.2, "recent": 0.21, "kappa": 0.6, "kappa_temporal": 0.0},
+            "majority": {"error": 0.4, "recent": 0.41, "kappa": 0.0, "kappa_temporal": -1.0},
+        },
+        "curve": {
+            "rows": rows,
+            "window": 1000,
+            "error": errors(),
+            "fade": 0.999,
+            "fading": errors(),
+            "rate": wave(0.5),
+            "effective_rows": {label: [None, *wave(50.0)[1:]] if points else [] for label in labels},
+            "weights": {member: weights[:, at].tolist() for at, member in enumerate(named["members"])},
+            "means": {
+                "features": named["features"],
+                "classes": {label: [wave(0.5) for _ in named["features"]] for label in labels},
+                "ahead": 500,
+                "forecast": {label: [0.5 for _ in named["features"]] for label in labels},
+            },
+        },
+        "confusion": {"classes": labels, "counts": counts},
+        "calibration": {
+            "edges": [0.0, 0.5, 1.0],
+            "rows": [0, scored],
+            "confidence": [None, 0.9],
+            "accuracy": [None, 0.88],
+        },
+        "changes": [{"row": rows[at], "before": 0.1, "after": 0.2} for at in (points // 3, points // 2) if points],
+        "columns": [[named["column"], "number", text], [named["target"], "–", "the label"]],
+        "model": {
+            "name": "auto",
+            "title": named["title"],
+            "about": "A committee.",
+            "parameters": {"persistence": False},
+            "features": 2,
+            "explain": text,
+        },
+    }
