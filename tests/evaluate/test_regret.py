@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thalweg import OnlineLDC, OnlineLinearRegression
-from thalweg.errors import InvalidInput
+from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate import (
     BestWeights,
     Cumulative,
@@ -184,3 +184,91 @@ def test_rows_that_do_not_belong_together_are_refused(X, y, answers) -> None:
     with pytest.raises(InvalidInput, match="keep their numbers of features"):
         regret.update([[1.0, 2.0]], [1.0], [1.0])
     assert regret.update([[0.0]], [0.0], [0.0]).regret == pytest.approx(before.regret[-1])
+
+
+# ---- what is refused, and what is not ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", [[1.0, 2.0], [[1.0, 2.0]]])
+def test_a_column_of_targets_is_compared_as_a_row_of_them(weights) -> None:
+    rng = np.random.default_rng(3)
+    X, y, answers = rng.normal(size=(20, 2)), rng.normal(size=20), rng.normal(size=20)
+    expected = np.cumsum((y - answers) ** 2 - (y - X @ [1.0, 2.0] - 0.5) ** 2)
+    reference = KnownWeights(weights, 0.5)
+    np.testing.assert_allclose(Regret(reference).update(X, y, answers).regret, expected)
+    column = Regret(reference).update(X, y[:, np.newaxis], answers[:, np.newaxis])
+    np.testing.assert_allclose(column.regret, expected)
+    with pytest.raises(InvalidInput, match="1 outputs of the known weights, got 2"):
+        Regret(reference).update(X, np.column_stack([y, y]), np.column_stack([y, y]))
+
+
+REFERENCES = [KnownWeights([1.0, 2.0]), BestWeights(), BestWeights(intercept=True), KnownLine([1.0, 2.0])]
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_no_rows_and_refused_rows_change_nothing(reference) -> None:
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(6, 2)), np.array([0, 1, 1, 0, 1, 0])
+    plain, disturbed = Regret(reference), Regret(reference)
+    empty = disturbed.update(np.empty((0, 2)), np.empty(0), np.empty(0))
+    assert empty.start == 0
+    assert empty.regret.shape == (0,)
+    for part in (slice(0, 3), slice(3, 6)):
+        for bad in (np.nan, np.inf):
+            with pytest.raises(InvalidInput, match="X must hold finite numbers"):
+                disturbed.update(np.full((1, 2), bad), [0], [0])
+            with pytest.raises(InvalidInput, match="y must"):
+                disturbed.update(np.ones((1, 2)), [bad], [0])
+        with pytest.raises(InvalidInput, match="y must"):
+            disturbed.update(np.ones((1, 2)), ["spam"], ["spam"])
+        with pytest.raises(InvalidInput, match="X must hold numbers"):
+            disturbed.update([["a", "b"]], [0], [0])
+        disturbed.update([], [], [])
+        one, other = (each.update(X[part], y[part], 1 - y[part]) for each in (plain, disturbed))
+        assert one.start == other.start
+        np.testing.assert_array_equal(one.regret, other.regret)
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_truth_values_are_numbers(reference) -> None:
+    X, y, answers = np.random.default_rng(5).normal(size=(6, 2)), np.arange(6) % 2, np.arange(6) % 3 > 0
+    told = Regret(reference).update(X, y == 1, answers).regret
+    np.testing.assert_array_equal(told, Regret(reference).update(X, y, answers.astype(int)).regret)
+
+
+def test_a_known_line_says_which_labels_it_knows() -> None:
+    X, y = [[1.0], [-1.0]], ["ham", "spam"]
+    with pytest.raises(InvalidInput, match=r"labels of the known line, \(0, 1\), got '(ham|spam)'"):
+        Regret(KnownLine([1.0])).update(X, y, y)
+    record = Regret(KnownLine([1.0], labels=("spam", "ham"))).update(X, y, ["ham", "ham"])
+    np.testing.assert_array_equal(record.regret, [0.0, 1.0])
+    with pytest.raises(InvalidParameter, match="two different labels"):
+        KnownLine([1.0], labels=(1, 1))
+
+
+def test_references_with_the_same_weights_are_the_same() -> None:
+    for make in (KnownWeights, KnownLine):
+        assert make(np.array([1.0, 2.0])) == make([1, 2])
+        assert hash(make(np.array([1.0, 2.0]))) == hash(make([1, 2]))
+        assert make([1.0, 2.0]) != make([1.0, 3.0])
+        with pytest.raises(InvalidParameter, match="'weights' parameter"):
+            make([np.nan])
+    assert KnownWeights(np.eye(2), np.ones(2)) == KnownWeights([[1, 0], [0, 1]], (1, 1))
+    with pytest.raises(InvalidParameter, match="'intercept' parameter"):
+        KnownWeights(np.eye(2), np.ones(3))
+
+
+def test_dependent_components_span_fewer_dimensions() -> None:
+    plane = np.eye(3)[:2]
+    for components, expected in (
+        ([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], 0.5),
+        (np.zeros((2, 3)), 0.0),
+        ([[1.0, 0.0, 0.0], [0.0, 1e-20, 0.0]], 1.0),
+        (np.eye(3), 2 / 3),
+        (np.eye(3)[2:], 0.0),
+    ):
+        assert subspace_overlap(components, plane) == pytest.approx(expected, abs=1e-12)
+        assert subspace_overlap(plane, components) == pytest.approx(expected, abs=1e-12)
+    assert subspace_overlap(np.zeros((1, 3)), np.zeros((1, 3))) == 0.0
+    with pytest.raises(InvalidInput, match="as many features"):
+        subspace_overlap(np.eye(2), np.eye(3))

@@ -352,3 +352,14 @@ def test_a_forged_file_is_refused():
         change(header, arrays)
         with pytest.raises(ModelFileError):
             loads(forged(header, arrays))
+
+
+def test_a_small_penalty_keeps_dependent_features_in_place():
+    """Without it the weights wander along a duplicated feature, though rows that obey the duplication do not mind."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(100_000, 2))
+    X, y = np.column_stack([A, A[:, 1]]), A @ [1.0, 2.0] + 0.1 * rng.normal(size=100_000)
+    held = OnlineLinearRegression(solver="rls", penalty=1e-6).partial_fit(X, y)
+    np.testing.assert_allclose(held.coef_, [1.0, 1.0, 1.0], atol=0.01)
+    free = OnlineLinearRegression(solver="rls").partial_fit(X, y)
+    np.testing.assert_allclose(free.predict(X[:50]), held.predict(X[:50]), atol=1e-5)

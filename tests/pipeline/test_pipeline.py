@@ -8,7 +8,9 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.neural_network import MLPRegressor
 
 from thalweg import (
     CCIPCA,
@@ -25,6 +27,7 @@ from thalweg import (
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
 from thalweg.learners.contract import StreamClassifier
 from thalweg.learners.regressor import StreamRegressor
+from thalweg.rates import ErrorDriven
 from thalweg.store import dumps, loads
 from thalweg.streams import MovingPlane
 from thalweg.transforms.contract import StreamTransformer
@@ -160,6 +163,54 @@ def test_scikit_learns_regressor_at_the_end():
     twin = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(twin.predict_then_learn(X, y), model.predict_then_learn(X, y))
     assert model.fit(X, y).score(X, y) > 0.9
+
+
+def test_a_regressor_that_tells_no_weights_is_refused_before_anything_is_learned():
+    X, y = blobs(30)
+    for last in (SGDRegressor(), StreamPipeline([SGDRegressor()])):
+        model = StreamPipeline([StandardScaler(), last])
+        with pytest.raises(InvalidParameter, match="'with_coef' parameter of StreamPipeline must be False"):
+            model.predict_then_learn(X, y, with_coef=True)
+        with pytest.raises(NotFittedError):
+            model.predict(X)
+        assert not hasattr(model, "coef_")
+        model.partial_fit(X, y)
+        assert not hasattr(model, "rate_")
+        np.testing.assert_array_equal(model.coef_, model.named_steps[type(last).__name__.lower()].coef_)
+    silent = StreamPipeline([MLPRegressor(hidden_layer_sizes=(3,))]).partial_fit(X[:, :1], y)
+    with pytest.raises(AttributeError, match="'MLPRegressor' object has no attribute 'coef_'"):
+        _ = silent.coef_
+
+
+def test_the_learned_step_of_scikit_learn_is_among_the_steps():
+    X, y = blobs(60)
+    numeric = StreamPipeline([StandardScaler(), SGDRegressor()]).partial_fit(X, y)
+    last, scaled = numeric.named_steps["sgdregressor"], numeric.named_steps["standardscaler"].transform(X)
+    np.testing.assert_array_equal(last.predict(scaled), numeric.predict(X))
+    model = StreamPipeline([StandardScaler(), SGDClassifier(loss="log_loss", random_state=0)]).partial_fit(X, y)
+    last, scaled = model.named_steps["sgdclassifier"], model.named_steps["standardscaler"].transform(X)
+    by_arrival = np.array(list(dict.fromkeys(y.tolist())))
+    np.testing.assert_array_equal(by_arrival[last.predict(scaled)], model.predict(X))
+    one_class = StreamPipeline([SGDClassifier()]).partial_fit(X[:3], [1, 1, 1])
+    assert not hasattr(one_class.named_steps["sgdclassifier"], "coef_")
+
+
+def test_a_pipeline_tells_what_its_last_step_tells():
+    X, y = blobs(200)
+    for last in (OnlineLDC(ErrorDriven()), StreamPipeline([OnlineLDC(ErrorDriven())])):
+        model, alone = StreamPipeline([last]), OnlineLDC(ErrorDriven())
+        rates = alone.predict_then_learn(X, y, with_rate=True).rate
+        assert len(set(rates)) > 1
+        np.testing.assert_array_equal(model.predict_then_learn(X, y, with_rate=True).rate, rates)
+        assert model.rate_ == alone.rate_
+        assert not hasattr(model, "explain")
+    auto = StreamPipeline([AutoClassifier()]).partial_fit(X, y)
+    alone = AutoClassifier().partial_fit(X, y)
+    np.testing.assert_array_equal(auto.weights_, alone.weights_)
+    assert auto.explain() == alone.explain()
+    assert not hasattr(auto, "rate_")
+    assert auto.predict_then_learn(X, y, with_rate=True).rate is None
+    assert StreamPipeline([OnlineLinearRegression(0.25)]).partial_fit(X / 1e3, y).rate_ == 0.25
 
 
 class Failing(SGDClassifier):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -94,6 +96,22 @@ def test_names_are_kept_and_frames_come_out(name):
     for row in frame.to_dict("records"):
         by_rows.learn_one(row)
     assert dumps(by_rows) == dumps(model)
+
+
+@pytest.mark.parametrize("name", TRANSFORMERS)
+def test_a_series_is_read_by_its_names(name):
+    """Whatever the order they come in, be the first row a Series or the names those of a frame."""
+    frame = pd.DataFrame(GOOD, columns=["a", "b", "c"])
+    model = clone(TRANSFORMERS[name]).partial_fit(frame)
+    by_rows = clone(TRANSFORMERS[name])
+    for i, row in frame.iterrows():
+        by_rows.learn_one(row if i == 0 else row[["c", "a", "b"]])
+    assert dumps(by_rows) == dumps(model)
+    turned = frame.iloc[-1][["b", "c", "a"]]
+    for each in (model, copy.deepcopy(model), by_rows):
+        assert each.transform_one(turned).tolist() == each.transform(frame.iloc[-1:])[0].tolist()
+    numbered = clone(TRANSFORMERS[name]).learn_one(pd.Series(GOOD[0]))
+    assert not hasattr(numbered, "feature_names_in_")
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,9 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from thalweg.errors import InvalidInput
+from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.hindsight import RunningLeastSquares
+from thalweg.kernels import compiled
 from thalweg.streams import Stream
 from thalweg.streams.stream import Floats
 
@@ -57,13 +58,26 @@ class KnownWeights:
     Parameters
     ----------
     weights : array of shape (features,), or (outputs, features)
-        As in a regressor's ``coef_``.
+        As in a regressor's ``coef_``; kept as tuples, so that equal references are equal.
     intercept : float, or array of shape (outputs,)
         What is added.
     """
 
     weights: ArrayLike
     intercept: ArrayLike = 0.0
+
+    def __post_init__(self) -> None:
+        """Keep numbers of our own."""
+        _keep(self, "weights", axes=(1, 2))
+        _keep(self, "intercept", axes=(0, 1))
+        outputs = len(np.atleast_2d(np.asarray(self.weights)))
+        if np.ndim(self.intercept) == 1 and np.shape(self.intercept) != (outputs,):
+            rule = f"be a number, or one for each of the {outputs} rows of weights"
+            raise InvalidParameter.of("KnownWeights", "intercept", rule, self.intercept)
+
+    def taken(self, y: NDArray[Any], answers: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Truth and answers as this reference compares them, or an error."""
+        return _numbers(y, "y"), _numbers(answers, "answers")
 
     def loss(self, y: NDArray[Any], answers: NDArray[Any]) -> Floats:
         """Squared error of each row."""
@@ -72,7 +86,7 @@ class KnownWeights:
     def begin(self) -> Following:
         """At the first row."""
         weights, intercept = (np.asarray(each, dtype=np.float64) for each in (self.weights, self.intercept))
-        return _RowByRow(lambda X, y: _squared(y, _weighted(X, weights) + intercept))
+        return _RowByRow(lambda X, y: _squared(y, _like(y, _weighted(X, np.atleast_2d(weights)) + intercept)))
 
 
 @dataclass(frozen=True)
@@ -86,6 +100,10 @@ class BestWeights:
     """
 
     intercept: bool = False
+
+    def taken(self, y: NDArray[Any], answers: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Truth and answers as this reference compares them, or an error."""
+        return _numbers(y, "y"), _numbers(answers, "answers")
 
     def loss(self, y: NDArray[Any], answers: NDArray[Any]) -> Floats:
         """Squared error of each row."""
@@ -114,9 +132,26 @@ class KnownLine:
     intercept: float = 0.0
     labels: tuple[Any, Any] = (0, 1)
 
+    def __post_init__(self) -> None:
+        """Keep numbers and labels of our own."""
+        _keep(self, "weights", axes=(1,))
+        _keep(self, "intercept", axes=(0,))
+        labels = np.asarray(self.labels)
+        if labels.shape != (2,) or labels[0] == labels[1]:
+            raise InvalidParameter.of("KnownLine", "labels", "be two different labels", self.labels)
+        object.__setattr__(self, "labels", tuple(labels.tolist()))
+
+    def taken(self, y: NDArray[Any], answers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Truth and answers as this reference compares them, or an error."""
+        strangers = [label for label in set(y.ravel().tolist()) if label not in self.labels]
+        if y.ndim != 1 or strangers:
+            got = f"an array of shape {y.shape}" if y.ndim != 1 else repr(strangers[0])
+            raise InvalidInput(f"y must be a row of the labels of the known line, {self.labels}, got {got}.")
+        return y, answers
+
     def loss(self, y: NDArray[Any], answers: NDArray[Any]) -> Floats:
         """1 for each mistake."""
-        return np.asarray(np.not_equal(y, answers), dtype=np.float64)
+        return np.asarray(y != answers, dtype=np.float64)
 
     def begin(self) -> Following:
         """At the first row."""
@@ -155,12 +190,16 @@ class Regret:
 
     def update(self, X: ArrayLike, y: ArrayLike, answers: ArrayLike) -> RegretRecord:
         """Take in rows, their truth, and the answers given before it was known."""
-        rows, truth, given = np.asarray(X, dtype=np.float64), np.asarray(y), np.asarray(answers)
-        if rows.ndim != 2 or len(rows) != len(truth) or truth.shape != given.shape:
+        rows, truth, given = np.asarray(X), np.asarray(y), np.asarray(answers)
+        if rows.shape[:1] == truth.shape[:1] == given.shape[:1] == (0,):
+            return RegretRecord(self._rows, np.empty(0), np.empty(0))
+        if rows.ndim != 2 or truth.ndim not in (1, 2) or len(rows) != len(truth) or truth.shape != given.shape:
             raise InvalidInput(
                 "Regret must be of as many rows of X, y and answers, "
                 f"got arrays of shapes {rows.shape}, {truth.shape} and {given.shape}."
             )
+        rows = _numbers(rows, "X")
+        truth, given = self._reference.taken(truth, given)
         totals = _going_on(self._loss, self._reference.loss(truth, given))
         record = RegretRecord(self._rows, totals, self._following.totals(rows, truth))
         self._rows += len(rows)
@@ -233,6 +272,39 @@ def _weighted(X: Floats, weights: Floats) -> Floats:
             f"The rows must have the {weights.shape[-1]} features of the known weights, got {X.shape[1]}."
         )
     return X @ weights.T
+
+
+def _like(y: Floats, answers: Floats) -> Floats:
+    """Answers (rows, outputs) in y's own shape."""
+    outputs = 1 if y.ndim == 1 else y.shape[1]
+    if answers.shape[1] != outputs:
+        raise InvalidInput(f"y must have the {answers.shape[1]} outputs of the known weights, got {outputs}.")
+    return answers.reshape(y.shape)
+
+
+def _numbers(values: NDArray[Any], name: str) -> Floats:
+    """Finite numbers; truth values count as 0 and 1."""
+    if values.dtype.kind not in "biuf":
+        raise InvalidInput(f"{name} must hold numbers, got an array of {values.dtype}.")
+    numbers = values.astype(np.float64)
+    bad = numbers[~(np.abs(numbers) <= compiled.largest_value)]
+    if bad.size:
+        raise InvalidInput(f"{name} must hold finite numbers within ±{compiled.largest_value:g}, got {bad[0]}.")
+    return numbers
+
+
+def _keep(reference: KnownWeights | KnownLine, parameter: str, axes: tuple[int, ...]) -> None:
+    """Replace an array among the parameters by tuples, which are compared and hashed as one expects."""
+    given = getattr(reference, parameter)
+    values = np.asarray(given)
+    if values.dtype.kind not in "biuf" or values.ndim not in axes or values.size == 0 or not np.isfinite(values).all():
+        rule = "be finite numbers in " + " or ".join(f"{count}" for count in axes) + " axes"
+        raise InvalidParameter.of(type(reference).__name__, parameter, rule, given)
+    object.__setattr__(reference, parameter, _tuples(values.astype(np.float64).tolist()))
+
+
+def _tuples(values: Any) -> Any:
+    return tuple(_tuples(each) for each in values) if isinstance(values, list) else values
 
 
 def _squared(y: NDArray[Any], answers: NDArray[Any]) -> Floats:

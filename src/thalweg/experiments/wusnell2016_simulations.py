@@ -46,12 +46,13 @@ LOSSES = LinearResponse(weights=WEIGHTS, noise=NOISE, length=ROWS)
 
 DISTANCE, REGRET, REGRET_IN_HINDSIGHT = "distance", "regret", "regret in hindsight"
 SGD = "SGD, η₀ = 1"
-LEAST_SQUARES = "recursive least squares"
+LEAST_SQUARES, RIDGE = "recursive least squares", "recursive least squares, penalty 0.01"
 REGRESSORS: Mapping[str, Callable[[], OnlineLinearRegression]] = {
     SGD: lambda: OnlineLinearRegression(InverseSqrt(1.0), intercept=False),
     "SGD, η₀ = 0.5": lambda: OnlineLinearRegression(InverseSqrt(0.5), intercept=False),
     "averaged SGD, η₀ = 1": lambda: OnlineLinearRegression(InverseSqrt(1.0), intercept=False, averaged=True),
     LEAST_SQUARES: lambda: OnlineLinearRegression(intercept=False, solver="rls"),
+    RIDGE: lambda: OnlineLinearRegression(intercept=False, solver="rls", penalty=0.01),
 }
 
 

@@ -108,7 +108,8 @@ template <int P> class LeastSquares final : public Regressor {
 
  private:
   // Of one typical row, the share that stands for "nothing is known of this direction": small enough to bias nothing,
-  // large enough that the rounding of a row, 1e-16 of it, does not pass for news.
+  // large enough that the rounding of one row, 1e-16 of it, does not pass for news. Over many rows rounding adds up:
+  // along linearly dependent features the weights wander unless there is a penalty.
   static constexpr double kNothingKnown = 1e-13;
   static constexpr double kLongRun = 2e-4, kWild = 100;  // a memory of 5,000 rows; squares beyond the mean square, cut
   static constexpr int64_t kTrusted = 30;                // rows before a value can be wild

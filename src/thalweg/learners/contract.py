@@ -6,7 +6,6 @@ is checked before that object is touched, so a refused call leaves the model exa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -19,7 +18,7 @@ from thalweg.kernels._base import Core
 from thalweg.learners.estimator import StreamEstimator
 from thalweg.learners.labels import LABEL_TYPES, Labels, as_labels
 from thalweg.learners.python_core import PythonCore
-from thalweg.learners.rows import Floats, Row, as_rows, width_of
+from thalweg.learners.rows import Floats, Row, as_rows, names_of, width_of
 
 StreamCore: TypeAlias = Core | PythonCore
 
@@ -63,8 +62,8 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
         return core
 
     # What others may rely on: class means that move with every row, a covariance beside them, discriminants that differ
-    # by a linear function of the row, and whether an answer rests on the label of the row before, which is no use where
-    # labels are delayed.
+    # by a linear function of the row, a rate that can be read, and whether an answer rests on the label of the row
+    # before, which is no use where labels are delayed.
     @property
     def _keeps_class_means(self) -> bool:
         return False
@@ -75,6 +74,10 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
 
     @property
     def _answers_linearly(self) -> bool:
+        return False
+
+    @property
+    def _has_rate(self) -> bool:
         return False
 
     @property
@@ -125,7 +128,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
         core, codes = self._ready(rows, labels, X)
         answers = np.empty(len(codes), dtype=np.int64)
         scores = np.empty((len(codes), core.n_classes)) if with_proba and hasattr(self, "predict_proba") else None
-        rates = np.empty(len(codes)) if with_rate and isinstance(self, WithRate) else None
+        rates = np.empty(len(codes)) if with_rate and self._has_rate else None
         shares = np.empty((len(codes), core.n_members)) if with_weights and core.n_members else None
         core.run(rows, codes, answers, scores, rates, shares)
         decoded = self._labels.decode(answers)
@@ -229,7 +232,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
             core, known = self._core_for_row(x), Labels.none().with_label(y)
             core.announce(0)
             core.check_one(x)
-            self._commit(core, known, names=tuple(x) if isinstance(x, Mapping) else None)
+            self._commit(core, known, names_of(x))
         elif not labels.knows(y):
             self._core.check_one(x)
             self._announce(labels.with_label(y))
@@ -292,8 +295,9 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
 
     def _core_for_row(self, x: Row) -> StreamCore:
         core = self._make_core(width_of(x))
-        if isinstance(x, Mapping):
-            core.name_features(tuple(x))
+        names = names_of(x)
+        if names is not None:
+            core.name_features(names)
         return core
 
     def _announce(self, wider: Labels) -> None:
@@ -356,6 +360,10 @@ class LooksAtNoFeature:
 
 class WithRate:
     """A learning rate that can be read."""
+
+    @property
+    def _has_rate(self) -> bool:
+        return True
 
     @property
     def rate_(self: Any) -> float:

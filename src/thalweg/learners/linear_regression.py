@@ -29,6 +29,9 @@ Where we depart
 4. Least squares begins from a prior of 1e-13 of a feature's first squared deviation, so that its answers exist from the
    second row on and are those of the batch to 1e-9. Directions that forgetting has emptied keep as much, so that P
    stays bounded; their weights stand still.
+5. Along features that depend on each other linearly (a duplicate; one-hot columns beside a constant term) the rows say
+   nothing, and without a penalty the weights wander there, by rounding, row after row. Answers to rows that obey the
+   dependency stay right; ``coef_``, and answers to rows that break it, do not. ``penalty=1e-6`` keeps them in place.
 
 Cost: gradient O(p) a row and target, the limit being to read and write the weights once; least squares O(p^2 + p m)
 for m targets, 1.5 p^2 multiply-adds, the limit being two passes over the triangle of L.
@@ -68,7 +71,9 @@ class OnlineLinearRegression(StreamRegressor):
     penalty : float >= 0, default 0.0
         L2 penalty; larger shrinks the weights more. "sgd": every step also shrinks the weights by this share of itself.
         "rls": the alpha of ridge regression, held against forgetting to within a factor of two. A little, some 0.01 of
-        a typical squared feature, keeps the first answers tame, when rows are as few as features.
+        a typical squared feature, keeps the first answers tame, when rows are as few as features. Where features depend
+        on each other linearly (duplicates, one-hot columns beside an intercept), 0 lets ``coef_`` wander along the
+        dependency: rows that obey it are answered rightly, others are not. There 1e-6 of a squared feature is enough.
     forgetting : float in [0, 1), default 0.0
         Old rows lose this share of their weight with every new row, so the memory is about 1 / forgetting rows; larger
         follows drift faster and is noisier. "rls": of the squared errors. "sgd", when ``averaged``: of the average.

@@ -7,7 +7,7 @@ leaves the model exactly as it was; chunks do not matter.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from sklearn.base import RegressorMixin
 from thalweg.errors import Diverging, InvalidInput
 from thalweg.kernels._base import RegressionCore
 from thalweg.learners.estimator import StreamEstimator
-from thalweg.learners.rows import Floats, Row, as_rows, width_of
+from thalweg.learners.rows import Floats, Row, as_rows, names_of, width_of
 from thalweg.learners.targets import as_target, as_targets
 
 
@@ -119,7 +119,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         core: RegressionCore | None = self.__dict__.get("_core")
         if core is None:
             core = self._make_core(width_of(x))
-            names = tuple(x) if isinstance(x, Mapping) else None
+            names = names_of(x)
             if names is not None:
                 core.name_features(names)
             core.check_one(x)

@@ -57,3 +57,13 @@ def width_of(x: Row) -> int:
     if width == 0:
         raise InvalidInput("a row must have at least one feature, got none")
     return width
+
+
+def names_of(x: Row) -> tuple[str, ...] | None:
+    """The names of a single row's features: of a mapping, or of a pandas Series all of whose names are words."""
+    if isinstance(x, Mapping):
+        return tuple(x)
+    if hasattr(x, "keys") and hasattr(x, "to_numpy"):
+        names = tuple(x.keys())
+        return names if all(isinstance(name, str) for name in names) else None
+    return None

@@ -14,7 +14,7 @@ from thalweg.errors import InvalidParameter
 from thalweg.learners.contract import StreamClassifier, WithProbabilities
 from thalweg.learners.estimator import StreamEstimator
 from thalweg.learners.foreign import core_of
-from thalweg.learners.regressor import StreamRegressor
+from thalweg.learners.regressor import LinearAnswers, StreamRegressor
 from thalweg.learners.rows import Floats
 from thalweg.pipeline.chain import Chain
 from thalweg.pipeline.classifier_core import ClassifierCore
@@ -49,9 +49,10 @@ class StreamPipeline(StreamEstimator):
     ----------
     steps : sequence of estimators, or of pairs of a name and an estimator
         Transformers of `thalweg.transforms`, then a classifier, regressor or transformer of thalweg, or a scikit-learn
-        classifier or regressor with ``partial_fit``. They are templates: what is learned is in ``named_steps``. A
-        pipeline that ends in scikit-learn's estimator is asked row by row, and can be neither saved nor copied once it
-        has learned. A step without a name is called as its class, in lower case.
+        classifier or regressor with ``partial_fit``. They are templates: what is learned is in ``named_steps``, and
+        what the last step tells of itself beyond ``rate_``, ``weights_``, ``explain`` and ``coef_`` is told there
+        alone. A last step of scikit-learn's is asked row by row; once it has learned, the pipeline can be copied and
+        pickled, but not saved to a file. A step without a name is called as its class, in lower case.
 
     Examples
     --------
@@ -98,13 +99,22 @@ class StreamPipeline(StreamEstimator):
 
     @property
     def named_steps(self) -> dict[str, Any]:
-        """The steps by name: as learned, to read from, once a row was learned; before that as given."""
+        """The steps by name: as learned, to read from, once a row was learned; before that as given.
+
+        A last step of scikit-learn's is the very object that answers. A classifier of that kind begins with the second
+        class, and knows classes by number, in the order in which they were first seen.
+        """
         steps = dict(named(self.steps))
         return dict(zip(steps, self._learned_steps(), strict=True)) if self.__sklearn_is_fitted__() else steps
 
     def _learned_steps(self) -> list[Any]:
-        """The steps, each with its core; as given where it is not ours."""
+        """The steps, each with its core; one that is not ours as the object that has learned."""
         raise NotImplementedError
+
+    def _of_last(self, name: str) -> Any:
+        """What the last step tells of itself."""
+        self._learned_core()
+        return getattr(self._learned_steps()[-1], name)
 
     def _with_cores(self, cores: Sequence[Any]) -> list[Any]:
         """Copies of the steps, of which as many as there are cores know what the core has learned."""
@@ -156,7 +166,28 @@ class ClassifierPipeline(StreamPipeline, StreamClassifier):
         learned = self._with_cores(self._core.chain.cores)
         if isinstance(self._last, StreamClassifier):
             learned[-1]._commit(self._core.last, self._labels, None)
+        else:
+            learned[-1] = _learned_elsewhere(self._core, learned[-1])
         return learned
+
+    @property
+    def rate_(self) -> float:
+        """The learning rate of the last step, where it has one."""
+        return float(self._of_last("rate_"))
+
+    @property
+    def weights_(self) -> Floats:
+        """The shares of the last step's members in the next answer, where it has members."""
+        return np.asarray(self._of_last("weights_"))
+
+    @available_if(_last_has("explain"))  # type: ignore[untyped-decorator]
+    def explain(self) -> str:
+        """What the last step says of itself."""
+        return str(self._of_last("explain")())
+
+    @property
+    def _has_rate(self) -> bool:
+        return getattr(self._last, "_has_rate", False)
 
     predict_proba = available_if(_last_has("predict_proba"))(WithProbabilities.predict_proba)
 
@@ -180,7 +211,36 @@ class RegressorPipeline(StreamPipeline, StreamRegressor):
         learned = self._with_cores(self._core.chain.cores)
         if isinstance(self._last, StreamRegressor):
             learned[-1]._commit(self._core.last, self._columns, None)
+        else:
+            learned[-1] = _learned_elsewhere(self._core, learned[-1])
         return learned
+
+    def predict_then_learn(self, X: ArrayLike, y: ArrayLike, *, with_coef: bool = False) -> Floats | LinearAnswers:
+        """As the last step does; the linear model on the way can be had of thalweg's regressors alone."""
+        if with_coef and not self._tells_weights:
+            rule = f"be False behind {type(self._last).__name__}, which does not tell its weights on the way"
+            raise InvalidParameter.of("StreamPipeline", "with_coef", rule, with_coef)
+        return super().predict_then_learn(X, y, with_coef=with_coef)
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights of what the transformers give out."""
+        return super().coef_ if self._tells_weights else np.asarray(self._of_last("coef_"))
+
+    @property
+    def intercept_(self) -> float | Floats:
+        """The constant term of the answer."""
+        intercept: float | Floats = super().intercept_ if self._tells_weights else self._of_last("intercept_")
+        return intercept
+
+    @property
+    def rate_(self) -> float:
+        """The step of the last step, where it has one."""
+        return float(self._of_last("rate_"))
+
+    @property
+    def _tells_weights(self) -> bool:
+        return bool(getattr(self._last, "_tells_weights", isinstance(self._last, StreamRegressor)))
 
 
 class TransformerPipeline(StreamPipeline, StreamTransformer):
@@ -205,6 +265,12 @@ class TransformerPipeline(StreamPipeline, StreamTransformer):
         for step in self._learned_steps():
             input_features = step.get_feature_names_out(input_features)
         return np.asarray(input_features)
+
+
+def _learned_elsewhere(core: ClassifierCore | RegressorCore, unlearned: Any) -> Any:
+    """The object in which a last step that is not ours has learned; as it was where there is none yet."""
+    (adapter,) = core.adapters()
+    return unlearned if adapter.model is None else adapter.model
 
 
 def _kind_of(last: Any) -> type[StreamPipeline]:

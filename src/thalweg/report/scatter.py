@@ -42,7 +42,7 @@ def draw(clouds: Sequence[Cloud], lines: Sequence[Line], *, title: str) -> Figur
     air = 0.04 * (high - low).max()
     across, up = high - low + 2.0 * air
     with style.house_style():
-        figure = style.new_figure(6.4, 5.6 * up / across + 1.3)
+        figure = style.new_figure(6.4, 5.8 * up / across + 1.5)  # the rest is for title, axis and legend
         axes = figure.subplots()
         axes.set(xlim=(low[0] - air, high[0] + air), ylim=(low[1] - air, high[1] + air), aspect="equal")
         axes.set(title=title, xlabel="$x_1$ (no unit)", ylabel="$x_2$ (no unit)")

@@ -5,7 +5,6 @@ A transformer turns a row into another, and may learn from rows; no labels are i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import TransformerMixin
 
 from thalweg.learners.estimator import StreamEstimator
-from thalweg.learners.rows import Floats, Row, as_rows, width_of
+from thalweg.learners.rows import Floats, Row, as_rows, names_of, width_of
 
 
 class StreamTransformer(TransformerMixin, StreamEstimator):
@@ -58,7 +57,7 @@ class StreamTransformer(TransformerMixin, StreamEstimator):
         else:
             core = self._core_for_row(x)
             core.learn_one(x)
-            self._begin_with(core, tuple(x) if isinstance(x, Mapping) else None)
+            self._begin_with(core, names_of(x))
         return self
 
     # ------------------------------------------------------------------ transforming
@@ -92,6 +91,7 @@ class StreamTransformer(TransformerMixin, StreamEstimator):
 
     def _core_for_row(self, x: Row) -> Any:
         core = self._make_core(width_of(x))
-        if isinstance(x, Mapping):
-            core.name_features(tuple(x))
+        names = names_of(x)
+        if names is not None:
+            core.name_features(names)
         return core
