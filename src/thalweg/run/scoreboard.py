@@ -83,7 +83,8 @@ class Scoreboard:
         return np.asarray(wrong[0])
 
     def _count(self, truth: NDArray[np.str_], answers: dict[str, NDArray[np.str_]]) -> None:
-        for label in dict.fromkeys(np.unique(truth).tolist()):
+        distinct, first = np.unique(truth, return_index=True)
+        for label in distinct[np.argsort(first)].tolist():  # in the order of arrival, which chunks do not change
             if label not in self.classes:
                 self.classes.append(label)
                 wider = np.zeros((3, len(self.classes), len(self.classes) + 1), dtype=np.int64)

@@ -61,8 +61,10 @@ def _column(values: list[Any]) -> Any:
 
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int, float}:
-        with suppress(OverflowError):  # a whole number that no machine holds stays text, and is named as a bad cell
-            return pa.array(values, type=pa.float64() if float in kinds else None)
+        with suppress(OverflowError):  # a whole number beyond all floats stays text, and is named as a bad cell
+            if float not in kinds and all(value is None or abs(value) < 2**63 for value in values):
+                return pa.array(values)
+            return pa.array([None if value is None else float(value) for value in values], type=pa.float64())
     if kinds == {bool} or kinds == {str}:
         return pa.array(values)
     return pa.array([None if value is None else _text(value) for value in values], type=pa.string())

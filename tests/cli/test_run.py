@@ -1,0 +1,150 @@
+"""`thalweg run` and its companions from end to end, against the library's own calls on the same rows."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from thalweg import AutoClassifier, cli, load
+
+pytest.importorskip("pyarrow")
+
+from thalweg.run.models import MODELS
+
+ROWS = 1400
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(arguments)
+    printed = capsys.readouterr()
+    return int(stop.value.code or 0), printed.out, printed.err
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[np.ndarray, list[str]]:
+    """Rows of two numbers, in the working folder as table.csv."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, ROWS)
+    X = np.round(rng.normal(size=(ROWS, 2)) + truth[:, None], 3)
+    y = ["dry" if t else "wet" for t in truth]
+    times = np.datetime64("2024-01-01T00") + np.arange(ROWS)
+    lines = [f"{a},{b},{when},{when + 5},{label}" for (a, b), when, label in zip(X.tolist(), times, y, strict=True)]
+    Path("table.csv").write_text("\n".join(["a,b,when,told,state", *lines]) + "\n")
+    return X, y
+
+
+PLAIN = ("table.csv", "--target", "state", "--drop", "when", "--drop", "told")
+
+
+def metrics(folder: str = "out") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((Path(folder) / "metrics.json").read_text())
+    return found
+
+
+def predictions(folder: str = "out") -> list[dict[str, str]]:
+    with (Path(folder) / "predictions.csv").open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_a_run_is_predict_then_learn(table, capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = table
+    code, said, complaint = run(capsys, "run", *PLAIN, "--out", "out", "--chunk", "97")
+    assert (code, complaint) == (0, "")
+    assert "Report: out/report.html" in said
+    files = {"model.thalweg", "metrics.json", "predictions.csv", "options.toml", "report.html"}
+    assert {path.name for path in Path("out").iterdir()} == files
+    features = np.column_stack([X, np.zeros(ROWS)])
+    model = AutoClassifier()
+    expected = model.predict_then_learn(features, np.array(y), with_proba=True)
+    told = predictions()
+    assert [line["row"] for line in told] == [str(i) for i in range(1, ROWS + 1)]
+    assert [line["label"] for line in told] == y
+    assert [line["answer"] for line in told] == expected.labels.tolist()
+    assert told[0]["probability"] == ""
+    given = [float(line["probability"]) for line in told[1:]]
+    np.testing.assert_allclose(given, expected.proba.max(axis=1)[1:], atol=1e-6)
+    found = metrics()
+    assert found["scores"]["model"]["error"] == pytest.approx((expected.labels != np.array(y)).mean(), abs=1e-15)
+    assert found["scores"]["no_change"]["error"] == pytest.approx(np.mean(np.array(["", *y[:-1]]) != y))
+    np.testing.assert_array_equal(load("out/model.thalweg").predict(features), model.predict(features))
+
+
+def test_the_options_written_down_repeat_the_run(table, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("--out", "out", "--model", "oldc", "--rate", "0.05", "--delay", "3", "--limit", "1200", "--json")
+    code, said, _ = run(capsys, "run", *PLAIN, *arguments)
+    assert code == 0
+    assert json.loads(said) == metrics()
+    first = {path.name: path.read_bytes() for path in Path("out").iterdir()}
+    Path("again.toml").write_bytes(first["options.toml"])
+    code, _, _ = run(capsys, "run", "--config", "again.toml", "--quiet")
+    assert code == 0
+    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == first
+    rows = metrics()["rows"]
+    assert (rows["answered"], rows["learned"], rows["pending"]) == (1200, 1197, 3)
+    Path("again.toml").write_text("colour = 1\n")
+    code, _, complaint = run(capsys, "run", "--config", "again.toml")
+    assert code == 2
+    assert complaint.startswith("thalweg: again.toml: there is no option 'colour'; there are ")
+
+
+def test_labels_with_times_are_those_of_a_delay(table, capsys: pytest.CaptureFixture[str]) -> None:
+    """A label that comes five hours later comes before the fifth row after its own."""
+    common = ("table.csv", "--target", "state", "--model", "oldc", "--quiet")
+    run(capsys, "run", *common, "--time", "when", "--label-time", "told", "--out", "timed")
+    run(capsys, "run", *common, "--drop", "told", "--delay", "4", "--out", "delayed")
+    assert predictions("timed") == predictions("delayed")
+    assert metrics("timed")["rows"]["pending"] == 5
+    code, _, complaint = run(capsys, "run", *common, "--label-time", "told", "--out", "none")
+    assert (code, "'time' parameter of run must name the column" in complaint) == (2, True)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_runs_predicts_and_is_inspected(name: str, table, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, complaint = run(capsys, "run", *PLAIN, "--model", name, "--out", "out", "--quiet", "--limit", "1100")
+    assert (code, complaint) == (0, "")
+    code, said, _ = run(capsys, "predict", "out/model.thalweg", "table.csv")
+    assert code == 0
+    lines = list(csv.DictReader(said.splitlines()))
+    X, _ = table
+    expected = load("out/model.thalweg").predict(np.column_stack([X, np.zeros(ROWS)]))
+    assert [line["answer"] for line in lines] == expected.tolist()
+    assert [line["row"] for line in lines] == [str(i) for i in range(1, ROWS + 1)]
+    code, said, _ = run(capsys, "inspect", "out/model.thalweg")
+    assert code == 0
+    assert "2 classes: dry, wet" in said
+    assert "Answered 1,100 rows" in said
+    _, said, _ = run(capsys, "models")
+    assert name in said
+
+
+def test_a_run_that_was_cut_off_is_not_overwritten(table, capsys: pytest.CaptureFixture[str]) -> None:
+    """An error half-way leaves the checkpoint, with which only the same options go on."""
+    lines = Path("table.csv").read_text().splitlines()
+    Path("table.csv").write_text("\n".join([*lines[:1300], "warm,1,2024-01-01,2024-01-01,wet", *lines[1300:]]))
+    arguments = ("run", *PLAIN, "--out", "out", "--chunk", "50", "--checkpoint-seconds", "0", "--quiet")
+    code, _, complaint = run(capsys, *arguments)
+    assert (code, complaint) == (2, "thalweg: table.csv, row 1,300, column 'a': 'warm' is not a number\n")
+    assert {path.name for path in Path("out").iterdir()} == {"checkpoint", "predictions.csv"}
+    code, _, complaint = run(capsys, *arguments)
+    assert code == 2
+    assert "out holds a run that was cut off: go on with --resume" in complaint
+    code, _, complaint = run(capsys, *arguments, "--resume", "--model", "oldc")
+    assert code == 2
+    assert "was begun with model = 'auto' and cannot go on with 'oldc'" in complaint
+    Path("table.csv").write_text("\n".join(lines) + "\n")
+    code, said, _ = run(capsys, *arguments, "--resume")
+    assert code == 0
+    assert "Went on from the last checkpoint." in said
+    resumed = {path.name: path.read_bytes() for path in Path("out").iterdir()}
+    run(capsys, *arguments)
+    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == resumed
+    Path("out/checkpoint").write_bytes(b"no checkpoint")
+    code, _, complaint = run(capsys, *arguments, "--resume")
+    assert (code, "out/checkpoint is not a checkpoint of a run" in complaint) == (2, True)

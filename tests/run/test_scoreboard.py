@@ -1,0 +1,138 @@
+"""The scoreboard against scikit-learn and slow definitions; neither chunks nor interruptions change a digit."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.metrics import cohen_kappa_score, confusion_matrix
+
+from thalweg.run import scoreboard
+from thalweg.run.blocks import BlockMeans
+from thalweg.run.scoreboard import ANSWERERS, FADE, Scoreboard
+
+CLASSES = np.array(["a", "b", "zebra"])
+
+
+def answers(rows: int, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    truth = CLASSES[rng.integers(0, 3, rows)]
+    given_answers = {
+        name: np.where(rng.random(rows) < 0.6, truth, CLASSES[rng.integers(0, 3, rows)]) for name in ANSWERERS
+    }
+    for label in CLASSES:  # nobody answers a class that has not been seen
+        for each in given_answers.values():
+            early = each[: np.argmax(truth == label) + 1]
+            early[early == label] = ""
+    proba = rng.dirichlet(np.ones(3), rows)
+    proba[5] = [1.0, 0.0, 0.0]
+    of_truth = proba[np.arange(rows), np.searchsorted(CLASSES, truth)]
+    squared = np.square(proba - (truth[:, None] == CLASSES)).sum(axis=1)
+    confidences = [of_truth, proba.max(axis=1), squared]
+    for each in confidences:
+        each[0] = np.nan  # before the first label
+    return truth, given_answers, confidences
+
+
+def fill(board: Scoreboard, truth, given_answers, confidences, cuts=(), *, interrupted: bool = False) -> Scoreboard:
+    for begin, end in zip([0, *cuts], [*cuts, len(truth)], strict=True):
+        part = slice(begin, end)
+        if interrupted:
+            told = json.loads(json.dumps(board.state()))
+            board = Scoreboard()
+            board.restore(told)
+        board.add(
+            truth[part],
+            {name: each[part] for name, each in given_answers.items()},
+            *(each[part] for each in confidences),
+        )
+    return board
+
+
+def test_scores_are_those_of_scikit_learn() -> None:
+    truth, given_answers, confidences = answers(700)
+    board = fill(Scoreboard(), truth, given_answers, confidences)
+    no_change_error = (given_answers["no_change"] != truth).mean()
+    for name, given_answer in given_answers.items():
+        score = board.score(name)
+        error = (given_answer != truth).mean()
+        assert score["error"] == pytest.approx(error, abs=1e-15)
+        assert score["kappa"] == pytest.approx(cohen_kappa_score(truth, given_answer), abs=1e-12)
+        assert score["kappa_temporal"] == pytest.approx(1 - error / no_change_error, abs=1e-12)
+    of_truth, of_answer, squared = (each[1:] for each in confidences)
+    least = np.finfo(np.float64).eps
+    assert board.score("model")["log_loss"] == pytest.approx(-np.log(np.maximum(of_truth, least)).mean(), rel=1e-12)
+    assert board.score("model")["brier"] == pytest.approx(squared.mean(), rel=1e-12)
+    order = np.argsort(board.classes)
+    expected = confusion_matrix(truth, given_answers["model"], labels=CLASSES)
+    assert board.confusion[0][np.ix_(order, order)].tolist() == expected.tolist()
+    bins = np.minimum((of_answer * 10).astype(int), 9)
+    calibration = board.calibration()
+    right = (given_answers["model"] == truth)[1:]
+    for i in range(10):
+        here = bins == i
+        assert calibration["rows"][i] == here.sum()
+        assert calibration["accuracy"][i] == (pytest.approx(right[here].mean()) if here.any() else None)
+        assert calibration["confidence"][i] == (pytest.approx(of_answer[here].mean()) if here.any() else None)
+
+
+@settings(max_examples=30, deadline=None)
+@given(rows=st.integers(1, 300), data=st.data())
+def test_chunks_and_interruptions_do_not_matter_to_the_last_bit(rows: int, data: st.DataObject) -> None:
+    with pytest.MonkeyPatch.context() as small:
+        small.setattr(scoreboard, "WINDOW", 40)
+        small.setattr(scoreboard, "MOST_POINTS", 16)
+        told = answers(max(rows, 6), seed=rows)
+        cuts = sorted(data.draw(st.lists(st.integers(0, len(told[0])), max_size=6)))
+        whole = fill(Scoreboard(), *told)
+        parts = fill(Scoreboard(), *told, cuts, interrupted=data.draw(st.booleans()))
+        assert parts.classes == whole.classes
+        assert parts.confusion.tolist() == whole.confusion.tolist()
+        for name in ANSWERERS:
+            assert parts.score(name) == whole.score(name)
+        assert parts.curve() == whole.curve()
+        assert parts.calibration() == whole.calibration()
+        assert {name: each.interval() for name, each in parts.blocks.items()} == {
+            name: each.interval() for name, each in whole.blocks.items()
+        }
+
+
+def test_points_of_the_curve_are_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoreboard, "WINDOW", 50)
+    monkeypatch.setattr(scoreboard, "MOST_POINTS", 20)
+    told = answers(777)
+    curve = fill(Scoreboard(), *told, cuts=(100, 101, 400)).curve()
+    assert 10 <= len(curve["rows"]) <= 20
+    assert np.diff(curve["rows"]).tolist() == [curve["rows"][0]] * (len(curve["rows"]) - 1)
+    for name in ANSWERERS:
+        wrong = told[1][name] != told[0]
+        for point, row in enumerate(curve["rows"]):
+            assert curve["error"][name][point] == pytest.approx(wrong[max(row - 50, 0) : row].mean(), abs=1e-12)
+            weights = FADE ** np.arange(row)[::-1]
+            assert curve["fading"][name][point] == pytest.approx(np.average(wrong[:row], weights=weights), abs=1e-12)
+
+
+def test_means_of_blocks_give_students_interval() -> None:
+    values = np.random.default_rng(1).integers(-1, 2, 1000)
+    blocks = BlockMeans()
+    for part in np.split(values, [1, 77, 500]):
+        blocks.add(part)
+    found = blocks.interval()
+    length, count = found["block_rows"], found["blocks"]
+    assert length & (length - 1) == 0
+    assert count == 1000 // length
+    assert 32 <= count < 64
+    means = values[: count * length].reshape(count, length).mean(axis=1)
+    half = stats.t.ppf(0.975, count - 1) * stats.sem(means)
+    assert found["difference"] == pytest.approx(values.mean(), abs=1e-12)
+    assert (found["low"], found["high"]) == pytest.approx((values.mean() - half, values.mean() + half), abs=1e-12)
+
+
+def test_few_rows_have_no_interval() -> None:
+    blocks = BlockMeans()
+    blocks.add(np.array([1, 0, 1]))
+    assert blocks.interval()["low"] is None
