@@ -198,6 +198,8 @@ def _plain(value: object, owner: str, parameter: str) -> object:
         return {"scikit-learn": type(value).__name__, "parameters": plain_parameters(value)}
     if isinstance(value, tuple):
         return {"tuple": [_plain(item, owner, parameter) for item in value]}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     if isinstance(value, list):
         return [_plain(item, owner, parameter) for item in value]
     if isinstance(value, rates.Constant | rates.InverseSqrt | rates.ErrorDriven):

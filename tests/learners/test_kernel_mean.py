@@ -100,6 +100,18 @@ def test_each_of_many_classes_has_a_weight_and_a_bias():
     assert dumps(model) == before
 
 
+def test_an_array_of_weights_is_as_good_as_a_list():
+    X, y = blobs()
+    weights, biases = [2.0, 6.0], [0.0, 0.1]
+    for budget in (None, 8):
+        given = {"sigma": 1.0, "budget": budget}
+        listed = KernelMeanClassifier(rho=weights, bias=biases, **given).fit(X, y)
+        array = KernelMeanClassifier(rho=np.array(weights), bias=np.array(biases), **given).fit(X, y)
+        np.testing.assert_allclose(array.weights_, [0.25, 0.75])
+        assert np.array_equal(array.decision_function(X), listed.decision_function(X))
+        assert np.array_equal(loads(dumps(array)).decision_function(X), listed.decision_function(X))
+
+
 def test_a_number_for_rho_is_the_odds_of_the_last_class():
     X, y = blobs(60, 2, 3)
     model = KernelMeanClassifier(sigma=1.0, rho=0.8, bias=0.0).fit(X, y)
@@ -132,6 +144,47 @@ def test_rows_whose_kernel_values_all_underflow(name, sigma, dtype):
     clear = np.abs(truth) > (1e-6 if dtype == "float64" else 0.1)
     assert clear.sum() > 2
     assert (model.predict(X_test[lost][:20])[clear] == (truth > 0)[clear]).all()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("value", [-9999.0, -999999.0, -1e7, 1e8, 1e30])
+def test_one_row_far_away_changes_no_answer_wherever_it_comes(dtype, value):
+    X = 0.2 * np.random.default_rng(0).normal(size=(400, 2))
+    y = (np.hypot(*X.T) > 0.2).astype(int)
+    parameters = {"sigma": 200.0, "rho": 0.5, "bias": 0.0, "dtype": dtype}
+    alone = KernelMeanClassifier(**parameters).fit(X, y).predict(X)
+    for place in (0, 400):
+        with_it, labels = np.insert(X, place, value, axis=0), np.insert(y, place, 0)
+        whole = KernelMeanClassifier(**parameters).partial_fit(with_it, labels, classes=[0, 1])
+        assert (whole.predict(X) == alone).mean() > 0.995  # class 0 has one more row: a row at the boundary may change
+        assert whole.predict([[value, value]]) == [0]
+        chunks = KernelMeanClassifier(**parameters)
+        for start in range(0, 401, 37):
+            chunks.partial_fit(with_it[start : start + 37], labels[start : start + 37], classes=[0, 1])
+        assert dumps(chunks) == dumps(whole)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("bias", [0.0, -1e-3])
+def test_groups_far_from_each_other_are_told_apart_as_finely_as_one(dtype, bias):
+    """Wherever the origin lies, one group is far from it, where only differences hold the exponents."""
+    near, y = blobs(60, 2)
+    groups = [near + far for far in (-1e8, 0.0, 3e8)]
+    X, labels = np.concatenate([group[:40] for group in groups]), np.tile(y[:40], 3)
+    model = KernelMeanClassifier(sigma=20.0, rho=0.4, bias=bias, dtype=dtype).fit(X, labels)
+    for group in groups:
+        truth = np.array([answer(x, X, labels, 20.0, 0.4, bias) for x in group[40:]], dtype=float)
+        digits = 1e-8 if dtype == "float64" else 1e-2
+        np.testing.assert_allclose(model.decision_function(group[40:]), truth, rtol=digits, atol=digits)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_units_change_nothing_to_the_last_bit(dtype):
+    X, y = blobs(200, 3)
+    scores = KernelMeanClassifier(dtype=dtype).fit(X, y).decision_function(X)
+    for unit in 2.0 ** np.array([-160, -63, 63, 83, 160]):
+        scaled = KernelMeanClassifier(dtype=dtype).fit(X * unit, y)
+        assert np.array_equal(scaled.decision_function(X * unit), scores)
 
 
 # ---------------------------------------------------------------------- tuning
@@ -243,6 +296,7 @@ def test_the_linear_kernel_is_the_nearest_mean():
 @pytest.mark.parametrize("kernel", ["linear", "poly", "function"])
 def test_other_kernels_row_by_row(kernel):
     X, y = blobs(70, 3, seed=5)
+    X = X - np.sort(X[:50], axis=0)[24]  # the linear kernel's own origin where no bias is given
     by_rows = {
         "linear": lambda a, b: a @ b,
         "poly": lambda a, b: (0.5 * (a @ b) + 2.0) ** 2,
@@ -275,9 +329,35 @@ def test_other_kernels_row_by_row(kernel):
             assert found <= ((tried > 0) != y[train]).sum()
 
 
-def test_a_kernel_function_that_gives_no_matrix_is_refused():
-    with pytest.raises(InvalidInput, match="finite numbers of shape"):
-        KernelMeanClassifier(lambda A, B: A).fit(*blobs())
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1e8])
+def test_an_offset_does_not_move_the_nearest_mean(offset):
+    X, y = blobs(400, 3, spread=4.0)
+    X = (X + offset) - offset  # what the offset has rounded away is none of the machine's doing
+    plain = KernelMeanClassifier("linear", tune=None).fit(X, y)
+    means = np.stack([X[y == c].mean(axis=0) for c in (0, 1)])
+    truth = squared_distances(X, means) @ [0.5, -0.5] / 2
+    far = KernelMeanClassifier("linear", tune=None).fit(X + offset, y)
+    np.testing.assert_allclose(far.decision_function(X + offset), truth, atol=1e-9 + 1e-14 * offset)
+    np.testing.assert_allclose(plain.decision_function(X), truth, atol=1e-9)
+    tuned = [KernelMeanClassifier("linear").fit(X + by, y) for by in (0.0, offset)]
+    assert (tuned[0].predict(X) == tuned[1].predict(X + offset)).mean() > 0.99
+
+
+@pytest.mark.parametrize(
+    ("kernel", "found"),
+    [(lambda A, B: A, r"got shape \(60, 3\)"), (lambda A, B: np.full((len(A), len(B)), np.nan), "that are not finite")],
+)
+def test_a_kernel_function_that_gives_no_matrix_is_refused(kernel, found):
+    with pytest.raises(InvalidInput, match=f"finite numbers of shape .*{found}"):
+        KernelMeanClassifier(kernel).fit(*blobs())
+
+
+def test_the_width_of_a_kernel_that_has_one():
+    X, y = blobs()
+    assert KernelMeanClassifier("poly").fit(X, y).sigma_ == 1 / 3
+    assert KernelMeanClassifier("poly", sigma=0.7).fit(X, y).sigma_ == 0.7
+    with pytest.raises(AttributeError, match="this kernel has none"):
+        _ = KernelMeanClassifier("linear").fit(X, y).sigma_
 
 
 # ---------------------------------------------------------------------- size, files, parameters
@@ -321,7 +401,10 @@ def test_a_damaged_state_is_refused():
         {"degree": 0},
         {"coef0": -1},
         {"tune": "test"},
+        {"rho": np.ones((2, 2))},
+        {"rho": np.array(0.5)},
         {"budget": 0},
+        {"budget": 10**30},
         {"forgetting": 0.1},
         {"kernel": "linear", "budget": 8},
         {"dtype": "float16"},

@@ -49,6 +49,8 @@ def outcome(splits: int, workers: int, finished: Callable[[float], None]) -> Out
             compresses = budget is None or budget < largest
             line.append(str(finding.measured) if compresses else f"({finding.measured})")
         lines.append([*line, f"{largest:,}"])
+    if not findings:
+        raise DataUnavailable(notes[0].removeprefix("Left out: "))
     headers = ["", *(f"D = {budget}" if budget else "exact" for budget in BUDGETS), "rows of the\nlargest class"]
     return Outcome(
         PAPER,

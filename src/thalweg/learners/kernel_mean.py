@@ -24,8 +24,9 @@ Where we depart from the printed paper
 4. At a tie, f(x) = 0, the negative class answers, as in all our learners.
 5. With a ``budget`` each class is a few weighted centroids that follow a stream (`kernel_mean_budget`).
 
-Cost: nothing to learn a row but its memory, 8 (p + 1) bytes; O(n p) to answer one: a matrix product, an exponential and
-an addition for each kept row. Tuning: O(n^2) exponentials for every fifth of the 39 widths, the others are squarings.
+Cost: nothing to learn a row but its memory, 8 (2 p + 1) bytes; O(n p) to answer one: a matrix product, an exponential
+and an addition for each kept row. Tuning: O(n^2) exponentials for every fifth of the 39 widths, the others are
+squarings.
 """
 
 from __future__ import annotations
@@ -40,61 +41,69 @@ from thalweg.errors import InvalidParameter
 from thalweg.learners.contract import StreamClassifier, StreamCore, WithProbabilities
 from thalweg.learners.kernel_mean_budget import begin_budget, budget_core
 from thalweg.learners.kernel_mean_exact import ExactCore, Given
-from thalweg.learners.kernel_mean_gram import Gram, GramCore, linear, polynomial_gram
+from thalweg.learners.kernel_mean_gram import Gram, GramCore, linear, polynomial_core
 from thalweg.learners.kernel_mean_parzen import ParzenCore
-from thalweg.learners.kernel_mean_rule import OneOrEach
+from thalweg.learners.kernel_mean_rule import OneOrEach, plain
 from thalweg.learners.labels import Labels
 from thalweg.learners.python_core import PythonCore
 from thalweg.learners.rows import Floats, Row
 
 KERNELS = ("rbf", "linear", "poly")
+#: Of a class: more would not fit into any memory.
+MOST_CENTROIDS = 10**9
 _NUMBERS = int | float | np.integer | np.floating
 
 
 class KernelMeanClassifier(WithProbabilities, StreamClassifier):
     """Assigns a row to the class whose mean in a kernel's space it matches best: trained by keeping the rows.
 
-    Without a budget all rows are kept: memory grows with them, 8 (features + 1) bytes a row, and so does the time of an
-    answer. With a budget the machine is a stream learner of constant size.
+    Without a budget all rows are kept: memory grows with them, 8 (2 features + 1) bytes a row for "rbf" and 8 features
+    for other kernels, and so does the time of an answer. With a budget the machine is a stream learner of constant
+    size.
 
     Parameters
     ----------
     kernel : {"rbf", "linear", "poly"} or function, default "rbf"
-        "rbf": exp(-sigma |x - y|^2), whose class means are densities. "linear": x'y, the nearest mean. "poly":
-        (sigma x'y + coef0) ^ degree. A function takes two arrays of rows, (n, p) and (m, p), and gives (n, m) numbers;
-        a machine with one cannot be saved.
+        "rbf": exp(-sigma |x - y|^2), whose class means are densities. "linear": x'y, the nearest mean; unless a
+        bias is given, rows are taken relative to each feature's median, so that an offset does no harm. "poly":
+        (sigma x'y + coef0) ^ degree. A function takes two arrays of rows, (n, p) and (m, p), and gives (n, m) finite
+        numbers; a machine with one cannot be saved.
     sigma : positive float, optional
         The width. Raising it looks at nearer rows only. None: tuned for "rbf"; 1 / features for "poly".
-    rho : float in [0, 1] or sequence of positive floats, optional
+    rho : float in [0, 1] or sequence or array of positive floats, optional
         The weight of the last class against the others: with two classes their weights are 1 - rho and rho, with more
         the last class seen, in the order of ``classes_``, has the odds rho / (1 - rho) against each other one. Raising
-        it answers the last class more often. A sequence has one weight for each class; all classes must then be known
-        from the first call on. None: tuned.
-    bias : float or sequence of floats, optional
+        it answers the last class more often. A sequence or array has one weight for each class, and is divided by its
+        sum; all classes must then be known from the first call on. None: tuned.
+    bias : float or sequence or array of floats, optional
         Added to the last class's weighted density (with a sequence, to each class's). Raising it answers the last class
-        more often, most of all where rows are rare. None: tuned; for "linear", "poly" and functions without
-        tuning, the boundary half way between the class means.
+        more often, most of all where rows are rare. None: tuned; for "linear", "poly" and functions without tuning, the
+        boundary half way between the class means.
     degree, coef0 : int >= 1 and float >= 0, default 3 and 1.0
         Of the polynomial kernel.
     tune : {"loo", None}, default "loo"
         How `fit` finds what is None of sigma, rho and bias. "loo": the fewest leave-one-out errors on its rows, over 39
         widths, rho = 0, 0.01, … 1 and every bias, which is 0 unless it saves more than a standard error; with more than
-        two classes width and weights, without bias. None, and with fewer than 16 rows: sigma = 1 / (features x mean
-        variance), equal weights, no bias. Rows learned by `partial_fit` tune again whenever the rows have doubled.
-    budget : int >= 1, optional
+        two classes width and weights, without bias. Kernels other than "rbf": rho and bias of two classes alone, and
+        the bias with the fewest errors whatever it saves, because 0 means nothing to them. None, and with fewer than 16
+        rows: sigma = 1 / (features x mean variance), equal weights, no bias. Rows learned by `partial_fit` tune again
+        whenever the rows have doubled. The widths are in units of the mean variance, so tuning does not withstand rows
+        far away from all others: take them out, or give sigma.
+    budget : int from 1 to 1,000,000,000, optional
         Keep no more than this many weighted centroids of each class instead of all rows. Radial kernel only.
     forgetting : float in [0, 1), default 0.0
         With a budget: how much of the past a row makes forget; the memory is about 1 / forgetting rows.
     dtype : {"float64", "float32"}, default "float64"
-        Precision of the kept rows and of their kernel values. "float32" halves the memory and takes three quarters of
-        the time; tuning is in double precision all the same, and so are answers where exponents exceed 10,000.
+        Precision of the radial kernel's values. "float32" takes three quarters of memory and time. Rows are kept in
+        double precision all the same; so is tuning, and so are answers where single precision would cost more than
+        about 1e-3 of an exponent. Other kernels are computed in double precision whatever it says.
     progress : bool, default True
         A bar on standard error while `fit` tunes for more than two seconds, if that is a terminal.
 
     Attributes
     ----------
     sigma_ : float
-        The width in force.
+        The width in force, of "rbf" and "poly"; other kernels have none and no such attribute.
     weights_, biases_ : ndarray of shape (classes,)
         Weight and bias of each class in force. The biases of "linear", "poly" and functions are NaN where the boundary
         lies half way.
@@ -106,6 +115,8 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
     With the radial kernel ``decision_function`` is the logarithm of w_c p_c(x) + b_c, up to a number that all classes
     of a row share, with the biases shifted until the smallest is 0. `predict_proba` is these sums over their total, so
     it ranks classes as `predict` does. With other kernels there are no densities, and it is the softmax of the scores.
+
+    Threads take turns: asking in one while another learns, above all a class that is new, is not supported.
 
     Examples
     --------
@@ -124,8 +135,8 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
         kernel: Literal["rbf", "linear", "poly"] | Gram = "rbf",
         *,
         sigma: float | None = None,
-        rho: OneOrEach | None = None,
-        bias: OneOrEach | None = None,
+        rho: OneOrEach | Floats | None = None,
+        bias: OneOrEach | Floats | None = None,
         degree: int = 3,
         coef0: float = 1.0,
         tune: Literal["loo"] | None = "loo",
@@ -156,13 +167,13 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
                 budget=self.budget,
                 forgetting=self.forgetting,
                 sigma=self.sigma,
-                rho=self.rho,
-                bias=self.bias,
+                rho=plain(self.rho),
+                bias=plain(self.bias),
             )
         given = Given(
             None if self.sigma is None else float(self.sigma),
-            self.rho,
-            self.bias,
+            plain(self.rho),
+            plain(self.bias),
             self.tune == "loo",
             np.dtype(self.dtype),
             bool(self.progress),
@@ -171,10 +182,9 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
             return ParzenCore(features, given)
         if self.kernel == "linear":
             return GramCore(features, given, linear, additive=True)
-        gram = self.kernel
-        if not callable(gram):
-            gram = polynomial_gram(features, given.sigma, float(self.coef0), int(self.degree))
-        return GramCore(features, given, gram)
+        if callable(self.kernel):
+            return GramCore(features, given, self.kernel)
+        return polynomial_core(features, given, float(self.coef0), int(self.degree))
 
     def _begin(self, core: StreamCore, rows: Floats, codes: NDArray[np.int64]) -> None:
         if isinstance(core, PythonCore):
@@ -186,8 +196,8 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
                 codes,
                 forgetting=self.forgetting,
                 sigma=self.sigma,
-                rho=self.rho,
-                bias=self.bias,
+                rho=plain(self.rho),
+                bias=plain(self.bias),
                 tune=self.tune,
             )
 
@@ -207,7 +217,7 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
 
     def _require_each(self, classes: int) -> None:
         """A sequence has one number for each class, no class missing."""
-        for name, value in (("rho", self.rho), ("bias", self.bias)):
+        for name, value in (("rho", plain(self.rho)), ("bias", plain(self.bias))):
             if isinstance(value, Sequence) and len(value) != classes:
                 raise InvalidParameter.of(
                     "KernelMeanClassifier", name, f"be one number, or one for each of the {classes} classes", value
@@ -219,7 +229,11 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
     def sigma_(self) -> float:
         """The width in force."""
         core = self._learned_core()
-        return core.sigma if isinstance(core, ExactCore) else float(core.state()["sigma"].item())
+        if not isinstance(core, ExactCore):
+            return float(core.state()["sigma"].item())
+        if core.sigma is None:
+            raise AttributeError('sigma_ is the width of the kernels "rbf" and "poly"; this kernel has none')
+        return core.sigma
 
     @property
     def weights_(self) -> Floats:
@@ -272,7 +286,7 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
             ("degree", "be an integer >= 1", lambda v: _whole(v) and v >= 1),
             ("coef0", "be a number >= 0", lambda v: _number(v) and 0 <= v < np.inf),
             ("tune", 'be "loo" or None', lambda v: v is None or _one_of(v, ("loo",))),
-            ("budget", "be an integer >= 1 or None", lambda v: v is None or (_whole(v) and v >= 1)),
+            ("budget", f"be an integer from 1 to {MOST_CENTROIDS:,} or None", _centroids_or_none),
             ("forgetting", "lie in [0, 1)", lambda v: _number(v) and 0 <= v < 1),
             ("dtype", 'be "float64" or "float32"', lambda v: _one_of(v, ("float64", "float32"))),
             ("progress", "be True or False", lambda v: isinstance(v, bool | np.bool_)),
@@ -291,13 +305,19 @@ def _whole(value: object) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
+def _centroids_or_none(value: Any) -> bool:
+    return value is None or (_whole(value) and 1 <= value <= MOST_CENTROIDS)
+
+
 def _weight_or_weights(value: Any) -> bool:
+    value = plain(value)
     if isinstance(value, Sequence) and not isinstance(value, str):
         return len(value) > 0 and all(_number(each) and each > 0 for each in value)
     return value is None or (_number(value) and 0 <= value <= 1)
 
 
 def _finite_or_each(value: Any) -> bool:
+    value = plain(value)
     if isinstance(value, Sequence) and not isinstance(value, str):
         return len(value) > 0 and all(_number(each) for each in value)
     return value is None or _number(value)

@@ -30,8 +30,17 @@ _LEAST = -44.0
 
 def squared_distances(X: Floats, Y: Floats) -> Floats:
     """Squared Euclidean distances of the rows of X (n) to those of Y (m), shape (n, m), by one matrix product."""
-    centre = Y.mean(axis=0)  # distances do not change, but a common offset would cost their digits
-    X, Y = X - centre, Y - centre
+    centre = medians(Y)  # distances do not change, but a common offset would cost their digits
+    return _squared_distances(X - centre, Y - centre)
+
+
+def medians(rows: Floats) -> Floats:
+    """The median of each feature, of two the lower: a value that some row has, not one between two far groups."""
+    middle = (len(rows) - 1) // 2
+    return np.asarray(np.partition(rows, middle, axis=0)[middle])
+
+
+def _squared_distances(X: Floats, Y: Floats) -> Floats:
     D = X @ Y.T
     D *= -2.0
     D += np.einsum("ij,ij->i", X, X)[:, None]
@@ -66,12 +75,13 @@ def leave_one_out_log_means(
     The term of the row itself is dropped and its class's mean is taken over the rest. ``tell`` hears the share done.
     """
     by_class = np.argsort(codes, kind="stable")
+    X = X - medians(X)
     others = X[by_class]
     place = np.empty_like(by_class)
     place[by_class] = np.arange(len(X))
 
     def distances(at: slice) -> Floats:
-        D = squared_distances(X[at], others)
+        D = _squared_distances(X[at], others)
         D[np.arange(len(D)), place[at]] = np.inf
         return D
 

@@ -3,6 +3,9 @@
 `fit` tunes on all its rows. Rows learned after it, or without it, tune the machine anew whenever the rows
 have doubled since: after n, 2n, 4n, … rows, n those of `fit`, and 1 without it. A tuning looks at exactly those
 rows, so the model does not depend on the chunks in which they came, and tuning costs a bounded share of all work.
+
+Rows are kept as they came, in double precision. A machine that may do so works relative to an origin amid them, the
+median of each feature, which a few rows far away do not move. It is found with each tuning, from the same rows.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.learners.growing_rows import GrowingRows
+from thalweg.learners.kernel_mean_densities import medians
 from thalweg.learners.kernel_mean_rule import OneOrEach, biases_from, weights_from, weights_from_tuning
 from thalweg.learners.kernel_mean_tuning import Tuned
 from thalweg.learners.python_core import Codes, PythonCore
@@ -52,8 +56,8 @@ class ExactCore(PythonCore):
         Parameters that the caller has fixed.
     """
 
-    #: Columns that stand behind the features of a kept row.
-    extra_columns = 0
+    #: Whether an origin amid the rows may be taken: zero stays the origin of a kernel that a shift would change.
+    shifts = False
     #: The bias of a class that was not tuned.
     untuned_bias = 0.0
 
@@ -67,12 +71,14 @@ class ExactCore(PythonCore):
         self._in_force: InForce | None = None
 
     @abstractmethod
-    def keep(self, X: Floats) -> NDArray[Any]:
-        """Rows as they are kept."""
+    def tune(self, kept: list[Floats]) -> Tuned:
+        """Parameters from these rows of each class, relative to the origin."""
 
-    @abstractmethod
-    def tune(self, kept: list[NDArray[Any]]) -> Tuned:
-        """Parameters from these kept rows of each class."""
+    def added(self, c: int, new: Floats) -> None:
+        """Class c has kept these new rows."""
+
+    def settled(self) -> None:
+        """Origin or parameters are others than before."""
 
     # ------------------------------------------------------------------ the rule in force
 
@@ -82,8 +88,8 @@ class ExactCore(PythonCore):
         return np.array([len(rows) for rows in self.rows], dtype=np.int64)
 
     @property
-    def sigma(self) -> float:
-        """The width in force."""
+    def sigma(self) -> float | None:
+        """The width in force, if the kernel has one."""
         return self.tuned.sigma if self.given.sigma is None else self.given.sigma
 
     @property
@@ -102,19 +108,20 @@ class ExactCore(PythonCore):
 
     def insert(self, at: int) -> None:
         """A class takes its place; it weighs as the others do on average until it is tuned."""
-        self.rows.insert(at, GrowingRows(self.n_features + self.extra_columns, self.given.dtype))
+        self.rows.insert(at, GrowingRows(self.n_features, np.float64))
         sigma, weights, biases = self.tuned
         self.tuned = Tuned(sigma, _inserted(weights, at, np.nan), _inserted(biases, at, self.untuned_bias))
         self._in_force = None
 
     def forget(self) -> None:
         """As before the first row."""
-        self.rows = [GrowingRows(self.n_features + self.extra_columns, self.given.dtype) for _ in self.rows]
+        self.rows = [GrowingRows(self.n_features, np.float64) for _ in self.rows]
         nothing = np.full(len(self.rows), np.nan)
         self.tuned = Tuned(1.0, nothing, np.full(len(self.rows), self.untuned_bias))
         self.tuned_at = 0
         self.origin = np.zeros(self.n_features)
         self._in_force = None
+        self.settled()
 
     def begin(self, X: Floats, y: Codes, /) -> None:
         """Keep these rows and tune on all of them."""
@@ -135,31 +142,30 @@ class ExactCore(PythonCore):
 
     def _add(self, X: Floats, y: Codes) -> None:
         self._in_force = None
-        if len(X) and not any(map(len, self.rows)):
-            self.origin = self.choose_origin(X[0])
-        kept = self.keep(X)
         for c in np.flatnonzero(np.bincount(y)).tolist():
-            self.rows[c].add(kept[y == c])
-
-    def choose_origin(self, first: Floats) -> Floats:
-        """What is subtracted from every row: a kernel of differences may take the first row, others nothing."""
-        return np.zeros_like(first)
+            new = X[y == c]
+            self.rows[c].add(new)
+            self.added(c, new)
 
     def _tune_on(self, counts: NDArray[np.int64]) -> None:
         """Tune on the first rows of each class, as many as counted."""
-        self.tuned = self.tune([rows.filled[:m] for rows, m in zip(self.rows, counts.tolist(), strict=True)])
+        first = [rows.filled[:m] for rows, m in zip(self.rows, counts.tolist(), strict=True)]
+        if self.shifts:
+            self.origin = medians(np.concatenate(first))
+        self.tuned = self.tune([rows - self.origin for rows in first])
         self.tuned_at = int(counts.sum())
         self._in_force = None
+        self.settled()
 
     # ------------------------------------------------------------------ saving
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Rows by class, in the order of arrival, and what was tuned."""
-        kept = [rows.filled[:, : self.n_features] for rows in self.rows]
+        kept = [rows.filled for rows in self.rows]
         return {
             "n_classes": np.array([self.n_classes]),
             "counts": self.counts,
-            "rows": np.concatenate(kept) if kept else np.empty((0, self.n_features), dtype=self.given.dtype),
+            "rows": np.concatenate(kept) if kept else np.empty((0, self.n_features)),
             "origin": self.origin.copy(),
             "sigma": np.array([self.tuned.sigma]),
             "weights": self.tuned.weights.copy(),
@@ -176,7 +182,7 @@ class ExactCore(PythonCore):
             and counts.dtype == np.int64
             and (counts >= 0).all()
             and rows.shape == (counts.sum(), self.n_features)
-            and rows.dtype == self.given.dtype
+            and rows.dtype == np.float64
             and state["origin"].shape == (self.n_features,)
             and state["sigma"].shape == state["tuned_at"].shape == (1,)
             and 0.0 < state["sigma"][0] < np.inf
@@ -193,16 +199,13 @@ class ExactCore(PythonCore):
         self.origin = state["origin"].copy()
         self.rows = []
         for part in np.split(rows, np.cumsum(counts)[:-1]) if n_classes else []:
-            kept = GrowingRows(self.n_features + self.extra_columns, self.given.dtype)
-            kept.add(self.complete(part))
+            kept = GrowingRows(self.n_features, np.float64)
+            kept.add(part)
             self.rows.append(kept)
         self.tuned = Tuned(float(state["sigma"][0]), state["weights"].copy(), state["biases"].copy())
         self.tuned_at = int(state["tuned_at"][0])
         self._in_force = None
-
-    def complete(self, features: NDArray[Any]) -> NDArray[Any]:
-        """Kept rows from their features alone."""
-        return features
+        self.settled()
 
 
 def _inserted(values: Floats, at: int, value: float) -> Floats:

@@ -3,6 +3,9 @@
 The score of a class is w_c m_c(x) + b_c, with m_c(x) the mean kernel value of x and the rows of the class: eq. (1).
 Such values have either sign: no logarithms here and no densities; probabilities are the softmax of the scores.
 
+The linear kernel's rows are taken relative to an origin amid them, unless a bias is given, which depends on the origin:
+the nearest mean is the same, and a large offset costs no digits.
+
 Where no bias is given or tuned, b_c = -w_c |C_c|^2 / 2, C_c the class mean in the kernel's own space: the boundary half
 way between the means, section 2. With equal weights this is the nearest mean.
 """
@@ -52,12 +55,18 @@ class GramCore(ExactCore):
         Two arrays of rows to their kernel values, shape (n, m).
     additive : bool
         Whether the kernel values of a sum of rows are the sum of theirs: then a class is its mean, and one product.
+    sigma : float, optional
+        The width of a kernel that has one.
     """
 
     untuned_bias = np.nan
 
-    def __init__(self, features: int, given: Given, gram: Gram, additive: bool = False) -> None:
+    def __init__(
+        self, features: int, given: Given, gram: Gram, additive: bool = False, sigma: float | None = None
+    ) -> None:
         super().__init__(features, given)
+        self.shifts = additive and given.bias is None
+        self._sigma = sigma
         self._gram = gram
         self._additive = additive
         self._norms: list[tuple[int, float]] = []  # of each class the rows counted, and the sum of their kernel values
@@ -77,22 +86,24 @@ class GramCore(ExactCore):
         super().restore(state)
         self._norms = [(0, 0.0)] * self.n_classes
 
-    def keep(self, X: Floats) -> NDArray[Any]:
-        """Rows in the precision asked for."""
-        return X.astype(self.given.dtype)
+    @property
+    def sigma(self) -> float | None:
+        """The width of a kernel that has one."""
+        return self._sigma
 
     def discriminants(self, X: Floats) -> Floats:
         """w_c m_c(x) + b_c; minus infinity for a class not seen."""
         scores = np.full((len(X), self.n_classes), -np.inf)
         seen, weights, biases = self.in_force
         half_way = np.isnan(biases[seen]).any()
+        X = X - self.origin
         for c, rows in enumerate(self.rows):
             if len(rows):
                 bias = -0.5 * weights[c] * self._squared_norm(c) if half_way else biases[c]
-                scores[:, c] = weights[c] * self._sums(X, rows.filled) / len(rows) + bias  # eq. (1), eq. (5)
+                scores[:, c] = weights[c] * self._sums(X, self._kept(c)) / len(rows) + bias  # eq. (1), eq. (5)
         return scores
 
-    def tune(self, kept: list[NDArray[Any]]) -> Tuned:
+    def tune(self, kept: list[Floats]) -> Tuned:
         """Rho and b of two classes by leave-one-out; else equal weights and the boundary half way."""
         given = self.given
         counts = np.array([len(part) for part in kept])
@@ -103,7 +114,7 @@ class GramCore(ExactCore):
         if fixed or not given.tunes or seen.sum() != 2 or counts.sum() < FEWEST_ROWS or counts[seen].min() < 2:
             return rule
         low, high = np.flatnonzero(seen)
-        means = self._leave_one_out([kept[low].astype(np.float64), kept[high].astype(np.float64)])
+        means = self._leave_one_out([kept[low], kept[high]])
         positive = np.arange(counts.sum()) >= counts[low]
         rhos = RHOS if given.rho is None else np.array([weights[high]])
         scores = mean_scores(means[:, 0], means[:, 1], rhos)
@@ -129,9 +140,13 @@ class GramCore(ExactCore):
             means[own, c] *= len(pair[c]) / (len(pair[c]) - 1)
         return means
 
-    def _sums(self, X: Floats, kept: NDArray[Any]) -> Floats:
+    def _kept(self, c: int) -> Floats:
+        """The rows of a class, relative to the origin."""
+        kept = self.rows[c].filled
+        return kept - self.origin if self.shifts else kept
+
+    def _sums(self, X: Floats, kept: Floats) -> Floats:
         """Sum of the kernel values of each row with all kept ones."""
-        kept = kept.astype(np.float64, copy=False)
         if self._additive:
             return np.asarray(self._values(X, kept.sum(axis=0)[None])[:, 0])
         sums = np.zeros(len(X))
@@ -141,30 +156,30 @@ class GramCore(ExactCore):
 
     def _squared_norm(self, c: int) -> float:
         """|C_c|^2, the mean kernel value among the rows of a class; only new rows cost anything."""
-        kept = self.rows[c].filled
+        kept = self._kept(c)
         if self._additive:
-            return float(self._sums(kept.astype(np.float64).mean(axis=0)[None], kept)[0] / len(kept))
+            return float(self._sums(kept.mean(axis=0)[None], kept)[0] / len(kept))
         done, total = self._norms[c]
         if done < len(kept):
-            new = kept[done:].astype(np.float64)
-            total += float(self._sums(new, kept[done:]).sum())
+            new = kept[done:]
+            total += float(self._sums(new, new).sum())
             total += 2.0 * float(self._sums(new, kept[:done]).sum()) if done else 0.0
             self._norms[c] = len(kept), total
         return total / len(kept) ** 2
 
     def _values(self, X: Floats, Y: Floats) -> Floats:
         values = np.asarray(self._gram(X, Y), dtype=np.float64)
-        if values.shape != (len(X), len(Y)) or not np.isfinite(values).all():
-            raise InvalidInput(
-                f"the kernel of KernelMeanClassifier must give finite numbers of shape ({len(X)}, {len(Y)}) here, "
-                f"got shape {values.shape}"
-            )
-        return values
+        shape = len(X), len(Y)
+        if values.shape == shape and np.isfinite(values).all():
+            return values
+        found = "numbers that are not finite" if values.shape == shape else f"shape {values.shape}"
+        raise InvalidInput(f"the kernel of KernelMeanClassifier must give finite numbers of shape {shape}, got {found}")
 
 
-def polynomial_gram(features: int, sigma: float | None, coef0: float, degree: int) -> Gram:
+def polynomial_core(features: int, given: Given, coef0: float, degree: int) -> GramCore:
     """The polynomial kernel; sigma is 1 / features where none is given."""
-    return partial(polynomial, sigma=1.0 / features if sigma is None else sigma, coef0=coef0, degree=degree)
+    sigma = 1.0 / features if given.sigma is None else given.sigma
+    return GramCore(features, given, partial(polynomial, sigma=sigma, coef0=coef0, degree=degree), sigma=sigma)
 
 
 def _split(rows: Floats, size: int) -> list[Floats]:

@@ -20,6 +20,11 @@ OneOrEach: TypeAlias = float | Sequence[float]
 Seen: TypeAlias = NDArray[np.bool_]
 
 
+def plain(given: OneOrEach | Floats | None) -> OneOrEach | None:
+    """A number, or a sequence of numbers for an array of them."""
+    return tuple(np.atleast_1d(given).tolist()) if isinstance(given, np.ndarray) else given
+
+
 def weights_from(rho: OneOrEach, seen: Seen) -> Floats:
     """The weight w_c of each class, adding up to 1 over the classes seen; 0 for the others.
 
