@@ -56,6 +56,9 @@ unit: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/first_look.py
 	$(BIN)/python benchmarks/untuned.py
+	$(BIN)/python benchmarks/kernel_mean.py --quick
+	$(BIN)/python benchmarks/regression.py --quick
+	$(BIN)/python benchmarks/pca.py
 
 clean:
 	rm -rf $(VENV) build demo

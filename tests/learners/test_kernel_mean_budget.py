@@ -24,18 +24,20 @@ def blobs(rows, features, classes, seed=0, drift=0.0):
 
 
 @pytest.mark.parametrize(
-    ("features", "classes", "budget", "forgetting", "given"),
+    ("features", "classes", "budget", "forgetting", "held", "given"),
     [
-        (1, 2, 1, 0.0, {}),
-        (2, 2, 12, 0.05, {}),
-        (3, 3, 7, 0.3, {}),
-        (2, 2, 9, 0.01, {"sigma": 0.7, "rho": 0.3, "bias": 0.02}),
-        (5, 3, 20, 0.0, {"sigma": 0.2, "rho": 0.6, "bias": -0.01}),
-        (19, 2, 17, 0.02, {"sigma": 0.05}),
+        (1, 2, 1, 0.0, 1, {}),
+        (2, 2, 12, 0.05, 1, {}),
+        (3, 3, 7, 0.3, 1, {}),
+        (2, 2, 9, 0.01, 1, {"sigma": 0.7, "rho": 0.3, "bias": 0.02}),
+        (5, 3, 20, 0.0, 1, {"sigma": 0.2, "rho": 0.6, "bias": -0.01}),
+        (19, 2, 17, 0.02, 1, {"sigma": 0.05}),
+        (2, 2, 6, 0.1, 9, {}),  # rows that repeat
+        (2, 3, 4, 0.5, 30, {}),  # and classes that are forgotten between
     ],
 )
-def test_the_kernel_is_its_slow_twin(features, classes, budget, forgetting, given):
-    X, y = blobs(260, features, classes, seed=features, drift=0.01)
+def test_the_kernel_is_its_slow_twin(features, classes, budget, forgetting, held, given):
+    X, y = (rows.repeat(held, axis=0)[:260] for rows in blobs(260, features, classes, seed=features, drift=0.01))
     fast = KernelMeanClassifier(budget=budget, forgetting=forgetting, tune=None, **given)
     slow = SlowKernelMean(classes, budget, forgetting, **given)
     fast.partial_fit(X[:1], y[:1], classes=np.arange(classes))
@@ -48,6 +50,48 @@ def test_the_kernel_is_its_slow_twin(features, classes, budget, forgetting, give
         assert np.isneginf(scores[~seen]).all()
         fast.learn_one(X[t], y[t].item())
         slow.learn(X[t], y[t])
+
+
+@pytest.mark.parametrize(("budget", "forgetting", "held"), [(8, 0.05, 60), (8, 0.0, 60), (2, 0.2, 60), (32, 0.05, 400)])
+@pytest.mark.parametrize(("offset", "size"), [(0.0, 1.0), (1e6, 1.0), (0.0, 1e-6)])
+def test_a_sensor_that_holds_its_value_does_not_drive_sigma_away(budget, forgetting, held, offset, size):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = offset + size * (rng.normal(size=(200, 2)) + 4.0 * y[:, None])
+    model = KernelMeanClassifier(budget=budget, forgetting=forgetting)
+    model.partial_fit(X.repeat(held, axis=0), y.repeat(held))
+    assert 1e-3 < model.sigma_ * size**2 < 1e3
+    fresh = rng.integers(0, 2, 2000)
+    rows = offset + size * (rng.normal(size=(2000, 2)) + 4.0 * fresh[:, None])
+    both_in_memory = forgetting * held < 5
+    if both_in_memory:
+        assert (model.predict(rows) != fresh).mean() < 0.03
+
+
+@pytest.mark.parametrize("budget", [8, 32, 128])
+@pytest.mark.parametrize("forgetting", [0.0, 0.05, 0.2])
+def test_rows_of_whole_numbers_do_not_drive_sigma_away(budget, forgetting):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 20_000)
+    X = np.round(2.0 * rng.normal(size=(20_000, 2)) + 8.0 * y[:, None])
+    model = KernelMeanClassifier(budget=budget, forgetting=forgetting)
+    answers = model.predict_then_learn(X, y)
+    assert 1e-3 < model.sigma_ < 1e3
+    assert (answers[100:] != y[100:]).mean() < 0.02
+
+
+@pytest.mark.parametrize("sigma", [None, 50.0])
+def test_a_class_forgotten_altogether_is_not_answered(sigma):
+    X, y = blobs(80, 2, 2)
+    model = KernelMeanClassifier(budget=8, forgetting=0.2, sigma=sigma).partial_fit(X, y)
+    model.partial_fit(X[y == 1].repeat(20, axis=0), np.ones(20 * (y == 1).sum(), dtype=int))
+    assert model.weights_[0] < 2.0**-60
+    assert (model.predict(X) == 1).all()
+    assert (model.predict_proba(X)[:, 0] < 1e-12).all()
+    assert np.isfinite(model.decision_function(X)).all()
+    model.partial_fit(X, y)
+    assert model.weights_[0] > 0.01
+    assert (model.predict(X) == 0).any()
 
 
 def centroids_by_class(model):

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
@@ -326,6 +326,7 @@ def test_a_bounded_ensemble_has_bounded_memory():
     [
         ({"base": None}, "'base' parameter of LearnNSE must be a classifier"),
         ({"base": GaussianNB}, "'base' parameter of LearnNSE must be a classifier"),
+        ({"base": LinearRegression()}, "'base' parameter of LearnNSE must be a classifier"),
         ({"slope": 0}, "'slope' parameter of LearnNSE must be a number from 1e-06"),
         ({"slope": float("nan")}, "'slope' parameter"),
         ({"slope": 100.0}, r"'slope' parameter of LearnNSE must be at most 600 when multiplied by crossing \(10\)"),

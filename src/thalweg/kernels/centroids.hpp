@@ -56,7 +56,8 @@ class Centroids {
     return true;
   }
 
-  // Learn a row: the places that are new or changed (-1 for none), and its squared distance to what was nearest.
+  // Learn a row: the places that are new or changed (-1 for none), and its squared distance to what was nearest, 0 for a
+  // row that repeats it.
   struct Learned {
     int64_t first, second;
     double nearest;
@@ -116,6 +117,8 @@ class Centroids {
   static constexpr int64_t kUnknown = -1;
   static constexpr double kLargestUnit = 0x1p60, kLeastWeight = 0x1p-60;  // a new row weighs 1 to 2 when dead ones are sought
 
+  static constexpr double kRounding = 0x1p-88, kTrace = 0x1p-20;  // of squares: 256 units in the last place, a thousandth
+
   // Vectors of centroids side by side, so that their sums need not wait for one another.
   template <int Vectors> THALWEG_INLINE void squares_from(int64_t i, const double *x, double *out) const {
     const double *z = position.data() + i * p;
@@ -169,10 +172,24 @@ class Centroids {
     }
   }
 
+  // Squared distances being known: the centroid of rows equal to x is beside x by rounding and by traces of faded rows that
+  // were merged into it. So a row repeats where that is all there is, by its own size or by how far off the next one is.
+  bool repeats(const double *x) {
+    if (!count_) return false;
+    double size = 0;
+    for (int64_t j = 0; j < p; j++) size += x[j] * x[j];
+    const int64_t at = cheapest(square.data());
+    const double nearest = square[at];
+    square[at] = kNever;
+    const double next = least(square.data());
+    square[at] = nearest;
+    return nearest <= kRounding * size || (next < kNever && nearest <= kTrace * next);
+  }
+
   double open(const double *x) {
     make_room(count_ + 1);
     measure(x);
-    const double nearest = least(square.data());
+    const double nearest = repeats(x) ? 0 : least(square.data());
     price_all(unit_);
     for (int64_t i = 0; i < count_; i++) {
       const bool cheaper = square[i] < price[i];

@@ -78,6 +78,7 @@ class KernelMean final : public Learner {
  private:
   using V = VectorOf<kLanes>::type;
   static constexpr double kNever = -__builtin_inf();
+  static constexpr double kForgotten = -60 * 0.6931471805599453;  // ln 2^-60
 
   // A class: its rows, and for each sigma and centroid the slope and the height of the logarithm of its term.
   struct Member {
@@ -160,6 +161,18 @@ class KernelMean final : public Learner {
         if (above > 0) score = sum_of_logs(score, std::log(above));  // eq. (5)
       }
     }
+    for (int64_t s = 0; s < bank.size(); s++) silence(log_weights, out + s * classes());
+  }
+  // A class forgotten altogether is not answered, however far the others are: it comes after the least of them.
+  void silence(const double *log_weights, double *score) const {
+    double least = __builtin_inf();
+    for (int64_t c = 0; c < classes(); c++)
+      if (seen(c) && !forgotten(c, log_weights)) least = std::min(least, score[c]);
+    for (int64_t c = 0; c < classes(); c++)
+      if (seen(c) && forgotten(c, log_weights)) score[c] = std::min(score[c], least + log_weights[c]);
+  }
+  bool forgotten(int64_t c, const double *log_weights) const {
+    return options.rho.empty() && team[c].weight < 0 && log_weights[c] < kForgotten;
   }
   static double sum_of_logs(double a, double b) { return std::max(a, b) + std::log1p(std::exp(-std::fabs(a - b))); }
 

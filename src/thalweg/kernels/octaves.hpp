@@ -1,9 +1,9 @@
 // The sigmas of a kernel mean machine: one that is given, or a bank of octaves around the scale of the rows, of which each
 // counts as far as it has been right of late.
 //
-// The scale is the running mean of log2 |x - z|^2, x a row and z the nearest centroid of its class. Octaves are whole powers
-// of two; when the scale has moved by more than three quarters of one, so does the bank, and what was learned of a sigma
-// that stays goes with it.
+// The scale is the running mean of log2 |x - z|^2, x a row and z the nearest centroid of its class; rows that repeat one say
+// nothing of it. Octaves are whole powers of two; when the scale has moved by more than three quarters of one, so does the
+// bank, and what was learned of a sigma that stays goes with it.
 #pragma once
 
 #include "learner.hpp"
@@ -20,7 +20,7 @@ class Octaves {
   // A row was answered wrongly, or not, at this sigma.
   void charge(int64_t s, bool wrong) { losses[s] = kDiscount * losses[s] + wrong; }
 
-  // The squared distance of a row to the nearest centroid of its class; true where the bank has moved.
+  // The squared distance of a row to the nearest centroid of its class, 0 for a repeat; true where the bank has moved.
   bool observe(double square) {
     if (given > 0 || !(square > 0 && square < __builtin_inf())) return false;
     observed = std::min(observed + 1, kScaleRows);

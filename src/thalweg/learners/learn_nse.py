@@ -44,6 +44,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from thalweg.errors import InvalidParameter
@@ -86,13 +87,17 @@ class LearnNSE(StreamClassifier):
     It suits streams whose concepts come back, and bases that cannot learn on. Its memory and the time of an answer grow
     with the blocks, unless ``max_members`` is given.
 
+    `thalweg.save` takes models with a base of ours, or one of six of scikit-learn: GaussianNB, LogisticRegression,
+    LinearDiscriminantAnalysis, SVC, MLPClassifier and DecisionTreeClassifier. What their members learned goes into the
+    file as typed arrays, which are checked when they are read; nothing is pickled. To predict while another thread
+    brings a class that is new is not supported.
+
     Parameters
     ----------
     base : classifier
         One of scikit-learn's or of ours; each block trains a copy. Where it takes a ``random_state``, each copy has a
-        seed of its own. Models with a base of ours, or GaussianNB, LogisticRegression, LinearDiscriminantAnalysis, SVC,
-        MLPClassifier or DecisionTreeClassifier can be saved. Where its training raises an error, the blocks of the call
-        before it are learned, the rows that were waiting go on waiting, and the others are not learned.
+        seed of its own. Where its training raises an error, the blocks of the call before it are learned, the rows that
+        were waiting go on waiting, and the others are not learned.
     slope : positive float, default 0.5
         How sharply errors fade around ``crossing``. Larger is closer to a window of that many blocks.
     crossing : float >= 0, default 10.0
@@ -207,9 +212,10 @@ class LearnNSE(StreamClassifier):
 
     def _check_base(self) -> None:
         can = all(hasattr(self.base, name) for name in ("fit", "predict", "get_params"))
-        self._require(
-            "base", "be a classifier with fit, predict and get_params", can and not isinstance(self.base, type)
-        )
+        can = can and not isinstance(self.base, type)
+        if can and hasattr(self.base, "__sklearn_tags__"):
+            can = is_classifier(self.base)
+        self._require("base", "be a classifier with fit, predict and get_params", can)
         self._require("train", "be plain, weighted or resampled", self.train in ("plain", "weighted", "resampled"))
         if self.train == "weighted" and not has_fit_parameter(self.base, "sample_weight"):
             raise InvalidParameter.of("LearnNSE", "base", 'take sample weights for train="weighted"', self.base)
