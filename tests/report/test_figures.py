@@ -196,9 +196,9 @@ def ranks_figure() -> Figure:
 
 def boards_figure() -> Figure:
     rng = np.random.default_rng(0)
-    grid = (np.add.outer(np.arange(51) // 26, np.arange(51) // 26) % 2).astype(np.int64)
+    cells = (np.add.outer(np.arange(50) // 25, np.arange(50) // 25) % 2).astype(np.int64)
     shots = [
-        boards.Board(f"{turn}°, block {turn}", grid, rng.random((100, 2)), np.arange(100) % 2) for turn in range(6)
+        boards.Board(f"{turn}°, block {turn}", cells, rng.random((100, 2)), np.arange(100) % 2) for turn in range(6)
     ]
     return boards.draw(shots)
 
@@ -390,13 +390,13 @@ def test_shares_fill_the_height_in_shades_of_their_family() -> None:
     assert len(set(colours)) == len(colours)
 
 
-def test_a_board_shows_its_grid_and_its_rows() -> None:
+def test_a_board_shows_its_cells_and_its_rows() -> None:
     axes = boards_figure().axes[0]
     (picture,) = axes.images
     shown = np.asarray(picture.get_array())
-    # the second axis of the grid goes up; colours flip where either coordinate crosses the middle
-    assert (shown[0, 0], shown[0, 50], shown[50, 0], shown[50, 50]) == (0, 1, 1, 0)
-    assert picture.get_extent() == pytest.approx([-0.01, 1.01, -0.01, 1.01])
+    # the second axis of the cells goes up; colours flip where either coordinate crosses the middle
+    assert (shown[0, 0], shown[0, 49], shown[49, 0], shown[49, 49]) == (0, 1, 1, 0)
+    assert picture.get_extent() == pytest.approx([0.0, 1.0, 0.0, 1.0])
     assert [len(line.get_xdata()) for line in axes.lines] == [50, 50]
 
 

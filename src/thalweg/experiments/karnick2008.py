@@ -38,8 +38,8 @@ PAPER = "karnick2008"
 ITEMS = PAPERS[PAPER].items
 #: The turns of the board that Figure 2 shows, in degrees.
 TURNS = (0, 30, 60, 90, 135, 180)
-#: Points of the test grid along a side.
-GRID = 51
+#: Cells along a side of the drawn boards.
+CELLS = 400
 
 _RUNS = "runs of Learn++.NSE"
 _NOTE = (
@@ -93,10 +93,12 @@ def _boards(study: Study, seed: int) -> Outcome:
     board = study.data[BOARD]
     assert isinstance(board, Checkerboard)
     stream = board.stream(seed)
+    middles = (np.arange(CELLS) + 0.5) / CELLS
+    cells = np.stack(np.meshgrid(middles, middles, indexing="ij"), axis=-1).reshape(-1, 2)
     shown = []
     for degrees in TURNS:
         block = round(degrees / 360 * (board.blocks - 1))
-        colours = stream.grid_at(block, GRID)[1].reshape(GRID, GRID)
+        colours = stream.concept(block).label(cells).reshape(CELLS, CELLS)
         shown.append(boards.Board(f"{degrees}°, block {block + 1}", colours, *board.block(seed, block)))
     return Outcome(PAPER, "fig2", "Figure 2. The rotating checkerboard", (), draw=partial(boards.draw, shown))
 

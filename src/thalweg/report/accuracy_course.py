@@ -28,7 +28,7 @@ class Panel:
 
 
 def draw(panels: Sequence[Panel], *, title: str, changes: Sequence[int] = ()) -> Figure:
-    """The panels one above the other on one scale of time, each on its own scale of accuracy.
+    """The panels one above the other, on one scale of time and one of accuracy.
 
     Parameters
     ----------
@@ -41,10 +41,11 @@ def draw(panels: Sequence[Panel], *, title: str, changes: Sequence[int] = ()) ->
     """
     with style.house_style():
         figure = style.new_figure(9.0, 2.3 * len(panels) + 1.0)
-        column = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+        column = figure.subplots(len(panels), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         for axes, panel in zip(column, panels, strict=True):
             _draw_panel(axes, panel, changes)
             axes.set_ylabel("accuracy\n(share of test rows)")
+        column[0].set_ylim(top=min(1.0, column[0].get_ylim()[1]))
         column[-1].set_xlabel("blocks learned")
         figure.suptitle(title, fontweight="bold", x=0.01, ha="left")
         figure.legend(*column[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, handlelength=2.5)
@@ -59,4 +60,3 @@ def _draw_panel(axes: Axes, panel: Panel, changes: Sequence[int]) -> None:
     axes.plot(blocks, panel.ensemble, color=style.look_of(ENSEMBLE).colour, label=ENSEMBLE)
     axes.set_title(f"{panel.title}: {panel.ensemble.mean():.3f} beside {panel.single.mean():.3f}", fontsize=10.5)
     axes.set_xlim(0, len(blocks))
-    axes.set_ylim(top=min(1.0, axes.get_ylim()[1]))

@@ -24,11 +24,11 @@ _ROW_LOOKS = ((style.VERMILION, "s"), (style.BLUE, "o"))
 
 @dataclass(frozen=True)
 class Board:
-    """The classes on a square grid over the unit square, first axis x1, and rows of the same moment."""
+    """The classes in square cells that fill the unit square, first axis x1, and rows of the same moment."""
 
     title: str
-    #: Shape (ticks, ticks), 0 and 1.
-    grid: NDArray[np.int64]
+    #: Shape (cells, cells), 0 and 1.
+    cells: NDArray[np.int64]
     X: NDArray[np.float64]
     y: NDArray[np.int64]
 
@@ -38,6 +38,7 @@ def draw(boards: Sequence[Board]) -> Figure:
     with style.house_style():
         rows = -(-len(boards) // COLUMNS)
         figure = style.new_figure(9.0, 3.05 * rows + 0.6)
+        figure.set_layout_engine("constrained", h_pad=0.1)  # titles would touch the edge
         axes_grid = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False)
         for axes, board in zip(axes_grid.flat, boards, strict=False):
             _draw_board(axes, board)
@@ -54,11 +55,11 @@ def draw(boards: Sequence[Board]) -> Figure:
 def _draw_board(axes: Axes, board: Board) -> None:
     from matplotlib.colors import ListedColormap
 
-    half = 0.5 / (len(board.grid) - 1)  # a point of the grid is the middle of its cell
-    edges = (-half, 1.0 + half, -half, 1.0 + half)
-    axes.imshow(board.grid.T, origin="lower", extent=edges, cmap=ListedColormap(_SHADES), vmin=0, vmax=1)
+    axes.imshow(
+        board.cells.T, origin="lower", extent=(0.0, 1.0, 0.0, 1.0), cmap=ListedColormap(_SHADES), vmin=0, vmax=1
+    )
     axes.set_title(board.title)
-    axes.set(xticks=[0, 0.5, 1], yticks=[0, 0.5, 1], xlim=(-0.06, 1.06), ylim=(-0.06, 1.06))
+    axes.set(xticks=[0, 0.5, 1], yticks=[0, 0.5, 1], xlim=(-0.05, 1.05), ylim=(-0.05, 1.05))
     axes.grid(visible=False)
     for label, (colour, marker) in enumerate(_ROW_LOOKS):
         X = board.X[board.y == label]
@@ -76,5 +77,5 @@ def _legend() -> tuple[list[Artist], list[str]]:
             Patch(facecolor=shade),
             Line2D([], [], linestyle="none", marker=marker, markersize=4.5, color=colour, fillstyle="none"),
         ]
-        names += [f"test grid, class {label}", f"training row, class {label}"]
+        names += [f"concept, class {label}", f"training row, class {label}"]
     return handles, names
