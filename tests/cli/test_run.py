@@ -148,3 +148,14 @@ def test_a_run_that_was_cut_off_is_not_overwritten(table, capsys: pytest.Capture
     Path("out/checkpoint").write_bytes(b"no checkpoint")
     code, _, complaint = run(capsys, *arguments, "--resume")
     assert (code, "out/checkpoint is not a checkpoint of a run" in complaint) == (2, True)
+
+
+def test_skipped_rows_keep_their_numbers(table, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "run", *PLAIN, "--out", "out", "--quiet")[0] == 0
+    lines = Path("table.csv").read_text().splitlines()[:8]
+    lines[3], lines[6] = "1", "x" + lines[6]  # rows 3 and 6: one cell, and a word for a number
+    Path("new.csv").write_text("\n".join(lines) + "\n")
+    code, said, complaint = run(capsys, "predict", "out/model.thalweg", "new.csv", "--bad-rows", "skip")
+    assert code == 0
+    assert [line["row"] for line in csv.DictReader(said.splitlines())] == ["1", "2", "4", "5", "7"]
+    assert "2 rows were skipped" in complaint

@@ -49,7 +49,7 @@ def answer(model_path: Path, given: str, *, bad_rows: Literal["error", "skip"] =
             continue
         _require_columns(chunk.column_names, plan, given)
         encoded = encoder.encode(chunk, learn=False)
-        number = encoded.kept + 1 + done
+        number = np.array(chunk.positions(), dtype=np.int64)[encoded.kept] + 1 + done
         done += len(chunk) + len(chunk.bad)
         answers = model.predict(encoded.X) if len(encoded.X) else np.empty(0, dtype=np.str_)
         has_proba = hasattr(model, "predict_proba") and len(encoded.X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -49,6 +50,22 @@ class Chunk:
         if len({array.type for array in arrays}) > 1:
             arrays = [array.cast(pa.string()) for array in arrays]
         return pa.chunked_array(arrays)
+
+    def positions(self) -> list[int]:
+        """The place of each row among all rows of the chunk, those that could not be read counted too."""
+        unread = deque(self.bad)
+        found: list[int] = []
+        earlier: set[str] = set()
+        passed = 0
+        for piece in self.pieces:
+            for at in range(piece.start, piece.start + piece.length):
+                number = piece.block.number_of(at) if unread else 0
+                while unread and (unread[0].file in earlier or unread[0].row < number):
+                    unread.popleft()
+                    passed += 1
+                found.append(len(found) + passed)
+            earlier.add(piece.block.file)
+        return found
 
     def complaint(self, at: int, column: str, what: str) -> BadRow:
         """What is wrong with the row at this place."""
