@@ -180,7 +180,8 @@ def follow_is_the_loop(model, X, y):
         np.stack([~np.arange(len(X))[::-1], np.arange(len(X))[::-1]], axis=1).ravel(),
     ]
     # Squared distances are differences of squared lengths, rounded differently for one row and for many.
-    rounding = 64 * np.finfo(np.float64).eps * (1 + np.square(X).sum(axis=1).max())
+    precision = np.finfo(getattr(model, "dtype", np.float64)).eps
+    rounding = 64 * precision * (1 + np.square(X).sum(axis=1).max())
     for order in orders:
         fast, slow = fresh(model), fresh(model)
         answers, proba = fast.follow(X, y, order, with_proba=True)
