@@ -9,236 +9,30 @@ from matplotlib import rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from tests.sample_figures import (
+    BASELINES,
+    FIGURES,
+    MODELS,
+    TIMED,
+    WITHOUT_CURVES,
+    block_times_figure,
+    boards_figure,
+    boundary_figure,
+    contour_figure,
+    course_figure,
+    plane_figure,
+    rate_figure,
+    scatter_figure,
+    weights_figure,
+)
 
 from thalweg.errors import MissingExtra
 from thalweg.report import (
-    accuracy_course,
     bands,
-    block_times,
-    boards,
-    boundaries,
-    calibration,
-    class_memory,
-    confusion_matrix,
-    contours,
     critical_difference,
-    curve_grid,
-    error_versus_rate,
-    growth,
-    mean_plane,
-    member_weights,
     over_time,
-    progression,
-    scatter,
-    shifted_times,
-    snapshots,
     style,
 )
-
-MODELS = (("O-LDC", "λ"), ("Perceptron", "η"), ("Winnow", "β"), ("Hiraoka's LDA", "ζ"))
-BASELINES = ("O-LDC, hard", "No change", "Majority class")
-
-
-def rate_figure() -> Figure:
-    rates = np.linspace(0.01, 0.99, 21)
-    curves = [
-        error_versus_rate.Curve(name, symbol, rates, 0.1 + 0.1 * place + rates**2 / 9, 0.01 + 0 * rates, (0.9, 0.2))
-        for place, (name, symbol) in enumerate(MODELS)
-    ]
-    return error_versus_rate.draw([error_versus_rate.Panel(title, curves) for title in ("STAGGER", "Plane")])
-
-
-def snapshot_figure() -> Figure:
-    X = np.random.default_rng(0).uniform(-1, 1, (50, 2))
-    shots = [snapshots.Snapshot(f"θ = {angle}°", X, X[:, 0] > 0, (1.0, 0.0)) for angle in (0, 30, 60, 90)]
-    return snapshots.draw(shots)
-
-
-def progression_figure() -> Figure:
-    panels = []
-    for title, rows in (("STAGGER", 120), ("Moving plane", 360), ("ELEC2", 45_312)):
-        names = [name for name, _ in MODELS] + list(BASELINES if title == "ELEC2" else ())
-        times = np.linspace(1, rows, 100).astype(np.int64)
-        curves = [
-            progression.Curve(name, 0.1 + 0.05 * place + 0 * times, 0.1 + 0.05 * place, 0.12 + 0.05 * place)
-            for place, name in enumerate(names)
-        ]
-        changes = (40.5, 80.5) if title == "STAGGER" else ()
-        panels.append(progression.Panel(title, times, "rows", "error\n(share of rows)", curves, changes))
-    return progression.draw(panels)
-
-
-def over_time_figure() -> Figure:
-    rows = np.arange(50, 20_001, 50)
-    errors = {name: 0.1 + place / 10 + 0.0 * rows for place, name in enumerate(("O-LDC", *BASELINES[1:]))}
-    return over_time.draw(rows, errors, 0.5 + 0.0 * rows, title="A stream of 20,000 rows", window=500)
-
-
-def grid_figure() -> Figure:
-    times = np.arange(15.0, 4000.0, 10.0)
-    names = ("O-LDC", "window 10", "window 20", "window 50", "window 200", "Bayes error", "window auto")
-    curves = [curve_grid.Curve(name, 0.1 + place / 10 + 0 * times, 0.1) for place, name in enumerate(names)]
-    panels = [curve_grid.Panel(f"λ = {rate}", times, curves) for rate in (0.1, 0.3, 0.5, 0.7)]
-    panels.append(curve_grid.Panel("auto, and the best cell (λ = 0.9)", times, curves))
-    return curve_grid.draw(panels, title="Sudden: mean error of 100 runs", changes=(1000, 2000), steps_per_point=10)
-
-
-def boundary_figure() -> Figure:
-    X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
-    lines = [
-        boundaries.Boundary(
-            "rule (3): σ = 11, ρ = 0.50", lambda points: points[:, 0], style.GREEN, (0, (5, 1.5, 1, 1.5))
-        ),
-        boundaries.Boundary("best possible", lambda points: 0.5 - np.hypot(*points.T), style.GREY),
-    ]
-    return boundaries.draw(X, X[:, 0] > 0, ("bow", "disc"), lines, title="Disc and bow: 30 training rows of each class")
-
-
-def plane_figure() -> Figure:
-    rng = np.random.default_rng(0)
-    plus, minus = np.array([1.0, 3.0]), np.array([-1.5, 3.0])
-    panel = mean_plane.Panel(
-        "(a) Linear kernel, two features\nρ = 0.38, ω = 33°: 6 → 2 of 120 rows wrong",
-        ("along $C_+ - C_-$ (no unit)", "at right angles to it (no unit)"),
-        clouds=[mean_plane.Cloud(rng.normal(plus, 0.5, (40, 2)), style.BLUE, "o", "class 1")],
-        arrows=[
-            mean_plane.Arrow(plus, style.BLUE, "$C_+$", "mean of class 1"),
-            mean_plane.Arrow(minus, style.VERMILION),
-        ],
-        lines=[mean_plane.Line(plus - minus, 0.5, style.INK, "-", "rule (5): best ρ and b")],
-        path=np.linspace(-minus, plus, 4),
-        path_labels=["ρ = 0.0", "ρ = 0.3", "ρ = 0.7", "ρ = 1.0"],
-    )
-    return mean_plane.draw([panel, panel])
-
-
-TIMED = ("kernel mean", "kernel mean, tuned in fit", "128 centroids", "SVC")
-
-
-def growth_figure() -> Figure:
-    sizes = (300, 1000, 3000, 10_000, 30_000, 100_000)
-    curves = [
-        growth.Curve(name, sizes[: 6 - place], [1e-4 * rows ** (1 + place / 3) for rows in sizes[: 6 - place]])
-        for place, name in enumerate(TIMED)
-    ]
-    panels = [growth.Panel("fit", curves), growth.Panel("answers to 2,000 rows", curves)]
-    return growth.draw(panels, title="Twonorm: time against training rows")
-
-
-def contour_figure() -> Figure:
-    clouds = [
-        contours.Cloud("class 0", np.zeros(2), np.array([[2.0, 0.8], [0.8, 1.0]]), heading=np.ones(2)),
-        contours.Cloud("class 1", np.full(2, 20.0), np.eye(2)),
-    ]
-    moments = [contours.Moment(f"row {row:,}", clouds) for row in (0, 1000, 2000, 3999)]
-    return contours.draw([("(a) Crossing\narrows: 600 rows ahead", moments), ("(b) Sudden", moments[:3])])
-
-
-def shifted_figure() -> Figure:
-    times, every = np.array([1.0, 2.0, 4.0, 7.0, 10.0]), np.arange(1.0, 11.0)
-    panels = [
-        shifted_times.Panel(title, times, times - 0.5, times / 2, times / 2 + 0.5, every, every - 1.0)
-        for title in ("λ = 0.5: all rows weigh the same", "λ = 0.9: late rows weigh more")
-    ]
-    return shifted_times.draw(panels)
-
-
-def weights_figure() -> Figure:
-    members = [f"O-LDC {rate}" for rate in (0.001, 0.01, 0.1)]
-    members += ["perceptron", "passive-aggressive C=1", "passive-aggressive C=0.1", "logistic 0.1", "persistence"]
-    rows = np.arange(336, 45_312, 336)
-    shares = {member: np.full(len(rows), 1.0 / len(members)) for member in members}
-    return member_weights.draw(rows, shares, title="ELEC2: whose voice counts", block=336)
-
-
-def memory_figure() -> Figure:
-    rows = np.arange(50, 20_001, 50)
-    remembered = {f"class {place}": np.linspace(0, 100 * place, len(rows)) for place in range(8)}
-    return class_memory.draw(rows, remembered, title="Memory of each class", changes=(5000, 9000))
-
-
-def calibration_figure() -> Figure:
-    confidence = np.linspace(0.55, 0.95, 5)
-    return calibration.draw(confidence, confidence - 0.05, title="Calibration")
-
-
-def confusion_figure() -> Figure:
-    names = [f"a long name of class {place}" for place in range(16)]
-    return confusion_matrix.draw(names, np.full((16, 16), 100) + 3000 * np.eye(16), title="Confusion")
-
-
-def bands_figure() -> Figure:
-    times = np.arange(1, 1001)
-    shown = [
-        bands.Band(name, 2.0 / times**power, 1.0 / times**power, 3.0 / times**power)
-        for name, power in (("SGD, η₀ = 1", 0.5), ("recursive least squares", 1.0), ("averaged SGD", 0.25))
-    ]
-    quantity = "distance to the true weights (no unit)"
-    panels = [
-        bands.Panel("As in the paper", quantity, times, shown, levels={"batch": 0.1}, limits=(0.0, 2.5)),
-        bands.Panel("The same, logarithmic", quantity, times, shown, logarithmic_time=True, logarithmic=True),
-    ]
-    return bands.draw(panels, title="Figure 1. Estimation error, 100 runs")
-
-
-def scatter_figure() -> Figure:
-    X = np.random.default_rng(1).normal(size=(200, 2)) * [3.0, 1.0]
-    clouds = [scatter.Cloud("class +1", X + 1.0), scatter.Cloud("class −1", X - 1.0)]
-    lines = [scatter.Line("best line", (0.0, 0.0), (1.0, -1.0)), scatter.Line("printed line", (0.0, 1.0), (0.0, 2.0))]
-    return scatter.draw(clouds, lines, title="Figure 3. Rows of two classes")
-
-
-def ranks_figure() -> Figure:
-    names = [f"passive-aggressive C={place}" for place in range(21)]
-    ranks = dict(zip(names, np.linspace(2.0, 19.0, 21) ** 1.02, strict=True))
-    return critical_difference.draw(ranks, 8.9, title="Mean rank over 12 streams (1 is best)")
-
-
-def boards_figure() -> Figure:
-    rng = np.random.default_rng(0)
-    cells = (np.add.outer(np.arange(50) // 25, np.arange(50) // 25) % 2).astype(np.int64)
-    shots = [
-        boards.Board(f"{turn}°, block {turn}", cells, rng.random((100, 2)), np.arange(100) % 2) for turn in range(6)
-    ]
-    return boards.draw(shots)
-
-
-def course_figure() -> Figure:
-    waves = 0.9 + 0.05 * np.sin(np.arange(200) / 9)
-    panels = [accuracy_course.Panel(f"{name}, 5 runs", waves, waves - 0.03) for name in ("naive Bayes", "SVM", "MLP")]
-    return accuracy_course.draw(panels, title="SEA concepts: accuracy after each of 200 blocks", changes=(50, 100))
-
-
-def block_times_figure() -> Figure:
-    every, some = np.arange(1, 701), np.linspace(1, 700, 15).astype(np.int64)
-    curves = {
-        "Learn++.NSE": (every, 1e-3 + 1e-5 * every),
-        "loop over scikit-learn's members": (some, 1e-3 * some),
-    }
-    return block_times.draw(curves, title="Rotating checkerboard: time of a block", task="100 rows learned")
-
-
-FIGURES = [
-    rate_figure,
-    snapshot_figure,
-    progression_figure,
-    over_time_figure,
-    grid_figure,
-    contour_figure,
-    boundary_figure,
-    plane_figure,
-    growth_figure,
-    shifted_figure,
-    weights_figure,
-    memory_figure,
-    calibration_figure,
-    bands_figure,
-    scatter_figure,
-    boards_figure,
-    course_figure,
-    block_times_figure,
-]
-WITHOUT_CURVES = [ranks_figure, confusion_figure]
 
 
 def visible_texts(figure: Figure) -> list[Text]:

@@ -32,7 +32,7 @@ from thalweg.run.models import make_model
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
 from thalweg.run.schedule import Schedule, Waiting, Work
-from thalweg.run.scoreboard import Scoreboard
+from thalweg.run.scoreboard import Scoreboard, places_among
 from thalweg.run.traces import trace_of
 from thalweg.sources import Chunk, chunks, open_source
 from thalweg.store import dumps, loads
@@ -343,15 +343,9 @@ def _confidences(
     rows = np.arange(len(truth))
     # A truth or an answer that is no class yet has its probability in a further column of zeros.
     table = np.concatenate([table, np.zeros((len(table), 1))], axis=1)
-    of_truth = np.where(answers == "", np.nan, table[rows, _places(truth, classes)])
+    of_truth = np.where(answers == "", np.nan, table[rows, places_among(truth, classes)])
     return {
         "of_truth": of_truth,
-        "of_answer": np.where(answers == "", np.nan, table[rows, _places(answers, classes)]),
+        "of_answer": np.where(answers == "", np.nan, table[rows, places_among(answers, classes)]),
         "squared": np.square(table).sum(axis=1) - 2 * of_truth + 1.0,
     }
-
-
-def _places(labels: Texts, classes: list[str]) -> NDArray[np.int64]:
-    place = {label: i for i, label in enumerate(classes)}
-    distinct, where = np.unique(labels, return_inverse=True)
-    return np.array([place.get(label, len(classes)) for label in distinct.tolist()], dtype=np.int64)[where]

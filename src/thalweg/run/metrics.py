@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from thalweg import __version__
+from thalweg.report.page.content import SCHEMA
 from thalweg.run.learning import Run
 from thalweg.run.models import MODELS
 from thalweg.run.traces import as_series
 from thalweg.store import plain_parameters
-
-SCHEMA = 1
 
 
 def metrics_of(run: Run) -> dict[str, Any]:

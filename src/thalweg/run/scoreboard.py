@@ -91,10 +91,9 @@ class Scoreboard:
                 wider[:, :-1, :-2] = self.confusion[:, :, :-1]
                 wider[:, :-1, -1] = self.confusion[:, :, -1]
                 self.confusion = wider
-        place = {label: i for i, label in enumerate(self.classes)}
-        rows = _places(truth, place, -1)
+        rows = places_among(truth, self.classes)
         for i, name in enumerate(ANSWERERS):
-            np.add.at(self.confusion[i], (rows, _places(answers[name], place, len(self.classes))), 1)
+            np.add.at(self.confusion[i], (rows, places_among(answers[name], self.classes)), 1)
 
     def _follow(self, wrong: Flags) -> None:
         """Points of the curve that fall among these rows."""
@@ -204,9 +203,11 @@ class Scoreboard:
         self._faded = np.array(state["faded"])
 
 
-def _places(labels: NDArray[np.str_], place: dict[str, int], unknown: int) -> NDArray[np.int64]:
+def places_among(labels: NDArray[np.str_], classes: list[str]) -> NDArray[np.int64]:
+    """The place of each label among the classes; one past the last for a label that is none of them."""
+    place = {label: i for i, label in enumerate(classes)}
     distinct, where = np.unique(labels, return_inverse=True)
-    return np.array([place.get(label, unknown) for label in distinct.tolist()], dtype=np.int64)[where]
+    return np.array([place.get(label, len(classes)) for label in distinct.tolist()], dtype=np.int64)[where]
 
 
 def _add(total: float, values: Floats) -> float:

@@ -21,8 +21,35 @@ _LEAST_UNIFORM = 2.0**-54
 
 
 @dataclass(frozen=True)
-class TwoNorm(ConceptStream):
-    """Two Gaussians of unit covariance, at (a, …, a) and (-a, …, -a) with a = 2/√d: the best boundary is a plane.
+class _TwoGaussians(ConceptStream):
+    """What both have in common: two classes, -1 and 1, in so many dimensions."""
+
+    features: int = 20
+    length: int = 7400
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_sizes(self, self.features, self.length)
+
+    @property
+    def uniforms_per_row(self) -> int:
+        """One for the class, one for each feature."""
+        return 1 + self.features
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The coordinates."""
+        return _coordinates(self.features)
+
+    @property
+    def classes(self) -> Labels:
+        """-1 and 1."""
+        return np.array([-1, 1])
+
+
+@dataclass(frozen=True)
+class TwoNorm(_TwoGaussians):
+    """Two Gaussians of unit covariance, 1 at (a, …, a), -1 at (-a, …, -a), a = 2/√d: the best boundary is a plane.
 
     Breiman, Bias, variance, and arcing classifiers (1996), with d = 20. The Bayes error is Φ(-2) = 2.28 %, whatever d.
 
@@ -41,28 +68,6 @@ class TwoNorm(ConceptStream):
     0.02275
     """
 
-    features: int = 20
-    length: int = 7400
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_sizes(self, self.features, self.length)
-
-    @property
-    def uniforms_per_row(self) -> int:
-        """One for the class, one for each feature."""
-        return 1 + self.features
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """The coordinates."""
-        return _coordinates(self.features)
-
-    @property
-    def classes(self) -> Labels:
-        """-1 and 1, the sign of the class's mean."""
-        return np.array([-1, 1])
-
     def rows_from(self, times: Times, uniforms: Floats) -> Rows:
         """Rows made of ``uniforms``, whatever the times."""
         y = _signs(uniforms[..., 0])
@@ -74,10 +79,11 @@ class TwoNorm(ConceptStream):
 
 
 @dataclass(frozen=True)
-class RingNorm(ConceptStream):
+class RingNorm(_TwoGaussians):
     """A Gaussian of unit covariance at (a, …, a), a = 2/√d, and one of covariance 4 about the origin, around it.
 
-    Breiman, Bias, variance, and arcing classifiers (1996), with d = 20. The best boundary is a sphere.
+    Breiman, Bias, variance, and arcing classifiers (1996), with d = 20. The narrow class is -1, the wide one 1; the
+    best boundary is a sphere.
 
     Parameters
     ----------
@@ -93,28 +99,6 @@ class RingNorm(ConceptStream):
     >>> round(RingNorm().concept(0).bayes_error, 5)
     0.0124
     """
-
-    features: int = 20
-    length: int = 7400
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_sizes(self, self.features, self.length)
-
-    @property
-    def uniforms_per_row(self) -> int:
-        """One for the class, one for each feature."""
-        return 1 + self.features
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """The coordinates."""
-        return _coordinates(self.features)
-
-    @property
-    def classes(self) -> Labels:
-        """-1 (the narrow class) and 1 (the wide one)."""
-        return np.array([-1, 1])
 
     def rows_from(self, times: Times, uniforms: Floats) -> Rows:
         """Rows made of ``uniforms``, whatever the times."""
