@@ -15,7 +15,7 @@ from thalweg.run import scoreboard
 from thalweg.run.blocks import BlockMeans
 from thalweg.run.scoreboard import ANSWERERS, FADE, Scoreboard
 
-CLASSES = np.array(["a", "b", "zebra"])
+CLASSES = np.array([1, 2, 3])
 
 
 def answers(rows: int, seed: int = 0):
@@ -27,7 +27,7 @@ def answers(rows: int, seed: int = 0):
     for label in CLASSES:  # nobody answers a class that has not been seen
         for each in given_answers.values():
             early = each[: np.argmax(truth == label) + 1]
-            early[early == label] = ""
+            early[early == label] = 0
     proba = rng.dirichlet(np.ones(3), rows)
     proba[5] = [1.0, 0.0, 0.0]
     of_truth = proba[np.arange(rows), np.searchsorted(CLASSES, truth)]
@@ -67,9 +67,8 @@ def test_scores_are_those_of_scikit_learn() -> None:
     least = np.finfo(np.float64).eps
     assert board.score("model")["log_loss"] == pytest.approx(-np.log(np.maximum(of_truth, least)).mean(), rel=1e-12)
     assert board.score("model")["brier"] == pytest.approx(squared.mean(), rel=1e-12)
-    order = np.argsort(board.classes)
-    expected = confusion_matrix(truth, given_answers["model"], labels=CLASSES)
-    assert board.confusion[0][np.ix_(order, order)].tolist() == expected.tolist()
+    expected = confusion_matrix(truth, given_answers["model"], labels=[0, *CLASSES])
+    assert board.confusion[0].tolist() == expected.tolist()
     bins = np.minimum((of_answer * 10).astype(int), 9)
     calibration = board.calibration()
     right = (given_answers["model"] == truth)[1:]
@@ -90,7 +89,6 @@ def test_chunks_and_interruptions_do_not_matter_to_the_last_bit(rows: int, data:
         cuts = sorted(data.draw(st.lists(st.integers(0, len(told[0])), max_size=6)))
         whole = fill(Scoreboard(), *told)
         parts = fill(Scoreboard(), *told, cuts, interrupted=data.draw(st.booleans()))
-        assert parts.classes == whole.classes
         assert parts.confusion.tolist() == whole.confusion.tolist()
         for name in ANSWERERS:
             assert parts.score(name) == whole.score(name)

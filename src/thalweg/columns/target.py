@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,11 +38,10 @@ class Target:
                 f"different numbers in the first {len(values):,} rows, such as {known[len(known) // 2]:g}"
             )
 
-    def labels(self, chunk: Chunk) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
-        """The label of each row, and whether it has one."""
+    def labels(self, chunk: Chunk) -> tuple[list[str], NDArray[np.int32]]:
+        """The different labels in the order of their arrival, and which of them each row has; -1 for none."""
         import pyarrow.compute as pc
 
         encoded = names(chunk.column(self.name)).combine_chunks().dictionary_encode()
-        places = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
-        values: NDArray[Any] = np.array([*encoded.dictionary.to_pylist(), ""], dtype=np.str_)
-        return values[places], places >= 0
+        places: NDArray[np.int32] = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
+        return encoded.dictionary.to_pylist(), places

@@ -12,10 +12,12 @@
 #include "committee.hpp"
 #include "core.hpp"
 #include "discriminant.hpp"
+#include "fading.hpp"
 #include "foreign.hpp"
 #include "forecaster.hpp"
 #include "hiraoka.hpp"
 #include "kernel_mean.hpp"
+#include "label_codes.hpp"
 #include "logistic.hpp"
 #include "passive_aggressive.hpp"
 #include "perceptron.hpp"
@@ -40,30 +42,6 @@ template <int P> Learner *discriminant(int64_t p, const DiscriminantOptions &opt
   } else {
     return p == P ? new Discriminant<P>(p, options, rate) : discriminant<P + 1>(p, options, rate);
   }
-}
-
-int64_t encode(Labels y, Labels values, OutLabels codes) {
-  constexpr int64_t widest = 1 << 16;
-  if (codes.size() != y.size() || values.size() == 0) throw std::invalid_argument("shapes do not agree");
-  const int64_t *first = values.data(), *last = first + values.size(), low = *first;
-  const bool narrow = low < INT64_MAX - widest && *(last - 1) < low + widest;
-  std::vector<int64_t> table(narrow ? *(last - 1) - low + 1 : 0, -1);
-  if (narrow)
-    for (const int64_t *value = first; value < last; value++) table[*value - low] = value - first;
-  for (std::size_t i = 0; i < y.size(); i++) {
-    const int64_t label = y.data()[i];
-    int64_t code = -1;
-    if (narrow) {
-      const uint64_t at = uint64_t(label) - uint64_t(low);
-      if (at < table.size()) code = table[at];
-    } else {
-      const int64_t *found = std::lower_bound(first, last, label);
-      if (found < last && *found == label) code = found - first;
-    }
-    if (code < 0) return int64_t(i);
-    codes.data()[i] = code;
-  }
-  return -1;
 }
 
 // Where changes were found among the values, and what was found: rows since the cut, means before and after it.
@@ -378,6 +356,10 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
   }, "X"_a, "Row and column of the first value that is not finite or beyond the limit; (-1, -1) where there is none.");
   module.def("encode", &encode, "y"_a, "values"_a, "codes"_a,
              "Write each label's place among the sorted values; the index of the first label not there, or -1.");
+  module.def("encode_words", &encode_words, "y"_a, "values"_a, "codes"_a,
+             "The same for words, given as rows of code points padded with zeros.");
+  module.def("fade", &fade, "values"_a, "keep"_a, "total"_a, "out"_a,
+             "Write the fading sum after each value: what was there times keep, plus the value.");
   module.attr("largest_value") = kLargestValue;
   module.def("lanes", &lanes);
   module.def("processor_has", &processor_has, "level"_a);

@@ -128,6 +128,10 @@ class Labels:
         if len(y) == 0:
             return self, np.empty(0, dtype=np.int64)
         self._require_kind(y.dtype.kind, y[0])
+        if y.dtype.kind == "U":
+            codes = np.empty(len(y), dtype=np.int64)
+            if len(self) and compiled.encode_words(_code_points(y), _code_points(self.values), codes) < 0:
+                return self, codes
         if y.dtype.kind not in "ib":
             return self._encode_by_name(y.tolist())
         whole = np.ascontiguousarray(y, dtype=np.int64)
@@ -159,6 +163,12 @@ class Labels:
         if self.kind and kind != self.kind:
             shown = example.item() if isinstance(example, np.generic) else example
             raise InvalidInput(f"y must hold {_KIND_NAMES[self.kind]} like the labels learned so far, got {shown!r}")
+
+
+def _code_points(words: NDArray[np.str_]) -> NDArray[np.uint32]:
+    """Words as rows of code points, padded with zeros."""
+    native = np.ascontiguousarray(words, dtype=words.dtype.newbyteorder("=") if words.itemsize else "U1")
+    return native.view(np.uint32).reshape(len(words), -1)
 
 
 def _distinct(y: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -29,10 +29,11 @@ from thalweg.learners.no_change import NoChange
 from thalweg.run import checkpoint
 from thalweg.run.drift import ChangeDetector
 from thalweg.run.models import make_model
+from thalweg.run.names import Codes, Names
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
 from thalweg.run.schedule import Schedule, Waiting, Work
-from thalweg.run.scoreboard import Scoreboard, places_among
+from thalweg.run.scoreboard import Scoreboard
 from thalweg.run.traces import trace_of
 from thalweg.sources import Chunk, chunks, open_source
 from thalweg.store import dumps, loads
@@ -42,8 +43,6 @@ CHECKPOINT = "checkpoint"
 _EVERY_SECONDS, _TIMES_ITS_COST = 5.0, 40.0
 #: Complaints about rows that are kept word by word.
 _MOST_COMPLAINTS = 100
-
-Texts = NDArray[np.str_]
 
 
 @dataclass(frozen=True)
@@ -68,6 +67,7 @@ class Run:
             raise InvalidParameter.of("run", "delay", "be 0 for a model with persistence", options.delay)
         self.baselines: dict[str, Any] = {"no_change": NoChange(), "majority": MajorityClass()}
         self.target = Target(options.target)
+        self.names = Names()
         self.schedule = Schedule(delay=options.delay, timed=options.label_time is not None)
         self.board = Scoreboard()
         self.detector = ChangeDetector()
@@ -129,8 +129,8 @@ class Run:
             self.encoder = self._plan(chunk)
         now, label_time, untimed = self._times(chunk)
         encoded = self.encoder.encode(chunk, unusable=untimed)
-        labels, has_label = self.target.labels(chunk)
-        labels, has_label = labels[encoded.kept], has_label[encoded.kept]
+        labels = self.names.numbers(*self.target.labels(chunk))[encoded.kept]
+        has_label = labels > 0
         if now is not None and label_time is not None:
             now, label_time = now[encoded.kept], label_time[encoded.kept]
             has_label = has_label & (label_time != _NEVER)
@@ -147,7 +147,8 @@ class Run:
         probability = answered.get("of_answer")
         self.predictions.write(
             number,
-            np.where(has_label, labels, ""),
+            self.names,
+            np.where(has_label, labels, 0),
             answered["model"][fresh],
             None if probability is None else probability[fresh],
         )
@@ -188,14 +189,14 @@ class Run:
 
     def _answer(self, work: Work) -> dict[str, NDArray[Any]]:
         """What each row in hand was answered, now or before, and what scoring needs of it."""
-        given, proba = self.model.follow(work.X, work.labels, work.order, with_proba=True)
-        answered: dict[str, NDArray[Any]] = {"model": given.astype(np.str_)}
+        given, proba = self.model.follow(work.X, self.names.words(work.labels), work.order, with_proba=True)
+        answered: dict[str, NDArray[Any]] = {"model": self.names.of_answers(given.astype(np.str_, copy=False))}
         nothing = np.zeros((len(work.X), 1))
         for name, baseline in self.baselines.items():
-            answered[name] = baseline.follow(nothing, work.labels, work.order)[0].astype(np.str_)
+            answered[name] = baseline.follow(nothing, work.labels, work.order)[0]
         if hasattr(self.model, "predict_proba"):
-            classes = [str(label) for label in getattr(self.model, "classes_", ())]
-            answered |= _confidences(proba, classes, work.labels, answered["model"])
+            column = self.names.places_among([str(label) for label in getattr(self.model, "classes_", ())])
+            answered |= _confidences(proba, column, work.labels, answered["model"])
         before = self.schedule.waiting
         if before is not None and len(before):
             for name, values in before.answered.items():
@@ -235,6 +236,7 @@ class Run:
             "complaints": self.complaints,
             "plan": self.encoder.plan.to_json(),
             "encoder": self.encoder.state(),
+            "names": self.names.known,
             "board": self.board.state(),
             "detector": self.detector.state(),
             "clock": self.schedule.clock,
@@ -262,6 +264,7 @@ class Run:
             Plan.from_json(plain["plan"]), bad_rows=self.options.bad_rows, missing=self.options.missing
         )
         self.encoder.restore(plain["encoder"])
+        self.names = Names(plain["names"])
         self.board.restore(plain["board"])
         self.detector.restore(plain["detector"])
         self.schedule.clock = int(plain["clock"])
@@ -330,22 +333,22 @@ _NEVER = np.iinfo(np.int64).max
 
 
 def _confidences(
-    proba: NDArray[np.float64] | None, classes: list[str], truth: Texts, answers: Texts
+    proba: NDArray[np.float64] | None, column: Codes, truth: Codes, answers: Codes
 ) -> dict[str, NDArray[np.float64]]:
     """The probability of the truth and of the answer, and the squared distance from the truth.
 
     NaN before the first label, when there is no class to have a probability.
     """
-    if proba is None or not classes:
+    if proba is None:
         nothing = np.full(len(truth), np.nan)
         return {"of_truth": nothing, "of_answer": nothing, "squared": nothing}
     table = np.nan_to_num(proba)
     rows = np.arange(len(truth))
     # A truth or an answer that is no class yet has its probability in a further column of zeros.
     table = np.concatenate([table, np.zeros((len(table), 1))], axis=1)
-    of_truth = np.where(answers == "", np.nan, table[rows, places_among(truth, classes)])
+    of_truth = np.where(answers == 0, np.nan, table[rows, column[truth]])
     return {
         "of_truth": of_truth,
-        "of_answer": np.where(answers == "", np.nan, table[rows, places_among(answers, classes)]),
+        "of_answer": np.where(answers == 0, np.nan, table[rows, column[answers]]),
         "squared": np.square(table).sum(axis=1) - 2 * of_truth + 1.0,
     }

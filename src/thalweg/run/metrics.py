@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from thalweg import __version__
 from thalweg.report.page.content import SCHEMA
 from thalweg.run.learning import Run
@@ -16,8 +18,8 @@ def metrics_of(run: Run) -> dict[str, Any]:
     """Everything that can be said of a finished run."""
     assert run.encoder is not None
     board, options = run.board, run.options
-    order = sorted(range(len(board.classes)), key=board.classes.__getitem__)
     counts = board.confusion[0]
+    order = sorted(np.flatnonzero(counts.any(axis=1)).tolist(), key=["", *run.names.known].__getitem__)
     return {
         "schema": SCHEMA,
         "run": {
@@ -41,7 +43,7 @@ def metrics_of(run: Run) -> dict[str, Any]:
         "scores": {name: board.score(name) for name in ("model", "no_change", "majority")},
         "curve": board.curve() | as_series(board.traces),
         "confusion": {
-            "classes": [board.classes[i] for i in order],
+            "classes": [run.names.known[i - 1] for i in order],
             "counts": [[int(counts[i, j]) for j in order] for i in order],
         },
         "calibration": board.calibration(),

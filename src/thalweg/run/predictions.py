@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
+from thalweg.run.names import Codes, Names
 
 COLUMNS = ("row", "label", "answer", "probability")
 
@@ -30,8 +31,9 @@ class PredictionsFile:
     def write(
         self,
         number: NDArray[np.int64],
-        label: NDArray[np.str_],
-        answer: NDArray[np.str_],
+        names: Names,
+        label: Codes,
+        answer: Codes,
         probability: NDArray[np.float64] | None,
     ) -> None:
         """Append some rows."""
@@ -41,11 +43,9 @@ class PredictionsFile:
         table = pa.table(
             {
                 "row": number,
-                "label": _texts(label),
-                "answer": _texts(answer),
-                "probability": pa.nulls(len(number))
-                if probability is None
-                else pa.array(np.round(probability, 6), from_pandas=True),
+                "label": _texts(names, label),
+                "answer": _texts(names, answer),
+                "probability": _numbers(probability, len(number)),
             }
         )
         csv.write_csv(table, self._file, csv.WriteOptions(include_header=False, quoting_style="needed"))
@@ -63,17 +63,16 @@ class PredictionsFile:
             self._file.close()
 
 
-def _texts(values: NDArray[np.str_]) -> Any:
-    """Few different words, so each is made only once; an empty one is nothing."""
+def _texts(names: Names, numbers: Codes) -> Any:
+    """The words with these numbers, nothing for 0."""
     import pyarrow as pa
 
-    words, places = np.unique(values, return_inverse=True)
-    dictionary = pa.array([word or None for word in words.tolist()], pa.string())
-    return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), dictionary).cast(pa.string())
+    words = pa.array([None, *names.known], pa.string())
+    return words.take(pa.array(numbers))
 
 
 def _numbers(values: NDArray[np.float64] | None, rows: int) -> Any:
     """Six decimals are enough; NaN, of a row answered before any label, is nothing."""
     import pyarrow as pa
 
-    return pa.nulls(rows) if values is None else pa.array(np.round(values, 6), from_pandas=True)
+    return pa.nulls(rows) if values is None else pa.array(np.round(values, 6), mask=np.isnan(values))

@@ -20,7 +20,8 @@ class Waiting:
     """Rows whose label has not come yet, in the order in which it will."""
 
     X: Floats
-    labels: NDArray[np.str_]
+    #: Numbers of labels.
+    labels: NDArray[np.int64]
     #: When the label comes: a row number, or a time.
     due: NDArray[np.int64]
     #: The row's number in the run.
@@ -37,7 +38,7 @@ class Work:
     """The rows in hand, those that were waiting first, and the order in which they are answered and learned."""
 
     X: Floats
-    labels: NDArray[np.str_]
+    labels: NDArray[np.int64]
     #: i answers row i, ~i learns it.
     order: NDArray[np.int64]
     #: How many of the rows were answered before.
@@ -72,7 +73,7 @@ class Schedule:
     def plan(
         self,
         X: Floats,
-        labels: NDArray[np.str_],
+        labels: NDArray[np.int64],
         has_label: NDArray[np.bool_],
         number: NDArray[np.int64],
         now: NDArray[np.int64] | None = None,
@@ -83,10 +84,12 @@ class Schedule:
         Parameters
         ----------
         X, labels, has_label, number
-            The rows, their labels as the table tells them, whether there is one, and their numbers in the run.
+            The rows, their labels by number as the table tells them, whether there is one, and the rows' own numbers.
         now, label_time
             With timed labels, when each row and its label come, in microseconds.
         """
+        if self.delay == 0 and not self.timed:
+            return _at_once(X, labels, has_label, number)
         old = self.waiting
         carried = 0 if old is None else len(old)
         if old is not None and carried:
@@ -130,3 +133,12 @@ class Schedule:
             work.number[rows],
             {name: values[rows] for name, values in answered.items()},
         )
+
+
+def _at_once(X: Floats, labels: NDArray[np.int64], has_label: NDArray[np.bool_], number: NDArray[np.int64]) -> Work:
+    """Every label comes with its row."""
+    rows = np.arange(len(X))
+    steps = np.stack([rows, ~rows], axis=1)
+    wanted = np.stack([np.ones(len(X), dtype=np.bool_), has_label], axis=1)
+    none = np.empty(0, dtype=np.int64)
+    return Work(X, labels, steps[wanted], 0, rows[has_label], none, number, number)

@@ -1,4 +1,4 @@
-"""How well it goes, kept up to date in constant memory, with classes that may arrive at any row.
+"""How well it goes, kept up to date in constant memory, with classes, told by number, that may arrive at any row.
 
 Everything is a sum over rows in the order in which their labels came, added one by one, so that neither chunks nor an
 interruption change a digit.
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import lfilter
 
+from thalweg.kernels import compiled
 from thalweg.run.blocks import BlockMeans
 
 Floats = NDArray[np.float64]
@@ -34,9 +34,8 @@ class Scoreboard:
     def __init__(self) -> None:
         self.rows = 0
         self.mistakes = np.zeros(3, dtype=np.int64)
-        self.classes: list[str] = []
-        #: Truth by answer, for each answerer; answers before any label stand for themselves at the end.
-        self.confusion = np.zeros((3, 0, 1), dtype=np.int64)
+        #: Truth by answer, by their numbers, for each answerer; answer 0 came before any label.
+        self.confusion = np.zeros((3, 1, 1), dtype=np.int64)
         self.surprise = self.squared = 0.0
         #: Rows that were answered with a probability: all after the first label, if the model has any.
         self.with_proba = 0
@@ -48,12 +47,12 @@ class Scoreboard:
         self.seen: dict[str, Any] = {}
         self.blocks = {name: BlockMeans() for name in ANSWERERS[1:]}
         self._last = np.zeros((3, 0), dtype=np.bool_)  # mistakes of the last WINDOW rows
-        self._faded = np.zeros((3, 2))  # sums of faded mistakes and weights
+        self._faded = np.zeros(4)  # sums of faded mistakes, and of the weights
 
     def add(
         self,
-        truth: NDArray[np.str_],
-        answers: dict[str, NDArray[np.str_]],
+        truth: NDArray[np.int64],
+        answers: dict[str, NDArray[np.int64]],
         of_truth: Floats | None,
         of_answer: Floats | None,
         squared: Floats | None,
@@ -75,52 +74,42 @@ class Scoreboard:
             self.surprise = _add(self.surprise, -np.log(np.maximum(of_truth, _LEAST)))
             self.squared = _add(self.squared, squared)
             where = np.minimum((of_answer * _BINS).astype(np.int64), _BINS - 1)
-            for i in range(_BINS):
-                here = where == i
-                self.bins[0, i] += here.sum()
-                self.bins[1, i] = _add(self.bins[1, i], of_answer[here])
-                self.bins[2, i] += (here & right).sum()
+            self.bins[0] += np.bincount(where, minlength=_BINS)
+            np.add.at(self.bins[1], where, of_answer)
+            self.bins[2] += np.bincount(where[right], minlength=_BINS)
         return np.asarray(wrong[0])
 
-    def _count(self, truth: NDArray[np.str_], answers: dict[str, NDArray[np.str_]]) -> None:
-        distinct, first = np.unique(truth, return_index=True)
-        for label in distinct[np.argsort(first)].tolist():  # in the order of arrival, which chunks do not change
-            if label not in self.classes:
-                self.classes.append(label)
-                wider = np.zeros((3, len(self.classes), len(self.classes) + 1), dtype=np.int64)
-                wider[:, :-1, :-2] = self.confusion[:, :, :-1]
-                wider[:, :-1, -1] = self.confusion[:, :, -1]
-                self.confusion = wider
-        rows = places_among(truth, self.classes)
+    def _count(self, truth: NDArray[np.int64], answers: dict[str, NDArray[np.int64]]) -> None:
+        classes, more = self.confusion.shape[1], int(truth.max()) + 1
+        if more > classes:
+            self.confusion = np.pad(self.confusion, [(0, 0), (0, more - classes), (0, more - classes)])
+            classes = more
         for i, name in enumerate(ANSWERERS):
-            np.add.at(self.confusion[i], (rows, places_among(answers[name], self.classes)), 1)
+            pairs = np.bincount(truth * classes + answers[name], minlength=classes * classes)
+            self.confusion[i] += pairs.reshape(classes, classes)
 
     def _follow(self, wrong: Flags) -> None:
         """Points of the curve that fall among these rows."""
-        seen = np.arange(self.rows + 1, self.rows + wrong.shape[1] + 1)
+        rows = wrong.shape[1]
         together = np.concatenate([self._last, wrong], axis=1)
         sums = np.concatenate([np.zeros((3, 1), dtype=np.int64), np.cumsum(together, axis=1)], axis=1)
-        end = np.arange(self._last.shape[1] + 1, together.shape[1] + 1)
-        begin = np.maximum(end - WINDOW, 0)
-        recent = (sums[:, end] - sums[:, begin]) / (end - begin)
-        faded = np.empty((3, wrong.shape[1]))
-        for i in range(3):
-            sums_of, _ = lfilter([1.0], [1.0, -FADE], wrong[i].astype(np.float64), zi=[FADE * self._faded[i, 0]])
-            weights, _ = lfilter([1.0], [1.0, -FADE], np.ones(wrong.shape[1]), zi=[FADE * self._faded[i, 1]])
-            faded[i] = sums_of / weights
-            self._faded[i] = sums_of[-1], weights[-1]
-        self._last = together[:, -WINDOW:]
-        start = 0
-        while start < len(seen):
-            hit = start + int(-seen[start] % self.every)
-            if hit >= len(seen):
-                break
-            self.points.append([float(seen[hit]), *recent[:, hit].tolist(), *faded[:, hit].tolist()])
+        faded = np.empty((4, rows))
+        for i, values in enumerate([*wrong, np.ones(rows)]):
+            compiled.fade(values.astype(np.float64), FADE, self._faded[i], faded[i])
+        self._faded = faded[:, -1].copy()
+        hit = -1
+        while (hit := hit + 1 + -(self.rows + hit + 2) % self.every) < rows:
+            end = self._last.shape[1] + hit + 1
+            begin = max(end - WINDOW, 0)
+            recent = (sums[:, end] - sums[:, begin]) / (end - begin)
+            self.points.append(
+                [float(self.rows + hit + 1), *recent.tolist(), *(faded[:3, hit] / faded[3, hit]).tolist()]
+            )
             self.traces.append(self.seen)
-            start = hit + 1
             if len(self.points) > MOST_POINTS:
                 self.points, self.traces = self.points[1::2], self.traces[1::2]
                 self.every *= 2
+        self._last = together[:, -WINDOW:]
 
     # ------------------------------------------------------------------ what it says
 
@@ -131,7 +120,7 @@ class Scoreboard:
             return {"error": None, "recent": None, "kappa": None, "kappa_temporal": None}
         error = self.mistakes[i] / self.rows
         counts = self.confusion[i].astype(np.float64) / self.rows
-        chance = float((counts.sum(axis=1) * counts.sum(axis=0)[:-1]).sum())
+        chance = float((counts.sum(axis=1) * counts.sum(axis=0))[1:].sum())
         found = {
             "error": float(error),
             "recent": float(self._last[i].mean()),
@@ -173,7 +162,6 @@ class Scoreboard:
         return {
             "rows": self.rows,
             "mistakes": self.mistakes.tolist(),
-            "classes": self.classes,
             "confusion": self.confusion.tolist(),
             "surprise": self.surprise,
             "squared": self.squared,
@@ -189,10 +177,9 @@ class Scoreboard:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take back what `state` gave."""
-        self.rows, self.classes = int(state["rows"]), list(state["classes"])
+        self.rows = int(state["rows"])
         self.mistakes = np.array(state["mistakes"], dtype=np.int64)
-        shape = (3, len(self.classes), len(self.classes) + 1)
-        self.confusion = np.array(state["confusion"], dtype=np.int64).reshape(shape)
+        self.confusion = np.array(state["confusion"], dtype=np.int64)
         self.surprise, self.squared = float(state["surprise"]), float(state["squared"])
         self.with_proba, self.every = int(state["with_proba"]), int(state["every"])
         self.traces = list(state["traces"])
@@ -201,13 +188,6 @@ class Scoreboard:
             self.blocks[name].restore(blocks)
         self._last = np.array(state["last"], dtype=np.bool_).reshape(3, -1)
         self._faded = np.array(state["faded"])
-
-
-def places_among(labels: NDArray[np.str_], classes: list[str]) -> NDArray[np.int64]:
-    """The place of each label among the classes; one past the last for a label that is none of them."""
-    place = {label: i for i, label in enumerate(classes)}
-    distinct, where = np.unique(labels, return_inverse=True)
-    return np.array([place.get(label, len(classes)) for label in distinct.tolist()], dtype=np.int64)[where]
 
 
 def _add(total: float, values: Floats) -> float:

@@ -1,0 +1,69 @@
+// Labels as places among the known ones: whole numbers by a table or a search, words by a search.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "arrays.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+inline int64_t encode(Labels y, Labels values, OutLabels codes) {
+  constexpr int64_t widest = 1 << 16;
+  if (codes.size() != y.size() || values.size() == 0) throw std::invalid_argument("shapes do not agree");
+  const int64_t *first = values.data(), *last = first + values.size(), low = *first;
+  const bool narrow = low < INT64_MAX - widest && *(last - 1) < low + widest;
+  std::vector<int64_t> table(narrow ? *(last - 1) - low + 1 : 0, -1);
+  if (narrow)
+    for (const int64_t *value = first; value < last; value++) table[*value - low] = value - first;
+  for (std::size_t i = 0; i < y.size(); i++) {
+    const int64_t label = y.data()[i];
+    int64_t code = -1;
+    if (narrow) {
+      const uint64_t at = uint64_t(label) - uint64_t(low);
+      if (at < table.size()) code = table[at];
+    } else {
+      const int64_t *found = std::lower_bound(first, last, label);
+      if (found < last && *found == label) code = found - first;
+    }
+    if (code < 0) return int64_t(i);
+    codes.data()[i] = code;
+  }
+  return -1;
+}
+
+using Words = nb::ndarray<const uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Code points in order, as NumPy sorts: below, at or above zero. A shorter word is padded with zeros.
+inline int compare_words(const uint32_t *a, std::size_t a_length, const uint32_t *b, std::size_t b_length) {
+  const std::size_t both = std::min(a_length, b_length);
+  for (std::size_t i = 0; i < both; i++)
+    if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+  for (std::size_t i = both; i < a_length; i++)
+    if (a[i]) return 1;
+  for (std::size_t i = both; i < b_length; i++)
+    if (b[i]) return -1;
+  return 0;
+}
+
+inline int64_t encode_words(Words y, Words values, OutLabels codes) {
+  if (codes.size() != y.shape(0)) throw std::invalid_argument("shapes do not agree");
+  const std::size_t width = y.shape(1), known_width = values.shape(1);
+  for (std::size_t i = 0; i < y.shape(0); i++) {
+    const uint32_t *word = y.data() + i * width;
+    int64_t low = 0, high = int64_t(values.shape(0)), code = -1;
+    while (low < high && code < 0) {
+      const int64_t middle = (low + high) / 2;
+      const int order = compare_words(word, width, values.data() + middle * known_width, known_width);
+      if (order == 0) code = middle;
+      (order < 0 ? high : low) = order < 0 ? middle : middle + 1;
+    }
+    if (code < 0) return int64_t(i);
+    codes.data()[i] = code;
+  }
+  return -1;
+}
+
+}  // namespace thalweg::THALWEG_LEVEL
