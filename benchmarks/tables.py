@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from contest import Timing
 from rich.table import Table
 
 
@@ -40,6 +41,22 @@ def limits(results: Sequence[dict[str, Any]]) -> Table:
             f"{result['share']:.2f}",
             f"{result['spread']:.0%}",
             f"{result['limit_spread']:.0%}",
+        )
+    return table
+
+
+def command_lines(timings: Mapping[str, Timing], errors: Mapping[str, float]) -> Table:
+    """Whole commands, each beside the first."""
+    table = _empty("", "seconds", "rows/s", "spread", "× the time\nof the first", "share wrong")
+    first = next(iter(timings.values()))
+    for name, timing in timings.items():
+        table.add_row(
+            name,
+            f"{min(timing.seconds):.2f}",
+            _rate(timing.best),
+            f"{timing.spread:.0%}",
+            f"{first.best / timing.best:.2f}",
+            f"{errors[name]:.4f}",
         )
     return table
 

@@ -27,6 +27,7 @@ from thalweg.files import write_atomically
 from thalweg.learners.majority import MajorityClass
 from thalweg.learners.no_change import NoChange
 from thalweg.run import checkpoint
+from thalweg.run.ahead import one_ahead
 from thalweg.run.drift import ChangeDetector
 from thalweg.run.models import make_model
 from thalweg.run.names import Codes, Names
@@ -112,7 +113,9 @@ class Run:
             return wanted if limit is None else min(wanted, limit - done)
 
         head = HEAD_ROWS if limit is None else min(HEAD_ROWS, limit)
-        for chunk in chunks(self.source.blocks(), size, head=head):
+        blocks = self.source.blocks()
+        # A pipe is not read ahead: nobody knows when it gives more, and a run that is done must not wait for it.
+        for chunk in chunks(blocks if self.source.is_pipe else one_ahead(blocks), size, head=head):
             yield chunk
             given += len(chunk)
             if given == limit:

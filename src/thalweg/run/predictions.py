@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ class PredictionsFile:
         self._file.seek(length)
         if not length:
             self._file.write((",".join(COLUMNS) + "\n").encode())
+        self._writer = ThreadPoolExecutor(1)
+        self._under_way: Future[None] | None = None
 
     def write(
         self,
@@ -36,9 +39,8 @@ class PredictionsFile:
         answer: Codes,
         probability: NDArray[np.float64] | None,
     ) -> None:
-        """Append some rows."""
+        """Append some rows, while the caller goes on; what went wrong is raised by the next call."""
         import pyarrow as pa
-        from pyarrow import csv
 
         table = pa.table(
             {
@@ -48,10 +50,23 @@ class PredictionsFile:
                 "probability": _numbers(probability, len(number)),
             }
         )
+        self._finish()
+        self._under_way = self._writer.submit(self._append, table)
+
+    def _append(self, table: Any) -> None:
+        from pyarrow import csv
+
         csv.write_csv(table, self._file, csv.WriteOptions(include_header=False, quoting_style="needed"))
+
+    def _finish(self) -> None:
+        """Wait until all that was handed over is written."""
+        under_way, self._under_way = self._under_way, None
+        if under_way is not None:
+            under_way.result()
 
     def synced(self) -> int:
         """The length of the file, all of which is now on the disk."""
+        self._finish()
         self._file.flush()
         os.fsync(self._file.fileno())
         return self._file.tell()
@@ -59,8 +74,11 @@ class PredictionsFile:
     def close(self) -> None:
         """Write out what is left."""
         if not self._file.closed:
-            self.synced()
-            self._file.close()
+            try:
+                self.synced()
+            finally:
+                self._writer.shutdown()
+                self._file.close()
 
 
 def _texts(names: Names, numbers: Codes) -> Any:

@@ -20,11 +20,15 @@ _LONGEST_ROW = 1 << 28
 _NAME_IT = "name the encoding, as in --encoding latin-1"
 
 
-def read(stream: io.RawIOBase, name: str, delimiter: str, encoding: str) -> Iterator[Block]:
-    """The rows of a CSV file with a header, block by block."""
+def read(
+    stream: io.RawIOBase, name: str, delimiter: str, encoding: str, *, as_it_comes: bool = False
+) -> Iterator[Block]:
+    """The rows of a CSV file with a header, block by block: large ones, or whatever a pipe has to give."""
     header: list[str] | None = None
     first = 1
-    for content in _whole_rows(_as_utf8(stream, name, encoding), name):
+    reader = io.BufferedReader(stream, _BLOCK_BYTES)
+    parts = iter(lambda: (reader.read1 if as_it_comes else reader.read)(_BLOCK_BYTES), b"")
+    for content in _whole_rows(_as_utf8(parts, name, encoding), name):
         if header is None:
             header, content = _header(content, name, delimiter)
         if content.strip():
@@ -35,7 +39,7 @@ def read(stream: io.RawIOBase, name: str, delimiter: str, encoding: str) -> Iter
         raise InvalidInput(f"{name} is empty")
 
 
-def _as_utf8(stream: io.RawIOBase, name: str, encoding: str) -> Iterator[bytes]:
+def _as_utf8(parts: Iterator[bytes], name: str, encoding: str) -> Iterator[bytes]:
     """The bytes, in UTF-8 and without a byte order mark."""
     import codecs
 
@@ -44,9 +48,8 @@ def _as_utf8(stream: io.RawIOBase, name: str, encoding: str) -> Iterator[bytes]:
     except LookupError as error:
         raise InvalidInput(f"there is no encoding {encoding!r}") from error
     plain = codecs.lookup(encoding).name == "utf-8"
-    reader = io.BufferedReader(stream, _BLOCK_BYTES)
     start = True
-    while content := reader.read(_BLOCK_BYTES):
+    for content in parts:
         if not plain:
             try:
                 content = decoder.decode(content).encode()

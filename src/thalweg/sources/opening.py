@@ -29,6 +29,11 @@ class Source:
     _position: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
+    def is_pipe(self) -> bool:
+        """Whether rows come as someone writes them."""
+        return not all(path.is_file() for path in self.files) or not self.files
+
+    @property
     def share(self) -> float | None:
         """How much of the bytes was read, for a guess at the time left; None where it is not known."""
         if not self.files or "read" not in self._position:
@@ -68,7 +73,7 @@ class Source:
             kind = format_of(stream.head)
             if kind == "csv":
                 delimiter = self.delimiter or delimiter_of(stream.head)
-                yield from csv_rows.read(stream, name, delimiter, self.encoding)
+                yield from csv_rows.read(stream, name, delimiter, self.encoding, as_it_comes=self.is_pipe)
             elif kind == "ndjson":
                 yield from ndjson_rows.read(stream, name, self.encoding)
             else:
