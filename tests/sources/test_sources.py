@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 pa = pytest.importorskip("pyarrow")
 
 from thalweg.errors import DataUnavailable, InvalidInput, InvalidParameter  # noqa: E402
-from thalweg.sources import BadRow, Block, chunks, csv_rows, open_source  # noqa: E402
+from thalweg.sources import BadRow, Block, chunks, open_source, pieces  # noqa: E402
 from thalweg.sources.chunks import Chunk  # noqa: E402
 
 ROWS = [
@@ -209,7 +209,7 @@ def test_blocks_and_chunks_do_not_matter(tmp_path, monkeypatch, rows, block, siz
         writer.writerow((first, second, "too many") if ragged else (first, second))
     file = tmp_path / "rows.csv"
     file.write_bytes(text.getvalue().encode())
-    monkeypatch.setattr(csv_rows, "_BLOCK_BYTES", block)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", block)
     good = [(number, *row[:2]) for number, row in enumerate(rows, 1) if not row[2]]
     ragged = [number for number, row in enumerate(rows, 1) if row[2]]
     found, bad = [], []

@@ -57,6 +57,7 @@ class PredictionsFile:
         from pyarrow import csv
 
         csv.write_csv(table, self._file, csv.WriteOptions(include_header=False, quoting_style="needed"))
+        self._file.flush()
 
     def _finish(self) -> None:
         """Wait until all that was handed over is written."""

@@ -14,8 +14,8 @@ from typing import Any
 
 from thalweg.errors import InvalidInput
 from thalweg.sources.block import BadRow, Block
+from thalweg.sources.pieces import utf8_pieces
 
-_BLOCK_BYTES = 1 << 22
 _LONGEST_ROW = 1 << 28
 _NAME_IT = "name the encoding, as in --encoding latin-1"
 
@@ -26,9 +26,7 @@ def read(
     """The rows of a CSV file with a header, block by block: large ones, or whatever a pipe has to give."""
     header: list[str] | None = None
     first = 1
-    reader = io.BufferedReader(stream, _BLOCK_BYTES)
-    parts = iter(lambda: (reader.read1 if as_it_comes else reader.read)(_BLOCK_BYTES), b"")
-    for content in _whole_rows(_as_utf8(parts, name, encoding), name):
+    for content in _whole_rows(utf8_pieces(stream, name, encoding, as_it_comes=as_it_comes), name):
         if header is None:
             header, content = _header(content, name, delimiter)
         if content.strip():
@@ -37,26 +35,6 @@ def read(
             first += len(block.table) + len(block.bad)
     if header is None:
         raise InvalidInput(f"{name} is empty")
-
-
-def _as_utf8(parts: Iterator[bytes], name: str, encoding: str) -> Iterator[bytes]:
-    """The bytes, in UTF-8 and without a byte order mark."""
-    import codecs
-
-    try:
-        decoder = codecs.getincrementaldecoder(encoding)()
-    except LookupError as error:
-        raise InvalidInput(f"there is no encoding {encoding!r}") from error
-    plain = codecs.lookup(encoding).name == "utf-8"
-    start = True
-    for content in parts:
-        if not plain:
-            try:
-                content = decoder.decode(content).encode()
-            except UnicodeDecodeError as error:
-                raise InvalidInput(f"{name} is not {encoding.upper()} throughout: {error}") from error
-        yield content.removeprefix(codecs.BOM_UTF8) if start else content
-        start = False
 
 
 def _whole_rows(parts: Iterator[bytes], name: str) -> Iterator[bytes]:

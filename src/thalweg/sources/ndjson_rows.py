@@ -1,4 +1,4 @@
-"""NDJSON: one JSON object a line. The first lines say which keys are columns; a key missing later is a missing value.
+"""NDJSON: one JSON object a line. The first thousand say which keys are columns; one missing later is a missing value.
 
 A key that only later lines have is no column: which there are must be settled before the first row is learned.
 """
@@ -6,7 +6,6 @@ A key that only later lines have is no column: which there are must be settled b
 from __future__ import annotations
 
 import io
-import itertools
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -14,25 +13,44 @@ from typing import Any
 
 from thalweg.errors import InvalidInput
 from thalweg.sources.block import BadRow, Block
+from thalweg.sources.pieces import utf8_pieces
 
-_LINES = 4096
+#: Lines that say which keys are columns, and lines of a block after them.
+_FIRST_LINES, _LINES = 1000, 4096
 
 
-def read(stream: io.RawIOBase, name: str, encoding: str) -> Iterator[Block]:
-    """The objects of a file, some thousand lines at a time."""
-    lines = io.TextIOWrapper(io.BufferedReader(stream, 1 << 20), encoding=encoding.replace("utf-8", "utf-8-sig"))
+def read(stream: io.RawIOBase, name: str, encoding: str, *, as_it_comes: bool = False) -> Iterator[Block]:
+    """The objects of a file, some thousand lines at a time; of a pipe, as they come."""
     columns: list[str] = []
     first = 1
-    written = (line for line in lines if not line.isspace())
-    try:
-        while part := list(itertools.islice(written, _LINES)):
-            block = _block(part, columns, name, first)
+    for lines in _lines(utf8_pieces(stream, name, encoding, as_it_comes=as_it_comes)):
+        for begin in range(0, len(lines), _LINES):
+            part = lines[begin : begin + _LINES]
+            try:
+                block = _block([line.decode() for line in part], columns, name, first)
+            except UnicodeDecodeError as error:
+                raise InvalidInput(f"{name} is not UTF-8 throughout, near row {first:,}: {error}") from error
             if not columns:
                 columns = block.table.column_names
             yield block
             first += len(part)
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"{name} is not {encoding.upper()} throughout, near row {first:,}: {error}") from error
+
+
+def _lines(pieces: Iterator[bytes]) -> Iterator[list[bytes]]:
+    """Whole lines, those of blanks left out: first as many as settle the columns, then as they come."""
+    rest = b""
+    have: list[bytes] = []
+    settled = False
+    for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        have += [line for line in whole if line.strip()]
+        if not settled and len(have) >= _FIRST_LINES:
+            yield have[:_FIRST_LINES]
+            have, settled = have[_FIRST_LINES:], True
+        if settled:
+            yield have
+            have = []
+    yield have + [rest] * bool(rest.strip())
 
 
 def _block(lines: Iterable[str], columns: list[str], name: str, first: int) -> Block:

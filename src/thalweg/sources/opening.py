@@ -75,7 +75,7 @@ class Source:
                 delimiter = self.delimiter or delimiter_of(stream.head)
                 yield from csv_rows.read(stream, name, delimiter, self.encoding, as_it_comes=self.is_pipe)
             elif kind == "ndjson":
-                yield from ndjson_rows.read(stream, name, self.encoding)
+                yield from ndjson_rows.read(stream, name, self.encoding, as_it_comes=self.is_pipe)
             else:
                 yield from arrow_rows.read(path, stream, name, kind)
         except (EOFError, OSError) as error:

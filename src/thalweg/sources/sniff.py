@@ -10,6 +10,8 @@ Format = Literal["csv", "ndjson", "parquet", "arrow-file", "arrow-stream"]
 _GZIP, _ZSTD, _BZ2 = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh"
 _DELIMITERS = b",;\t|"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: How many lines, of how many bytes at the most, are looked at.
+_LINES, _HEAD_BYTES = 20, 1 << 16
 
 
 def compression_of(head: bytes) -> str | None:
@@ -47,7 +49,7 @@ def delimiter_of(head: bytes) -> str:
     >>> delimiter_of(b"when;price\n3;4,5\n4;4,7\n")
     ';'
     """
-    lines = [line for line in head.splitlines()[:20] if line.strip()]
+    lines = [line for line in head.splitlines()[:_LINES] if line.strip()]
     if len(head.splitlines()) > 1 and not head.endswith((b"\n", b"\r")):
         lines = lines[:-1] or lines  # the last one may be cut
     best, cells = ",", 0
@@ -67,9 +69,9 @@ def _outside_quotes(line: bytes) -> bytes:
 class Peeked(io.RawIOBase):
     """A stream whose first bytes were looked at and are there still."""
 
-    def __init__(self, stream: IO[bytes], at_least: int = 1 << 16) -> None:
-        self._stream = stream
-        self.head = _read_fully(stream, at_least)
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._read = getattr(stream, "read1", stream.read)  # what is there, without waiting for more
+        self.head = self._first_lines()
         self._left = memoryview(self.head)
 
     def readable(self) -> bool:
@@ -83,15 +85,13 @@ class Peeked(io.RawIOBase):
             buffer[:count] = self._left[:count]
             self._left = self._left[count:]
             return count
-        content = self._stream.read(len(buffer))
+        content = self._read(len(buffer))
         buffer[: len(content)] = content
         return len(content)
 
-
-def _read_fully(stream: IO[bytes], count: int) -> bytes:
-    """A pipe gives what it has; a head wants all that is coming."""
-    parts, length = [], 0
-    while length < count and (part := stream.read(count - length)):
-        parts.append(part)
-        length += len(part)
-    return b"".join(parts)
+    def _first_lines(self) -> bytes:
+        """As many lines as are looked at, however slowly they come; less where they are long or the stream is short."""
+        head = b""
+        while len(head) < _HEAD_BYTES and head.count(b"\n") <= _LINES and (part := self._read(_HEAD_BYTES - len(head))):
+            head += part
+        return head
