@@ -143,6 +143,16 @@ def test_what_a_run_has_not_is_left_out() -> None:
     assert "Calibration" not in page.text
 
 
+def test_changes_that_are_not_listed_are_counted() -> None:
+    metrics = sample_metrics()
+    assert "The error changed twice, by the detector ADWIN. Every chart over time marks the moments." in (
+        Outline(build(metrics)).text
+    )
+    metrics["changes_left_out"] = 5
+    said = "The error changed 7 times, by the detector ADWIN. Every chart over time marks the 2 that are the largest"
+    assert said in Outline(build(metrics)).text
+
+
 def test_a_run_without_any_label_has_a_page_too() -> None:
     metrics = sample_metrics(0)
     unknown: dict[str, Any] = {"error": None, "recent": None, "kappa": None, "kappa_temporal": None}

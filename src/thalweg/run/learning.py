@@ -27,6 +27,7 @@ from thalweg.files import write_atomically
 from thalweg.learners.majority import MajorityClass
 from thalweg.learners.no_change import NoChange
 from thalweg.run import checkpoint
+from thalweg.run.class_means import MeanWatch
 from thalweg.run.drift import ChangeDetector
 from thalweg.run.models import make_model
 from thalweg.run.options import RunOptions
@@ -71,6 +72,7 @@ class Run:
         self.schedule = Schedule(delay=options.delay, timed=options.label_time is not None)
         self.board = Scoreboard()
         self.detector = ChangeDetector()
+        self.watch = MeanWatch()
         self.encoder: Encoder | None = None
         self.chunks_done = 0
         self.read = self.answered = self.learned = self.unlabelled = self.skipped = 0
@@ -136,6 +138,8 @@ class Run:
             has_label = has_label & (label_time != _NEVER)
         number = np.arange(self.answered + 1, self.answered + len(labels) + 1)
         self._complain(encoded.bad)
+        if self.answered == 0:
+            self.watch.choose(encoded.X, np.where(has_label, labels, ""))
         self.answered += len(labels)
         self.unlabelled += int((~has_label).sum())
         work = self.schedule.plan(encoded.X, labels, has_label, number, now, label_time)
@@ -203,7 +207,7 @@ class Run:
         return answered
 
     def _score(self, work: Work, answered: dict[str, NDArray[Any]]) -> None:
-        self.board.seen = trace_of(self.model)
+        self.board.seen = trace_of(self.model) | self.watch.look(self.model)
         rows = work.learned
         self.learned += len(rows)
         mistakes = self.board.add(
@@ -237,6 +241,7 @@ class Run:
             "encoder": self.encoder.state(),
             "board": self.board.state(),
             "detector": self.detector.state(),
+            "watch": self.watch.state(),
             "clock": self.schedule.clock,
             "predictions": self.predictions.synced(),
         }
@@ -264,6 +269,7 @@ class Run:
         self.encoder.restore(plain["encoder"])
         self.board.restore(plain["board"])
         self.detector.restore(plain["detector"])
+        self.watch.restore(plain["watch"])
         self.schedule.clock = int(plain["clock"])
         if "X" in arrays:
             answered = {name[9:]: values for name, values in arrays.items() if name.startswith("answered ")}

@@ -6,6 +6,7 @@ from typing import Any
 
 from thalweg import __version__
 from thalweg.report.page.content import SCHEMA
+from thalweg.run.class_means import means_as_series
 from thalweg.run.learning import Run
 from thalweg.run.models import MODELS
 from thalweg.run.traces import as_series
@@ -18,6 +19,10 @@ def metrics_of(run: Run) -> dict[str, Any]:
     board, options = run.board, run.options
     order = sorted(range(len(board.classes)), key=board.classes.__getitem__)
     counts = board.confusion[0]
+    names = run.encoder.feature_names()
+    watched = [names[at] for at in run.watch.features]
+    curve = board.curve()
+    means = means_as_series(curve["rows"], board.traces, watched, getattr(run.model, "horizon", None))
     return {
         "schema": SCHEMA,
         "run": {
@@ -39,13 +44,14 @@ def metrics_of(run: Run) -> dict[str, Any]:
         },
         "verdict": {name: blocks.interval() for name, blocks in board.blocks.items()},
         "scores": {name: board.score(name) for name in ("model", "no_change", "majority")},
-        "curve": board.curve() | as_series(board.traces),
+        "curve": curve | as_series(board.traces) | {"means": means},
         "confusion": {
             "classes": [board.classes[i] for i in order],
             "counts": [[int(counts[i, j]) for j in order] for i in order],
         },
         "calibration": board.calibration(),
         "changes": run.detector.changes(),
+        "changes_left_out": run.detector.left_out,
         "columns": [list(line) for line in run.encoder.plan.describe()],
         "model": {
             "name": options.model,

@@ -101,12 +101,9 @@
     ticks: { show: false },
     ...extra,
   });
-  // Without a cursor the legend tells the last point that is no forecast.
+  // Without a cursor the legend tells the last point.
   const idleLegend = (plot) => {
-    if (plot.legend.idx != null) return;
-    let idx = plot.data[0].length - 1;
-    while (idx > 0 && plot.data[1][idx] == null) idx -= 1;
-    plot.setLegend({ idx }, false);
+    if (plot.legend.idx == null) plot.setLegend({ idx: plot.data[0].length - 1 }, false);
   };
   const widthOf = (place) => Math.max(240, Math.floor(place.clientWidth));
   const heightOf = (spec, width) => (spec.small ? 220 : width < 560 ? 240 : 320);
@@ -126,10 +123,7 @@
       const base = {
         label: line.name,
         stroke,
-        value: (plot, _, at, idx) => {
-          const values = spec.views[view][at - 1];
-          return tell(line.forecast ? values[values.length - 1] : values[idx]);
-        },
+        value: (plot, _, at, idx) => tell(spec.views[view][at - 1][idx]),
         points: { show: spec.rows.length < 3 },
       };
       if (spec.stacked) return { ...base, width: 0, fill: stroke, points: { show: false } };
