@@ -34,6 +34,7 @@ from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
 from thalweg.run.schedule import Schedule, Waiting, Work
 from thalweg.run.scoreboard import Scoreboard, places_among
+from thalweg.run.stopping import Stopped, Stopping
 from thalweg.run.traces import trace_of
 from thalweg.sources import Chunk, chunks, open_source
 from thalweg.store import dumps, loads
@@ -77,26 +78,41 @@ class Run:
         self.chunks_done = 0
         self.read = self.answered = self.learned = self.unlabelled = self.skipped = 0
         self.complaints: list[str] = []
+        #: Spent on checkpoints so far, since this process began.
+        self.checkpoint_seconds = 0.0
         self.folder = Path(options.out)
         self.predictions: PredictionsFile | None = None
 
     # ------------------------------------------------------------------ the loop
 
-    def go(self, tell: Callable[[Moment], None] = lambda moment: None, checkpoint_seconds: float | None = None) -> None:
-        """Work through the source, from where the last checkpoint was; the next one comes after so many seconds."""
+    def go(
+        self,
+        tell: Callable[[Moment], None] = lambda moment: None,
+        checkpoint_seconds: float | None = None,
+        stopping: Stopping | None = None,
+    ) -> None:
+        """Work through the source, from where the last checkpoint was; the next one comes after so many seconds.
+
+        Asked to stop, a last checkpoint is written and `Stopped` goes on to the caller.
+        """
+        stopping = stopping or Stopping()
         self.folder.mkdir(parents=True, exist_ok=True)
         due = time.monotonic() + (_EVERY_SECONDS if checkpoint_seconds is None else checkpoint_seconds)
         try:
             for chunk in itertools.islice(self._chunks(), self.chunks_done, None):
-                self._take(chunk)
-                self.chunks_done += 1
-                tell(Moment(self.answered, self.board, self.board.seen.get("rate"), self.source.share))
-                if time.monotonic() >= due and self.predictions is not None:
-                    began = time.monotonic()
-                    self._checkpoint()
-                    now = time.monotonic()
-                    pause = max(_EVERY_SECONDS, _TIMES_ITS_COST * (now - began))
-                    due = now + (pause if checkpoint_seconds is None else checkpoint_seconds)
+                with stopping.unbroken():
+                    self._take(chunk)
+                    self.chunks_done += 1
+                    tell(Moment(self.answered, self.board, self.board.seen.get("rate"), self.source.share))
+                    if time.monotonic() >= due and self.predictions is not None:
+                        took = self._checkpoint()
+                        pause = max(_EVERY_SECONDS, _TIMES_ITS_COST * took)
+                        due = time.monotonic() + (pause if checkpoint_seconds is None else checkpoint_seconds)
+            stopping.finish()
+        except Stopped:
+            if self.predictions is not None:
+                self._checkpoint()
+            raise
         finally:
             if self.predictions is not None:
                 self.predictions.close()
@@ -224,7 +240,9 @@ class Run:
 
     # ------------------------------------------------------------------ checkpoints
 
-    def _checkpoint(self) -> None:
+    def _checkpoint(self) -> float:
+        """Write one; the seconds it took."""
+        began = time.monotonic()
         assert self.encoder is not None
         assert self.predictions is not None
         arrays: dict[str, NDArray[Any]] = {}
@@ -247,6 +265,9 @@ class Run:
         }
         models = {name: dumps(model) for name, model in {"model": self.model, **self.baselines}.items()}
         checkpoint.write(self.folder / CHECKPOINT, plain, arrays, models)
+        took = time.monotonic() - began
+        self.checkpoint_seconds += took
+        return took
 
     def resume(self) -> bool:
         """Go back to the last checkpoint, if there is one."""
