@@ -52,7 +52,7 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", help="No live view.")] = False,
 ) -> None:
     """Learn a table of rows in time order; every row is answered before its label is learned."""
-    from thalweg.cli.folders import writable_folder
+    from thalweg.cli.folders import writable_file, writable_folder
     from thalweg.errors import InvalidParameter
     from thalweg.run.learning import CHECKPOINT, Run
     from thalweg.run.metrics import metrics_of
@@ -87,13 +87,19 @@ def run(
         raise InvalidParameter(
             f"{folder} holds a run that was cut off: go on with --resume, or choose another folder with --out"
         )
+    if figures:
+        from thalweg.report import style
+
+        style.require_matplotlib()
     began = time.monotonic()
     begun = Run(options)
     existed = folder.exists()
+    model_file = Path(options.model_out) if options.model_out else folder / "model.thalweg"
     view = None if quiet or json else _View()
     with Stopping() as stopping:
         try:
             writable_folder(folder)
+            writable_file(model_file)
             resumed = resume and begun.resume()
             begun.go(view or _say_nothing, checkpoint_seconds, stopping)
         except (Exception, Stopped) as error:
@@ -105,7 +111,7 @@ def run(
         if view is not None:
             view.close()
         metrics = metrics_of(begun)
-        begun.save_model(Path(options.model_out) if options.model_out else folder / "model.thalweg")
+        begun.save_model(model_file)
         begun.write_metrics(metrics)
         _write_report(metrics, folder, figures)
         begun.forget_checkpoint()
