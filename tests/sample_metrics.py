@@ -80,10 +80,11 @@ def sample_metrics(points: int = 60, names: dict[str, Any] | None = None) -> dic
             "effective_rows": {label: [None, *wave(50.0)[1:]] if points else [] for label in labels},
             "weights": {member: weights[:, at].tolist() for at, member in enumerate(named["members"])},
             "means": {
+                "rows": rows,
                 "features": named["features"],
                 "classes": {label: [wave(0.5) for _ in named["features"]] for label in labels},
-                "ahead": 500,
-                "forecast": {label: [0.5 for _ in named["features"]] for label in labels},
+                "ahead": 1,
+                "forecast": {label: [wave(0.5) for _ in named["features"]] for label in labels},
             },
         },
         "confusion": {"classes": labels, "counts": counts},

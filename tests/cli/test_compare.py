@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -71,6 +72,38 @@ def test_without_matplotlib_ranks_are_told_and_no_folder_is_made(
         record(folder, folder.name.split()[1], seed=at, source=folder.name.split()[0])
     code, out, _ = run(capsys, *folders, "--out", tmp_path / "pictures")
     assert (code, "thalweg[plot]" in out, (tmp_path / "pictures").exists()) == (0, True, False)
+
+
+def test_a_program_reads_the_same_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record(tmp_path / "a", "oldc", 0.30)
+    record(tmp_path / "b", "auto", 0.20, seed=1)
+    code, out, err = run(capsys, tmp_path / "a", tmp_path / "b", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    (data,) = found["data_sets"]
+    assert (data["source"], data["target"], data["rows"]) == ("river.csv", "state", 12_000)
+    assert list(data["runs"]) == ["oldc", "auto"]
+    assert data["runs"]["oldc"]["scores"] == json.loads((tmp_path / "a" / "metrics.json").read_text())["scores"]
+    (pair,) = found["pairs"]
+    errors = [run["scores"]["model"]["error"] for run in data["runs"].values()]
+    assert pair["difference"] == errors[0] - errors[1]
+    only = pair["mcnemar"]
+    assert only["only_first"] - only["only_second"] == pytest.approx(12_000 * pair["difference"])
+    assert max(only["p_value"], pair["wilcoxon"]["p_value"]) < 0.001
+    assert found["ranking"] is None
+
+
+def test_ranks_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folders = [tmp_path / f"{source} {model}" for source in "abc" for model in ("oldc", "auto", "pa")]
+    for at, folder in enumerate(folders):
+        record(folder, folder.name.split()[1], 0.1 + 0.1 * (at % 3), seed=at, source=folder.name.split()[0])
+    code, out, _ = run(capsys, *folders, "--json", "--out", tmp_path / "pictures")
+    found = json.loads(out)
+    assert (code, found["pairs"], len(found["data_sets"])) == (0, None, 3)
+    assert found["ranking"]["models"] == ["oldc", "auto", "pa"]
+    assert found["ranking"]["mean_ranks"] == [1.0, 2.0, 3.0]
+    assert found["ranking"]["friedman"]["p_value"] < 0.05
+    assert not (tmp_path / "pictures").exists()
 
 
 def test_errors_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from thalweg import AutoClassifier, cli, load
+from thalweg import AutoClassifier, OnlineLDC, cli, load, save
 
 pytest.importorskip("pyarrow")
 
@@ -80,7 +81,10 @@ def test_the_options_written_down_repeat_the_run(table, capsys: pytest.CaptureFi
     arguments = ("--out", "out", "--model", "oldc", "--rate", "0.05", "--delay", "3", "--limit", "1200", "--json")
     code, said, _ = run(capsys, "run", *PLAIN, *arguments)
     assert code == 0
-    assert json.loads(said) == metrics()
+    told = json.loads(said)
+    timing = told.pop("timing")  # of the clock, so not in the file
+    assert 0 <= timing["checkpoint_seconds"] <= timing["seconds"]
+    assert told == metrics()
     first = {path.name: path.read_bytes() for path in Path("out").iterdir()}
     Path("again.toml").write_bytes(first["options.toml"])
     code, _, _ = run(capsys, "run", "--config", "again.toml", "--quiet")
@@ -148,6 +152,43 @@ def test_a_run_that_was_cut_off_is_not_overwritten(table, capsys: pytest.Capture
     Path("out/checkpoint").write_bytes(b"no checkpoint")
     code, _, complaint = run(capsys, *arguments, "--resume")
     assert (code, "out/checkpoint is not a checkpoint of a run" in complaint) == (2, True)
+
+
+def test_figures_and_a_model_elsewhere(
+    table, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    arguments = (*PLAIN, "--model", "trend", "--out", "out", "--quiet", "--figures", "--model-out")
+    assert run(capsys, "run", *arguments, "kept/model.of-may")[0] == 0
+    assert not Path("out/model.thalweg").exists()
+    assert load("kept/model.of-may").classes_.tolist() == ["dry", "wet"]
+    drawn = {path.name: path.read_bytes() for path in Path("out/figures").iterdir()}
+    stems = {"error", "means", "confusion", "calibration"}
+    assert set(drawn) == {f"{stem}.{kind}" for stem in stems for kind in ("png", "svg")}
+    for name, content in drawn.items():
+        assert content.startswith(b"\x89PNG" if name.endswith("png") else b"<?xml")
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    code, _, complaint = run(capsys, "run", *PLAIN, "--out", "none", "--figures")
+    assert (code, complaint.count("\n"), Path("none").exists()) == (2, 1, False)
+    assert "thalweg[plot]" in complaint
+
+
+def test_a_model_saved_by_the_library_is_inspected(table, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a table's columns beside it, which only `predict` needs."""
+    X, y = table
+    save(OnlineLDC(0.05), "unlearned.thalweg")
+    code, said, complaint = run(capsys, "inspect", "unlearned.thalweg")
+    assert (code, complaint) == (0, "")
+    assert "It has learned nothing yet." in said
+    save(OnlineLDC(0.05).fit(X, y), "model.thalweg")
+    code, said, complaint = run(capsys, "inspect", "model.thalweg")
+    assert (code, complaint) == (0, "")
+    assert said.startswith("OnlineLDC, ")
+    for line in ("2 features", "2 classes: dry, wet", "rate 0.05"):
+        assert f"\n{line}\n" in said
+    assert "Columns" not in said
+    code, _, complaint = run(capsys, "predict", "model.thalweg", "table.csv")
+    assert (code, "model.thalweg was not written by `thalweg run`" in complaint) == (2, True)
 
 
 def test_skipped_rows_keep_their_numbers(table, capsys: pytest.CaptureFixture[str]) -> None:

@@ -143,6 +143,16 @@ def test_what_a_run_has_not_is_left_out() -> None:
     assert "Calibration" not in page.text
 
 
+def test_changes_that_are_not_listed_are_counted() -> None:
+    metrics = sample_metrics()
+    assert "The error changed twice, by the detector ADWIN. Every chart over time marks the moments." in (
+        Outline(build(metrics)).text
+    )
+    metrics["changes_left_out"] = 5
+    said = "The error changed 7 times, by the detector ADWIN. Every chart over time marks the 2 that are the largest"
+    assert said in Outline(build(metrics)).text
+
+
 def test_a_run_without_any_label_has_a_page_too() -> None:
     metrics = sample_metrics(0)
     unknown: dict[str, Any] = {"error": None, "recent": None, "kappa": None, "kappa_temporal": None}
@@ -223,7 +233,7 @@ def test_text_stands_out_from_its_ground_in_light_and_dark() -> None:
 def test_the_figures_are_written_as_files(tmp_path: Path) -> None:
     names = {"labels": ["$x$", "_hidden", "流"], "members": ["$", "_", "a\nb"], "title": "_$"}
     written = figures(sample_metrics(30, names), tmp_path / "figures")
-    assert {path.stem for path in written} == {"error", "memory", "members", "confusion", "calibration"}
+    assert {path.stem for path in written} == {"error", "memory", "members", "means", "confusion", "calibration"}
     assert {path.suffix for path in written} == {".png", ".svg"}
     assert all(path.stat().st_size > 1000 for path in written)
 

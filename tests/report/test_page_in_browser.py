@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from tests.sample_metrics import sample_metrics
@@ -27,6 +28,7 @@ FLAGS = [
 ]
 WIDE = {"width": 1280, "height": 900}
 POINTS = 60
+SVG = "{http://www.w3.org/2000/svg}"
 TIME_CHARTS = ("error", "rate", "memory", "members", "mean0", "mean1")
 
 
@@ -185,13 +187,46 @@ def test_views_switch_and_the_theme_turns(opened: Any) -> None:
     assert min(page.evaluate(COLOURS_OF_EACH)) > 20
 
 
-@pytest.mark.parametrize("key", ["error", "members", "calibration"])
+def saved(page: Any, key: str, kind: str, folder: Path) -> bytes:
+    with page.expect_download() as download:
+        chart(page, key).locator(f"[data-{kind}]").click()
+    assert download.value.suggested_filename == f"thalweg-{key}.{kind}"
+    path = folder / f"saved.{kind}"
+    download.value.save_as(path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("key", ["error", "members", "mean0", "calibration"])
 def test_a_chart_is_saved_as_a_picture(opened: Any, tmp_path: Path, key: str) -> None:
     page = opened(sample_metrics(POINTS))
-    with page.expect_download() as download:
-        chart(page, key).locator("[data-png]").click()
-    path = tmp_path / "saved.png"
-    download.value.save_as(path)
-    assert download.value.suggested_filename == f"thalweg-{key}.png"
-    assert path.read_bytes().startswith(b"\x89PNG")
-    assert os.path.getsize(path) > 5000
+    picture = saved(page, key, "png", tmp_path)
+    assert picture.startswith(b"\x89PNG")
+    assert len(picture) > 5000
+    drawing = ElementTree.fromstring(saved(page, key, "svg", tmp_path))
+    assert drawing.tag == f"{SVG}svg"
+    titles = {"error": "Error over time", "members": "Whose voice counts", "mean0": "level"}
+    assert drawing.findtext(f"{SVG}title") == titles.get(key, "Calibration")
+    words = [text.text for text in drawing.iter(f"{SVG}text")]
+    legend = chart(page, key).locator(".u-label").all_inner_texts()[1:]  # without the row's
+    assert words[-len(legend) :] == legend
+    paths = [path.get("d", "") for path in drawing.iter(f"{SVG}path")]
+    assert len(paths) == len(legend) + (key == "calibration")  # and the dotted line of that
+    assert all(re.fullmatch(r"M[-\d. MLVHZ]+", path) for path in paths)
+    if key == "error":
+        assert {path.count("L") for path in paths} == {POINTS - 1}
+        assert words.count("1") == words.count("2") == 1  # the moments of change
+        height = float(drawing.find(f"{SVG}clipPath/{SVG}rect").get("height"))
+        heights = [float(point.split()[1]) for point in re.split("[ML]", paths[0])[1:]]
+        assert 0 <= min(heights) < max(heights) < height
+
+
+def test_a_drawing_shows_what_is_zoomed_to_and_any_name(opened: Any, tmp_path: Path) -> None:
+    name = "</text><script>&\u00e4"
+    page = opened(sample_metrics(POINTS, {"title": name}))
+    whole = saved(page, "error", "svg", tmp_path)
+    chart(page, "error").locator(".plot").focus()
+    page.keyboard.press("+")
+    page.wait_for_timeout(50)
+    drawing = saved(page, "error", "svg", tmp_path)
+    assert drawing != whole
+    assert name in [text.text for text in ElementTree.fromstring(drawing).iter(f"{SVG}text")]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 def compare(
     runs: Annotated[list[Path], typer.Argument(metavar="METRICS...", help="metrics.json of each run, or its folder.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the picture of ranks.")] = Path("thalweg-out"),
+    json: Annotated[bool, typer.Option("--json", help="Print all as JSON, and nothing else; draw nothing.")] = False,
 ) -> None:
     """Set runs side by side and test their differences.
 
@@ -32,6 +33,9 @@ def compare(
     from thalweg.run.recorded import gather, read_run
 
     sets = gather([read_run(path) for path in runs])
+    if json:
+        _print_json(sets)
+        return
     console = Console(markup=False, highlight=False)  # paths may hold brackets
     if len(sets) == 1:
         _side_by_side(console, sets[0], pairs(sets[0]))
@@ -39,6 +43,16 @@ def compare(
     ranks = ranking(sets)
     _ranked(console, sets, ranks)
     _draw(console, ranks, len(sets), out)
+
+
+def _print_json(sets: Sequence[DataSet]) -> None:
+    import json
+
+    from thalweg.run.comparing import pairs, ranking
+    from thalweg.run.comparison_json import comparison
+
+    found = comparison(sets, pairs=pairs(sets[0])) if len(sets) == 1 else comparison(sets, ranking=ranking(sets))
+    typer.echo(json.dumps(found, ensure_ascii=False, allow_nan=False))
 
 
 def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from thalweg.run.learning import Moment
+    from thalweg.run.learning import Moment, Run
 
 #: Seconds between lines, or between redrawings, of the live view.
 _PLAIN_SECONDS, _LIVE_SECONDS = 5.0, 0.2
@@ -52,11 +52,12 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", help="No live view.")] = False,
 ) -> None:
     """Learn a table of rows in time order; every row is answered before its label is learned."""
-    from thalweg.cli.folders import writable_folder
+    from thalweg.cli.folders import writable_file, writable_folder
     from thalweg.errors import InvalidParameter
     from thalweg.run.learning import CHECKPOINT, Run
     from thalweg.run.metrics import metrics_of
     from thalweg.run.options import RunOptions
+    from thalweg.run.stopping import Stopped, Stopping
 
     given: dict[str, Any] = {
         "source": source,
@@ -86,29 +87,53 @@ def run(
         raise InvalidParameter(
             f"{folder} holds a run that was cut off: go on with --resume, or choose another folder with --out"
         )
+    if figures:
+        from thalweg.report import style
+
+        style.require_matplotlib()
+    began = time.monotonic()
     begun = Run(options)
     existed = folder.exists()
-    writable_folder(folder)
-    try:
-        resumed = resume and begun.resume()
-        view = None if quiet or json else _View()
-        begun.go(view or _say_nothing, checkpoint_seconds)
+    model_file = Path(options.model_out) if options.model_out else folder / "model.thalweg"
+    view = None if quiet or json else _View()
+    with Stopping() as stopping:
+        try:
+            writable_folder(folder)
+            writable_file(model_file)
+            resumed = resume and begun.resume()
+            begun.go(view or _say_nothing, checkpoint_seconds, stopping)
+        except (Exception, Stopped) as error:
+            begun.leave_nothing_half_done(existed)
+            if not isinstance(error, Stopped):
+                raise
+            _tell_stopped(begun, view)
+            sys.exit(error.exit_code)
         if view is not None:
             view.close()
-    except Exception:
-        begun.leave_nothing_half_done(existed)
-        raise
-    metrics = metrics_of(begun)
-    begun.save_model(Path(options.model_out) if options.model_out else folder / "model.thalweg")
-    begun.write_metrics(metrics)
-    _write_report(metrics, folder, figures)
-    begun.forget_checkpoint()
+        metrics = metrics_of(begun)
+        begun.save_model(model_file)
+        begun.write_metrics(metrics)
+        _write_report(metrics, folder, figures)
+        begun.forget_checkpoint()
+    timing = {"seconds": time.monotonic() - began, "checkpoint_seconds": begun.checkpoint_seconds}
     if json:
         import json as json_module
 
-        typer.echo(json_module.dumps(metrics, ensure_ascii=False))
+        typer.echo(json_module.dumps(metrics | {"timing": timing}, ensure_ascii=False))
     else:
-        _tell(metrics, folder, resumed)
+        _tell(metrics, timing, folder, resumed)
+
+
+def _tell_stopped(begun: Run, view: _View | None) -> None:
+    from thalweg.run.learning import CHECKPOINT
+
+    if view is not None:
+        view.close()
+    if (begun.folder / CHECKPOINT).exists():
+        told = f"stopped after {begun.answered:,} rows; the same command with --resume goes on from there"
+    else:
+        told = "stopped before the first row"
+    typer.echo(f"thalweg: {told}", err=True)
 
 
 def _write_report(metrics: dict[str, Any], folder: Path, with_figures: bool) -> None:
@@ -123,7 +148,7 @@ def _write_report(metrics: dict[str, Any], folder: Path, with_figures: bool) -> 
         figures(as_metrics(metrics), folder / "figures")
 
 
-def _tell(metrics: dict[str, Any], folder: Path, resumed: bool) -> None:
+def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resumed: bool) -> None:
     from rich.console import Console
 
     from thalweg.report import tables
@@ -155,7 +180,9 @@ def _tell(metrics: dict[str, Any], folder: Path, resumed: bool) -> None:
         console.print(f"The error changed at row {shown}.", soft_wrap=True)
     console.print("\nColumns")
     console.print(tables.words(("column", "kind", "what is done"), metrics["columns"]))
-    console.print(f"\nReport: {folder / 'report.html'}", soft_wrap=True)
+    share = timing["checkpoint_seconds"] / timing["seconds"]
+    console.print(f"\n{timing['seconds']:,.1f} s, {share:.1%} of them for checkpoints.")
+    console.print(f"Report: {folder / 'report.html'}", soft_wrap=True)
 
 
 def _say_nothing(moment: Moment) -> None:

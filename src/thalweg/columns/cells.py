@@ -1,4 +1,8 @@
-"""Cells of a column: which are missing, and what the others are as numbers, times or names."""
+"""Cells of a column: which are missing, and what the others are as numbers, times or names.
+
+A truth value is not a number, whether it stands in a table as a word or as a type of its own: ``true`` in a column of
+numbers is a bad cell, as any other word is.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from thalweg.sources.texts import as_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,6 +60,9 @@ def numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
         values = _from_text(column)
     elif column.null_count == len(column):
         return np.full(len(column), np.nan)
+    elif pa.types.is_boolean(column.type):
+        at, cell = next((at, cell) for at, cell in enumerate(as_text(column).to_pylist()) if cell is not None)
+        raise BadCell(at, f"{cell!r} is not a number")
     else:
         try:
             values = pc.cast(column, pa.float64(), safe=False)
@@ -63,7 +72,8 @@ def numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
     infinite = np.isinf(found) | (np.abs(found) > 1e50)
     if infinite.any():
         at = int(infinite.argmax())
-        raise BadCell(at, f"{column[at].as_py()!r} is beyond the numbers that can be learned")
+        cell = as_text(column.slice(at, 1))[0].as_py()
+        raise BadCell(at, f"{cell!r} is beyond the numbers that can be learned")
     return found
 
 
@@ -93,6 +103,17 @@ def is_number(cell: str) -> bool:
     return "_" not in cell
 
 
+def is_time(cell: str) -> bool:
+    """Whether a cell can be read as a time."""
+    import pyarrow as pa
+
+    try:
+        moments(pa.chunked_array([[cell]], pa.string()))
+    except BadCell:
+        return False
+    return True
+
+
 def moments(column: pa.ChunkedArray) -> NDArray[np.datetime64]:
     """A column as times, to the microsecond, NaT where one is missing; `BadCell` names the first that is none."""
     import pyarrow as pa
@@ -100,6 +121,8 @@ def moments(column: pa.ChunkedArray) -> NDArray[np.datetime64]:
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
+    if pa.types.is_primitive(column.type) and not pa.types.is_temporal(column.type):
+        column = as_text(column)  # a number or a truth value: to be named as in a file of text
     if is_text(column):
         column = trimmed(column)
         try:
@@ -135,15 +158,4 @@ def _moments_with_zones(column: pa.ChunkedArray) -> Any:
 
 def names(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column as text, null where a value is missing; whole numbers are written without a point."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_floating(column.type):
-        whole = pc.cast(pc.floor(column), pa.int64(), safe=False)
-        same = pc.equal(pc.cast(whole, pa.float64()), pc.cast(column, pa.float64()))
-        column = pc.if_else(same, pc.cast(whole, pa.string()), pc.cast(column, pa.string()))
-    elif not is_text(column):
-        column = pc.cast(column, pa.string())
-    return trimmed(column)
+    return trimmed(as_text(column))

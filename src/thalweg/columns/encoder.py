@@ -89,6 +89,11 @@ class Encoder:
             wrong += [(at, "the value is missing") for at in places if at not in seen]
         return values, wrong
 
+    def feature_names(self) -> tuple[str, ...]:
+        """All features, in their order, with the categories that were seen by their names."""
+        named = (feature for column in self.plan.columns for feature in column.named_features())
+        return (*named, self.plan.feature_names[-1])
+
     def state(self) -> dict[str, Any]:
         """All that was remembered, as JSON holds it."""
         return {column.name: column.state() for column in self.plan.columns}

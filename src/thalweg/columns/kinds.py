@@ -43,6 +43,10 @@ class Column(ABC):
     def encode(self, parsed: Any, out: Floats, *, learn: bool) -> None:
         """Write the features of each row; with ``learn`` remember what was seen."""
 
+    def named_features(self) -> tuple[str, ...]:
+        """The features, by what is known of them by now."""
+        return self.features
+
     def state(self) -> dict[str, Any]:
         """What was remembered, as JSON holds it."""
         return {}
@@ -130,6 +134,11 @@ class CategoryColumn(Column):
         out[:] = 0.0
         known = np.flatnonzero(slot >= 0)
         out[known, slot[known]] = 1.0
+
+    def named_features(self) -> tuple[str, ...]:
+        """Each category by its name, once it was seen."""
+        seen = tuple(f"{self.name} = {category}" for category in self.categories)
+        return (*seen, *self.features[len(seen) :])
 
     def state(self) -> dict[str, Any]:
         """The categories, in the order in which they came."""

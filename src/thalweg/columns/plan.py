@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg.columns.cells import MISSING, BadCell, is_number, is_text, moments, names, numbers, trimmed
+from thalweg.columns.cells import MISSING, BadCell, is_number, is_text, is_time, moments, names, numbers, trimmed
 from thalweg.columns.kinds import CategoryColumn, Column, NumberColumn, TimeColumn
 from thalweg.errors import InvalidInput
 
@@ -137,7 +137,12 @@ def _settle(name: str, column: pa.ChunkedArray, *, categorical: bool) -> Column 
     try:
         values = numbers(column)
     except BadCell:
-        return _time(name, column) or _dirty_number(name, column) or _category(name, column, declared=False)
+        return (
+            _time(name, column)
+            or _dirty_number(name, column)
+            or _dirty_time(name, column)
+            or _category(name, column, declared=False)
+        )
     if pa.types.is_temporal(column.type):
         return _time(name, column) or "left out: its times cannot be read"
     return NumberColumn(name, indicator=bool(np.isnan(values).any()))
@@ -150,6 +155,17 @@ def _time(name: str, column: pa.ChunkedArray) -> Column | None:
         return None
     known = found[~np.isnat(found)]
     return TimeColumn(name, hours=bool((known != known.astype("datetime64[D]")).any()))
+
+
+def _dirty_time(name: str, column: pa.ChunkedArray) -> Column | None:
+    """Times with some cells that are none, for which their rows are bad; categories do not look like times."""
+    import pyarrow as pa
+
+    distinct = names(column).drop_null().unique().to_pylist()
+    times = [cell for cell in distinct if is_time(cell)]
+    if len(times) <= len(distinct) / 2:
+        return None
+    return _time(name, pa.chunked_array([times], pa.string()))
 
 
 def _dirty_number(name: str, column: pa.ChunkedArray) -> Column | None:

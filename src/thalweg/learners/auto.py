@@ -42,6 +42,7 @@ from thalweg.learners.bank import (
     BANK_RIDGE,
     BANK_SHARPNESS,
     handicaps,
+    remembered_means,
     remembered_rows,
 )
 from thalweg.learners.contract import StreamClassifier, WithProbabilities
@@ -161,6 +162,10 @@ class AutoClassifier(WithProbabilities, StreamClassifier):
 
     def _has_bank(self) -> bool:
         return bool(self.n_features_in_ <= WIDEST_BANK)
+
+    def _class_means(self) -> Floats | None:
+        core = self._learned_core()
+        return remembered_means(core.state(), core.shares(), name="member0_") if self._has_bank() else None
 
     @property
     def members_(self) -> tuple[str, ...]:

@@ -36,3 +36,12 @@ def remembered_rows(state: Mapping[str, NDArray[Any]], shares: Floats, name: str
     """How many rows of each class a bank remembers, by the shares of its rates; ``name`` is the bank's in the state."""
     rates = np.maximum(BANK_RATES, 1.0 / (state[f"{name}rows"][0] + 1.0))
     return np.asarray(state[f"{name}counts"][:, : len(rates)] / rates @ (shares / shares.sum()))
+
+
+def remembered_means(state: Mapping[str, NDArray[Any]], shares: Floats, name: str = "") -> Floats:
+    """The mean of each class by the shares of a bank's rates, in the units of the rows before they were scaled."""
+    shares = shares[: len(BANK_RATES)]
+    means = state[f"{name}means"]
+    by_rate = means.reshape(len(means), -1, 8)[:, :, : len(BANK_RATES)]  # lanes of eight, of which one is idle
+    deviations = np.sqrt(state["scaler_variance"])
+    return np.asarray(by_rate @ (shares / shares.sum()) * deviations + state["scaler_mean"])

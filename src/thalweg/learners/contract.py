@@ -68,6 +68,10 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
     def _keeps_class_means(self) -> bool:
         return False
 
+    def _class_means(self) -> Floats | None:
+        """The mean of each class in the units of the rows, to look at; None for learners that keep none."""
+        return None
+
     @property
     def _keeps_covariance(self) -> bool:
         return False

@@ -92,6 +92,9 @@ class HiraokaLDA(WithRate, StreamClassifier):
     def _keeps_class_means(self) -> bool:
         return True
 
+    def _class_means(self) -> Floats:
+        return np.asarray(self._learned_core().state()["means"])
+
     @property
     def axes_(self) -> Floats:
         """The transformation A, one column per axis."""

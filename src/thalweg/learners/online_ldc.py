@@ -42,7 +42,15 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.bank import BANK_DISCOUNT, BANK_RATES, BANK_RIDGE, BANK_SHARPNESS, handicaps, remembered_rows
+from thalweg.learners.bank import (
+    BANK_DISCOUNT,
+    BANK_RATES,
+    BANK_RIDGE,
+    BANK_SHARPNESS,
+    handicaps,
+    remembered_means,
+    remembered_rows,
+)
 from thalweg.learners.contract import StreamClassifier, WithProbabilities, WithRate
 from thalweg.learners.rows import Floats
 from thalweg.rates import Rate, as_rate
@@ -158,6 +166,12 @@ class OnlineLDC(WithProbabilities, WithRate, StreamClassifier):
     @property
     def _keeps_class_means(self) -> bool:
         return not self._is_bank
+
+    def _class_means(self) -> Floats:
+        if not self._is_bank:
+            return self.means_
+        core = self._learned_core()
+        return remembered_means(core.state(), core.shares())
 
     @property
     def _keeps_covariance(self) -> bool:

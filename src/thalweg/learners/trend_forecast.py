@@ -128,6 +128,10 @@ class TrendForecast(WithProbabilities, WithRate, StreamClassifier):
             raise InvalidParameter.of("TrendForecast", "window", 'be an integer >= 2 or "auto"', self.window)
         return (int(self.window),)
 
+    def _class_means(self) -> Floats:
+        state = self._learned_core().state()
+        return np.asarray(state["means"] + state.get("origin", 0.0))
+
     @property
     def windows_(self) -> tuple[int, ...]:
         """The windows in use."""

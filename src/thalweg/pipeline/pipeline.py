@@ -170,6 +170,14 @@ class ClassifierPipeline(StreamPipeline, StreamClassifier):
             learned[-1] = _learned_elsewhere(self._core, learned[-1])
         return learned
 
+    def _class_means(self) -> Floats | None:
+        *before, last = self._learned_steps()
+        known = isinstance(last, StreamClassifier) and all(hasattr(step, "inverse_transform") for step in before)
+        means = last._class_means() if known else None
+        for step in reversed(before) if means is not None else ():
+            means = step.inverse_transform(means)
+        return means
+
     @property
     def rate_(self) -> float:
         """The learning rate of the last step, where it has one."""

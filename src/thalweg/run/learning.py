@@ -28,6 +28,7 @@ from thalweg.learners.majority import MajorityClass
 from thalweg.learners.no_change import NoChange
 from thalweg.run import checkpoint
 from thalweg.run.ahead import one_ahead
+from thalweg.run.class_means import MeanWatch
 from thalweg.run.drift import ChangeDetector
 from thalweg.run.models import make_model
 from thalweg.run.names import Codes, Names
@@ -35,6 +36,7 @@ from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
 from thalweg.run.schedule import Schedule, Waiting, Work
 from thalweg.run.scoreboard import Scoreboard
+from thalweg.run.stopping import Stopped, Stopping
 from thalweg.run.traces import trace_of
 from thalweg.sources import Chunk, chunks, open_source
 from thalweg.store import dumps, loads
@@ -72,30 +74,46 @@ class Run:
         self.schedule = Schedule(delay=options.delay, timed=options.label_time is not None)
         self.board = Scoreboard()
         self.detector = ChangeDetector()
+        self.watch = MeanWatch()
         self.encoder: Encoder | None = None
         self.chunks_done = 0
         self.read = self.answered = self.learned = self.unlabelled = self.skipped = 0
         self.complaints: list[str] = []
+        #: Spent on checkpoints so far, since this process began.
+        self.checkpoint_seconds = 0.0
         self.folder = Path(options.out)
         self.predictions: PredictionsFile | None = None
 
     # ------------------------------------------------------------------ the loop
 
-    def go(self, tell: Callable[[Moment], None] = lambda moment: None, checkpoint_seconds: float | None = None) -> None:
-        """Work through the source, from where the last checkpoint was; the next one comes after so many seconds."""
+    def go(
+        self,
+        tell: Callable[[Moment], None] = lambda moment: None,
+        checkpoint_seconds: float | None = None,
+        stopping: Stopping | None = None,
+    ) -> None:
+        """Work through the source, from where the last checkpoint was; the next one comes after so many seconds.
+
+        Asked to stop, a last checkpoint is written and `Stopped` goes on to the caller.
+        """
+        stopping = stopping or Stopping()
         self.folder.mkdir(parents=True, exist_ok=True)
         due = time.monotonic() + (_EVERY_SECONDS if checkpoint_seconds is None else checkpoint_seconds)
         try:
             for chunk in itertools.islice(self._chunks(), self.chunks_done, None):
-                self._take(chunk)
-                self.chunks_done += 1
-                tell(Moment(self.answered, self.board, self.board.seen.get("rate"), self.source.share))
-                if time.monotonic() >= due and self.predictions is not None:
-                    began = time.monotonic()
-                    self._checkpoint()
-                    now = time.monotonic()
-                    pause = max(_EVERY_SECONDS, _TIMES_ITS_COST * (now - began))
-                    due = now + (pause if checkpoint_seconds is None else checkpoint_seconds)
+                with stopping.unbroken():
+                    self._take(chunk)
+                    self.chunks_done += 1
+                    tell(Moment(self.answered, self.board, self.board.seen.get("rate"), self.source.share))
+                    if time.monotonic() >= due and self.predictions is not None:
+                        took = self._checkpoint()
+                        pause = max(_EVERY_SECONDS, _TIMES_ITS_COST * took)
+                        due = time.monotonic() + (pause if checkpoint_seconds is None else checkpoint_seconds)
+            stopping.finish()
+        except Stopped:
+            if self.predictions is not None:
+                self._checkpoint()
+            raise
         finally:
             if self.predictions is not None:
                 self.predictions.close()
@@ -139,6 +157,8 @@ class Run:
             has_label = has_label & (label_time != _NEVER)
         number = np.arange(self.answered + 1, self.answered + len(labels) + 1)
         self._complain(encoded.bad)
+        if self.answered == 0:
+            self.watch.choose(encoded.X, np.where(has_label, labels, ""))
         self.answered += len(labels)
         self.unlabelled += int((~has_label).sum())
         work = self.schedule.plan(encoded.X, labels, has_label, number, now, label_time)
@@ -207,7 +227,7 @@ class Run:
         return answered
 
     def _score(self, work: Work, answered: dict[str, NDArray[Any]]) -> None:
-        self.board.seen = trace_of(self.model)
+        self.board.seen = trace_of(self.model) | self.watch.look(self.model)
         rows = work.learned
         self.learned += len(rows)
         mistakes = self.board.add(
@@ -224,7 +244,9 @@ class Run:
 
     # ------------------------------------------------------------------ checkpoints
 
-    def _checkpoint(self) -> None:
+    def _checkpoint(self) -> float:
+        """Write one; the seconds it took."""
+        began = time.monotonic()
         assert self.encoder is not None
         assert self.predictions is not None
         arrays: dict[str, NDArray[Any]] = {}
@@ -242,11 +264,15 @@ class Run:
             "names": self.names.known,
             "board": self.board.state(),
             "detector": self.detector.state(),
+            "watch": self.watch.state(),
             "clock": self.schedule.clock,
             "predictions": self.predictions.synced(),
         }
         models = {name: dumps(model) for name, model in {"model": self.model, **self.baselines}.items()}
         checkpoint.write(self.folder / CHECKPOINT, plain, arrays, models)
+        took = time.monotonic() - began
+        self.checkpoint_seconds += took
+        return took
 
     def resume(self) -> bool:
         """Go back to the last checkpoint, if there is one."""
@@ -270,6 +296,7 @@ class Run:
         self.names = Names(plain["names"])
         self.board.restore(plain["board"])
         self.detector.restore(plain["detector"])
+        self.watch.restore(plain["watch"])
         self.schedule.clock = int(plain["clock"])
         if "X" in arrays:
             answered = {name[9:]: values for name, values in arrays.items() if name.startswith("answered ")}

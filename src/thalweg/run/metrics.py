@@ -8,6 +8,7 @@ import numpy as np
 
 from thalweg import __version__
 from thalweg.report.page.content import SCHEMA
+from thalweg.run.class_means import means_as_series
 from thalweg.run.learning import Run
 from thalweg.run.models import MODELS
 from thalweg.run.traces import as_series
@@ -20,6 +21,10 @@ def metrics_of(run: Run) -> dict[str, Any]:
     board, options = run.board, run.options
     counts = board.confusion[0]
     order = sorted(np.flatnonzero(counts.any(axis=1)).tolist(), key=["", *run.names.known].__getitem__)
+    names = run.encoder.feature_names()
+    watched = [names[at] for at in run.watch.features]
+    curve = board.curve()
+    means = means_as_series(curve["rows"], board.traces, watched, getattr(run.model, "horizon", None))
     return {
         "schema": SCHEMA,
         "run": {
@@ -41,13 +46,14 @@ def metrics_of(run: Run) -> dict[str, Any]:
         },
         "verdict": {name: blocks.interval() for name, blocks in board.blocks.items()},
         "scores": {name: board.score(name) for name in ("model", "no_change", "majority")},
-        "curve": board.curve() | as_series(board.traces),
+        "curve": curve | as_series(board.traces) | {"means": means},
         "confusion": {
             "classes": [run.names.known[i - 1] for i in order],
             "counts": [[int(counts[i, j]) for j in order] for i in order],
         },
         "calibration": board.calibration(),
         "changes": run.detector.changes(),
+        "changes_left_out": run.detector.left_out,
         "columns": [list(line) for line in run.encoder.plan.describe()],
         "model": {
             "name": options.model,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from thalweg.sources.block import BadRow, Block
+from thalweg.sources.texts import as_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,7 +49,7 @@ class Chunk:
 
         arrays = [chunk for piece in self.pieces for chunk in piece.column(name).chunks]
         if len({array.type for array in arrays}) > 1:
-            arrays = [array.cast(pa.string()) for array in arrays]
+            arrays = [as_text(array) for array in arrays]
         return pa.chunked_array(arrays)
 
     def positions(self) -> list[int]:

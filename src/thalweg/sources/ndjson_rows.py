@@ -8,12 +8,12 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from typing import Any
 
 from thalweg.errors import InvalidInput
 from thalweg.sources.block import BadRow, Block
 from thalweg.sources.pieces import utf8_pieces
+from thalweg.sources.texts import WHOLE, written
 
 #: Lines that say which keys are columns, and lines of a block after them.
 _FIRST_LINES, _LINES = 1000, 4096
@@ -74,19 +74,15 @@ def _block(lines: Iterable[str], columns: list[str], name: str, first: int) -> B
 
 
 def _column(values: list[Any]) -> Any:
-    """Numbers where all are numbers, else text: the plan of the columns decides what it means."""
+    """Numbers where all are numbers and keep all their digits, else text: the plan decides what it means."""
     import pyarrow as pa
 
     kinds = {type(value) for value in values if value is not None}
-    if kinds <= {int, float}:
-        with suppress(OverflowError):  # a whole number beyond all floats stays text, and is named as a bad cell
-            if float not in kinds and all(value is None or abs(value) < 2**63 for value in values):
-                return pa.array(values)
-            return pa.array([None if value is None else float(value) for value in values], type=pa.float64())
+    largest = max((abs(value) for value in values if type(value) is int), default=0)
+    if kinds <= {int} and largest < 2**63:
+        return pa.array(values)
+    if kinds <= {int, float} and largest <= WHOLE:
+        return pa.array([None if value is None else float(value) for value in values], type=pa.float64())
     if kinds == {bool} or kinds == {str}:
         return pa.array(values)
-    return pa.array([None if value is None else _text(value) for value in values], type=pa.string())
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    return pa.array([None if value is None else written(value) for value in values], type=pa.string())

@@ -91,10 +91,11 @@ class Errors(TypedDict):
 class Means(TypedDict):
     """Where the class means went, for some of the features."""
 
+    rows: list[int]  # those of the points at which the model was looked at
     features: list[str]
     classes: dict[str, list[Series]]  # by label: for each feature, a value for each point
-    ahead: NotRequired[int | None]  # rows from the last point to the forecast
-    forecast: NotRequired[dict[str, list[Known]] | None]  # by label: for each feature
+    ahead: NotRequired[int | None]  # how many rows ahead each forecast looked
+    forecast: NotRequired[dict[str, list[Series]] | None]  # as `classes`, what was expected at each point
 
 
 class Curve(TypedDict):
@@ -158,6 +159,7 @@ class Metrics(TypedDict):
     confusion: Confusion
     calibration: Calibration | None  # null without probabilities
     changes: list[Change]
+    changes_left_out: NotRequired[int]  # further ones, too small to be among the most that are kept
     columns: list[tuple[str, str, str]]  # name, kind, treatment
     model: Model
 

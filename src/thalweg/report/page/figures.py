@@ -1,4 +1,4 @@
-"""The main figures of a run as files, PNG and SVG, for slides and papers."""
+"""The figures of a run as files, PNG and SVG, for slides and papers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.report import calibration, class_memory, confusion_matrix, member_weights, over_time, style
+from thalweg.report import calibration, class_memory, confusion_matrix, mean_paths, member_weights, over_time, style
 from thalweg.report.page.answers import merged_confusion
 from thalweg.report.page.content import Metrics, Series, as_metrics
 from thalweg.report.page.series import MOST_CLASSES, frequent_classes, members
@@ -64,6 +64,21 @@ def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
             smoothed = {style.label(line.name): _array(line.values) for line in committee.views[0].lines}
             at = np.array(committee.rows, dtype=np.int64)
             yield "members", member_weights.draw(at, smoothed, title=f"{what}: whose voice counts", changes=changes)
+        means = curve.get("means")
+        if means:
+            at = np.array(means["rows"], dtype=np.int64)
+            forecast = means.get("forecast")
+            yield (
+                "means",
+                mean_paths.draw(
+                    at,
+                    means["features"],
+                    _paths(means["classes"]),
+                    _paths(forecast) if forecast else None,
+                    title=f"{what}: where the class means went{', forecasts dashed' if forecast else ''}",
+                    changes=changes,
+                ),
+            )
     if metrics["rows"]["scored"]:
         classes, counts = merged_confusion(metrics)
         yield "confusion", confusion_matrix.draw(classes, counts, title="Confusion, in % of each truth")
@@ -76,3 +91,7 @@ def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
 
 def _array(values: Series) -> NDArray[np.float64]:
     return np.array(values, dtype=np.float64)
+
+
+def _paths(by_class: dict[str, list[Series]]) -> dict[str, NDArray[np.float64]]:
+    return {label: np.array(values, dtype=np.float64) for label, values in by_class.items()}

@@ -48,11 +48,15 @@ def figure(
     if caption:
         words.append(tag("p", caption))
     reset = [tag("button", "Reset zoom", type="button", data_reset=True, hidden=True)] if zooms else []
-    save = tag("button", "Save as PNG", type="button", data_png=True, aria_label=f"Save “{title}” as PNG")
+    spoken_save = f"Save “{title}” as"
+    save = [
+        tag("button", "PNG", type="button", data_png=True, aria_label=f"{spoken_save} PNG", title="Save as PNG"),
+        tag("button", "SVG", type="button", data_svg=True, aria_label=f"{spoken_save} SVG", title="Save as SVG"),
+    ]
     spoken = f"Chart: {title}. Arrow keys walk along."
     return tag(
         "figure",
-        tag("figcaption", tag("div", *words), tag("div", *reset, save, class_="tools")),
+        tag("figcaption", tag("div", *words), tag("div", *reset, *save, class_="tools")),
         _switch(views) if len(views) > 1 else Markup(""),
         tag("div", class_="plot", tabindex="0", role="group", aria_label=spoken),
         tag("p", class_="unseen", aria_live="polite", data_spoken=True),

@@ -1,7 +1,7 @@
 """One HTML page that tells how a run went: self-contained, from disk, without any network.
 
 All assets are written into the page. A content security policy lets nothing in from outside and no script run but the
-two that are ours, by their hashes, so that even a flaw in escaping would have no effect.
+three that are ours, by their hashes, so that even a flaw in escaping would have no effect.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def build(metrics: Mapping[str, Any]) -> str:
     The same metrics give the same page.
     """
     content = as_metrics(metrics)
-    scripts = _asset("uplot/uPlot.iife.min.js"), _asset("charts.js")
+    scripts = _asset("uplot/uPlot.iife.min.js"), _asset("pictures.js"), _asset("charts.js")
     filled = {
         "title": joined([f"{content['run']['target']} in {content['run']['source']} – thalweg"]),
         "policy": _policy(scripts),
@@ -43,7 +43,8 @@ def build(metrics: Mapping[str, Any]) -> str:
         "licence": _licence(),
         "data": _for_script(_chart_data(content)),
         "library": scripts[0],
-        "script": scripts[1],
+        "pictures": scripts[1],
+        "script": scripts[2],
     }
     return Template(_asset("page.html")).substitute(filled)
 

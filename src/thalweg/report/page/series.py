@@ -16,7 +16,7 @@ _Value = TypeVar("_Value", int, Known)
 MOST_CLASSES = 8
 MOST_MEMBERS = 15
 #: Points of a small chart, and of one with many curves.
-_SMALL_POINTS = 200
+_SMALL_POINTS = 140
 _MEMBER_POINTS = 300
 #: Points that a committee's shares are averaged over, as a part of all.
 _SMOOTHED = 1 / 60
@@ -33,7 +33,6 @@ class Line:
     look: str
     shade: float = 0.0
     dashed: bool = False
-    forecast: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,7 @@ class Chart:
             "small": self.small,
             "fromZero": self.from_zero,
             "lines": [
-                {key: getattr(line, key) for key in ("name", "look", "shade", "dashed", "forecast")}
-                for line in self.views[0].lines
+                {key: getattr(line, key) for key in ("name", "look", "shade", "dashed")} for line in self.views[0].lines
             ],
             "views": [
                 [[_drawn(value, self.unit) for value in line.values] for line in view.lines] for view in self.views
@@ -188,25 +186,21 @@ def mean_charts(metrics: Metrics) -> list[Chart]:
     if not means or not metrics["curve"]["rows"]:
         return []
     shown = [label for label in means["classes"] if label in frequent_classes(metrics, MOST_CLASSES)]
-    return [_mean(metrics, means, at, shown) for at in range(len(means["features"]))]
+    return [_mean(means, at, shown) for at in range(len(means["features"]))]
 
 
-def _mean(metrics: Metrics, means: Means, feature: int, shown: list[str]) -> Chart:
-    rows = _thinned(metrics["curve"]["rows"], _SMALL_POINTS)
-    ahead, forecast = means.get("ahead"), means.get("forecast")
+def _mean(means: Means, feature: int, shown: list[str]) -> Chart:
+    forecast = means.get("forecast") or {}
     lines: list[Line] = []
     for at, label in enumerate(shown):
-        values, look = _thinned(means["classes"][label][feature], _SMALL_POINTS), f"c{at % COLOURS}"
-        if not ahead or not forecast:
-            lines.append(Line(label, values, look))
-            continue
-        lines.append(Line(label, [*values, None], look))
-        path: Series = [*[None] * (len(rows) - 1), values[-1], forecast[label][feature]]
-        lines.append(Line(f"{label}, forecast", path, look, dashed=True, forecast=True))
-    if ahead and forecast:
-        rows = [*rows, rows[-1] + ahead]
-    name = means["features"][feature]
+        look = f"c{at % COLOURS}"
+        lines.append(Line(label, _thinned(means["classes"][label][feature], _SMALL_POINTS), look))
+        if label in forecast:
+            path = _thinned(forecast[label][feature], _SMALL_POINTS)
+            lines.append(Line(f"{label}, forecast", path, look, dashed=True))
+    rows = _thinned(means["rows"], _SMALL_POINTS)
     view = View("", tuple(lines))
+    name = means["features"][feature]
     return Chart(f"mean{feature}", name, "", "number", rows, (view,), small=True, from_zero=False)
 
 

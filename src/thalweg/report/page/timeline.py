@@ -30,18 +30,20 @@ def timeline(metrics: Metrics) -> Markup:
     return joined(
         [
             section(error.key, error.title, _figure(error), hint),
-            _changes(metrics["changes"]),
+            _changes(metrics["changes"], metrics.get("changes_left_out", 0)),
             *(section(chart.key, chart.title, _figure(chart)) for chart in others),
             _class_means(metrics),
         ]
     )
 
 
-def _changes(changes: Sequence[Change]) -> Markup:
+def _changes(changes: Sequence[Change], left_out: int) -> Markup:
     title = "Moments of change"
     if not changes:
         return section("changes", title, tag("p", "None: the error showed no change beyond chance."))
-    said = {1: "once", 2: "twice"}.get(len(changes), f"{count(len(changes))} times")
+    total = len(changes) + left_out
+    said = {1: "once", 2: "twice"}.get(total, f"{count(total)} times")
+    marked = "the moments" if not left_out else f"the {count(len(changes))} that are the largest or the latest"
     lines = [
         (str(at), count(change["row"]), percent(change["before"]), percent(change["after"]))
         for at, change in enumerate(changes[:_MOST_CHANGES], start=1)
@@ -50,7 +52,7 @@ def _changes(changes: Sequence[Change]) -> Markup:
     return section(
         "changes",
         title,
-        tag("p", f"The error changed {said}, by the detector ADWIN. Every chart over time marks the moments."),
+        tag("p", f"The error changed {said}, by the detector ADWIN. Every chart over time marks {marked}."),
         table(("", "row", "error before", "error after"), lines, caption=title, numbers=True),
         *([tag("p", f"And {count(more)} more.", class_="note")] if more else []),
     )
@@ -61,10 +63,10 @@ def _class_means(metrics: Metrics) -> Markup:
     if not small:
         return Markup("")
     means = metrics["curve"].get("means")
-    ahead = means.get("ahead") if means else None
-    text = "The mean of each class, feature by feature, as the model holds it."
-    if ahead:
-        text += f" Dashed: the forecast for {count(ahead)} rows after the end."
+    text = "The mean of each class as the model held it, for the features that told the first rows’ classes apart best."
+    if means and means.get("forecast"):
+        ahead = means.get("ahead") or 1
+        text += f" Dashed: where it expected the mean {'in the next row' if ahead == 1 else f'{count(ahead)} rows on'}."
     grid = tag("div", *(_figure(chart) for chart in small), class_="grid")
     return section("means", "Where the class means went", tag("p", text, class_="note"), grid)
 

@@ -101,12 +101,9 @@
     ticks: { show: false },
     ...extra,
   });
-  // Without a cursor the legend tells the last point that is no forecast.
+  // Without a cursor the legend tells the last point.
   const idleLegend = (plot) => {
-    if (plot.legend.idx != null) return;
-    let idx = plot.data[0].length - 1;
-    while (idx > 0 && plot.data[1][idx] == null) idx -= 1;
-    plot.setLegend({ idx }, false);
+    if (plot.legend.idx == null) plot.setLegend({ idx: plot.data[0].length - 1 }, false);
   };
   const widthOf = (place) => Math.max(240, Math.floor(place.clientWidth));
   const heightOf = (spec, width) => (spec.small ? 220 : width < 560 ? 240 : 320);
@@ -126,10 +123,7 @@
       const base = {
         label: line.name,
         stroke,
-        value: (plot, _, at, idx) => {
-          const values = spec.views[view][at - 1];
-          return tell(line.forecast ? values[values.length - 1] : values[idx]);
-        },
+        value: (plot, _, at, idx) => tell(spec.views[view][at - 1][idx]),
         points: { show: spec.rows.length < 3 },
       };
       if (spec.stacked) return { ...base, width: 0, fill: stroke, points: { show: false } };
@@ -231,48 +225,6 @@
     );
   };
 
-  // ---- a chart as a picture: title, canvas and legend on the page's ground
-  const save = ({ spec, plot }) => {
-    const ratio = devicePixelRatio;
-    const source = plot.ctx.canvas;
-    const keys = plot.series.slice(1).filter((line) => line.show);
-    const picture = document.createElement("canvas");
-    const ctx = picture.getContext("2d");
-    const place = (draw) => {
-      ctx.font = font(13 * ratio);
-      let x = 16 * ratio;
-      let y = 48 * ratio + source.height;
-      for (const key of keys) {
-        const needed = ctx.measureText(key.label).width + 44 * ratio;
-        if (x + needed > source.width && x > 16 * ratio) [x, y] = [16 * ratio, y + 22 * ratio];
-        if (draw) draw(key, x, y);
-        x += needed;
-      }
-      return y + 22 * ratio;
-    };
-    picture.width = source.width;
-    picture.height = place();
-    ctx.fillStyle = colour("ground");
-    ctx.fillRect(0, 0, picture.width, picture.height);
-    ctx.fillStyle = colour("ink");
-    ctx.font = "600 " + font(17 * ratio);
-    ctx.fillText(spec.title, 16 * ratio, 26 * ratio);
-    ctx.drawImage(source, 0, 36 * ratio);
-    place((key, x, y) => {
-      ctx.fillStyle = key._stroke || (typeof key.stroke === "function" ? key.stroke(plot) : key.stroke);
-      ctx.fillRect(x, y - 6 * ratio, 16 * ratio, 4 * ratio);
-      ctx.fillStyle = colour("ink");
-      ctx.fillText(key.label, x + 22 * ratio, y);
-    });
-    picture.toBlob((blob) => {
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(blob);
-      link.download = `thalweg-${spec.key}.png`;
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-    }, "image/png");
-  };
-
   // ---- keyboard: arrows walk, + and - zoom, Escape returns
   const keyed = (entry) => (event) => {
     const { plot, figure, overTime: zooms } = entry;
@@ -325,7 +277,9 @@
         const box = plot.over.getBoundingClientRect();
         plot.setCursor({ left: event.clientX - box.left, top: event.clientY - box.top });
       });
-      figure.querySelector("[data-png]").onclick = () => save(entry);
+      const look = { colour, font, changes: data.changes };
+      figure.querySelector("[data-png]").onclick = () => pictures.png(entry, look);
+      figure.querySelector("[data-svg]").onclick = () => pictures.svg(entry, look);
       const reset = figure.querySelector("[data-reset]");
       if (reset) {
         reset.hidden = true;
