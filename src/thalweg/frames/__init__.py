@@ -1,0 +1,1 @@
+"""TABLES OF OTHER LIBRARIES: pandas, polars and Arrow as rows, without a copy where memory allows it."""

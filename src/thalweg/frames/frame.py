@@ -1,0 +1,105 @@
+"""A table of any library as rows are read from it: where they lie, if they lie in rows, else in one pass.
+
+A data frame keeps columns together and a learner reads rows. The pass from one to the other goes over as many rows at
+a time as fit into a processor's cache, so each cell is read and written once, and no column is copied as a whole.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.errors import InvalidInput
+
+Floats: TypeAlias = NDArray[np.float64]
+
+#: Cells in flight: 256 kB of them, about a level-2 cache.
+_CELLS = 1 << 15
+
+
+class Frame(ABC):
+    """A table with named columns; a subclass for each library says how its columns are read."""
+
+    #: The table itself, of a kind that scikit-learn takes names from.
+    native: Any
+
+    @property
+    @abstractmethod
+    def names(self) -> list[Any]:
+        """The names of the columns; pandas allows others than words."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """The number of rows."""
+
+    @abstractmethod
+    def in_place(self) -> Floats | None:
+        """The table as rows without a copy; None where its memory is laid out otherwise."""
+
+    @abstractmethod
+    def columns(self, start: int, stop: int) -> Iterator[NDArray[Any]]:
+        """Each column of these rows as numbers, NaN for a null; ValueError or TypeError where it holds none."""
+
+    @abstractmethod
+    def is_null(self, row: int, column: int) -> bool:
+        """Whether a cell holds nothing at all, as opposed to NaN."""
+
+    @abstractmethod
+    def sliced(self, start: int, stop: int) -> Any:
+        """These rows as a table of the same library."""
+
+    @abstractmethod
+    def column(self, name: Any) -> Any:
+        """One column as the library's own series."""
+
+    @abstractmethod
+    def without(self, name: Any) -> Any:
+        """The table of all other columns."""
+
+    def rows(self, name: str = "X") -> Floats:
+        """The whole table in rows; `InvalidInput` names the first column that holds no numbers."""
+        shape = (len(self), len(self.names))
+        if 0 in shape:
+            return np.empty(shape)
+        there = self.in_place()
+        if there is not None:
+            return there
+        rows = np.empty(shape)
+        step = max(1, _CELLS // shape[1])
+        for start in range(0, shape[0], step):
+            stop = min(start + step, shape[0])
+            self._copy(start, stop, rows[start:stop], name)
+        return rows
+
+    def _copy(self, start: int, stop: int, out: Floats, name: str) -> None:
+        done = 0
+        try:
+            with np.errstate(
+                over="ignore"
+            ):  # a wider float may not fit: it becomes infinity, which is refused by place
+                for values in self.columns(start, stop):
+                    out[:, done] = values
+                    done += 1
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"{name} must hold numbers, column {self.names[done]!r} does not: {error}") from error
+
+
+def row_major(X: NDArray[Any]) -> Floats:
+    """An array of numbers in rows: itself where it is so already, else one copy.
+
+    >>> row_major(np.array([[1, 2], [3, 4]], dtype=np.int8, order="F"))
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    if X.flags.c_contiguous and X.dtype == np.float64:
+        return X
+    rows = np.empty(X.shape)
+    step = max(1, _CELLS // X.shape[1])
+    with np.errstate(over="ignore"):
+        for start in range(0, len(X), step):
+            rows[start : start + step] = X[start : start + step]
+    return rows

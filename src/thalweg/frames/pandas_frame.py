@@ -1,0 +1,87 @@
+"""pandas: columns in blocks of one type, and types with a missing value of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.frames.frame import Floats, Frame
+
+
+class PandasFrame(Frame):
+    """A ``pandas.DataFrame``.
+
+    >>> import pandas as pd
+    >>> frame = PandasFrame(pd.DataFrame({"price": [1, 2], "up": [True, False]}))
+    >>> frame.names, frame.rows().tolist()
+    (['price', 'up'], [[1.0, 1.0], [2.0, 0.0]])
+    """
+
+    def __init__(self, native: Any) -> None:
+        self.native = native
+
+    @property
+    def names(self) -> list[Any]:
+        """The names of the columns."""
+        return list(self.native.columns)
+
+    def __len__(self) -> int:
+        return len(self.native)
+
+    def in_place(self) -> Floats | None:
+        """The one block of a frame of float64 made from an array in rows, or a single column."""
+        width = self.native.shape[1]
+        if not all(kind == np.float64 for kind in self.native.dtypes):
+            return None
+        if width > 1 and self.native.iloc[:, 0].to_numpy().strides != (8 * width,):
+            return None  # columns of other blocks, or of a block in columns
+        values: Floats = self.native.to_numpy()
+        return values if values.flags.c_contiguous else None
+
+    def columns(self, start: int, stop: int) -> Iterator[NDArray[Any]]:
+        """Each column; text is read as a number, as NumPy would read it."""
+        for place in range(self.native.shape[1]):
+            column = self.native.iloc[start:stop, place]
+            if column.dtype.kind not in "biufO":
+                raise TypeError(f"it holds {column.dtype}")
+            if isinstance(column.dtype, np.dtype):
+                yield column.to_numpy()
+            else:
+                yield column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+    def is_null(self, row: int, column: int) -> bool:
+        """Whether the cell is None or ``pandas.NA``."""
+        cell = self.native.iat[row, column]
+        return cell is None or type(cell).__name__ == "NAType"
+
+    def sliced(self, start: int, stop: int) -> Any:
+        """These rows."""
+        return self.native.iloc[start:stop]
+
+    def column(self, name: Any) -> Any:
+        """One column as a Series."""
+        return self.native[name]
+
+    def without(self, name: Any) -> Any:
+        """All other columns."""
+        return self.native.drop(columns=[name])
+
+
+def values_of(series: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """A Series' values, and where one is missing; None where none is, or where NaN says so itself."""
+    import pandas as pd
+
+    kind = series.dtype
+    if isinstance(kind, np.dtype) and kind.kind != "O":
+        return np.asarray(series), None
+    missing = np.asarray(pd.isna(series))
+    if missing.any():
+        return np.asarray(series, dtype=object), missing
+    if isinstance(kind, pd.CategoricalDtype):
+        codes = series.cat.codes if hasattr(series, "cat") else series.codes
+        return values_of(kind.categories)[0].take(np.asarray(codes)), None
+    of_numbers = kind.kind in "biuf" and hasattr(series, "to_numpy")
+    return (series.to_numpy(dtype=getattr(kind, "numpy_dtype", None)) if of_numbers else np.asarray(series)), None

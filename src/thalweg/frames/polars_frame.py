@@ -1,0 +1,74 @@
+"""polars: Arrow's columns in polars' own hands, so pyarrow is not needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.frames.frame import Floats, Frame
+
+
+class PolarsFrame(Frame):
+    """A ``polars.DataFrame``."""
+
+    def __init__(self, native: Any) -> None:
+        self.native = native
+
+    @property
+    def names(self) -> list[Any]:
+        """The names of the columns."""
+        return list(self.native.columns)
+
+    def __len__(self) -> int:
+        return len(self.native)
+
+    def in_place(self) -> Floats | None:
+        """A single column of float64."""
+        if self.native.width != 1 or self.native.to_series(0).dtype != _types().Float64:
+            return None
+        column: Floats = self.native.to_series(0).to_numpy()
+        return column.reshape(-1, 1)
+
+    def columns(self, start: int, stop: int) -> Iterator[NDArray[Any]]:
+        """Each column."""
+        polars = _types()
+        for column in self.native.slice(start, stop - start).iter_columns():
+            kind = column.dtype
+            if kind.is_decimal() or kind in (polars.Boolean, polars.Null):
+                yield column.cast(polars.Float64).to_numpy()
+            elif kind.is_numeric():
+                yield column.to_numpy()
+            else:
+                raise TypeError(f"it holds {kind}")
+
+    def is_null(self, row: int, column: int) -> bool:
+        """Whether the cell is null."""
+        return self.native[row, column] is None
+
+    def sliced(self, start: int, stop: int) -> Any:
+        """These rows."""
+        return self.native.slice(start, stop - start)
+
+    def column(self, name: Any) -> Any:
+        """One column as a Series."""
+        return self.native.get_column(name)
+
+    def without(self, name: Any) -> Any:
+        """All other columns."""
+        return self.native.drop(name)
+
+
+def values_of(series: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """A Series' values, and where one is null; None where none is."""
+    if series.null_count():
+        return np.array(series.to_list(), dtype=object), series.is_null().to_numpy()
+    return series.to_numpy(), None
+
+
+def _types() -> Any:
+    import polars
+
+    return polars
