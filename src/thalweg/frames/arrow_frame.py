@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, MissingExtra
-from thalweg.frames.frame import Floats, Frame
+from thalweg.frames.frame import Floats, Frame, InParts
+
+_ROWS_READ = 1 << 16
 
 
 class ArrowFrame(Frame):
@@ -38,35 +41,42 @@ class ArrowFrame(Frame):
         values: Floats = column.chunk(0).to_numpy()
         return values.reshape(-1, 1)
 
-    def columns(self, start: int, stop: int) -> Iterator[NDArray[Any]]:
+    def columns(self) -> Iterator[NDArray[Any] | InParts]:
         """Each column, a dictionary by its values."""
         import pyarrow as pa
 
-        for column in self.native.slice(start, stop - start).itercolumns():
-            kind = column.type
-            if pa.types.is_dictionary(kind):
-                kind = kind.value_type
-            if pa.types.is_boolean(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind) or kind != column.type:
-                column = column.cast(kind).cast(pa.float64())
-            elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        for column in self.native.itercolumns():
+            kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+            plain = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+            if not (plain or pa.types.is_boolean(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)):
                 raise TypeError(f"it holds {kind}")
-            yield column.to_numpy()
+            if plain and kind == column.type and not column.null_count and column.num_chunks == 1:
+                yield column.chunk(0).to_numpy()
+            else:
+                yield InParts(partial(_as_floats, column, kind))
 
     def is_null(self, row: int, column: int) -> bool:
         """Whether the cell is null."""
         return not self.native.column(column)[row].is_valid
 
-    def sliced(self, start: int, stop: int) -> Any:
+    def sliced(self, start: int, stop: int) -> Self:
         """These rows."""
-        return self.native.slice(start, stop - start)
+        return type(self)(self.native.slice(start, stop - start))
 
     def column(self, name: Any) -> Any:
         """One column as a ChunkedArray."""
         return self.native.column(name)
 
-    def without(self, name: Any) -> Any:
-        """All other columns."""
-        return self.native.drop_columns([name])
+    def select(self, names: list[Any]) -> Any:
+        """These columns."""
+        return self.native.select(names)
+
+
+def _as_floats(column: Any, kind: Any, start: int, stop: int) -> Floats:
+    import pyarrow as pa
+
+    values: Floats = column.slice(start, stop - start).cast(kind).cast(pa.float64(), safe=False).to_numpy()
+    return values
 
 
 def table_of(X: Any) -> Any:
@@ -80,6 +90,29 @@ def table_of(X: Any) -> Any:
         return X.read_all() if isinstance(X, pa.RecordBatchReader) else pa.table(X)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise InvalidInput(f"a {type(X).__name__} cannot be read as a table of Arrow: {error}") from error
+
+
+def batches_of(stream: Any) -> Iterator[Any]:
+    """The record batches of a data set, a reader, or a stranger's stream, one after the other."""
+    pa = _pyarrow(stream)
+    if hasattr(stream, "scanner"):
+        yield from stream.scanner(**_little_at_a_time(stream)).to_reader()
+    elif isinstance(stream, pa.RecordBatchReader):
+        yield from stream
+    elif hasattr(stream, "__arrow_c_stream__"):
+        yield from pa.RecordBatchReader.from_stream(stream)
+    else:
+        yield from table_of(stream).to_batches()
+
+
+def _little_at_a_time(dataset: Any) -> dict[str, Any]:
+    """How to scan a data set in little memory; left to itself pyarrow reads far ahead, and Parquet files as a whole."""
+    from pyarrow.dataset import ParquetFragmentScanOptions
+
+    options = {"batch_size": _ROWS_READ, "use_threads": False, "batch_readahead": 1, "fragment_readahead": 1}
+    if getattr(getattr(dataset, "format", None), "default_extname", None) == "parquet":
+        options["fragment_scan_options"] = ParquetFragmentScanOptions(pre_buffer=False)
+    return options
 
 
 def schema_table_of(X: Any) -> Any:

@@ -7,8 +7,8 @@ a time as fit into a processor's cache, so each cell is read and written once, a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,8 @@ from thalweg.errors import InvalidInput
 
 Floats: TypeAlias = NDArray[np.float64]
 
-#: Cells in flight: 256 kB of them, about a level-2 cache.
-_CELLS = 1 << 15
+#: Cells in flight: 1 MB of them, about a level-2 cache.
+_CELLS = 1 << 17
 
 
 class Frame(ABC):
@@ -41,24 +41,24 @@ class Frame(ABC):
         """The table as rows without a copy; None where its memory is laid out otherwise."""
 
     @abstractmethod
-    def columns(self, start: int, stop: int) -> Iterator[NDArray[Any]]:
-        """Each column of these rows as numbers, NaN for a null; ValueError or TypeError where it holds none."""
+    def columns(self) -> Iterator[NDArray[Any] | InParts]:
+        """Each column as numbers, NaN for a null: an array where it lies as one, else converted part by part."""
 
     @abstractmethod
     def is_null(self, row: int, column: int) -> bool:
         """Whether a cell holds nothing at all, as opposed to NaN."""
 
     @abstractmethod
-    def sliced(self, start: int, stop: int) -> Any:
-        """These rows as a table of the same library."""
+    def sliced(self, start: int, stop: int) -> Self:
+        """These rows."""
 
     @abstractmethod
     def column(self, name: Any) -> Any:
         """One column as the library's own series."""
 
     @abstractmethod
-    def without(self, name: Any) -> Any:
-        """The table of all other columns."""
+    def select(self, names: list[Any]) -> Any:
+        """These columns as a table of the same library."""
 
     def rows(self, name: str = "X") -> Floats:
         """The whole table in rows; `InvalidInput` names the first column that holds no numbers."""
@@ -68,24 +68,38 @@ class Frame(ABC):
         there = self.in_place()
         if there is not None:
             return there
-        rows = np.empty(shape)
-        step = max(1, _CELLS // shape[1])
-        for start in range(0, shape[0], step):
-            stop = min(start + step, shape[0])
-            self._copy(start, stop, rows[start:stop], name)
-        return rows
-
-    def _copy(self, start: int, stop: int, out: Floats, name: str) -> None:
         done = 0
         try:
-            with np.errstate(
-                over="ignore"
-            ):  # a wider float may not fit: it becomes infinity, which is refused by place
-                for values in self.columns(start, stop):
-                    out[:, done] = values
-                    done += 1
+            columns = []
+            for column in self.columns():
+                columns.append(column)
+                done += 1
+            rows = np.empty(shape)
+            step = max(1, _CELLS // shape[1])
+            with np.errstate(over="ignore"):  # a wider float that does not fit becomes infinity, refused by its place
+                for start in range(0, shape[0], step):
+                    part = rows[start : start + step]
+                    for done, column in enumerate(columns):
+                        part[:, done] = column[start : start + step]
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"{name} must hold numbers, column {self.names[done]!r} does not: {error}") from error
+        return rows
+
+
+class InParts:
+    """A column that is converted as much at a time as is asked for.
+
+    Parameters
+    ----------
+    convert : function of start and stop
+        Gives those values as an array of numbers.
+    """
+
+    def __init__(self, convert: Callable[[int, int], NDArray[Any]]) -> None:
+        self._convert = convert
+
+    def __getitem__(self, part: slice) -> NDArray[Any]:
+        return self._convert(part.start, part.stop)
 
 
 def row_major(X: NDArray[Any]) -> Floats:

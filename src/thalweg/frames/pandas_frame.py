@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.frames.frame import Floats, Frame
+from thalweg.frames.frame import Floats, Frame, InParts
 
 
 class PandasFrame(Frame):
@@ -41,33 +42,38 @@ class PandasFrame(Frame):
         values: Floats = self.native.to_numpy()
         return values if values.flags.c_contiguous else None
 
-    def columns(self, start: int, stop: int) -> Iterator[NDArray[Any]]:
+    def columns(self) -> Iterator[NDArray[Any] | InParts]:
         """Each column; text is read as a number, as NumPy would read it."""
         for place in range(self.native.shape[1]):
-            column = self.native.iloc[start:stop, place]
+            column = self.native.iloc[:, place]
             if column.dtype.kind not in "biufO":
                 raise TypeError(f"it holds {column.dtype}")
             if isinstance(column.dtype, np.dtype):
                 yield column.to_numpy()
             else:
-                yield column.to_numpy(dtype=np.float64, na_value=np.nan)
+                yield InParts(partial(_as_floats, column.array))
 
     def is_null(self, row: int, column: int) -> bool:
         """Whether the cell is None or ``pandas.NA``."""
         cell = self.native.iat[row, column]
         return cell is None or type(cell).__name__ == "NAType"
 
-    def sliced(self, start: int, stop: int) -> Any:
+    def sliced(self, start: int, stop: int) -> Self:
         """These rows."""
-        return self.native.iloc[start:stop]
+        return type(self)(self.native.iloc[start:stop])
 
     def column(self, name: Any) -> Any:
         """One column as a Series."""
         return self.native[name]
 
-    def without(self, name: Any) -> Any:
-        """All other columns."""
-        return self.native.drop(columns=[name])
+    def select(self, names: list[Any]) -> Any:
+        """These columns."""
+        return self.native[names]
+
+
+def _as_floats(column: Any, start: int, stop: int) -> Floats:
+    values: Floats = column[start:stop].to_numpy(dtype=np.float64, na_value=np.nan)
+    return values
 
 
 def values_of(series: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.frames.frame import Floats, Frame
+from thalweg.frames.frame import Floats, Frame, InParts
 
 
 class PolarsFrame(Frame):
@@ -32,33 +33,39 @@ class PolarsFrame(Frame):
         column: Floats = self.native.to_series(0).to_numpy()
         return column.reshape(-1, 1)
 
-    def columns(self, start: int, stop: int) -> Iterator[NDArray[Any]]:
+    def columns(self) -> Iterator[NDArray[Any] | InParts]:
         """Each column."""
         polars = _types()
-        for column in self.native.slice(start, stop - start).iter_columns():
+        for column in self.native.iter_columns():
             kind = column.dtype
-            if kind.is_decimal() or kind in (polars.Boolean, polars.Null):
-                yield column.cast(polars.Float64).to_numpy()
-            elif kind.is_numeric():
-                yield column.to_numpy()
-            else:
+            to_cast = kind.is_decimal() or kind in (polars.Boolean, polars.Null)
+            if not (to_cast or kind.is_numeric()):
                 raise TypeError(f"it holds {kind}")
+            if to_cast or column.null_count() or column.n_chunks() > 1:
+                yield InParts(partial(_as_floats, column))
+            else:
+                yield column.to_numpy()
 
     def is_null(self, row: int, column: int) -> bool:
         """Whether the cell is null."""
         return self.native[row, column] is None
 
-    def sliced(self, start: int, stop: int) -> Any:
+    def sliced(self, start: int, stop: int) -> Self:
         """These rows."""
-        return self.native.slice(start, stop - start)
+        return type(self)(self.native.slice(start, stop - start))
 
     def column(self, name: Any) -> Any:
         """One column as a Series."""
         return self.native.get_column(name)
 
-    def without(self, name: Any) -> Any:
-        """All other columns."""
-        return self.native.drop(name)
+    def select(self, names: list[Any]) -> Any:
+        """These columns."""
+        return self.native.select(names)
+
+
+def _as_floats(column: Any, start: int, stop: int) -> Floats:
+    values: Floats = column.slice(start, stop - start).cast(_types().Float64).to_numpy()
+    return values
 
 
 def values_of(series: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:

@@ -43,9 +43,19 @@ def is_arrow_table(X: Any) -> bool:
     return hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
 
 
+def is_in_memory(X: Any) -> bool:
+    """Whether X is a table with all its rows, as opposed to a stream of them."""
+    return _is(X, "pandas", "DataFrame") or _is(X, "polars", "DataFrame", "LazyFrame") or _is_arrow(X)
+
+
+def reads_once(X: Any) -> bool:
+    """Whether the rows of X are gone once they were read."""
+    return _is(X, "pyarrow", "RecordBatchReader")
+
+
 def with_names(X: Any) -> Any:
     """Something with X's column names, of a kind that scikit-learn reads them from; X itself where it is such."""
-    if is_arrow_table(X) and not _is(X, "pandas", "DataFrame") and not _is(X, "polars", "DataFrame"):
+    if is_arrow_table(X) and (_is_arrow(X) or not is_in_memory(X)):
         return arrow_frame.schema_table_of(X)
     return X
 
@@ -79,7 +89,7 @@ def as_array(y: Any) -> Any:
 def sliced(X: Any, start: int, stop: int) -> Any:
     """Rows of an array or of a frame of any library, as what they are of."""
     frame = frame_of(X)
-    return X[start:stop] if frame is None else frame.sliced(start, stop)
+    return X[start:stop] if frame is None else frame.sliced(start, stop).native
 
 
 def _values(y: Any) -> NDArray[Any] | Any:
@@ -96,6 +106,10 @@ def _values(y: Any) -> NDArray[Any] | Any:
         column = "" if named is None else f", column {named!r}"
         raise InvalidInput(f"y must hold a value for every row, got a missing one at row {missing.argmax()}{column}")
     return values
+
+
+def _is_arrow(X: Any) -> bool:
+    return _is(X, "pyarrow", "Table", "RecordBatch")
 
 
 def _is_series(X: Any) -> bool:
