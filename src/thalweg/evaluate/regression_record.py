@@ -31,6 +31,14 @@ class RegressionRecord:
         The truth and the model's answers.
     running_mean, no_change : arrays shaped like y
         The two answers every model must beat: the mean of the targets before, and the target before; 0 at first.
+
+    Examples
+    --------
+    >>> from thalweg import OnlineLinearRegression
+    >>> from thalweg.streams import LinearResponse
+    >>> (record,) = prequential_regression(OnlineLinearRegression(), LinearResponse(seed=1), rows=10)
+    >>> len(record), record.answers.shape, float(record.answers[0])
+    (10, (10,), 0.0)
     """
 
     start: int
