@@ -23,6 +23,7 @@ from thalweg import (
 from thalweg.errors import InvalidInput
 from thalweg.learners.rows import as_rows
 from thalweg.store import dumps
+from thalweg.streams import Table
 
 pl = pytest.importorskip("polars")
 
@@ -115,6 +116,14 @@ def test_a_classifier_takes_a_frame_in_every_method(frame):
     assert named.score(frame(X), WORDS) == plain.score(X, WORDS)
     assert named._core.state().keys() == plain._core.state().keys()
     assert all((array == plain._core.state()[key]).all() for key, array in named._core.state().items())
+
+
+@frames
+def test_a_frame_is_a_stream(frame):
+    stream = Table(frame(X), pl.Series(WORDS))
+    assert stream.feature_names == tuple(NAMES)
+    assert stream.classes.tolist() == ["down", "up"]
+    assert (stream.take()[0] == X).all()
 
 
 @frames
