@@ -29,7 +29,7 @@ class ArrowFrame(Frame):
     def __len__(self) -> int:
         return int(self.native.num_rows)
 
-    def in_place(self) -> Floats | None:
+    def as_it_lies(self) -> NDArray[Any] | None:
         """A single column of float64 in one piece."""
         import pyarrow as pa
 

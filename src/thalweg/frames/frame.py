@@ -37,8 +37,8 @@ class Frame(ABC):
         """The number of rows."""
 
     @abstractmethod
-    def in_place(self) -> Floats | None:
-        """The table as rows without a copy; None where its memory is laid out otherwise."""
+    def as_it_lies(self) -> NDArray[Any] | None:
+        """The table as one array of numbers without a copy, in whatever order; None where it does not lie as one."""
 
     @abstractmethod
     def columns(self) -> Iterator[NDArray[Any] | InParts]:
@@ -65,9 +65,9 @@ class Frame(ABC):
         shape = (len(self), len(self.names))
         if 0 in shape:
             return np.empty(shape)
-        there = self.in_place()
-        if there is not None:
-            return there
+        whole = self.as_it_lies()
+        if whole is not None:
+            return row_major(whole)
         done = 0
         try:
             columns = []

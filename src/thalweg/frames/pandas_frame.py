@@ -32,15 +32,18 @@ class PandasFrame(Frame):
     def __len__(self) -> int:
         return len(self.native)
 
-    def in_place(self) -> Floats | None:
-        """The one block of a frame of float64 made from an array in rows, or a single column."""
-        width = self.native.shape[1]
-        if not all(kind == np.float64 for kind in self.native.dtypes):
+    def as_it_lies(self) -> NDArray[Any] | None:
+        """The one block of a frame whose columns are of one type, in rows or in columns."""
+        rows, width = self.native.shape
+        kinds = set(self.native.dtypes)
+        if len(kinds) > 1 or not all(isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in kinds):
             return None
-        if width > 1 and self.native.iloc[:, 0].to_numpy().strides != (8 * width,):
-            return None  # columns of other blocks, or of a block in columns
-        values: Floats = self.native.to_numpy()
-        return values if values.flags.c_contiguous else None
+        first, last = (self.native.iloc[:, place].to_numpy() for place in (0, -1))
+        apart = (last.ctypes.data - first.ctypes.data) // first.itemsize
+        in_rows = first.strides == (width * first.itemsize,) and apart == width - 1
+        in_columns = first.flags.c_contiguous and apart == (width - 1) * rows
+        values: NDArray[Any] | None = self.native.to_numpy() if in_rows or in_columns else None
+        return values
 
     def columns(self) -> Iterator[NDArray[Any] | InParts]:
         """Each column; text is read as a number, as NumPy would read it."""

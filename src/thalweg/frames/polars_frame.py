@@ -26,7 +26,7 @@ class PolarsFrame(Frame):
     def __len__(self) -> int:
         return len(self.native)
 
-    def in_place(self) -> Floats | None:
+    def as_it_lies(self) -> NDArray[Any] | None:
         """A single column of float64."""
         if self.native.width != 1 or self.native.to_series(0).dtype != _types().Float64:
             return None
