@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from thalweg.on_first_use import on_first_use
+
 if TYPE_CHECKING:
     from thalweg.learners import (
         AutoClassifier,
@@ -66,6 +68,7 @@ _PACKAGES = (
     "errors",
     "evaluate",
     "experiments",
+    "frames",
     "kernels",
     "learners",
     "pipeline",
@@ -77,14 +80,11 @@ _PACKAGES = (
 )
 
 
+_load = on_first_use(__name__, _HOMES)
+
+
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        value = getattr(importlib.import_module(_HOMES[name]), name)
-        globals()[name] = value
-        return value
-    if name in _PACKAGES:
-        return importlib.import_module(f"thalweg.{name}")
-    raise AttributeError(f"module 'thalweg' has no attribute {name!r}")
+    return importlib.import_module(f"thalweg.{name}") if name in _PACKAGES else _load(name)
 
 
 def __dir__() -> list[str]:

@@ -16,13 +16,38 @@ A message is one sentence of one form: what, whose, the rule, what was received.
 
 from __future__ import annotations
 
+__all__ = [
+    "DataUnavailable",
+    "Diverging",
+    "InvalidInput",
+    "InvalidParameter",
+    "MissingExtra",
+    "ModelFileError",
+    "ThalwegError",
+]
+
 
 class ThalwegError(Exception):
-    """The root: catch it to catch all of ours."""
+    """The root: catch it to catch all of ours.
+
+    >>> from thalweg import OnlineLDC
+    >>> try:
+    ...     OnlineLDC(rate=2.0).fit([[0.0], [1.0]], [0, 1])
+    ... except ThalwegError as error:
+    ...     print(type(error).__name__)
+    InvalidParameter
+    """
 
 
 class InvalidParameter(ThalwegError, ValueError):
-    """An argument breaks its rule."""
+    """An argument breaks its rule.
+
+    >>> from thalweg import OnlineLDC
+    >>> OnlineLDC(counts="some").fit([[0.0], [1.0]], [0, 1])
+    Traceback (most recent call last):
+        ...
+    thalweg.errors.InvalidParameter: The 'counts' parameter of OnlineLDC must be "hard" or "soft", got 'some'.
+    """
 
     @classmethod
     def of(cls, owner: str, name: str, rule: str, got: object) -> InvalidParameter:
@@ -35,19 +60,45 @@ class InvalidParameter(ThalwegError, ValueError):
 
 
 class InvalidInput(ThalwegError, ValueError):
-    """Rows or labels that cannot be used; nothing was learned from the call."""
+    """Rows or labels that cannot be used; nothing was learned from the call.
+
+    >>> from thalweg import OnlineLDC
+    >>> OnlineLDC().fit([[0.0], [float("nan")]], [0, 1])
+    Traceback (most recent call last):
+        ...
+    thalweg.errors.InvalidInput: X must hold finite numbers within ±1e+50, got NaN at row 1, column 0
+    """
 
 
 class DataUnavailable(ThalwegError, FileNotFoundError):
-    """A data set is neither on disk nor to be had."""
+    """A data set is neither on disk nor to be had.
+
+    >>> from thalweg.frames import chunks
+    >>> list(chunks("nowhere.parquet", "label"))
+    Traceback (most recent call last):
+        ...
+    thalweg.errors.DataUnavailable: there is no file nowhere.parquet
+    """
 
 
 class ModelFileError(ThalwegError, ValueError):
-    """A file that is not one of our models, or is damaged."""
+    """A file that is not one of our models, or is damaged.
+
+    >>> from thalweg.store import loads
+    >>> try:
+    ...     loads(b"not a model")
+    ... except ModelFileError:
+    ...     print("refused")
+    refused
+    """
 
 
 class MissingExtra(ThalwegError, ImportError):
-    """An optional library is not installed."""
+    """An optional library is not installed.
+
+    >>> issubclass(MissingExtra, ImportError)
+    True
+    """
 
     @classmethod
     def of(cls, library: str, extra: str, purpose: str) -> MissingExtra:
@@ -60,4 +111,13 @@ class MissingExtra(ThalwegError, ImportError):
 
 
 class Diverging(UserWarning):
-    """A gradient step would have thrown the model far off; it was cut and the model stays finite."""
+    """A gradient step would have thrown the model far off; it was cut and the model stays finite.
+
+    >>> import warnings
+    >>> from thalweg import OnlineLinearRegression
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     model = OnlineLinearRegression(rate=10.0).partial_fit([[9.0], [9.0], [9.0]], [1.0, 2.0, 3.0])
+    >>> told[0].category.__name__
+    'Diverging'
+    """

@@ -23,6 +23,8 @@ from typing import TypeAlias
 
 from thalweg.errors import InvalidParameter
 
+__all__ = ["Constant", "ErrorDriven", "InverseSqrt", "Rate", "as_rate"]
+
 #: What the compiled loop is told: kind, starting value, window.
 RateCode: TypeAlias = tuple[int, float, int]
 

@@ -38,6 +38,8 @@ from thalweg.files import write_atomically
 from thalweg.learners import sklearn_state
 from thalweg.learners.estimator import StreamEstimator
 
+__all__ = ["dumps", "load", "loads", "read_notes", "save"]
+
 PROTOCOL = 1
 _ELSEWHERE = "elsewhere"
 _CLASSES: dict[str, type[StreamEstimator]] = {
@@ -67,7 +69,15 @@ def save(model: StreamEstimator, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model, of whatever class it was, from a file written by `save`."""
+    """Read a model, of whatever class it was, from a file written by `save`.
+
+    >>> import tempfile
+    >>> from thalweg import NoChange, load, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(NoChange().learn_one([0.0], "dry"), f"{folder}/model.thalweg")
+    ...     load(f"{folder}/model.thalweg").predict_one([1.0])
+    'dry'
+    """
     try:
         content = Path(path).read_bytes()
     except OSError as error:
@@ -76,7 +86,12 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def dumps(model: StreamEstimator, notes: dict[str, Any] | None = None) -> bytes:
-    """A model as bytes; equal models with equal notes give equal bytes."""
+    """A model as bytes; equal models with equal notes give equal bytes.
+
+    >>> from thalweg import NoChange
+    >>> dumps(NoChange().learn_one([0.0], "dry")) == dumps(NoChange().learn_one([0.0], "dry"))
+    True
+    """
     name = type(model).__name__
     if _CLASSES.get(name) is not type(model):
         raise ModelFileError(f"a {name} cannot be saved: only {', '.join(sorted(_CLASSES))} can")
@@ -98,7 +113,16 @@ def dumps(model: StreamEstimator, notes: dict[str, Any] | None = None) -> bytes:
 
 
 def read_notes(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The notes kept with a model in a file; empty where there are none."""
+    """The notes kept with a model in a file; empty where there are none.
+
+    >>> import pathlib, tempfile
+    >>> from thalweg import NoChange
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "model.thalweg")
+    ...     _ = path.write_bytes(dumps(NoChange(), notes={"trained on": "prices.csv"}))
+    ...     read_notes(path)
+    {'trained on': 'prices.csv'}
+    """
     try:
         content = Path(path).read_bytes()
     except OSError as error:
@@ -111,7 +135,12 @@ def read_notes(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def loads(content: bytes, name: str = "this model") -> Any:
-    """The model that `dumps` turned into these bytes."""
+    """The model that `dumps` turned into these bytes.
+
+    >>> from thalweg import NoChange
+    >>> loads(dumps(NoChange().learn_one([0.0], "dry"))).predict_one([1.0])
+    'dry'
+    """
     header, arrays = _open(content, name)
     if header.get("protocol") != PROTOCOL:
         raise ModelFileError(

@@ -11,6 +11,7 @@ from sklearn.base import is_regressor
 
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.record import NO_ANSWER, Codes, encode
+from thalweg.learners.rows import as_rows
 from thalweg.streams.stream import Floats, Labels
 
 #: One of our learners, or any scikit-learn classifier with ``partial_fit``.
@@ -29,8 +30,8 @@ class Answers(NamedTuple):
 class Asker(Protocol):
     """Puts each row to the model, then teaches it the row's label."""
 
-    def __call__(self, X: Floats, y: Labels) -> Answers:
-        """Answers given before the labels were learned."""
+    def __call__(self, X: Any, y: Labels) -> Answers:
+        """Answers given before the labels were learned; X may be a frame."""
 
 
 def asker_of(owner: str, model: Model, classes: Labels, *, with_proba: bool, delay: int = 0) -> Asker:
@@ -69,7 +70,7 @@ class _CompiledAsker:
         self._classes = classes
         self._with_proba = with_proba
 
-    def __call__(self, X: Floats, y: Labels) -> Answers:
+    def __call__(self, X: Any, y: Labels) -> Answers:
         unanswered = 1 if knows_no_class(self._model) else 0
         labels, proba, rate, weights = self._model.predict_then_learn(
             X, y, with_proba=self._with_proba, with_rate=True, with_weights=True
@@ -91,9 +92,9 @@ class _LateAsker:
         self._delay = delay
         self._waiting: deque[tuple[Floats, Any]] = deque()
 
-    def __call__(self, X: Floats, y: Labels) -> Answers:
+    def __call__(self, X: Any, y: Labels) -> Answers:
         given: list[Any] = []
-        for x, label in zip(X, y.tolist(), strict=True):
+        for x, label in zip(as_rows(X, self._model, "X"), y.tolist(), strict=True):
             given.append(self._model.predict_one(x))
             self._waiting.append((x, label))
             if len(self._waiting) > self._delay:
@@ -111,7 +112,8 @@ class _RowwiseAsker:
         self._classes = classes
         self._with_proba = with_proba and hasattr(model, "predict_proba")
 
-    def __call__(self, X: Floats, y: Labels) -> Answers:
+    def __call__(self, X: Any, y: Labels) -> Answers:
+        X = as_rows(X, self._model, "X")
         codes = np.full(len(y), NO_ANSWER, dtype=np.int64)
         proba = np.full((len(y), len(self._classes)), 1.0 / len(self._classes)) if self._with_proba else None
         for row in range(len(y)):

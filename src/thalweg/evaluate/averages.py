@@ -29,7 +29,13 @@ class RunningMean(Protocol):
 
 @dataclass(frozen=True)
 class Cumulative:
-    """All rows so far, each with the same weight."""
+    """All rows so far, each with the same weight.
+
+    >>> running = Cumulative().begin()
+    >>> running.push(np.array([[5.0], [1.0], [3.0]]))
+    >>> running.mean()
+    array([3.])
+    """
 
     def begin(self) -> RunningMean:
         """An empty running mean."""

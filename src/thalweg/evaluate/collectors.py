@@ -30,6 +30,13 @@ class Scores(NamedTuple, Generic[Value]):
     """Every metric of one answerer: numbers in a summary, arrays over time in a curve.
 
     The last two are None for an answerer without probabilities.
+
+    >>> from thalweg import NoChange
+    >>> from thalweg.evaluate import prequential, summarise
+    >>> from thalweg.streams import Table
+    >>> summary = summarise(prequential(NoChange(), Table([[0.0]] * 4, ["a", "a", "b", "b"])))
+    >>> summary.model.error, summary.no_change.log_loss
+    (0.5, None)
     """
 
     error: Value
@@ -40,7 +47,15 @@ class Scores(NamedTuple, Generic[Value]):
 
 
 class Summary(NamedTuple):
-    """Scores at the end of a stream, the baselines alongside."""
+    """Scores at the end of a stream, the baselines alongside.
+
+    >>> from thalweg import OnlineLDC
+    >>> from thalweg.evaluate import prequential, summarise
+    >>> from thalweg.streams import Stagger
+    >>> summary = summarise(prequential(OnlineLDC(0.9), Stagger(seed=1)))
+    >>> summary.rows, summary.rate, summary.model.error < summary.majority.error
+    (120, 0.9, True)
+    """
 
     rows: int
     model: Scores[float]
@@ -50,7 +65,15 @@ class Summary(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """Scores over time, the baselines alongside; ``rows`` is how many rows had been seen at each point."""
+    """Scores over time, the baselines alongside; ``rows`` is how many rows had been seen at each point.
+
+    >>> from thalweg import OnlineLDC
+    >>> from thalweg.evaluate import curve, prequential
+    >>> from thalweg.streams import Stagger
+    >>> over_time = curve(prequential(OnlineLDC(0.9), Stagger(seed=1)), every=40)
+    >>> over_time.rows.tolist(), over_time.model.error.shape
+    ([40, 80, 120], (3,))
+    """
 
     rows: Codes
     model: Scores[Floats]
@@ -66,6 +89,17 @@ class Meter:
     ----------
     average : Cumulative, Windowed or Fading
         Over which rows, and with which weights.
+
+    Examples
+    --------
+    >>> from thalweg import NoChange
+    >>> from thalweg.evaluate import prequential
+    >>> from thalweg.streams import Table
+    >>> meter = Meter()
+    >>> for record in prequential(NoChange(), Table([[0.0]] * 4, ["a", "a", "b", "b"]), chunk=2):
+    ...     meter.update(record)
+    >>> meter.summary().model.error
+    0.5
     """
 
     def __init__(self, average: Average | None = None) -> None:
@@ -107,7 +141,17 @@ class Meter:
 
 
 def summarise(records: Iterable[Record], average: Average | None = None) -> Summary:
-    """Final scores of the model and of both baselines, over all rows unless an average says otherwise."""
+    """Final scores of the model and of both baselines, over all rows unless an average says otherwise.
+
+    >>> from thalweg import NoChange
+    >>> from thalweg.evaluate import Windowed, prequential
+    >>> from thalweg.streams import Table
+    >>> stream = Table([[0.0]] * 4, ["a", "a", "b", "b"])
+    >>> summarise(prequential(NoChange(), stream)).model.error
+    0.5
+    >>> summarise(prequential(NoChange(), stream), Windowed(1)).model.error
+    0.0
+    """
     meter = Meter(average)
     for record in records:
         meter.update(record)
@@ -115,7 +159,16 @@ def summarise(records: Iterable[Record], average: Average | None = None) -> Summ
 
 
 def curve(records: Iterable[Record], *, every: int = 100, average: Average | None = None) -> Curve:
-    """Scores after every ``every`` rows and at the end, by default of the last 1,000 rows each."""
+    """Scores after every ``every`` rows and at the end, by default of the last 1,000 rows each.
+
+    >>> from thalweg import NoChange
+    >>> from thalweg.evaluate import prequential
+    >>> from thalweg.streams import Table
+    >>> stream = Table([[0.0]] * 5, ["a", "a", "b", "b", "b"])
+    >>> over_time = curve(prequential(NoChange(), stream), every=2)
+    >>> over_time.rows.tolist(), over_time.model.error.tolist()
+    ([2, 4, 5], [0.5, 0.5, 0.4])
+    """
     every = whole_number("curve", "every", every, least=1)
     meter = Meter(Windowed(1000) if average is None else average)
     points = [point for record in records for point in meter.update_every(record, every)]

@@ -21,7 +21,14 @@ _MOST_START_ROWS = 1_000_000
 
 
 class StepRecord(NamedTuple):
-    """One step: row ``step`` was learned, then a fresh test set of its concept was answered."""
+    """One step: row ``step`` was learned, then a fresh test set of its concept was answered.
+
+    >>> from thalweg import NoChange
+    >>> from thalweg.streams import Stagger
+    >>> first, *_ = holdout(NoChange(), Stagger(seed=1), steps=3)
+    >>> first.step, first.error == first.no_change_error
+    (0, True)
+    """
 
     step: int
     error: float
@@ -31,7 +38,14 @@ class StepRecord(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """All steps, as arrays."""
+    """All steps, as arrays.
+
+    >>> from thalweg import NoChange
+    >>> from thalweg.streams import Stagger
+    >>> steps = collect_steps(holdout(NoChange(), Stagger(seed=1), steps=3))
+    >>> steps.step.tolist(), steps.rate is None
+    ([0, 1, 2], True)
+    """
 
     step: Codes
     error: Floats
@@ -77,6 +91,14 @@ def holdout(
     ------
     StepRecord
         The step and its error, with those of the baselines: the last label learned, and the most frequent.
+
+    Examples
+    --------
+    >>> from thalweg import OnlineLDC
+    >>> from thalweg.streams import MovingPlane
+    >>> steps = collect_steps(holdout(OnlineLDC(0.9), MovingPlane(seed=1), steps=200))
+    >>> bool(steps.error.mean() < 0.5 * steps.no_change_error.mean())
+    True
     """
     steps = stream.length if steps is None else whole_number("holdout", "steps", steps)
     n_test = whole_number("holdout", "n_test", n_test, least=1)
@@ -93,6 +115,11 @@ def draw_start(stream: ConceptStream, rows: int, sampler: Sampler | None = None)
     """Rows of the concept at time 0, of which the first are one of each class.
 
     As in the paper's experiments, a row of the wrong class is drawn again while a class is still missing.
+
+    >>> from thalweg.streams import Stagger
+    >>> X, y = draw_start(Stagger(seed=1), 10)
+    >>> X.shape, y[:2].tolist()
+    ((10, 9), [0, 1])
     """
     classes = stream.classes
     if rows < len(classes):
@@ -115,7 +142,12 @@ def draw_start(stream: ConceptStream, rows: int, sampler: Sampler | None = None)
 
 
 def collect_steps(records: Iterable[StepRecord]) -> Steps:
-    """The records' columns as arrays."""
+    """The records' columns as arrays.
+
+    >>> records = [StepRecord(0, 0.25, 0.5, 0.5, None), StepRecord(1, 0.125, 0.5, 0.5, None)]
+    >>> collect_steps(records).error.tolist()
+    [0.25, 0.125]
+    """
     every = list(records)
     rates = [record.rate for record in every]
     return Steps(

@@ -34,6 +34,12 @@ class Means:
         Means of -log p(truth), and of the squared distance between probabilities and the one-hot truth.
     truth, answer : arrays
         Shares of each class among the labels, and among the answers.
+
+    Examples
+    --------
+    >>> shares = np.array([0.5, 0.5])
+    >>> error(Means(0.25, 0.5, None, None, truth=shares, answer=shares))
+    0.25
     """
 
     mistake: float
@@ -45,17 +51,32 @@ class Means:
 
 
 def error(means: Means) -> float:
-    """The share of wrong answers."""
+    """The share of wrong answers.
+
+    >>> shares = np.array([0.5, 0.5])
+    >>> error(Means(0.25, 0.5, None, None, truth=shares, answer=shares))
+    0.25
+    """
     return means.mistake
 
 
 def log_loss(means: Means) -> float | None:
-    """The mean of -log p(truth), in nats; probabilities below 2.2e-16 count as that."""
+    """The mean of -log p(truth), in nats; probabilities below 2.2e-16 count as that.
+
+    >>> shares = np.array([0.5, 0.5])
+    >>> log_loss(Means(0.25, 0.5, surprise=0.7, squared_distance=0.4, truth=shares, answer=shares))
+    0.7
+    """
     return means.surprise
 
 
 def brier(means: Means) -> float | None:
-    """The mean squared distance between the probabilities and the one-hot truth, from 0 to 2 (Brier 1950)."""
+    """The mean squared distance between the probabilities and the one-hot truth, from 0 to 2 (Brier 1950).
+
+    >>> shares = np.array([0.5, 0.5])
+    >>> brier(Means(0.25, 0.5, surprise=0.7, squared_distance=0.4, truth=shares, answer=shares))
+    0.4
+    """
     return means.squared_distance
 
 
@@ -63,6 +84,10 @@ def kappa(means: Means) -> float:
     """Cohen's kappa: 1 is perfect, 0 what independent answers of the same shares would reach.
 
     NaN while truth and answers are all of one class.
+
+    >>> shares = np.array([0.5, 0.5])
+    >>> kappa(Means(0.25, 0.5, None, None, truth=shares, answer=shares))
+    0.5
     """
     chance = float(means.truth @ means.answer)
     return _gain(means.mistake, 1.0 - chance)
@@ -72,6 +97,10 @@ def kappa_temporal(means: Means) -> float:
     """One minus the error as a multiple of no-change's: above 0 only if better than the last label.
 
     NaN if neither errs, -inf if only no-change is perfect.
+
+    >>> shares = np.array([0.5, 0.5])
+    >>> kappa_temporal(Means(0.25, 0.125, None, None, truth=shares, answer=shares))
+    -1.0
     """
     return _gain(means.mistake, means.no_change_mistake)
 

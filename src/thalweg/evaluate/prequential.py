@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from numpy.typing import ArrayLike
+
 from thalweg.evaluate.answering import Asker, Model, asker_of
 from thalweg.evaluate.baselines import RunningBaselines
+from thalweg.evaluate.chunked import Walkable, batches_of, classes_of
 from thalweg.evaluate.record import Record, encode_truth
-from thalweg.streams import Stream
+from thalweg.learners.labels import as_labels
+from thalweg.streams.stream import Labels
 from thalweg.streams.whole_number import whole_number
 
 
 def prequential(
     model: Model,
-    stream: Stream,
+    stream: Walkable,
     *,
+    classes: ArrayLike | None = None,
     rows: int | None = None,
     chunk: int = 4096,
     with_proba: bool = True,
@@ -31,12 +36,16 @@ def prequential(
     model : learner
         One of ours (asked in one compiled call per chunk), or any scikit-learn classifier with
         ``partial_fit`` (asked row by row).
-    stream : Stream
-        Where the rows come from.
+    stream : Stream, or iterable of (X, y)
+        Where the rows come from; chunks may be arrays or frames, as `thalweg.frames.chunks` gives them.
+    classes : array-like, optional
+        Every label that chunks may hold. By default chunks are gone through once before to see; a generator, which
+        cannot be gone through twice, needs them. A stream knows its own.
     rows : int, optional
-        How many; by default the stream's length.
+        How many; by default the stream's length, or all chunks.
     chunk : int >= 1
-        Rows per record. It changes memory and the rhythm of the records, never the answers.
+        Rows per record, or fewer where chunks are shorter. It changes memory and the rhythm of the records, never the
+        answers.
     with_proba : bool
         Whether to ask for probabilities (log-loss and Brier score need them) where the model has them.
     delay : int >= 0
@@ -48,20 +57,33 @@ def prequential(
     ------
     Record
         The truth, the answers of the model and of both baselines, probabilities, rate and weights of ``chunk`` rows.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from thalweg import OnlineLDC
+    >>> from thalweg.evaluate import prequential, summarise
+    >>> from thalweg.frames import chunks
+    >>> from thalweg.streams import MovingPlane
+    >>> X, y = MovingPlane(seed=0).take(1000)
+    >>> table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "side": y})
+    >>> summary = summarise(prequential(OnlineLDC(0.1, counts="soft"), chunks(table, "side")))
+    >>> summary.rows, bool(summary.model.error < 0.1)
+    (1000, True)
     """
-    classes = stream.classes
+    known = classes_of("prequential", stream, classes)
     late = whole_number("prequential", "delay", delay)
-    asker = asker_of("prequential", model, classes, with_proba=with_proba, delay=late)
+    asker = asker_of("prequential", model, known, with_proba=with_proba, delay=late)
     if rows is not None:
         rows = whole_number("prequential", "rows", rows)
-    return _walk(asker, stream, rows, whole_number("prequential", "chunk", chunk, least=1))
+    return _walk(asker, stream, known, rows, whole_number("prequential", "chunk", chunk, least=1))
 
 
-def _walk(asker: Asker, stream: Stream, rows: int | None, chunk: int) -> Iterator[Record]:
-    classes = stream.classes
+def _walk(asker: Asker, stream: Walkable, classes: Labels, rows: int | None, chunk: int) -> Iterator[Record]:
     baselines = RunningBaselines(len(classes))
     start = 0
-    for X, labels in stream.batches(chunk, rows):
+    for X, given in batches_of(stream, chunk, rows):
+        labels = as_labels(given, len(given), "prequential")
         y = encode_truth(labels, classes)
         no_change, majority = baselines.before(y)
         codes, proba, rate, weights = asker(X, labels)

@@ -18,7 +18,11 @@ from thalweg.streams.whole_number import whole_number
 
 
 class Friedman(NamedTuple):
-    """Friedman's test, corrected for ties: mean ranks (1 is best), chi-squared and its p; and, less cautious, F's p."""
+    """Friedman's test, corrected for ties: mean ranks (1 is best), chi-squared and its p; and, less cautious, F's p.
+
+    >>> friedman([[0.1, 0.2], [0.1, 0.3], [0.2, 0.4]]).mean_ranks.tolist()
+    [1.0, 2.0]
+    """
 
     mean_ranks: Floats
     statistic: float

@@ -40,6 +40,15 @@ class Record:
         The learning rate in force after each row.
     weights : array of shape (rows, members), or None
         The share each member of a learner made of others had in the answer.
+
+    Examples
+    --------
+    >>> from thalweg import NoChange
+    >>> from thalweg.evaluate import prequential
+    >>> from thalweg.streams import Table
+    >>> (record,) = prequential(NoChange(), Table([[0.0]] * 3, ["a", "b", "b"]))
+    >>> record.y.tolist(), record.answers.tolist(), record.mistakes.tolist()
+    ([0, 1, 1], [-1, 0, 1], [True, True, False])
     """
 
     start: int

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.answering import Model
-from thalweg.streams import Stream
+from thalweg.evaluate.chunked import Walkable, batches_of
+from thalweg.learners.rows import as_rows
 from thalweg.streams.stream import Floats
 from thalweg.streams.whole_number import whole_number
 
@@ -30,6 +31,14 @@ class RegressionRecord:
         The truth and the model's answers.
     running_mean, no_change : arrays shaped like y
         The two answers every model must beat: the mean of the targets before, and the target before; 0 at first.
+
+    Examples
+    --------
+    >>> from thalweg import OnlineLinearRegression
+    >>> from thalweg.streams import LinearResponse
+    >>> (record,) = prequential_regression(OnlineLinearRegression(), LinearResponse(seed=1), rows=10)
+    >>> len(record), record.answers.shape, float(record.answers[0])
+    (10, (10,), 0.0)
     """
 
     start: int
@@ -43,7 +52,7 @@ class RegressionRecord:
 
 
 def prequential_regression(
-    model: Model, stream: Stream, *, rows: int | None = None, chunk: int = 4096
+    model: Model, stream: Walkable, *, rows: int | None = None, chunk: int = 4096
 ) -> Iterator[RegressionRecord]:
     """Walk a stream of numbers past a regressor; every row is answered before its target is learned.
 
@@ -55,12 +64,13 @@ def prequential_regression(
     model : regressor
         One of ours (asked in one compiled call per chunk), or any scikit-learn regressor with ``partial_fit`` (asked
         row by row).
-    stream : Stream
-        Where the rows come from.
+    stream : Stream, or iterable of (X, y)
+        Where the rows come from; chunks may be arrays or frames, as `thalweg.frames.chunks` gives them.
     rows : int, optional
-        How many; by default the stream's length.
+        How many; by default the stream's length, or all chunks.
     chunk : int >= 1
-        Rows per record. It changes memory and the rhythm of the records, never the answers.
+        Rows per record, or fewer where chunks are shorter. It changes memory and the rhythm of the records, never the
+        answers.
 
     Examples
     --------
@@ -82,16 +92,18 @@ def prequential_regression(
     return _walk(model, stream, rows, size, compiled=compiled)
 
 
-def _walk(model: Model, stream: Stream, rows: int | None, chunk: int, *, compiled: bool) -> Iterator[RegressionRecord]:
+def _walk(
+    model: Model, stream: Walkable, rows: int | None, chunk: int, *, compiled: bool
+) -> Iterator[RegressionRecord]:
     total: Any = 0.0
     last: Any = 0.0
     start = 0
-    for X, y in stream.batches(chunk, rows):
+    for X, y in batches_of(stream, chunk, rows):
         truth = np.asarray(y, dtype=np.float64)
         totals = np.cumsum(np.concatenate([np.broadcast_to(total, truth.shape[1:])[np.newaxis], truth]), axis=0)
         before = np.arange(start, start + len(truth)).reshape(-1, *[1] * (truth.ndim - 1))
         no_change = np.concatenate([np.broadcast_to(last, truth.shape[1:])[np.newaxis], truth[:-1]])
-        answers = model.predict_then_learn(X, truth) if compiled else _row_by_row(model, X, truth)
+        answers = model.predict_then_learn(X, truth) if compiled else _row_by_row(model, as_rows(X, model, "X"), truth)
         yield RegressionRecord(start, truth, answers, totals[:-1] / np.maximum(before, 1), no_change)
         total, last, start = totals[-1], truth[-1], start + len(truth)
 

@@ -23,6 +23,9 @@ class RegressionScores(NamedTuple, Generic[Value]):
 
     ``r2`` is one minus the squared error as a multiple of the running mean's: what knowing the features is worth. It is
     NaN where neither errs.
+
+    >>> RegressionScores(squared_error=0.25, absolute_error=0.5, r2=0.9).r2
+    0.9
     """
 
     squared_error: Value
@@ -31,7 +34,15 @@ class RegressionScores(NamedTuple, Generic[Value]):
 
 
 class RegressionSummary(NamedTuple):
-    """Scores at the end of a stream, the baselines alongside."""
+    """Scores at the end of a stream, the baselines alongside.
+
+    >>> from thalweg import OnlineLinearRegression
+    >>> from thalweg.evaluate import prequential_regression
+    >>> from thalweg.streams import LinearResponse
+    >>> summary = summarise_regression(prequential_regression(OnlineLinearRegression(), LinearResponse(), rows=50))
+    >>> summary.rows, summary.running_mean.r2
+    (50, 0.0)
+    """
 
     rows: int
     model: RegressionScores[float]
@@ -40,7 +51,15 @@ class RegressionSummary(NamedTuple):
 
 
 class RegressionCurve(NamedTuple):
-    """Scores over time, the baselines alongside; ``rows`` is how many rows had been seen at each point."""
+    """Scores over time, the baselines alongside; ``rows`` is how many rows had been seen at each point.
+
+    >>> from thalweg import OnlineLinearRegression
+    >>> from thalweg.evaluate import prequential_regression
+    >>> from thalweg.streams import LinearResponse
+    >>> records = prequential_regression(OnlineLinearRegression(), LinearResponse(), rows=50)
+    >>> curve_regression(records, every=20).rows.tolist()
+    [20, 40, 50]
+    """
 
     rows: NDArray[np.int64]
     model: RegressionScores[Floats]
@@ -49,7 +68,15 @@ class RegressionCurve(NamedTuple):
 
 
 def summarise_regression(records: Iterable[RegressionRecord], average: Average | None = None) -> RegressionSummary:
-    """Final scores of the model and of both baselines, over all rows unless an average says otherwise."""
+    """Final scores of the model and of both baselines, over all rows unless an average says otherwise.
+
+    >>> from thalweg import OnlineLinearRegression
+    >>> from thalweg.evaluate import prequential_regression
+    >>> from thalweg.streams import LinearResponse
+    >>> records = prequential_regression(OnlineLinearRegression(solver="rls"), LinearResponse(seed=1))
+    >>> summarise_regression(records).model.r2 > 0.95
+    True
+    """
     running = (Cumulative() if average is None else average).begin()
     rows = 0
     for record in records:
@@ -63,7 +90,16 @@ def summarise_regression(records: Iterable[RegressionRecord], average: Average |
 def curve_regression(
     records: Iterable[RegressionRecord], *, every: int = 100, average: Average | None = None
 ) -> RegressionCurve:
-    """Scores after every ``every`` rows and at the end, by default of the last 1,000 rows each."""
+    """Scores after every ``every`` rows and at the end, by default of the last 1,000 rows each.
+
+    >>> from thalweg import OnlineLinearRegression
+    >>> from thalweg.evaluate import prequential_regression
+    >>> from thalweg.streams import LinearResponse
+    >>> records = prequential_regression(OnlineLinearRegression(solver="rls"), LinearResponse(seed=1), rows=300)
+    >>> over_time = curve_regression(records, every=100)
+    >>> bool(over_time.model.squared_error[-1] < over_time.running_mean.squared_error[-1])
+    True
+    """
     every = whole_number("curve_regression", "every", every, least=1)
     running = (Windowed(1000) if average is None else average).begin()
     seen: list[int] = []

@@ -31,7 +31,12 @@ from thalweg.streams.stream import Floats
 
 
 class RegretRecord(NamedTuple):
-    """Consecutive rows of a stream: what learner and reference have lost since its first row, after each of them."""
+    """Consecutive rows of a stream: what learner and reference have lost since its first row, after each of them.
+
+    >>> record = RegretRecord(0, model=np.array([1.0, 3.0]), reference=np.array([1.0, 2.0]))
+    >>> record.regret.tolist()
+    [0.0, 1.0]
+    """
 
     #: Number of the first row, from 0.
     start: int
@@ -61,6 +66,11 @@ class KnownWeights:
         As in a regressor's ``coef_``; kept as tuples, so that equal references are equal.
     intercept : float, or array of shape (outputs,)
         What is added.
+
+    Examples
+    --------
+    >>> Regret(KnownWeights([2.0], intercept=1.0)).update([[1.0]], [3.0], [0.0]).regret.tolist()
+    [9.0]
     """
 
     weights: ArrayLike
@@ -97,6 +107,11 @@ class BestWeights:
     ----------
     intercept : bool
         Whether it may add a constant.
+
+    Examples
+    --------
+    >>> Regret(BestWeights()).update([[1.0], [1.0]], [2.0, 4.0], [2.0, 2.0]).reference.round(6).tolist()
+    [0.0, 2.0]
     """
 
     intercept: bool = False
@@ -126,6 +141,12 @@ class KnownLine:
         The second class is where w'x + intercept > 0.
     labels : pair
         First and second class; by default their places among a stream's classes, as in a `Record`.
+
+    Examples
+    --------
+    >>> line = KnownLine([1.0, 0.0], labels=("left", "right"))
+    >>> Regret(line).update([[-1.0, 0.0], [2.0, 0.0]], ["left", "right"], ["left", "left"]).regret.tolist()
+    [0.0, 1.0]
     """
 
     weights: ArrayLike

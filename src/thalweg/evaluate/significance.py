@@ -14,7 +14,12 @@ from thalweg.streams.stream import Floats
 
 
 class Interval(NamedTuple):
-    """A mean and how far its confidence interval reaches to either side."""
+    """A mean and how far its confidence interval reaches to either side.
+
+    >>> interval = Interval(mean=0.5, halfwidth=0.25)
+    >>> interval.low, interval.high
+    (0.25, 0.75)
+    """
 
     mean: float
     halfwidth: float
@@ -31,7 +36,11 @@ class Interval(NamedTuple):
 
 
 class PairedT(NamedTuple):
-    """Student's paired test: mean difference, t, two-sided p."""
+    """Student's paired test: mean difference, t, two-sided p.
+
+    >>> paired_t_test([0.1, 0.2], [0.1, 0.2])
+    PairedT(difference=0.0, statistic=0.0, p_value=1.0)
+    """
 
     difference: float
     statistic: float
@@ -39,7 +48,11 @@ class PairedT(NamedTuple):
 
 
 class McNemar(NamedTuple):
-    """McNemar's exact test: rows on which only the first, only the second erred, two-sided p."""
+    """McNemar's exact test: rows on which only the first, only the second erred, two-sided p.
+
+    >>> mcnemar([1, 0, 1], [0, 1, 1])
+    McNemar(only_first=1, only_second=1, p_value=1.0)
+    """
 
     only_first: int
     only_second: int
@@ -47,7 +60,11 @@ class McNemar(NamedTuple):
 
 
 class Wilcoxon(NamedTuple):
-    """Wilcoxon's signed-rank test: windows, the median of their differences, two-sided p."""
+    """Wilcoxon's signed-rank test: windows, the median of their differences, two-sided p.
+
+    >>> wilcoxon([0.5, 0.25], [0.5, 0.25])
+    Wilcoxon(windows=2, median=0.0, p_value=1.0)
+    """
 
     windows: int
     median: float
@@ -72,6 +89,10 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> PairedT:
     """Whether two models differ over the same runs.
 
     Runs without any difference give p = 1; the same difference in all of them gives p = 0.
+
+    >>> result = paired_t_test([0.20, 0.22, 0.21, 0.25], [0.18, 0.19, 0.20, 0.21])
+    >>> round(result.difference, 3), round(result.p_value, 3)
+    (0.025, 0.03)
     """
     one, other = _runs("paired_t_test", first), _runs("paired_t_test", second)
     _require_same_length("paired_t_test", one, other)
@@ -99,7 +120,11 @@ def mcnemar(first_mistakes: ArrayLike, second_mistakes: ArrayLike) -> McNemar:
 
 
 def mcnemar_of_counts(only_first: int, only_second: int) -> McNemar:
-    """McNemar's test where the rows on which only one of two models erred are counted already."""
+    """McNemar's test where the rows on which only one of two models erred are counted already.
+
+    >>> mcnemar_of_counts(5, 0).p_value
+    0.0625
+    """
     p_value = 2.0 * float(special.bdtr(min(only_first, only_second), only_first + only_second, 0.5))
     return McNemar(only_first, only_second, min(1.0, p_value))
 

@@ -1,19 +1,26 @@
 """One algorithm, one file. What they share: `contract` (the estimator), `labels`, `seeds`, `bank`."""
 
-from thalweg.learners.auto import AutoClassifier
-from thalweg.learners.committee import Committee
-from thalweg.learners.hiraoka import HiraokaLDA
-from thalweg.learners.kernel_mean import KernelMeanClassifier
-from thalweg.learners.learn_nse import LearnNSE
-from thalweg.learners.linear_regression import OnlineLinearRegression
-from thalweg.learners.logistic import OnlineLogistic
-from thalweg.learners.majority import MajorityClass
-from thalweg.learners.no_change import NoChange
-from thalweg.learners.online_ldc import OnlineLDC
-from thalweg.learners.passive_aggressive import PassiveAggressive
-from thalweg.learners.perceptron import Perceptron
-from thalweg.learners.trend_forecast import TrendForecast
-from thalweg.learners.winnow import BalancedWinnow
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from thalweg.on_first_use import on_first_use
+
+if TYPE_CHECKING:
+    from thalweg.learners.auto import AutoClassifier
+    from thalweg.learners.committee import Committee
+    from thalweg.learners.hiraoka import HiraokaLDA
+    from thalweg.learners.kernel_mean import KernelMeanClassifier
+    from thalweg.learners.learn_nse import LearnNSE
+    from thalweg.learners.linear_regression import OnlineLinearRegression
+    from thalweg.learners.logistic import OnlineLogistic
+    from thalweg.learners.majority import MajorityClass
+    from thalweg.learners.no_change import NoChange
+    from thalweg.learners.online_ldc import OnlineLDC
+    from thalweg.learners.passive_aggressive import PassiveAggressive
+    from thalweg.learners.perceptron import Perceptron
+    from thalweg.learners.trend_forecast import TrendForecast
+    from thalweg.learners.winnow import BalancedWinnow
 
 __all__ = [
     "AutoClassifier",
@@ -31,3 +38,25 @@ __all__ = [
     "Perceptron",
     "TrendForecast",
 ]
+
+_HOMES = {
+    "AutoClassifier": "thalweg.learners.auto",
+    "BalancedWinnow": "thalweg.learners.winnow",
+    "Committee": "thalweg.learners.committee",
+    "HiraokaLDA": "thalweg.learners.hiraoka",
+    "KernelMeanClassifier": "thalweg.learners.kernel_mean",
+    "LearnNSE": "thalweg.learners.learn_nse",
+    "MajorityClass": "thalweg.learners.majority",
+    "NoChange": "thalweg.learners.no_change",
+    "OnlineLDC": "thalweg.learners.online_ldc",
+    "OnlineLinearRegression": "thalweg.learners.linear_regression",
+    "OnlineLogistic": "thalweg.learners.logistic",
+    "PassiveAggressive": "thalweg.learners.passive_aggressive",
+    "Perceptron": "thalweg.learners.perceptron",
+    "TrendForecast": "thalweg.learners.trend_forecast",
+}
+__getattr__ = on_first_use(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

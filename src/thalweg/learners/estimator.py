@@ -6,6 +6,7 @@ checked before the core is touched, so a refused call leaves the model exactly a
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.frames.reading import names_of_columns, with_names
 from thalweg.learners.rows import Floats, as_rows
 
 
@@ -57,16 +59,25 @@ class StreamEstimator(BaseEstimator):
         if type(X) is np.ndarray:  # no names; scikit-learn would look for them in many kinds of frames
             self.__dict__.pop("feature_names_in_", None)
             return None
-        validate_data(self, X=X, reset=True, skip_check_array=True)
+        validate_data(self, X=with_names(X), reset=True, skip_check_array=True)
         return tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else None
 
     def _require_same_columns(self, X: ArrayLike) -> None:
         if type(X) is np.ndarray and X.shape[1:] == (self.n_features_in_,) and not hasattr(self, "feature_names_in_"):
             return  # scikit-learn's check, which looks for names in many kinds of frames, would find nothing else
         try:
-            validate_data(self, X=X, reset=False, skip_check_array=True)
+            validate_data(self, X=with_names(X), reset=False, skip_check_array=True)
         except ValueError as error:
-            raise InvalidInput(str(error)) from error
+            raise InvalidInput(self._first_other_column(X) + str(error)) from error
+
+    def _first_other_column(self, X: ArrayLike) -> str:
+        known, given = getattr(self, "feature_names_in_", None), names_of_columns(X)
+        if known is None or given is None:
+            return ""
+        for place, (was, now) in enumerate(zip_longest(known, given, fillvalue="no column")):
+            if was != now:
+                return f"Column {place} of X must be {was!r}, as when learning began, got {now!r}. "
+        return ""
 
     def _require_same_parameters(self) -> None:
         now = _described(self)

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from thalweg.errors import InvalidInput
+from thalweg.frames.reading import as_array
 from thalweg.kernels import compiled
 
 _KIND_NAMES = {"i": "integers", "b": "booleans", "U": "strings", "f": "numbers"}
@@ -31,7 +32,7 @@ def as_labels(y: ArrayLike | None, rows: int, owner: str) -> NDArray[Any]:
     if y is None:
         raise InvalidInput(f"{owner} requires y to be passed, but the target y is None")
     try:
-        labels: NDArray[Any] = column_or_1d(y, warn=True)
+        labels: NDArray[Any] = column_or_1d(as_array(y), warn=True)
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             raise InvalidInput("y must hold a label for every row, but Input y contains NaN or infinity")
         if labels.dtype.kind == "O":

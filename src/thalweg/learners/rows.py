@@ -11,6 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array
 
 from thalweg.errors import InvalidInput
+from thalweg.frames.frame import row_major
+from thalweg.frames.reading import frame_of
 from thalweg.kernels import compiled
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -19,13 +21,18 @@ Row: TypeAlias = Mapping[str, float] | Sequence[float] | Floats
 
 def as_rows(X: ArrayLike, owner: BaseEstimator, name: str) -> Floats:
     """A two-dimensional array of finite numbers, in rows."""
-    rows = X if _is_rows_already(X) else _converted(X, owner, name)
+    if _is_rows_already(X):
+        rows, frame = X, None
+    else:
+        frame = frame_of(X)
+        rows = _converted(X if frame is None else frame.rows(name), owner, name)
     at, column = compiled.first_bad(rows)
     if at >= 0:
         value = rows[at, column]
         shown = "NaN" if np.isnan(value) else f"infinity ({value})" if np.isinf(value) else repr(float(value))
-        names = getattr(X, "columns", None)
-        where = column if names is None else repr(names[column])
+        if frame is not None and frame.is_null(at, column):
+            shown = "a missing value"
+        where = column if frame is None else repr(frame.names[column])
         raise InvalidInput(
             f"{name} must hold finite numbers within ±{compiled.largest_value:g}, "
             f"got {shown} at row {at}, column {where}"
@@ -39,6 +46,8 @@ def _is_rows_already(X: ArrayLike) -> TypeGuard[Floats]:
 
 
 def _converted(X: ArrayLike, owner: BaseEstimator, name: str) -> Floats:
+    if type(X) is np.ndarray and X.dtype.kind in "biuf" and X.ndim == 2 and X.size > 0:
+        return row_major(X)
     try:
         rows: Floats = check_array(
             X, dtype=np.float64, order="C", ensure_all_finite=False, estimator=owner, input_name=name

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array
 
 from thalweg.errors import InvalidInput
+from thalweg.frames.reading import as_array, frame_of
 from thalweg.kernels import compiled
 from thalweg.learners.rows import Floats
 
@@ -22,9 +23,16 @@ def as_targets(y: ArrayLike | None, rows: int, owner: str) -> tuple[Floats, int 
     """
     if y is None:
         raise InvalidInput(f"{owner} requires y to be passed, but the target y is None")
+    frame = None if isinstance(y, np.ndarray) else frame_of(y)
+    values = as_array(y) if frame is None else frame.rows("y")
     try:
         targets: Floats = check_array(
-            y, dtype=np.float64, order="C", ensure_2d=False, ensure_all_finite=False, input_name="y"
+            values,
+            dtype=np.float64,
+            order="C",
+            ensure_2d=False,
+            ensure_all_finite=False,
+            input_name="y",
         )
     except ValueError as error:
         raise InvalidInput(f"y must be a one- or two-dimensional array of numbers: {error}") from error

@@ -154,7 +154,13 @@ class StreamPipeline(StreamEstimator):
 
 
 class ClassifierPipeline(StreamPipeline, StreamClassifier):
-    """A pipeline that ends in a classifier; see `StreamPipeline`."""
+    """A pipeline that ends in a classifier; see `StreamPipeline`.
+
+    >>> from thalweg import OnlineLDC, StandardScaler
+    >>> model = StreamPipeline([StandardScaler(), OnlineLDC()])
+    >>> type(model).__name__, model.fit([[0.0], [9.0], [1.0]], ["low", "high", "low"]).predict([[8.0]]).tolist()
+    ('ClassifierPipeline', ['high'])
+    """
 
     _core: ClassifierCore
 
@@ -205,7 +211,13 @@ class ClassifierPipeline(StreamPipeline, StreamClassifier):
 
 
 class RegressorPipeline(StreamPipeline, StreamRegressor):
-    """A pipeline that ends in a regressor; see `StreamPipeline`. ``coef_`` weighs what the transformers give out."""
+    """A pipeline that ends in a regressor; see `StreamPipeline`. ``coef_`` weighs what the transformers give out.
+
+    >>> from thalweg import OnlineLinearRegression, StandardScaler
+    >>> model = StreamPipeline([StandardScaler(), OnlineLinearRegression(solver="rls")])
+    >>> type(model).__name__, model.fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0]).predict([[3.0]]).round(3).tolist()
+    ('RegressorPipeline', [7.0])
+    """
 
     _core: RegressorCore  # type: ignore[assignment]
 
@@ -252,7 +264,13 @@ class RegressorPipeline(StreamPipeline, StreamRegressor):
 
 
 class TransformerPipeline(StreamPipeline, StreamTransformer):
-    """A pipeline of transformers; see `StreamPipeline`."""
+    """A pipeline of transformers; see `StreamPipeline`.
+
+    >>> from thalweg import CCIPCA, StandardScaler
+    >>> model = StreamPipeline([StandardScaler(), CCIPCA(1)])
+    >>> type(model).__name__, model.fit([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]).transform([[1.0, 1.0]]).shape
+    ('TransformerPipeline', (1, 1))
+    """
 
     def _make_core(self, features: int) -> Chain:
         return self._make_chain(features, len(self._given))

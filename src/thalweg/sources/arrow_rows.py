@@ -35,7 +35,7 @@ def _batches(path: Path | None, stream: IO[bytes] | io.RawIOBase, kind: Format) 
     if kind == "parquet":
         from pyarrow import parquet
 
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(path, pre_buffer=False) as file:  # which would read the whole file ahead
             yield from file.iter_batches(batch_size=_ROWS)
     elif kind == "arrow-file":
         with pa.memory_map(str(path)) as mapped, pa.ipc.open_file(mapped) as reader:

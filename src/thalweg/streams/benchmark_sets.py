@@ -34,7 +34,13 @@ _ARRAYS = ("X", "y", "train", "n_real")
 
 
 class Split(NamedTuple):
-    """Training rows, and all the others to test on."""
+    """Training rows, and all the others to test on.
+
+    >>> X, y = np.zeros((4, 2)), np.array([1, -1, 1, -1])
+    >>> split = Split(X[:3], y[:3], X_test=X[3:], y_test=y[3:])
+    >>> len(split.y_train), len(split.y_test)
+    (3, 1)
+    """
 
     X_train: Floats
     y_train: Labels
@@ -56,6 +62,13 @@ class BenchmarkSet:
         The rows that each split trains on; it tests on all the others.
     published : int
         So many splits, the first ones, are those that were published; the others are random ones of the same size.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1, 1, -1, 1])
+    >>> small = BenchmarkSet("banana", X, y, train=np.array([[0, 1], [2, 3]]), published=2)
+    >>> small.n_splits, small.split(1).X_test.ravel().tolist()
+    (2, [0.0, 1.0])
     """
 
     name: str
@@ -105,6 +118,15 @@ def load_benchmark(name: str) -> BenchmarkSet:
     ------
     DataUnavailable
         There is no ``ida/<name>.npz`` in the folder that the environment variable THALWEG_DATA names.
+
+    Examples
+    --------
+    >>> try:
+    ...     features = load_benchmark("banana").X.shape[1]
+    ... except DataUnavailable:  # the file is not on this machine
+    ...     features = 2
+    >>> features
+    2
     """
     if name not in BENCHMARK_SETS:
         raise InvalidParameter.of("load_benchmark", "name", f"be among {', '.join(BENCHMARK_SETS)}", name)

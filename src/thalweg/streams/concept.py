@@ -30,6 +30,15 @@ class ConceptStream(Stream):
     ----------
     seed : int >= 0
         Everything random about the stream.
+
+    Examples
+    --------
+    >>> from thalweg.streams import MovingPlane
+    >>> stream = MovingPlane(seed=1)
+    >>> isinstance(stream, ConceptStream), stream.concept(100).bayes_error
+    (True, 0.0)
+    >>> stream.take(1, start=10**9)[0].shape
+    (1, 2)
     """
 
     seed: int = 0
@@ -75,6 +84,12 @@ class Sampler:
     """Draws rows from a stream's concepts at any times, one after the other.
 
     Splitting does not matter: ``rows_at(a)`` and then ``rows_at(b)`` are ``rows_at`` of both together.
+
+    >>> from thalweg.streams import MovingPlane
+    >>> sampler = MovingPlane(seed=1).sampler("test")
+    >>> X, y = sampler.sets_at([0, 90], n=5)
+    >>> X.shape, y.shape
+    ((2, 5, 2), (2, 5))
     """
 
     def __init__(self, stream: ConceptStream, key: Iterable[int | str] = ()) -> None:
@@ -108,7 +123,13 @@ class Sampler:
 
 @dataclass(frozen=True)
 class Concept:
-    """What holds at one time of a generated stream."""
+    """What holds at one time of a generated stream.
+
+    >>> from thalweg.streams import DriftingGaussians
+    >>> concept = DriftingGaussians(seed=1).concept(100)
+    >>> concept.draw(3)[0].shape, 0 < concept.bayes_error < 0.5
+    ((3, 2), True)
+    """
 
     stream: ConceptStream
     time: int
@@ -126,7 +147,14 @@ class Concept:
 
 @dataclass(frozen=True)
 class RuleStream(ConceptStream):
-    """A generated stream whose features do not drift and whose labels follow from them by the time's rule."""
+    """A generated stream whose features do not drift and whose labels follow from them by the time's rule.
+
+    >>> from thalweg.streams import Stagger
+    >>> stream = Stagger(seed=1)
+    >>> X, y = stream.take(40)
+    >>> isinstance(stream, RuleStream), bool((stream.concept(0).label(X) == y).all())
+    (True, True)
+    """
 
     @abstractmethod
     def features_from(self, uniforms: Floats) -> Floats:
@@ -152,7 +180,12 @@ class RuleStream(ConceptStream):
 
 @dataclass(frozen=True)
 class RuleConcept(Concept):
-    """A concept that knows the right label of any row."""
+    """A concept that knows the right label of any row.
+
+    >>> from thalweg.streams import MovingPlane
+    >>> MovingPlane(seed=1).concept(0).label([[0.5, 0.0], [-0.5, 0.0]]).tolist()
+    [1, 0]
+    """
 
     stream: RuleStream
 

@@ -72,6 +72,13 @@ def load_elec2(features: Elec2Features = "paper") -> Table:
     DataUnavailable
         There is no ``elec2.csv.gz`` in the folder that the environment variable THALWEG_DATA names, and
         OpenML cannot be reached.
+
+    Examples
+    --------
+    >>> load_elec2("7")
+    Traceback (most recent call last):
+        ...
+    thalweg.errors.InvalidParameter: The 'features' parameter of load_elec2 must be 'paper', 'six' or 'all', got '7'.
     """
     if features not in get_args(Elec2Features):
         raise InvalidParameter.of("load_elec2", "features", "be 'paper', 'six' or 'all'", features)
@@ -94,6 +101,15 @@ def load_sea_concepts() -> Table:
     ------
     DataUnavailable
         There is no ``sea_concepts.csv.gz`` in the folder that the environment variable THALWEG_DATA names.
+
+    Examples
+    --------
+    >>> try:
+    ...     rows = load_sea_concepts().length
+    ... except DataUnavailable:  # the file is not on this machine
+    ...     rows = 50_000
+    >>> rows
+    50000
     """
     path = in_folder_or_nowhere("SEA concepts", _SEA_FILE)
     return Table(*_from_csv(path, "SEA concepts", _SEA_COLUMNS, "class", np.int64), _SEA_COLUMNS)
@@ -108,6 +124,15 @@ def load_weather() -> Table:
     ------
     DataUnavailable
         There is no ``noaa_weather.csv.gz`` in the folder that the environment variable THALWEG_DATA names.
+
+    Examples
+    --------
+    >>> try:
+    ...     rows = load_weather().length
+    ... except DataUnavailable:  # the file is not on this machine
+    ...     rows = 18_159
+    >>> rows
+    18159
     """
     path = in_folder_or_nowhere("NOAA weather", _WEATHER_FILE)
     return Table(*_from_csv(path, "NOAA weather", _WEATHER_COLUMNS, "rain", np.int64), _WEATHER_COLUMNS)
@@ -126,6 +151,15 @@ def load_covertype(*, one_hot: bool = True) -> Table:
     ------
     DataUnavailable
         There is no ``covertype.npz`` in the folder that the environment variable THALWEG_DATA names.
+
+    Examples
+    --------
+    >>> try:
+    ...     features = load_covertype(one_hot=False).n_features
+    ... except DataUnavailable:  # the file is not on this machine
+    ...     features = 12
+    >>> features
+    12
     """
     path = in_folder_or_nowhere("Covertype", _COVERTYPE_FILE)
     try:

@@ -20,7 +20,13 @@ Points: TypeAlias = tuple[tuple[float, ...], ...]
 
 
 class Motion(ABC):
-    """Where every class mean is at any time."""
+    """Where every class mean is at any time.
+
+    >>> from thalweg.streams import Circling
+    >>> motion = Circling()
+    >>> isinstance(motion, Motion), motion.means_at([0, 1]).shape == (2, motion.n_classes, motion.n_features)
+    (True, True)
+    """
 
     @property
     @abstractmethod

@@ -12,7 +12,13 @@ from thalweg.streams.stream import Floats, Labels, Rows
 
 @dataclass(frozen=True)
 class NoisyRuleStream(RuleStream):
-    """A rule stream with noise in what is drawn: in the features, or in the labels."""
+    """A rule stream with noise in what is drawn: in the features, or in the labels.
+
+    >>> from thalweg.streams import SEA
+    >>> stream = SEA(seed=1, noise=0.1)
+    >>> isinstance(stream, NoisyRuleStream), stream.clean.noise
+    (True, 0.0)
+    """
 
     @property
     @abstractmethod

@@ -26,6 +26,13 @@ class Stream(ABC):
     Row t is the same whichever way it is reached: by `take`, by `batches` of any size, or by iteration. A
     stream has no position, so any number of readers may use it at once. The arrays it hands out are the
     reader's own.
+
+    >>> from thalweg.streams import Stagger
+    >>> stream = Stagger(seed=1)
+    >>> [len(y) for _, y in stream.batches(50)]
+    [50, 50, 20]
+    >>> bool((stream.take(1, start=7)[0] == stream.take(10)[0][7]).all())
+    True
     """
 
     @property

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.frames.reading import as_array, frame_of
 from thalweg.streams.stream import Labels, Rows, Stream
 
 
@@ -33,13 +34,14 @@ class Table(Stream):
     """
 
     def __init__(self, X: ArrayLike, y: ArrayLike, feature_names: Sequence[str] | None = None) -> None:
+        frame = frame_of(X)
         try:
-            self._X = np.array(X, dtype=np.float64)
+            self._X = np.array(X if frame is None else frame.rows(), dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise InvalidInput(
                 f"The X of a Table must be a matrix of numbers, got one that fails with: {error}."
             ) from None
-        self._y = np.array(y)
+        self._y = np.array(as_array(y))
         if self._X.ndim != 2 or self._y.shape != self._X.shape[:1]:
             raise InvalidInput(
                 "A Table must have X of shape (rows, features) and y of shape (rows,), "
@@ -51,7 +53,7 @@ class Table(Stream):
                 f"The X of a Table must be finite, got {self._X[row, column]} in row {row}, column {column}."
             )
         columns = self._X.shape[1]
-        given = feature_names if feature_names is not None else getattr(X, "columns", None)
+        given = feature_names if frame is None or feature_names is not None else frame.names
         names = range(1, columns + 1) if given is None else given
         self._names = tuple(f"x{name}" if given is None else str(name) for name in names)
         if len(self._names) != columns:

@@ -1,0 +1,119 @@
+"""A table of any library as rows are read from it: where they lie, if they lie in rows, else in one pass.
+
+A data frame keeps columns together and a learner reads rows. The pass from one to the other goes over as many rows at
+a time as fit into a processor's cache, so each cell is read and written once, and no column is copied as a whole.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.errors import InvalidInput
+
+Floats: TypeAlias = NDArray[np.float64]
+
+#: Cells in flight: 1 MB of them, about a level-2 cache.
+_CELLS = 1 << 17
+
+
+class Frame(ABC):
+    """A table with named columns; a subclass for each library says how its columns are read."""
+
+    #: The table itself, of a kind that scikit-learn takes names from.
+    native: Any
+
+    @property
+    @abstractmethod
+    def names(self) -> list[Any]:
+        """The names of the columns; pandas allows others than words."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """The number of rows."""
+
+    @abstractmethod
+    def as_it_lies(self) -> NDArray[Any] | None:
+        """The table as one array of numbers without a copy, in whatever order; None where it does not lie as one."""
+
+    @abstractmethod
+    def columns(self) -> Iterator[NDArray[Any] | InParts]:
+        """Each column as numbers, NaN for a null: an array where it lies as one, else converted part by part."""
+
+    @abstractmethod
+    def is_null(self, row: int, column: int) -> bool:
+        """Whether a cell holds nothing at all, as opposed to NaN."""
+
+    @abstractmethod
+    def sliced(self, start: int, stop: int) -> Self:
+        """These rows."""
+
+    @abstractmethod
+    def column(self, name: Any) -> Any:
+        """One column as the library's own series."""
+
+    @abstractmethod
+    def select(self, names: list[Any]) -> Any:
+        """These columns as a table of the same library."""
+
+    def rows(self, name: str = "X") -> Floats:
+        """The whole table in rows; `InvalidInput` names the first column that holds no numbers."""
+        shape = (len(self), len(self.names))
+        if 0 in shape:
+            return np.empty(shape)
+        whole = self.as_it_lies()
+        if whole is not None:
+            return row_major(whole)
+        done = 0
+        try:
+            columns = []
+            for column in self.columns():
+                columns.append(column)
+                done += 1
+            rows = np.empty(shape)
+            step = max(1, _CELLS // shape[1])
+            with np.errstate(over="ignore"):  # a wider float that does not fit becomes infinity, refused by its place
+                for start in range(0, shape[0], step):
+                    part = rows[start : start + step]
+                    for done, column in enumerate(columns):
+                        part[:, done] = column[start : start + step]
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"{name} must hold numbers, column {self.names[done]!r} does not: {error}") from error
+        return rows
+
+
+class InParts:
+    """A column that is converted as much at a time as is asked for.
+
+    Parameters
+    ----------
+    convert : function of start and stop
+        Gives those values as an array of numbers.
+    """
+
+    def __init__(self, convert: Callable[[int, int], NDArray[Any]]) -> None:
+        self._convert = convert
+
+    def __getitem__(self, part: slice) -> NDArray[Any]:
+        return self._convert(part.start, part.stop)
+
+
+def row_major(X: NDArray[Any]) -> Floats:
+    """An array of numbers in rows: itself where it is so already, else one copy.
+
+    >>> row_major(np.array([[1, 2], [3, 4]], dtype=np.int8, order="F"))
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    if X.flags.c_contiguous and X.dtype == np.float64:
+        return X
+    rows = np.empty(X.shape)
+    step = max(1, _CELLS // X.shape[1])
+    with np.errstate(over="ignore"):
+        for start in range(0, len(X), step):
+            rows[start : start + step] = X[start : start + step]
+    return rows

@@ -1,0 +1,126 @@
+"""Which library a table or a series is of. None of them is imported here: one that made an object is already loaded."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.errors import InvalidInput
+from thalweg.frames import arrow_frame, pandas_frame, polars_frame
+from thalweg.frames.frame import Frame
+
+_NO_FRAMES = (np.ndarray, list, tuple, str)
+
+
+def frame_of(X: Any) -> Frame | None:
+    """X as a frame; None where it is no table of any library, or has no named columns.
+
+    >>> import pyarrow as pa
+    >>> frame_of(pa.table({"price": [1.0, 2.0]})).names
+    ['price']
+    >>> frame_of([[1.0], [2.0]]) is None
+    True
+    """
+    if isinstance(X, _NO_FRAMES):
+        return None
+    if _is(X, "pandas", "DataFrame"):
+        return pandas_frame.PandasFrame(X)
+    if _is(X, "polars", "DataFrame"):
+        return polars_frame.PolarsFrame(X)
+    if _is(X, "polars", "LazyFrame"):
+        raise InvalidInput("a LazyFrame holds a plan and no rows: collect it, as in model.fit(X.collect(), y)")
+    return arrow_frame.ArrowFrame(arrow_frame.table_of(X)) if is_arrow_table(X) else None
+
+
+def is_arrow_table(X: Any) -> bool:
+    """Whether X hands over a table by one of Arrow's interfaces, be it a stream that can be read once."""
+    if isinstance(X, _NO_FRAMES) or _is_series(X):
+        return False
+    return hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
+
+
+def is_in_memory(X: Any) -> bool:
+    """Whether X is a table with all its rows, as opposed to a stream of them."""
+    return _is(X, "pandas", "DataFrame") or _is(X, "polars", "DataFrame", "LazyFrame") or _is_arrow(X)
+
+
+def reads_once(X: Any) -> bool:
+    """Whether the rows of X are gone once they were read."""
+    return _is(X, "pyarrow", "RecordBatchReader")
+
+
+def with_names(X: Any) -> Any:
+    """Something with X's column names, of a kind that scikit-learn reads them from; X itself where it is such."""
+    if is_arrow_table(X) and (_is_arrow(X) or not is_in_memory(X)):
+        return arrow_frame.schema_table_of(X)
+    return X
+
+
+def names_of_columns(X: Any) -> list[Any] | None:
+    """The names of X's columns; None where it has none."""
+    frame = frame_of(with_names(X))
+    return None if frame is None else frame.names
+
+
+def as_array(y: Any) -> Any:
+    """A series of any library as an array, a table of one column as a column; anything else as it is.
+
+    `InvalidInput` names the row of a missing value.
+
+    >>> import pyarrow as pa
+    >>> as_array(pa.array(["dry", "wet", "dry"]).dictionary_encode())
+    array(['dry', 'wet', 'dry'], dtype='<U3')
+    """
+    if isinstance(y, _NO_FRAMES) or y is None:
+        return y
+    frame = None
+    if is_arrow_table(y):
+        with suppress(InvalidInput):  # Arrow's interfaces do not tell an array from a table before it is read
+            frame = frame_of(y)
+    if frame is None:
+        return _values(y)
+    return np.reshape(_values(frame.column(frame.names[0])), (-1, 1)) if len(frame.names) == 1 else y
+
+
+def sliced(X: Any, start: int, stop: int) -> Any:
+    """Rows of an array or of a frame of any library, as what they are of."""
+    frame = frame_of(X)
+    return X[start:stop] if frame is None else frame.sliced(start, stop).native
+
+
+def _values(y: Any) -> NDArray[Any] | Any:
+    if _is(y, "polars", "Series"):
+        values, missing = polars_frame.values_of(y)
+    elif _is(y, "pandas", "Series", "Index") or _is(y, "pandas.api.extensions", "ExtensionArray"):
+        values, missing = pandas_frame.values_of(y)
+    elif hasattr(y, "__arrow_c_stream__") or hasattr(y, "__arrow_c_array__"):
+        values, missing = arrow_frame.values_of(y)
+    else:
+        return y
+    if missing is not None:
+        named = getattr(y, "name", None)
+        column = "" if named is None else f", column {named!r}"
+        raise InvalidInput(f"y must hold a value for every row, got a missing one at row {missing.argmax()}{column}")
+    return values
+
+
+def _is_arrow(X: Any) -> bool:
+    return _is(X, "pyarrow", "Table", "RecordBatch")
+
+
+def _is_series(X: Any) -> bool:
+    return (
+        _is(X, "pandas", "Series", "Index")
+        or _is(X, "pandas.api.extensions", "ExtensionArray")
+        or _is(X, "polars", "Series")
+        or _is(X, "pyarrow", "Array", "ChunkedArray")
+    )
+
+
+def _is(X: Any, library: str, *names: str) -> bool:
+    module = sys.modules.get(library)
+    return module is not None and isinstance(X, tuple(getattr(module, name) for name in names))

@@ -1,0 +1,68 @@
+"""What an import costs, in modules: a number that does not depend on the machine, as seconds do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"sklearn", "scipy", "pandas", "polars", "matplotlib", "pyarrow", "rich", "typer", "river", "safetensors"}
+#: Ours that `import thalweg` may load: the package itself and what loads the rest on first use.
+FEW = 8
+#: Ours that one learner may need besides: its contract, its kernels, its inputs.
+ONE_LEARNER = 26
+
+
+def added(before: str, then: str) -> list[str]:
+    """The modules that a statement loads in a fresh interpreter, after another one."""
+    keep = "known = set(sys.modules)"
+    tell = "print(json.dumps(list(set(sys.modules) - known)))"
+    script = f"import json, sys; {before}; {keep}; {then}; {tell}"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def families(modules: list[str]) -> set[str]:
+    return {module.split(".")[0] for module in modules}
+
+
+def test_import_thalweg_costs_next_to_nothing_beyond_numpy():
+    modules = added("import numpy", "import thalweg")
+    assert len(modules) <= FEW
+    assert not HEAVY & families(modules)
+    assert not any("kernels" in module for module in modules)
+
+
+@pytest.mark.parametrize("package", ["errors", "rates", "frames", "sources"])
+def test_packages_that_need_no_learner_load_no_heavy_library(package):
+    assert not HEAVY & families(added("import numpy", f"import thalweg.{package}"))
+
+
+def test_a_learner_loads_little_beyond_scikit_learn_base():
+    modules = added("import numpy, sklearn.base", "import thalweg; thalweg.OnlineLDC")
+    ours = [module for module in modules if module.startswith("thalweg")]
+    assert len(ours) <= ONE_LEARNER
+    assert len(modules) - len(ours) <= 12
+    others = {module for module in ours if module.startswith("thalweg.learners.")}
+    assert not {f"thalweg.learners.{name}" for name in ("auto", "kernel_mean", "learn_nse", "committee")} & others
+
+
+def test_learning_a_frame_loads_only_its_own_library():
+    begin = "import numpy as np, sklearn.base, thalweg, pyarrow as pa; thalweg.OnlineLDC"
+    modules = added(begin, 'thalweg.OnlineLDC().fit(pa.table({"a": [0.0, 1.0]}), [0, 1])')
+    assert not {"polars", "matplotlib", "rich", "typer"} & families(modules)
+
+
+def test_every_public_name_can_be_had_and_is_listed():
+    modules = added("import numpy", "import thalweg; assert set(thalweg.__all__) <= set(dir(thalweg))")
+    assert not HEAVY & families(modules)
+    import thalweg
+    from thalweg import frames, learners
+
+    for package in (thalweg, learners, frames):
+        assert all(hasattr(package, name) for name in package.__all__)
+        assert set(package.__all__) <= set(dir(package))
+        with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+            _ = package.nothing
