@@ -59,6 +59,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/kernel_mean.py --quick
 	$(BIN)/python benchmarks/regression.py --quick
 	$(BIN)/python benchmarks/pca.py
+	$(BIN)/python benchmarks/memory.py
 
 clean:
 	rm -rf $(VENV) build demo
