@@ -60,6 +60,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/regression.py --quick
 	$(BIN)/python benchmarks/pca.py
 	$(BIN)/python benchmarks/command_line.py
+	$(BIN)/python benchmarks/memory.py
 
 clean:
 	rm -rf $(VENV) build demo

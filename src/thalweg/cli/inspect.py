@@ -14,6 +14,7 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
 
     from thalweg.columns import Plan
     from thalweg.report import tables
+    from thalweg.report.page.parameters import in_words
     from thalweg.run.traces import trace_of
     from thalweg.store import load, plain_parameters, read_notes
 
@@ -22,7 +23,7 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
     console = Console(markup=False, highlight=False)
     console.print(f"{type(loaded).__name__}, {model.stat().st_size:,} bytes", style="bold")
     for name, value in plain_parameters(loaded).items():
-        console.print(f"  {name} = {value}", soft_wrap=True)
+        console.print(f"  {name} = {in_words(value)}", soft_wrap=True)
     if not loaded.__sklearn_is_fitted__():
         console.print("It has learned nothing yet.")
         return

@@ -7,7 +7,8 @@ from typing import Any
 from thalweg.report.page.content import Metrics
 from thalweg.report.page.frames import folded, section
 from thalweg.report.page.markup import Markup, table, tag
-from thalweg.report.page.numbers import UNKNOWN, count
+from thalweg.report.page.numbers import count
+from thalweg.report.page.parameters import in_words
 
 
 def rows(metrics: Metrics) -> Markup:
@@ -69,12 +70,4 @@ def run(metrics: Metrics) -> Markup:
 
 
 def _options(kind: str, given: dict[str, Any], caption: str) -> Markup:
-    return table((kind, "value"), [(name, _value(value)) for name, value in given.items()], caption=caption)
-
-
-def _value(value: Any) -> str:
-    if value is None or value in ([], ""):
-        return UNKNOWN
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return table((kind, "value"), [(name, in_words(value)) for name, value in given.items()], caption=caption)

@@ -41,10 +41,10 @@ def per_hundred(share: float) -> str:
 def plain(number: Known, digits: int = 3) -> str:
     """A number without a unit, with a true minus sign.
 
-    >>> plain(-1.8942), plain(None)
-    ('−1.894', '–')
+    >>> plain(-1.8942), plain(-0.0001), plain(None)
+    ('−1.894', '0.000', '–')
     """
-    return UNKNOWN if number is None else f"{number:.{digits}f}".replace("-", "−")
+    return UNKNOWN if number is None else f"{round(number, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
 def short(number: Known) -> str:

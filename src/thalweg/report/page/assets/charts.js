@@ -3,7 +3,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const root = document.documentElement;
   const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
-  const compact = new Intl.NumberFormat("en", { notation: "compact" });
+  const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
   const tenths = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
   const two = new Intl.NumberFormat("en", { maximumSignificantDigits: 2 });
   const four = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });

@@ -1,0 +1,71 @@
+"""Memory and checkpoints of ``thalweg run``: streams of growing length, each learned by a process of its own.
+
+Run it by ``python benchmarks/memory.py``, with ``--rows 10000000`` for a long stream. The peak of resident memory grows
+until chunks have their full size, over some hundred thousand rows, and no further. Nothing large is imported here: a
+process is born with its parent's peak.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROWS = (300_000, 1_000_000, 3_000_000)
+_THALWEG = (sys.executable, "-c", "from thalweg import cli; cli.main()")
+#: What ru_maxrss counts in.
+_UNIT = 1 if sys.platform == "darwin" else 1024
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description="Peak memory and cost of checkpoints over the length of a stream.")
+    parser.add_argument("--rows", type=int, nargs="+", default=list(ROWS), metavar="N", help="lengths of the streams")
+    parser.add_argument("--stream", default="sea", help="a stream of `thalweg generate`")
+    parser.add_argument("--json", action="store_true", help="the figures as JSON lines")
+    parser.add_argument("options", nargs="*", help="after --: options of `thalweg run`; by default its own")
+    given = parser.parse_args()
+    if not given.json:
+        print(f"{'rows':>12}{'peak MB':>10}{'seconds':>10}{'rows/s':>12}{'checkpoints':>13}")
+    for rows in given.rows:
+        found = measured(rows, given.stream, given.options)
+        if given.json:
+            print(json.dumps(found), flush=True)
+        else:
+            print(
+                f"{rows:12,}{found['peak_mb']:10.1f}{found['seconds']:10.1f}{rows / found['seconds']:12,.0f}"
+                f"{found['checkpoint_share']:13.2%}",
+                flush=True,
+            )
+
+
+def measured(rows: int, stream: str, options: list[str]) -> dict[str, Any]:
+    """One length: a file is written, then learned."""
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "rows.csv"
+        making = [*_THALWEG, "generate", stream, "--rows", str(rows), "-o", str(table)]
+        subprocess.run(making, check=True, capture_output=True)
+        command = [*_THALWEG, "run", str(table), "--target", "label", "--out", f"{folder}/out", "--json", *options]
+        told = Path(folder) / "told.json"
+        with told.open("wb") as output:
+            process = subprocess.Popen(command, stdout=output)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise SystemExit(process.returncode)
+        timing = json.loads(told.read_text())["timing"]
+    return {
+        "rows": rows,
+        "peak_mb": usage.ru_maxrss * _UNIT / 1e6,
+        "seconds": timing["seconds"],
+        "checkpoint_share": timing["checkpoint_seconds"] / timing["seconds"],
+    }
+
+
+if __name__ == "__main__":
+    main()
