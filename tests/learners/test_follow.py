@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
-from thalweg import MajorityClass, NoChange, OnlineLDC, StandardScaler, StreamPipeline
+from tests.laws import LEARNERS
+from thalweg import AutoClassifier, MajorityClass, NoChange, OnlineLDC, StandardScaler, StreamPipeline
 from thalweg.errors import InvalidInput
 from thalweg.store import dumps
 
 MODELS = {
     "compiled": OnlineLDC(0.3, counts="soft"),
     "python": StreamPipeline([StandardScaler(), OnlineLDC(0.3, counts="soft")]),
+    "committee": AutoClassifier(),
 }
 
 
@@ -22,8 +25,6 @@ MODELS = {
 @given(data=st.data())
 def test_any_order_over_any_cuts(name: str, data: st.DataObject) -> None:
     """Steps given in several calls are those given in one, rows learned twice and never included."""
-    from sklearn.base import clone
-
     rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
     X = rng.normal(size=(9, 2))
     y = np.array(["low", "middling", "high"])[rng.integers(0, 3, 9)]
@@ -43,6 +44,18 @@ def test_the_label_of_a_row_that_is_never_learned_is_no_class() -> None:
     answers, _ = model.follow(np.eye(4), ["a", "", "b", "zebra"], [0, ~0, 1, 2, ~2, 3])
     assert model.classes_.tolist() == ["a", "b"]
     assert answers[1] == "a"
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_label_that_is_still_to_come_says_nothing(name: str) -> None:
+    """Rows before the first label have no answer, even where the call that brings them brings it, too."""
+    X, y = np.random.default_rng(0).uniform(0.1, 1.0, size=(6, 3)), ["a", "b", "a", "b", "a", "b"]
+    model = clone(LEARNERS[name])
+    answers, proba = model.follow(X, y, [0, 1, 2, ~0, 3, ~1, ~2, 4], with_proba=True)
+    assert answers[:4].tolist() == ["", "", "", "a"]
+    if proba is not None:
+        assert np.ptp(proba[:3], axis=1).max() == 0.0
+        assert proba[3].tolist() == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("model", [OnlineLDC(), NoChange(), MajorityClass(), MODELS["python"]])

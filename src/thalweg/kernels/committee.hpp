@@ -47,6 +47,10 @@ class Committee final : public Learner {
     }
   }
   void scores(const double *x, double *out) const override {
+    if (!awake) {  // classes may have been announced, but nothing is known of any
+      std::fill(out, out + classes(), -__builtin_inf());
+      return;
+    }
     Scratch room(voices_ * (classes() + 1));
     posteriors(x, room.data());
     mix(room.data(), room.data() + voices_ * classes(), out);
