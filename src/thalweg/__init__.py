@@ -66,6 +66,7 @@ _PACKAGES = (
     "errors",
     "evaluate",
     "experiments",
+    "interop",
     "kernels",
     "learners",
     "pipeline",

@@ -5,6 +5,7 @@
     ThalwegError
     ├── InvalidParameter   a constructor or function argument breaks its rule   (a ValueError)
     ├── InvalidInput       rows or labels that cannot be learned or answered    (a ValueError)
+    │   └── UnknownFeature     a row has a feature that the model does not know
     ├── DataUnavailable    a data set is neither on disk nor to be had          (a FileNotFoundError)
     ├── ModelFileError     a file that is not a model, or a damaged one         (a ValueError)
     └── MissingExtra       an optional library is not installed                 (an ImportError)
@@ -36,6 +37,10 @@ class InvalidParameter(ThalwegError, ValueError):
 
 class InvalidInput(ThalwegError, ValueError):
     """Rows or labels that cannot be used; nothing was learned from the call."""
+
+
+class UnknownFeature(InvalidInput):
+    """A row has a feature that the model does not know; whoever learns may make room for it."""
 
 
 class DataUnavailable(ThalwegError, FileNotFoundError):
