@@ -2,6 +2,9 @@
 
 import copy
 import pickle
+from collections import OrderedDict
+from fractions import Fraction
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -166,6 +169,47 @@ def test_a_row_that_is_refused_changes_nothing(bad):
     with pytest.raises(InvalidInput, match=r"column '(b|new)'"):
         model.learn_one(bad, 0)
     assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda row: dict(reversed(row.items())),
+        lambda row: {f"{name}"[:1] + "": int(value) for name, value in row.items()},
+        lambda row: {name.encode().decode(): np.float32(value) for name, value in row.items()},
+        lambda row: OrderedDict(row),
+        lambda row: MappingProxyType(row),
+        lambda row: {name: value for name, value in row.items() if value},
+        lambda row: {name: Fraction(value) for name, value in row.items()},
+    ],
+    ids=["reversed", "whole", "new names", "ordered", "mapping", "without noughts", "fractions"],
+)
+@pytest.mark.parametrize("missing", ["zero", "mean"])
+def test_a_row_is_the_same_however_it_is_written(written, missing):
+    if missing == "mean" and len(written({"a": 0.0})) == 0:
+        pytest.skip("what is absent is then not nought")
+    X, y = rows(n=300)
+    plain, other = to_river(OnlineLDC(), missing=missing), to_river(OnlineLDC(), missing=missing)
+    for i, (row, label) in enumerate(zip(dicts(X.round()), y.tolist(), strict=True)):
+        plain.learn_one(row, label)
+        other.learn_one(written(row) if i > 10 else row, label)
+        assert plain.predict_one(row) == other.predict_one(written(row))
+    assert dumps(plain.learner_) == dumps(other.learner_)
+    assert pickle.dumps(plain._vocabulary.means()) == pickle.dumps(other._vocabulary.means())
+
+
+def test_a_value_that_changes_its_row_while_it_is_read_does_no_harm():
+    class Nasty:
+        def __float__(self):
+            row.clear()
+            return 1.0
+
+    model = to_river(OnlineLDC())
+    for i in range(20):
+        model.learn_one({"a": float(i), "b": 1.0 * (i % 3)}, i % 2)
+    row = {"a": Nasty(), "b": 2.0}
+    model.learn_one(row, 0)
+    assert sum(model.predict_proba_one({"a": 1.0}).values()) == pytest.approx(1.0)
 
 
 def test_names_may_be_anything_and_an_empty_row_is_a_row():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from thalweg.errors import UnknownFeature
 from thalweg.interop.widening import CannotWiden, widen
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Vocabulary
-from thalweg.learners.rows import Floats
+from thalweg.learners.rows import Floats, as_rows
 
 Features = dict[Any, Any]
 
@@ -37,6 +37,7 @@ class OpenLearner(base.Estimator):
         self.learner_ = clone(model)
         self._vocabulary: Vocabulary | None = None
         self._can_grow = True
+        self._takes_rows_as_they_are = False  # no more to a row than what the compiled code reads of it
 
     @property
     def feature_names_(self) -> tuple[Any, ...]:
@@ -49,7 +50,9 @@ class OpenLearner(base.Estimator):
         """Learn one row, whatever features it brings."""
         if self._vocabulary is None:
             if x:  # without any feature there is nothing to begin with
-                self._begin(in_order(x), lambda row: self.learner_.learn_one(row(x), *target))
+                names = in_order(x)
+                self.learner_.learn_one(_values(x, names), *target)
+                self._open(names)
         else:
             try:
                 self.learner_.learn_one(x, *target)
@@ -57,18 +60,18 @@ class OpenLearner(base.Estimator):
                 x = self._with_room(x)
                 self.learner_.learn_one(x, *target)
         if self.missing == "mean" and self._vocabulary is not None:
-            self._vocabulary.observe(x)
+            self._vocabulary.observe(x if isinstance(x, dict) else dict(x))
 
-    def _begin(self, names: tuple[Any, ...], learn: Callable[[Callable[[Features], Floats]], object]) -> None:
-        """The first rows say which features there are; nothing is kept of rows that are refused."""
-        vocabulary = compiled.Vocabulary(names, self.missing == "mean")
-        learn(_reader(vocabulary))
-        self._vocabulary = vocabulary
-        self.learner_._core.name_features(vocabulary)
+    def _open(self, names: tuple[Any, ...]) -> Vocabulary:
+        """From here on the learner is given dicts, and these are the names of its columns."""
+        self._vocabulary = compiled.Vocabulary(names, self.missing == "mean")
+        self._takes_rows_as_they_are = self.missing == "zero"
+        self.learner_._core.name_features(self._vocabulary)
+        return self._vocabulary
 
     def _with_room(self, x: Features) -> Features:
         """The row, with room made for what it brings; or what the learner knows of it, where there can be none."""
-        _reader(compiled.Vocabulary(tuple(x), False))(x)  # refused before anything changes
+        _values(x, tuple(x))  # refused before anything changes
         self._make_room(x)
         return x if self._can_grow else self._familiar(x)
 
@@ -98,15 +101,19 @@ class OpenLearner(base.Estimator):
             return
         if self._vocabulary is None:
             ordered = in_order(names)
-            self._begin(ordered, lambda _: self.learner_.partial_fit(_numbers(X[list(ordered)]), *targets))
+            self.learner_.partial_fit(self._numbers(X[list(ordered)]), *targets)
+            self._open(ordered)
         else:
-            rows = _numbers(X)
+            rows = self._numbers(X)  # refused before anything changes
             self._make_room(names)
             self.learner_.partial_fit(self._columns(names, rows), *targets)
         self._observe_frame(X)
 
     def _rows_to_answer(self, X: Any) -> Floats:
-        return self._columns(tuple(X.columns), _numbers(X))
+        return self._columns(tuple(X.columns), self._numbers(X))
+
+    def _numbers(self, X: Any) -> Floats:
+        return as_rows(X, self.learner_, "X")
 
     def _columns(self, names: tuple[Any, ...], rows: Floats) -> Floats:
         """These rows with the columns of the learner, in its order."""
@@ -158,9 +165,33 @@ class OpenLearner(base.Estimator):
         self.__dict__.update(state)
         if state["_vocabulary"] is not None:
             names, counts, means = state["_vocabulary"]
-            self._vocabulary = compiled.Vocabulary(names, self.missing == "mean")
-            self._vocabulary.take_means(counts, means)
-            self.learner_._core.name_features(self._vocabulary)
+            self._open(names).take_means(counts, means)
+
+
+class OpenSupervisedLearner(OpenLearner):
+    """One that learns labels or numbers.
+
+    Parameters
+    ----------
+    model : classifier or regressor of thalweg
+        The template.
+    missing : {"zero", "mean"}, default "zero"
+        What a feature is in a row that lacks it.
+    """
+
+    def learn_one(self, x: Features, y: Any) -> None:
+        """Learn one row; its features may be new, and its label too."""
+        if self._takes_rows_as_they_are:
+            try:
+                self.learner_.learn_one(x, y)
+            except UnknownFeature:
+                self._learn(x, y)
+        else:
+            self._learn(x, y)
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn the rows of a frame, in order."""
+        self._learn_frame(X, y.to_numpy())
 
 
 def in_order(names: Iterable[Any]) -> tuple[Any, ...]:
@@ -177,12 +208,8 @@ def _place(name: Any) -> tuple[list[Any], str]:
     return [int(part) if i % 2 else part for i, part in enumerate(parts)], f"{name} {type(name).__name__}"
 
 
-def _reader(vocabulary: Vocabulary) -> Callable[[Features], Floats]:
-    reader = compiled.RowReader(len(vocabulary.names))
-    reader.name(vocabulary)
-    return reader.read
-
-
-def _numbers(X: Any) -> Floats:
-    rows: Floats = np.ascontiguousarray(X.to_numpy(), dtype=np.float64)
-    return rows
+def _values(x: Features, names: tuple[Any, ...]) -> Floats:
+    """The numbers of a row, in the order of its names; `InvalidInput` where one is none."""
+    reader = compiled.RowReader(len(names))
+    reader.name(compiled.Vocabulary(names, False))
+    return reader.read(x)

@@ -8,11 +8,11 @@ from typing import Any
 from river import base
 
 from thalweg.errors import UnknownFeature
-from thalweg.interop.open_learner import Features, OpenLearner
+from thalweg.interop.open_learner import Features, OpenSupervisedLearner
 from thalweg.learners.online_ldc import OnlineLDC
 
 
-class RiverClassifier(OpenLearner, base.MiniBatchClassifier):
+class RiverClassifier(OpenSupervisedLearner, base.MiniBatchClassifier):
     """A stream classifier over rows that are dicts, of any number of classes; `to_river` makes one.
 
     Parameters
@@ -35,10 +35,6 @@ class RiverClassifier(OpenLearner, base.MiniBatchClassifier):
     {'high': 0.5, 'low': 0.5}
     """
 
-    def learn_one(self, x: Features, y: Any) -> None:
-        """Learn one row; its label may be new, and so may its features."""
-        self._learn(x, y)
-
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         """The answer to one row; None before any label."""
         try:
@@ -58,10 +54,6 @@ class RiverClassifier(OpenLearner, base.MiniBatchClassifier):
         except UnknownFeature:
             given = learner._core.probabilities_one(self._familiar(x))
         return dict(zip(learner._labels.codes, given, strict=True))
-
-    def learn_many(self, X: Any, y: Any) -> None:
-        """Learn the rows of a frame, in order."""
-        self._learn_frame(X, y.to_numpy())
 
     def predict_many(self, X: Any) -> Any:
         """The answer to each row of a frame, as a series."""

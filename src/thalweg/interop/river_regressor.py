@@ -9,11 +9,11 @@ import numpy as np
 from river import base
 
 from thalweg.errors import UnknownFeature
-from thalweg.interop.open_learner import Features, OpenLearner
+from thalweg.interop.open_learner import Features, OpenSupervisedLearner
 from thalweg.learners.linear_regression import OnlineLinearRegression
 
 
-class RiverRegressor(OpenLearner, base.MiniBatchRegressor):
+class RiverRegressor(OpenSupervisedLearner, base.MiniBatchRegressor):
     """A stream regressor over rows that are dicts, with one target; `to_river` makes one.
 
     Parameters
@@ -34,10 +34,6 @@ class RiverRegressor(OpenLearner, base.MiniBatchRegressor):
     201.0
     """
 
-    def learn_one(self, x: Features, y: Any) -> None:
-        """Learn one row; its features may be new."""
-        self._learn(x, y)
-
     def predict_one(self, x: Features) -> float:
         """The answer to one row; 0 before any."""
         try:
@@ -45,10 +41,6 @@ class RiverRegressor(OpenLearner, base.MiniBatchRegressor):
         except UnknownFeature:
             answer = self.learner_.predict_one(self._familiar(x))
         return 0.0 if answer is None else answer
-
-    def learn_many(self, X: Any, y: Any) -> None:
-        """Learn the rows of a frame, in order."""
-        self._learn_frame(X, y.to_numpy())
 
     def predict_many(self, X: Any) -> Any:
         """The answer to each row of a frame, as a series."""

@@ -45,25 +45,31 @@ class Vocabulary {
     layout_.clear();
     counts_.resize(names_.size(), 0.0);
     means_.resize(names_.size(), 0.0);
+    values_.resize(names_.size());
   }
 
   void read(PyObject *row, double *to) {
     if (read_as_before(row, to)) return;
+    const int64_t known = size();  // as it was: converting a value may run Python code, which may teach us names
     int64_t found = 0;
-    for (int64_t j = 0; j < size(); j++) {
+    for (int64_t j = 0; j < known; j++) {
       const nb::object value = look_up(row, j);
       found += value.is_valid();
       to[j] = value.is_valid() ? as_number(value.ptr(), name(j)) : by_mean_ ? means_[j] : 0.0;
     }
     if (found != PyDict_Size(row)) refuse_strangers(row);
-    if (found == size() && patience_ > 0) remember(row);
+    if (found == known && patience_ > 0) remember(row);
   }
 
   // A row that is learned moves the means of the features it has.
   void observe(nb::dict row) {
+    const bool whole = read_as_before(row.ptr(), values_.data());
     for (int64_t j = 0; j < size(); j++) {
-      const nb::object value = look_up(row.ptr(), j);
-      if (value.is_valid()) means_[j] += (as_number(value.ptr(), name(j)) - means_[j]) / ++counts_[j];
+      const nb::object value = whole ? nb::object() : look_up(row.ptr(), j);
+      if (whole || value.is_valid()) {
+        const double x = whole ? values_[j] : as_number(value.ptr(), name(j));
+        means_[j] += (x - means_[j]) / ++counts_[j];
+      }
     }
   }
 
@@ -79,10 +85,19 @@ class Vocabulary {
     Py_ssize_t at = 0;
     PyObject *key, *value;
     for (const Place *place = layout_.data(); PyDict_Next(row, &at, &key, &value); place++) {
-      if (key != place->name.ptr() || !PyFloat_Check(value)) return false;
-      to[place->column] = PyFloat_AS_DOUBLE(value);
+      if (key != place->name.ptr() || !plain_number(value, to[place->column])) return false;
     }
     return true;
+  }
+
+  // A number that can be had without running Python code.
+  static bool plain_number(PyObject *value, double &to) {
+    if (PyFloat_Check(value)) return to = PyFloat_AS_DOUBLE(value), true;
+    if (!PyLong_Check(value)) return false;
+    to = PyLong_AsDouble(value);
+    if (to != -1 || !PyErr_Occurred()) return true;
+    PyErr_Clear();
+    return false;
   }
 
   void remember(PyObject *row) {
@@ -121,6 +136,7 @@ class Vocabulary {
   std::vector<Place> layout_;  // of a row that had all features
   int64_t patience_ = 64;      // layouts still tried: where names are made anew for each row, looking up is quicker
   std::vector<double> counts_, means_;  // per feature: rows that had it, and their mean
+  std::vector<double> values_;          // of the row at hand
 };
 
 inline void bind_vocabulary(nb::module_ &module) {
