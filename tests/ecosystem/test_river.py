@@ -1,13 +1,17 @@
 """Our models in River's pipelines, evaluation, drift handling and metrics; River's models and streams in ours."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from thalweg import CCIPCA, Committee, OnlineLDC, OnlineLinearRegression, OnlineLogistic, StandardScaler, StreamPipeline
-from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
 from thalweg.evaluate import prequential, prequential_regression, summarise, summarise_regression
 from thalweg.interop import from_river, river_stream, to_river
+from thalweg.interop.river_checks import checks_of
 
 pytest.importorskip("river", reason="River is not installed")
 
@@ -168,3 +172,17 @@ def test_only_models_are_taken():
         to_river(OnlineLDC(), missing="last")
     with pytest.raises(InvalidParameter, match="be a classifier or a regressor of River's"):
         from_river(OnlineLDC())
+
+
+def test_without_river_it_says_what_to_install(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith(("thalweg.interop.river_", "thalweg.interop.open_"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "river", None)
+    for ask in (to_river, from_river, lambda model: next(checks_of(model))):
+        with pytest.raises(MissingExtra, match=r"needs River: pip install 'thalweg\[river\]'"):
+            ask(OnlineLDC())
+
+
+def test_river_is_imported_only_when_it_is_needed():
+    told = "import sys, thalweg.interop; print('river' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", told], capture_output=True, text=True).stdout == "False\n"

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "learner.hpp"
-#include "python_state.hpp"
 #include "vocabulary.hpp"
 
 namespace thalweg::THALWEG_LEVEL {

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "python_state.hpp"
+
 namespace thalweg::THALWEG_LEVEL {
 
 namespace nb = nanobind;
