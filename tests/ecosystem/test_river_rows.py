@@ -171,23 +171,21 @@ def test_a_row_that_is_refused_changes_nothing(bad):
     assert pickle.dumps(model) == before
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        lambda row: dict(reversed(row.items())),
-        lambda row: {f"{name}"[:1] + "": int(value) for name, value in row.items()},
-        lambda row: {name.encode().decode(): np.float32(value) for name, value in row.items()},
-        lambda row: OrderedDict(row),
-        lambda row: MappingProxyType(row),
-        lambda row: {name: value for name, value in row.items() if value},
-        lambda row: {name: Fraction(value) for name, value in row.items()},
-    ],
-    ids=["reversed", "whole", "new names", "ordered", "mapping", "without noughts", "fractions"],
-)
-@pytest.mark.parametrize("missing", ["zero", "mean"])
-def test_a_row_is_the_same_however_it_is_written(written, missing):
-    if missing == "mean" and len(written({"a": 0.0})) == 0:
-        pytest.skip("what is absent is then not nought")
+WAYS_TO_WRITE = {
+    "reversed": lambda row: dict(reversed(row.items())),
+    "whole numbers": lambda row: {name: int(value) for name, value in row.items()},
+    "fractions": lambda row: {name: Fraction(value) for name, value in row.items()},
+    "names made anew": lambda row: {name.encode().decode(): np.float32(value) for name, value in row.items()},
+    "ordered dict": OrderedDict,
+    "no dict": MappingProxyType,
+    "without noughts": lambda row: {name: value for name, value in row.items() if value},
+}
+ROWS_WRITTEN = [("zero", way) for way in WAYS_TO_WRITE] + [("mean", way) for way in list(WAYS_TO_WRITE)[:-1]]
+
+
+@pytest.mark.parametrize(("missing", "way"), ROWS_WRITTEN)
+def test_a_row_is_the_same_however_it_is_written(missing, way):
+    written = WAYS_TO_WRITE[way]
     X, y = rows(n=300)
     plain, other = to_river(OnlineLDC(), missing=missing), to_river(OnlineLDC(), missing=missing)
     for i, (row, label) in enumerate(zip(dicts(X.round()), y.tolist(), strict=True)):

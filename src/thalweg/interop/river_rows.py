@@ -52,7 +52,7 @@ def river_stream(dataset: Iterable[tuple[dict[Any, Any], Any]], *, limit: int | 
     X = np.zeros((len(rows), len(columns)))
     for i, row in enumerate(rows):
         for name, value in row.items():
-            if not isinstance(value, Real):
+            if not isinstance(value, Real | np.bool_):
                 raise InvalidInput(f"a stream's features must be numbers, got {value!r} in column {name!r} of row {i}")
             X[i, columns[name]] = float(value)
     return Table(X, labels, [str(name) for name in columns])

@@ -55,7 +55,7 @@ class RiverTransformer(OpenLearner, base.MiniBatchTransformer):
         if self._vocabulary is None:
             return self._untaught(x)
         transform = self.learner_._core.transform_named
-        names = self._names_out(len(self.feature_names_), self.feature_names_)
+        names = self._names_out(self.feature_names_)
         try:
             out: Features = transform(x, names)
         except UnknownFeature:
@@ -76,7 +76,7 @@ class RiverTransformer(OpenLearner, base.MiniBatchTransformer):
 
         if self._vocabulary is None or (self._keeps_features and set(X.columns) - set(self.feature_names_)):
             return pd.DataFrame([self.transform_one(row) for row in X.to_dict("records")], index=X.index)
-        names = list(self._names_out(len(self.feature_names_), self.feature_names_))
+        names = list(self._names_out(self.feature_names_))
         out = pd.DataFrame(self.learner_.transform(self._rows_to_answer(X)), index=X.index, columns=names)
         return out[list(X.columns)] if self._keeps_features else out
 
@@ -87,14 +87,14 @@ class RiverTransformer(OpenLearner, base.MiniBatchTransformer):
         names = in_order(x)
         core = self.learner_._make_core(len(names))
         core.name_features(compiled.Vocabulary(names, False))
-        out: Features = core.transform_named(x, self._names_out(len(names), names))
+        out: Features = core.transform_named(x, self._names_out(names))
         return out
 
-    def _names_out(self, features: int, names: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _names_out(self, names: tuple[Any, ...]) -> tuple[Any, ...]:
         if self._keeps_features:
             return names
         if self._made is None:
-            probe = clone(self.model).partial_fit(np.zeros((1, features)))
+            probe = clone(self.model).partial_fit(np.zeros((1, len(names))))
             self._made = tuple(probe.get_feature_names_out().tolist())
         return self._made
 
