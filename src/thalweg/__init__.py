@@ -69,6 +69,7 @@ _PACKAGES = (
     "evaluate",
     "experiments",
     "frames",
+    "interop",
     "kernels",
     "learners",
     "pipeline",

@@ -5,6 +5,7 @@
     ThalwegError
     ├── InvalidParameter   a constructor or function argument breaks its rule   (a ValueError)
     ├── InvalidInput       rows or labels that cannot be learned or answered    (a ValueError)
+    │   └── UnknownFeature     a row has a feature that the model does not know
     ├── DataUnavailable    a data set is neither on disk nor to be had          (a FileNotFoundError)
     ├── ModelFileError     a file that is not a model, or a damaged one         (a ValueError)
     └── MissingExtra       an optional library is not installed                 (an ImportError)
@@ -68,6 +69,10 @@ class InvalidInput(ThalwegError, ValueError):
         ...
     thalweg.errors.InvalidInput: X must hold finite numbers within ±1e+50, got NaN at row 1, column 0
     """
+
+
+class UnknownFeature(InvalidInput):
+    """A row has a feature that the model does not know; whoever learns may make room for it."""
 
 
 class DataUnavailable(ThalwegError, FileNotFoundError):

@@ -90,6 +90,7 @@ bool processor_has(const std::string &level) {
 
 NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
   nb::set_leak_warnings(false);  // a model that lives in a module until the interpreter ends is no leak
+  bind_vocabulary(module);
   nb::class_<RowReader>(module, "RowReader")
       .def(nb::init<int64_t>(), "features"_a)
       .def("name", &RowReader::name, "names"_a)
@@ -118,7 +119,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
                    })
       .def_prop_ro("confidence", [](const Core &c) { return c.learner->confidence(); })
       .def_prop_ro("may_fail", [](const Core &c) { return c.learner->may_fail(); })
-      .def("name_features", [](Core &c, nb::tuple names) { c.row.name(names); })
+      .def("name_features", [](Core &c, nb::object names) { c.row.name(names); })
       .def("announce",
            [](Core &c, int64_t at) {
              const BriefLearning alone(c);
@@ -212,6 +213,18 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
              Scratch own(c.learner->features());  // a member in Python may let another reader in
              std::copy_n(c.row.read(x), c.learner->features(), own.data());
              return c.learner->answer(own.data());
+           },
+           "x"_a.none())
+      .def("probabilities_one",
+           [](Core &c, nb::handle x) {
+             const BriefReading together(c);
+             const int64_t p = c.learner->features(), classes = c.learner->classes();
+             Scratch own(p + classes);
+             std::copy_n(c.row.read(x), p, own.data());
+             c.learner->probabilities(own.data(), own.data() + p);
+             nb::list all;
+             for (int64_t k = 0; k < classes; k++) all.append(own.data()[p + k]);
+             return all;
            },
            "x"_a.none())
       .def("learn_one",

@@ -77,7 +77,9 @@ class Learner {
 
   // The probabilities of each of a learner's voices: one, unless it is a bank whose members can be told apart.
   virtual int64_t voices() const { return 1; }
-  virtual void posteriors(const double *x, double *out) const {
+  virtual void posteriors(const double *x, double *out) const { probabilities(x, out); }
+  // The probability of each class; all alike where none was seen.
+  void probabilities(const double *x, double *out) const {
     scores(x, out);
     double top = -__builtin_inf(), whole = 0;
     for (int64_t c = 0; c < classes_; c++) top = std::max(top, out[c]);

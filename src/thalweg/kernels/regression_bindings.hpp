@@ -27,9 +27,9 @@ struct RegressionCore : Gated {
   bool learn(nb::handle x, const double *y, std::size_t count) {
     const BriefLearning alone(*this);
     if (int64_t(count) != regressor->outputs())
-      RowReader::fail("a row must have the model's " + std::to_string(regressor->outputs()) + " targets, got " +
-                      std::to_string(count));
-    if (first_bad(y, count) >= 0) RowReader::fail("y must be finite and within ±1e50");
+      refuse("a row must have the model's " + std::to_string(regressor->outputs()) + " targets, got " +
+             std::to_string(count));
+    if (first_bad(y, count) >= 0) refuse("y must be finite and within ±1e50");
     Scratch given(count);
     const bool untroubled = regressor->cuts().count == 0;
     regressor->step(row.read(x), y, given.data());
@@ -61,7 +61,7 @@ inline void bind_regression(nb::module_ &module) {
                      const Regressor::Cuts cuts = c.regressor->cuts();
                      return std::tuple<int64_t, int64_t, double>(cuts.count, cuts.first_row, cuts.square);
                    })
-      .def("name_features", [](RegressionCore &c, nb::tuple names) { c.row.name(names); })
+      .def("name_features", [](RegressionCore &c, nb::object names) { c.row.name(names); })
       .def("widen",
            [](RegressionCore &c, int64_t outputs) {
              const BriefLearning alone(c);

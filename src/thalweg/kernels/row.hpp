@@ -9,6 +9,7 @@
 #include <string>
 
 #include "learner.hpp"
+#include "vocabulary.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -37,39 +38,43 @@ class RowReader {
 
   std::size_t features() const { return features_; }
 
-  void name(nb::tuple names) {
-    if (int64_t(names.size()) != features_) fail("the number of feature names and of features differ");
-    names_ = names;
+  // Names that a dict must have, all and no others; or a vocabulary, of which it may lack some.
+  void name(nb::object names) {
+    const bool open = nb::isinstance<Vocabulary>(names);
+    nb::tuple all = open ? nb::cast<Vocabulary &>(names).names() : nb::cast<nb::tuple>(names);
+    if (int64_t(all.size()) != features_) refuse("the number of feature names and of features differ");
+    names_ = all;
+    vocabulary_ = open ? names : nb::object();
   }
 
   const double *read(nb::handle row) {
     const double *values = nb::isinstance<nb::dict>(row) ? from_dict(row) : from_others(row);
     const int64_t bad = first_bad(values, features_);
     if (bad >= 0)
-      fail("a row's values must be finite and within ±1e50, got " + text(values[bad]) + " in column " + column(bad));
+      refuse("a row's values must be finite and within ±1e50, got " + text(values[bad]) + " in column " + column(bad));
     return values;
-  }
-
-  [[noreturn]] static void fail(const std::string &message) {
-    nb::object error = nb::module_::import_("thalweg.errors").attr("InvalidInput");
-    PyErr_SetString(error.ptr(), message.c_str());
-    throw nb::python_error();
   }
 
  private:
   const double *from_dict(nb::handle row) {
-    if (int64_t(names_.size()) != features_) fail("a row given as a dict needs a model that knows its feature names");
+    if (vocabulary_.is_valid()) {
+      Vocabulary &known = *nb::inst_ptr<Vocabulary>(vocabulary_);
+      if (known.size() != features_) refuse("the vocabulary has grown beyond the model");
+      known.read(row.ptr(), copy_.data());
+      return copy_.data();
+    }
+    if (int64_t(names_.size()) != features_) refuse("a row given as a dict needs a model that knows its feature names");
     if (PyDict_Size(row.ptr()) != features_)
-      fail("a row must have the model's " + std::to_string(features_) + " features, got " +
+      refuse("a row must have the model's " + std::to_string(features_) + " features, got " +
            std::to_string(PyDict_Size(row.ptr())));
     for (int64_t j = 0; j < features_; j++) {
       // held: converting a value may run Python code, which may change the dict
       nb::object value = nb::borrow(PyDict_GetItemWithError(row.ptr(), PyTuple_GET_ITEM(names_.ptr(), j)));
       if (!value.is_valid()) {
         PyErr_Clear();
-        fail("a row must have every feature the model knows; " + column(j) + " is missing");
+        refuse("a row must have every feature the model knows; " + column(j) + " is missing");
       }
-      copy_[j] = number(value.ptr(), j);
+      copy_[j] = as_number(value.ptr(), PyTuple_GET_ITEM(names_.ptr(), j));
     }
     return copy_.data();
   }
@@ -93,38 +98,29 @@ class RowReader {
     nb::object items = nb::steal(PySequence_Tuple(row.ptr()));  // a tuple of our own: nobody can change it meanwhile
     if (!items.is_valid() || nb::isinstance<nb::str>(row) || nb::isinstance<nb::bytes>(row)) {
       PyErr_Clear();
-      fail("a row must be an array, a sequence of numbers or a dict, got " +
+      refuse("a row must be an array, a sequence of numbers or a dict, got " +
            std::string(nb::cast<std::string>(nb::repr(row.type()))));
     }
     require_width(PyTuple_GET_SIZE(items.ptr()));
-    for (int64_t j = 0; j < features_; j++) copy_[j] = number(PyTuple_GET_ITEM(items.ptr(), j), j);
+    for (int64_t j = 0; j < features_; j++) copy_[j] = as_number(PyTuple_GET_ITEM(items.ptr(), j), name_of(j));
     return copy_.data();
-  }
-
-  double number(PyObject *value, int64_t j) const {
-    const double x = PyFloat_AsDouble(value);
-    if (x == -1 && PyErr_Occurred()) {
-      PyErr_Clear();
-      fail("a row's values must be numbers, got " + std::string(nb::cast<std::string>(nb::repr(nb::handle(value)))) +
-           " in column " + column(j));
-    }
-    return x;
   }
 
   void require_width(int64_t length) const {
     if (length != features_)
-      fail("a row must have the model's " + std::to_string(features_) + " features, got " + std::to_string(length));
+      refuse("a row must have the model's " + std::to_string(features_) + " features, got " + std::to_string(length));
   }
 
-  std::string column(int64_t j) const {
-    if (int64_t(names_.size()) == features_) return nb::cast<std::string>(nb::repr(names_[j]));
-    return std::to_string(j);
+  nb::object name_of(int64_t j) const {
+    return int64_t(names_.size()) == features_ ? nb::object(names_[j]) : nb::object(nb::int_(j));
   }
+  std::string column(int64_t j) const { return nb::cast<std::string>(nb::repr(name_of(j))); }
   static std::string text(double x) { return nb::cast<std::string>(nb::repr(nb::float_(x))); }
 
   int64_t features_;
   Buffer copy_;
   nb::tuple names_;
+  nb::object vocabulary_;
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -41,7 +41,7 @@ inline void bind_transforms(nb::module_ &module) {
   nb::class_<T>(module, "TransformerCore")
       .def_prop_ro("n_features", [](const T &c) { return c.transformer->features(); })
       .def_prop_ro("n_outputs", [](const T &c) { return c.transformer->outputs(); })
-      .def("name_features", [](T &c, nb::tuple names) { c.row.name(names); })
+      .def("name_features", [](T &c, nb::object names) { c.row.name(names); })
       .def("begin",
            [](T &c, Matrix X) {
              const Learning alone(c);
@@ -85,6 +85,17 @@ inline void bind_transforms(nb::module_ &module) {
              return owned_array(out.data(), {out.size()});
            },
            "x"_a.none())
+      .def("transform_named",
+           [](T &c, nb::handle x, nb::tuple names) {
+             const BriefReading together(c);
+             std::vector<double> out(c.transformer->outputs());
+             if (names.size() != out.size()) throw std::invalid_argument("a name for every output");
+             c.transform(c.row.read(x), 1, out.data());
+             nb::dict named;
+             for (std::size_t j = 0; j < out.size(); j++) named[names[j]] = out[j];
+             return named;
+           },
+           "x"_a.none(), "names"_a, "One row transformed, as a dict.")
       .def("check_one", [](T &c, nb::handle x) { c.row.read(x); }, "x"_a.none())
       .def("state",
            [](T &c) {

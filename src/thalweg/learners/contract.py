@@ -254,7 +254,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
     def predict_one(self, x: Row) -> Any:
         """The answer to one row; None from a model that has seen no label yet."""
         labels: Labels | None = self.__dict__.get("_labels")
-        return None if labels is None else labels.decode_one(self._core.answer_one(x))
+        return None if labels is None else labels.ordinary[self._core.answer_one(x)]
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """The discriminant of each class (for two classes, the second's minus the first's; positive answers it)."""

@@ -96,6 +96,8 @@ class Labels:
         self.kind = values.dtype.kind if len(values) else ""
         self.everyday_types = _EVERYDAY_TYPES.get(self.kind, frozenset())
         self.codes: dict[Any, int] = {value: code for code, value in enumerate(values.tolist())}
+        #: The labels as ordinary Python values, by place; -1, no answer, is the zero of their type.
+        self.ordinary: list[Any] = [*self.codes, _ZEROS.get(self.kind)]
 
     @classmethod
     def of(cls, labels: Iterable[Any]) -> Labels:
@@ -155,10 +157,6 @@ class Labels:
         if unanswered.any():
             answers[unanswered] = _ZEROS[self.kind]
         return answers
-
-    def decode_one(self, code: int) -> Any:
-        """The label at one place, as an ordinary Python value."""
-        return self.values.item(code) if code >= 0 else _ZEROS[self.kind]
 
     def _require_kind(self, kind: str, example: object) -> None:
         if self.kind and kind != self.kind:

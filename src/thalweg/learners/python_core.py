@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from thalweg.kernels import compiled
+from thalweg.kernels._base import Vocabulary
 from thalweg.learners.rows import Floats, Row
 
 Codes = NDArray[np.int64]
@@ -71,7 +73,7 @@ class PythonCore(ABC):
 
     # ------------------------------------------------------------------ as the contract asks
 
-    def name_features(self, names: tuple[str, ...], /) -> None:
+    def name_features(self, names: tuple[str, ...] | Vocabulary, /) -> None:
         """The names by which a row given as a dict is read."""
         self._reader.name(names)
 
@@ -143,6 +145,13 @@ class PythonCore(ABC):
     def answer_one(self, x: Row, /) -> int:
         """The class of one row."""
         return int(self.answers_of(self._reader.read(x)[None])[0])
+
+    def probabilities_one(self, x: Row, /) -> list[float]:
+        """The probability of each class; all alike where none was seen."""
+        scores = self.discriminants(self._reader.read(x)[None])[0]
+        unknown = np.isneginf(scores).all()
+        given: list[float] = softmax(np.zeros_like(scores) if unknown else self.confidence * scores).tolist()
+        return given
 
     def learn_one(self, x: Row, k: int, /) -> None:
         """Learn one row."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.kernels import compiled
+from thalweg.kernels._base import Vocabulary
 from thalweg.learners.rows import Floats, Row
 
 #: Rows on their way at one time: what lies between two steps stays in the cache, and small, however long a chunk is.
@@ -32,7 +33,7 @@ class Chain:
         self.n_outputs: int = self.cores[-1].n_outputs if self.cores else features
         self._reader = compiled.RowReader(features)
 
-    def name_features(self, names: tuple[str, ...], /) -> None:
+    def name_features(self, names: tuple[str, ...] | Vocabulary, /) -> None:
         """The names by which a row given as a dict is read."""
         self._reader.name(names)
 
@@ -104,6 +105,10 @@ class Chain:
     def transform_one(self, x: Row, /) -> Floats:
         """One row transformed."""
         return self.way_of(x)[-1]
+
+    def transform_named(self, x: Row, names: tuple[Hashable, ...], /) -> dict[Any, float]:
+        """One row transformed, as a dict."""
+        return dict(zip(names, self.transform_one(x).tolist(), strict=True))
 
     def learn_one(self, x: Row, /) -> None:
         """Learn one row."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.kernels._base import Vocabulary
 from thalweg.learners.contract import StreamCore
 from thalweg.learners.python_core import Codes, PythonCore
 from thalweg.learners.rows import Floats, Row
@@ -52,7 +53,7 @@ class ClassifierCore(PythonCore):
         """Of the classifier."""
         return self.last.adapters()
 
-    def name_features(self, names: tuple[str, ...], /) -> None:
+    def name_features(self, names: tuple[str, ...] | Vocabulary, /) -> None:
         """The names by which a row given as a dict is read."""
         self.chain.name_features(names)
 
@@ -113,6 +114,10 @@ class ClassifierCore(PythonCore):
     def answer_one(self, x: Row, /) -> int:
         """The class of one row."""
         return self.last.answer_one(self.chain.transform_one(x))
+
+    def probabilities_one(self, x: Row, /) -> list[float]:
+        """The probability of each class."""
+        return self.last.probabilities_one(self.chain.transform_one(x))
 
     def learn_one(self, x: Row, k: int, /) -> None:
         """Learn one row; the classifier first, so that an error of its own leaves all as it was."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.kernels._base import Vocabulary
 from thalweg.learners.rows import Floats, Row
 from thalweg.pipeline.chain import Chain
 
@@ -47,7 +48,7 @@ class RegressorCore:
         """Of the regressor."""
         return self.last.adapters() if hasattr(self.last, "adapters") else []
 
-    def name_features(self, names: tuple[str, ...], /) -> None:
+    def name_features(self, names: tuple[str, ...] | Vocabulary, /) -> None:
         """The names by which a row given as a dict is read."""
         self.chain.name_features(names)
 

@@ -1,0 +1,188 @@
+"""Our models in River's pipelines, evaluation, drift handling and metrics; River's models and streams in ours."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from thalweg import CCIPCA, Committee, OnlineLDC, OnlineLinearRegression, OnlineLogistic, StandardScaler, StreamPipeline
+from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
+from thalweg.evaluate import prequential, prequential_regression, summarise, summarise_regression
+from thalweg.interop import from_river, river_stream, to_river
+from thalweg.interop.river_checks import checks_of
+
+pytest.importorskip("river", reason="River is not installed")
+
+from river import compose, datasets, drift, evaluate, linear_model, metrics, naive_bayes, preprocessing, tree
+from river.datasets import synth
+
+ROWS = 1500
+
+
+def score(stream, model, metric):
+    return evaluate.progressive_val_score(stream.take(ROWS), model, metric).get()
+
+
+@pytest.mark.parametrize("model", [OnlineLDC(), OnlineLDC(0.01, counts="soft", ridge=1e-3), OnlineLogistic()], ids=repr)
+def test_rivers_score_is_ours(model):
+    stream = synth.SEA(seed=3)
+    (record,) = prequential(model, river_stream(stream, limit=ROWS), chunk=ROWS)
+    # The first row has no answer: River leaves it out; here it is a mistake.
+    right = score(stream, to_river(model), metrics.Accuracy()) * (ROWS - 1)
+    assert right == pytest.approx((record.answers == record.y).sum())
+    asked = to_river(model)
+    for (x, y), ours in zip(stream.take(ROWS), record.proba, strict=True):
+        given = asked.predict_proba_one(x)
+        assert not given or [given.get(False, 0.0), given.get(True, 0.0)] == pytest.approx(ours.tolist())
+        asked.learn_one(x, y)
+
+
+def test_rivers_score_of_a_regressor_is_ours():
+    stream = synth.Friedman(seed=1)
+    model = OnlineLinearRegression(solver="rls")
+    ours = summarise_regression(prequential_regression(model, river_stream(stream, limit=ROWS)))
+    assert score(stream, to_river(model), metrics.MSE()) == pytest.approx(ours.model.squared_error, rel=1e-9)
+
+
+def test_many_classes_with_words_for_labels():
+    rows = datasets.ImageSegments().take(1000)
+    assert evaluate.progressive_val_score(rows, to_river(OnlineLDC()), metrics.Accuracy()).get() > 0.85
+
+
+def test_in_rivers_pipelines_before_and_behind():
+    stream = synth.SEA(seed=3)
+    before = preprocessing.StandardScaler() | to_river(OnlineLDC(ridge=1e-3))
+    behind = to_river(StandardScaler()) | linear_model.LogisticRegression()
+    selected = compose.Select(0, 1) | to_river(OnlineLDC())
+    union = (to_river(CCIPCA(2)) + to_river(StandardScaler())) | to_river(OnlineLDC(ridge=1e-3))
+    for model in (before, behind, selected, union):
+        assert score(stream, model, metrics.Accuracy()) > 0.85
+    assert selected["RiverClassifier"].feature_names_ == (0, 1)
+    assert "ccipca0" in union["RiverClassifier"].feature_names_
+
+
+def test_our_scaler_gives_what_rivers_gives():
+    ours, theirs = to_river(StandardScaler()), preprocessing.StandardScaler()
+    for x, _ in synth.SEA(seed=3).take(300):
+        ours.learn_one(x)
+        theirs.learn_one(x)
+        assert ours.transform_one(x) == pytest.approx(theirs.transform_one(x), abs=1e-9)
+
+
+def test_with_rivers_drift_detectors():
+    before, after = synth.SEA(variant=0, seed=1), synth.SEA(variant=3, seed=1)
+    stream = synth.ConceptDriftStream(before, after, position=700, width=50)
+    retrained = drift.DriftRetrainingClassifier(to_river(OnlineLDC()), drift.binary.DDM())
+    detector, found = drift.ADWIN(), 0
+    model = to_river(OnlineLDC())
+    for x, y in stream.take(ROWS):
+        detector.update(float(model.predict_one(x) != y))
+        found += detector.drift_detected
+        model.learn_one(x, y)
+        retrained.learn_one(x, y)
+    assert found >= 1
+    assert retrained.predict_one(x) in (True, False)
+
+
+def test_frames_are_rows():
+    frame, labels = pd.DataFrame(synth_rows := [x for x, _ in synth.SEA(seed=1).take(200)]), []
+    labels = pd.Series([y for _, y in synth.SEA(seed=1).take(200)])
+    many, one = to_river(OnlineLDC()), to_river(OnlineLDC())
+    many.learn_many(frame[[2, 0, 1]], labels)
+    for x, y in zip(synth_rows, labels, strict=True):
+        one.learn_one(x, y)
+    assert many.predict_many(frame).tolist() == [one.predict_one(x) for x in synth_rows]
+    assert many.predict_proba_many(frame).iloc[3].to_dict() == pytest.approx(one.predict_proba_one(synth_rows[3]))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        preprocessing.StandardScaler() | linear_model.LogisticRegression(),
+        naive_bayes.GaussianNB(),
+        tree.HoeffdingTreeClassifier(grace_period=50),
+    ],
+    ids=str,
+)
+def test_rivers_classifiers_in_our_evaluation(model):
+    stream = synth.SEA(seed=3)
+    ours = summarise(prequential(from_river(model), river_stream(stream, limit=ROWS)))
+    assert 1 - ours.model.error == pytest.approx(score(stream, model.clone(), metrics.Accuracy()), abs=1.001 / ROWS)
+    late = summarise(prequential(from_river(model), river_stream(stream, limit=500), delay=5))
+    assert late.model.error < 0.3
+
+
+def test_rivers_regressors_in_our_evaluation():
+    stream = synth.Friedman(seed=1)
+    model = preprocessing.StandardScaler() | linear_model.LinearRegression()
+    ours = summarise_regression(prequential_regression(from_river(model), river_stream(stream, limit=500)))
+    theirs = evaluate.progressive_val_score(stream.take(500), model.clone(), metrics.MSE())
+    assert ours.model.squared_error == pytest.approx(theirs.get(), rel=1e-9)
+
+
+def test_rivers_classifiers_in_our_committee():
+    X, y = river_stream(synth.SEA(seed=3), limit=300).take()
+    member = from_river(tree.HoeffdingTreeClassifier(grace_period=20))
+    model = Committee([OnlineLDC(), member])
+    answers = model.predict_then_learn(X, y)
+    assert (answers == y).mean() > 0.8
+    assert model.weights_.shape == (2,)
+
+
+def test_rivers_models_behind_our_transformers():
+    X, y = river_stream(synth.SEA(seed=3), limit=300).take()
+    classifier = StreamPipeline([StandardScaler(), from_river(linear_model.LogisticRegression())])
+    assert (classifier.predict_then_learn(X, y)[50:] == y[50:]).mean() > 0.8
+    regressor = StreamPipeline([StandardScaler(), from_river(linear_model.LinearRegression())])
+    assert np.corrcoef(regressor.predict_then_learn(X, X.sum(axis=1))[100:], X.sum(axis=1)[100:])[0, 1] > 0.9
+
+
+def test_names_reach_rivers_models():
+    model = from_river(compose.Select("b") | linear_model.LinearRegression(), feature_names=["a", "b"])
+    model.partial_fit(np.array([[1.0, 2.0], [3.0, 4.0]]), [1.0, 2.0])
+    assert set(model.river_["LinearRegression"].weights) == {"b"}
+    with pytest.raises(InvalidInput, match="each of the 2 feature names"):
+        model.predict([[1.0]])
+
+
+def test_a_model_of_two_classes_must_know_both():
+    model = from_river(linear_model.LogisticRegression())
+    with pytest.raises(InvalidInput, match="must know both"):
+        model.partial_fit([[1.0]], ["up"])
+    with pytest.raises(InvalidInput, match="must know both"):
+        model.partial_fit([[1.0], [2.0], [3.0]], [0, 1, 2])
+    model.partial_fit([[1.0], [-1.0]], ["up", "up"], classes=["down", "up"])
+    assert model.predict([[1.0]]).tolist() == ["up"]
+
+
+def test_what_is_no_number_is_named():
+    with pytest.raises(InvalidInput, match="'red' in column 'colour' of row 1"):
+        river_stream([({"x": 1}, 0), ({"x": 2, "colour": "red"}, 1)])
+    with pytest.raises(InvalidInput, match="got none"):
+        river_stream([])
+    assert river_stream([({"x": 1}, 0), ({"y": True}, 1)]).take()[0].tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+def test_only_models_are_taken():
+    with pytest.raises(InvalidParameter, match="be a classifier, regressor or transformer of thalweg"):
+        to_river(linear_model.LogisticRegression())
+    with pytest.raises(InvalidParameter, match="'missing'"):
+        to_river(OnlineLDC(), missing="last")
+    with pytest.raises(InvalidParameter, match="be a classifier or a regressor of River's"):
+        from_river(OnlineLDC())
+
+
+def test_without_river_it_says_what_to_install(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith(("thalweg.interop.river_", "thalweg.interop.open_"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "river", None)
+    for ask in (to_river, from_river, lambda model: next(checks_of(model))):
+        with pytest.raises(MissingExtra, match=r"needs River: pip install 'thalweg\[river\]'"):
+            ask(OnlineLDC())
+
+
+def test_river_is_imported_only_when_it_is_needed():
+    told = "import sys, thalweg.interop; print('river' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", told], capture_output=True, text=True).stdout == "False\n"
