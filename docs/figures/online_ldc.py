@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ROWS, BLOCK = 20_000, 500
 MODELS = {
     "hard counts, λ = 0.5 (all rows alike)": (0.5, "hard", style.GREY, (0, (2, 2))),
-    "hard counts, λ = 0.96": (0.96, "hard", style.SKY, "-"),
+    "hard counts, λ = 0.96": (0.96, "hard", style.GREEN, (0, (4, 1.4, 1, 1.4))),
     "soft counts, λ = 0.02": (0.02, "soft", style.BLUE, "-"),
     "soft counts, λ = 0.2": (0.2, "soft", style.VERMILION, (0, (5, 1.6))),
 }

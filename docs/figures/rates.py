@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SEEN = 60
 MEMORIES = {
     "hard, λ = 0.5": (0.5, "hard", style.GREY, (0, (2, 2))),
-    "hard, λ = 0.9": (0.9, "hard", style.SKY, "-"),
+    "hard, λ = 0.9": (0.9, "hard", style.GREEN, (0, (4, 1.4, 1, 1.4))),
     "soft, λ = 0.05": (0.05, "soft", style.BLUE, "-"),
     "soft, λ = 0.2": (0.2, "soft", style.VERMILION, (0, (5, 1.6))),
 }

@@ -65,7 +65,7 @@ def errors(axes: Axes) -> None:
     }
     models = {
         "O-LDC, λ = 0.9": (lambda: OnlineLDC(0.9), style.VERMILION, "s"),
-        "forecast, window 20": (lambda: TrendForecast(OnlineLDC(0.9), window=20), style.SKY, "^"),
+        "forecast, window 20": (lambda: TrendForecast(OnlineLDC(0.9), window=20), style.GREEN, "^"),
         'forecast, "auto"': (lambda: TrendForecast(OnlineLDC(0.9), window="auto"), style.BLUE, "o"),
     }
     places = np.arange(len(situations))[::-1]
