@@ -11,6 +11,8 @@ import runpy
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from io import StringIO
 from pathlib import Path
 
 from kept import folder_of
@@ -37,17 +39,23 @@ IN_THE_DARK = {
     style.PURPLE: "#D28BB8",
 }
 INKS = re.compile("|".join(IN_THE_DARK), re.IGNORECASE)
+PAGE = re.compile(r'"([\w/-]+\.md)"')
 IMAGE = re.compile(r'<img alt="(?P<alt>[^"]*)" src="(?P<path>[^"]*figures/\w+)\.svg"(?P<rest>[^>]*)/>')
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Every script becomes two files of the site."""
-    shared = list(SCRIPTS.glob("_*.py"))
     for script in sorted(SCRIPTS.glob("[!_]*.py")):
-        drawn = folder_of(f"figures/{script.stem}", [script, *shared, Path(__file__)], lambda to, s=script: draw(s, to))
+        drawn = folder_of(f"figures/{script.stem}", recipe_of(script), partial(draw, script))
         for path in sorted(drawn.glob("*.svg")):
             files.append(File.generated(config, f"figures/{path.name}", abs_src_path=str(path)))
     return files
+
+
+def recipe_of(script: Path) -> list[Path]:
+    """What a figure depends on, besides the package: its script, the code they share, and the pages it names."""
+    pages = [SCRIPTS.parent / page for page in PAGE.findall(script.read_text(encoding="utf-8"))]
+    return [script, *SCRIPTS.glob("_*.py"), *pages, Path(__file__)]
 
 
 def draw(script: Path, folder: Path) -> None:
@@ -56,10 +64,16 @@ def draw(script: Path, folder: Path) -> None:
 
     with style.house_style(), rc_context({"text.color": style.INK}), neighbours_importable(script):
         figure = runpy.run_path(str(script))["draw"]()
-        light = folder / f"{script.stem}.svg"
-        figure.savefig(light, metadata={"Date": None}, transparent=True)
-    dark = INKS.sub(lambda ink: IN_THE_DARK[ink[0].upper()], light.read_text(encoding="utf-8"))
-    light.with_name(f"{script.stem}-dark.svg").write_text(dark, encoding="utf-8")
+        drawing = StringIO()
+        figure.savefig(drawing, format="svg", metadata={"Date": None}, transparent=True)
+    write_twins(drawing.getvalue(), folder, script.stem)
+
+
+def write_twins(drawing: str, folder: Path, stem: str) -> None:
+    """A drawing in the inks of the house style, for light and for dark ground."""
+    dark = INKS.sub(lambda ink: IN_THE_DARK[ink[0].upper()], drawing)
+    (folder / f"{stem}.svg").write_text(drawing, encoding="utf-8")
+    (folder / f"{stem}-dark.svg").write_text(dark, encoding="utf-8")
 
 
 @contextmanager

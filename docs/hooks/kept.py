@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "build" / "docs"
@@ -17,11 +18,13 @@ def folder_of(kind: str, recipe: Iterable[Path], make: Callable[[Path], None]) -
     """The folder that ``make`` filled, now or in an earlier build with the same recipe files and the same package."""
     folder = KEPT / kind / _fingerprint((*sorted(recipe), Path(__file__)), _package_fingerprint())[:16]
     if not folder.exists():
-        unfinished = folder.with_suffix(".unfinished")
-        shutil.rmtree(unfinished, ignore_errors=True)
-        unfinished.mkdir(parents=True)
-        make(unfinished)
-        unfinished.rename(folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True) as unfinished:
+            made = Path(unfinished) / "made"
+            made.mkdir()
+            make(made)
+            with suppress(OSError):  # another build was quicker: theirs is the same
+                made.rename(folder)
     return folder
 
 

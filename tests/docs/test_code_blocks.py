@@ -27,7 +27,7 @@ def test_the_examples_are_found():
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=name)
 def test_page_runs(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("COLUMNS", "88")
     run(page, lambda: capsys.readouterr().out)
 
 
