@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from _curves import legend_below, mistakes
+from sklearn.base import clone
 
 from thalweg import (
     AutoClassifier,
@@ -66,7 +67,7 @@ def draw() -> Figure:
         runs = [make(seed=seed, **parameters).take(rows) for seed in SEEDS]
         for family, model in members():
             colour, marker = LOOKS[family]
-            found = np.mean([mistakes(fresh(model), X, y).mean() for X, y in runs])
+            found = np.mean([mistakes(clone(model), X, y).mean() for X, y in runs])
             label = family if place == places[0] else None
             axes.plot(found, place, marker, color=colour, markersize=9, markeredgewidth=1.5, label=label)
         found = np.mean([mistakes(AutoClassifier(), X, y).mean() for X, y in runs])
@@ -80,10 +81,3 @@ def draw() -> Figure:
     axes.grid(visible=False, axis="y")
     legend_below(figure, [axes], 5)
     return figure
-
-
-def fresh(model: Any) -> Any:
-    """The same model, unlearned."""
-    from sklearn.base import clone
-
-    return clone(model)

@@ -12,6 +12,9 @@ from thalweg.report import style
 from thalweg.streams import MovingPlane
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     from matplotlib.figure import Figure
 
 NOISE = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3)
@@ -38,7 +41,7 @@ def draw() -> Figure:
     return figure
 
 
-def error_at(make: object, pace: float, share: float, seed: int) -> float:
+def error_at(make: Callable[[], Any], pace: float, share: float, seed: int) -> float:
     """A stream whose labels are turned by chance before they are learned."""
     X, y = MovingPlane(seed=seed, degrees_per_row=pace).take(ROWS)
     told = np.where(np.random.default_rng(seed).random(ROWS) < share, 1 - y, y)
