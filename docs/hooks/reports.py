@@ -13,7 +13,7 @@ from mkdocs.structure.files import File, Files
 
 PAGE = Path(__file__).parents[1] / "tutorials" / "from-a-csv-file-to-a-report.md"
 #: What the page calls the report, and where the command puts it.
-PLACE, WRITTEN = "reports/sea.html", "thalweg-run/report.html"
+PLACE, WRITTEN = "reports/run.html", "thalweg-run/report.html"
 PROMPT = "$ thalweg "
 COMMAND = [sys.executable, "-c", "from thalweg.cli import main; main()"]
 

@@ -108,7 +108,9 @@ def test_every_equation_is_mathematics(site):
 )
 def test_every_public_name_has_its_place_in_the_reference(site, module, name):
     anchors = {anchor for page in pages_of(site / "api") for anchor in read(page).anchors}
-    assert {f"{module}.{public}" for public in name.__all__} <= anchors
+    missing = {public for public in name.__all__ if f"{module}.{public}" not in anchors}
+    # A function may live in a module of its name; then its place is that of the function.
+    assert not {public for public in missing if f"{module}.{public}.{public}" not in anchors}
 
 
 def test_the_search_finds_every_page(site):
