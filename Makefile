@@ -1,16 +1,17 @@
-# Two commands do everything on a machine with Python 3.11+, a C++ compiler and make:
+# Three commands do everything on a machine with Python 3.11+, a C++ compiler and make:
 #   make demo   set up, then learn a drifting stream and draw what happened
 #   make test   set up with the development extras, then lint, types, layers, doctests and tests
+#   make docs   build the documentation into site/, figures and reports included
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 KERNELS := $(wildcard src/thalweg/kernels/*.cpp src/thalweg/kernels/*.hpp) CMakeLists.txt
 WORKERS ?= 2
 
-.PHONY: help setup demo test lint types layers doctest unit bench clean
+.PHONY: help setup demo test lint types layers doctest unit bench docs docs-serve clean
 
 help:
-	@sed -n '2,3p' Makefile | cut -c3-
+	@sed -n '2,4p' Makefile | cut -c3-
 
 setup: $(VENV)/.base
 demo: $(VENV)/.base
@@ -41,6 +42,10 @@ $(VENV)/.bench: $(VENV)/.base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[bench]'
 	@touch $@
 
+$(VENV)/.docs: $(VENV)/.base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[docs]'
+	@touch $@
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -62,5 +67,10 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/command_line.py
 	$(BIN)/python benchmarks/memory.py
 
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+docs-serve: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
+
 clean:
-	rm -rf $(VENV) build demo
+	rm -rf $(VENV) build demo site

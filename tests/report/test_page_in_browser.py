@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from tests.browser import CHROMIUM, FLAGS
 from tests.sample_metrics import sample_metrics
 
 from thalweg.report.page import build
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need Playwright for Python")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="the browser tests need Chromium")
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 WIDE = {"width": 1280, "height": 900}
 POINTS = 60
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,0 +1,58 @@
+"""Every code block of the README and the documentation runs, and prints what the page says it prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.code_blocks import assert_same, blocks_of, run
+
+ROOT = Path(__file__).parents[2]
+PAGES = [*sorted(ROOT.glob("*.md"), reverse=True), *sorted((ROOT / "docs").rglob("*.md"))]
+#: What is not run: set-up, and text that is no code.
+INSTALLING = ("cd ", "git ", "make ", "pip ", "python -m venv ")
+NOT_CODE = {"", "text"}
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def test_the_examples_are_found():
+    with_code = {name(page) for page in PAGES if any(block.language == "python" for block in blocks_of(page))}
+    assert with_code >= {"README.md", "docs/architecture.md", "docs/readings.md", "docs/index.md"}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=name)
+def test_page_runs(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "88")
+    run(page, lambda: capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.is_relative_to(ROOT / "docs")], ids=name)
+def test_nothing_that_could_run_is_left_out(page):
+    for block in blocks_of(page):
+        assert block.language in {"python", "console", "sh"} | NOT_CODE
+        if block.language == "sh":
+            assert all(line.startswith(INSTALLING) for line in block.code.splitlines() if line.strip())
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown", "same"),
+    [
+        ("a\nb\n", ["a", "b"], True),
+        ("a\nb\nc\n", ["a", "…", "c"], True),
+        ("a\nc\n", ["a", "…", "c"], True),
+        ("a\nb\n", ["a", "…", "c"], False),
+        ("a\n", [], False),
+        ("", ["a"], False),
+    ],
+)
+def test_what_is_shown_is_compared(printed, shown, same):
+    if same:
+        assert_same(printed, shown, "here")
+    else:
+        with pytest.raises(AssertionError):
+            assert_same(printed, shown, "here")

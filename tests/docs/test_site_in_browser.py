@@ -1,0 +1,95 @@
+"""The site in a real browser: a quiet console, nothing asked from elsewhere, no sideways scroll, a working search."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser import CHROMIUM, FLAGS
+
+playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need Playwright for Python")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="the browser tests need Chromium")
+
+PAGES = (
+    "index.html",
+    "tutorials/from-a-csv-file-to-a-report.html",
+    "algorithms/online-ldc.html",
+)
+WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def opened(browser: Any, address: str) -> Iterator[Any]:
+    """Opens a page and, at the end, checks that it was quiet."""
+    contexts, noise = [], []
+
+    def opens(name: str, viewport: dict[str, int] = WIDE, scheme: str = "light") -> Any:
+        contexts.append(browser.new_context(viewport=viewport, color_scheme=scheme))
+        page = contexts[-1].new_page()
+        page.on("console", lambda message: noise.append(message.text))
+        page.on("pageerror", lambda error: noise.append(str(error)))
+        page.on("response", lambda answer: noise.append(answer.url) if answer.status >= 400 else None)
+        page.on("request", lambda asked: noise.append(asked.url) if not _is_own(asked.url, address) else None)
+        page.goto(address + name)
+        page.wait_for_load_state("networkidle")
+        return page
+
+    yield opens
+    for context in contexts:
+        context.close()
+    assert not noise
+
+
+def _is_own(url: str, address: str) -> bool:
+    return url.startswith((address, "data:", "blob:"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_quiet_and_shows_the_figures_of_its_ground(opened, name, scheme):
+    page = opened(name, scheme=scheme)
+    other = "light" if scheme == "dark" else "dark"
+    assert not page.locator(f'img[src$="#only-{other}"]').evaluate_all("all => all.some((one) => one.offsetParent)")
+    mine = page.locator(f'img[src$="#only-{scheme}"]')
+    assert mine.evaluate_all("all => all.every((one) => one.offsetParent)")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_phone_needs_no_sideways_scroll(opened, name):
+    page = opened(name, PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_the_search_answers(opened):
+    page = opened("index.html")
+    page.locator(".md-search__input").click()
+    page.keyboard.type("forgetting")
+    page.wait_for_selector(".md-search-result__link")
+    assert "forgetting" in page.locator(".md-search-result__list").inner_text().lower()
