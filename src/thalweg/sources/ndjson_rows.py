@@ -13,7 +13,7 @@ from typing import Any
 from thalweg.errors import InvalidInput
 from thalweg.sources.block import BadRow, Block
 from thalweg.sources.pieces import utf8_pieces
-from thalweg.sources.texts import WHOLE, written
+from thalweg.sources.texts import WHOLE, text_of
 
 #: Lines that say which keys are columns, and lines of a block after them.
 _FIRST_LINES, _LINES = 1000, 4096
@@ -81,8 +81,8 @@ def _column(values: list[Any]) -> Any:
     largest = max((abs(value) for value in values if type(value) is int), default=0)
     if kinds <= {int} and largest < 2**63:
         return pa.array(values)
-    if kinds <= {int, float} and largest <= WHOLE:
+    if kinds <= {int, float} and largest < WHOLE:
         return pa.array([None if value is None else float(value) for value in values], type=pa.float64())
     if kinds == {bool} or kinds == {str}:
         return pa.array(values)
-    return pa.array([None if value is None else written(value) for value in values], type=pa.string())
+    return pa.array([None if value is None else text_of(value) for value in values], type=pa.string())

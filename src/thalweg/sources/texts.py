@@ -29,13 +29,14 @@ def as_text(column: pa.Array | pa.ChunkedArray) -> Any:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_floating(column.type):
+        written = pc.cast(column, pa.string())
         whole = pc.and_(pc.equal(pc.floor(column), column), pc.less(pc.abs(column), WHOLE))
-        integers = pc.cast(column, pa.int64(), safe=False)
-        return pc.if_else(whole, pc.cast(integers, pa.string()), pc.cast(column, pa.string()))
+        whole = pc.and_(whole, pc.not_equal(written, "-0"))  # which no whole number is
+        return pc.if_else(whole, pc.cast(pc.cast(column, pa.int64(), safe=False), pa.string()), written)
     return column if pa.types.is_string(column.type) else pc.cast(column, pa.string())
 
 
-def written(value: Any) -> str:
+def text_of(value: Any) -> str:
     """One value of JSON, as it would stand in a column of its own kind."""
     import pyarrow as pa
 
