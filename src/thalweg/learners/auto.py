@@ -46,6 +46,7 @@ from thalweg.learners.bank import (
 )
 from thalweg.learners.contract import StreamClassifier, WithProbabilities
 from thalweg.learners.rows import Floats
+from thalweg.learners.weighted import WithWeights
 
 WIDEST_BANK = 200
 _DISCOUNT, _SHARPNESS = 0.995, 0.5
@@ -74,7 +75,7 @@ LINEAR_MEMBERS: Mapping[str, LinearMember] = {
 }
 
 
-class AutoClassifier(WithProbabilities, StreamClassifier):
+class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     """A committee of forgetting rates and linear learners that needs no parameter.
 
     Parameters

@@ -33,10 +33,11 @@ from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.contract import StreamClassifier, WithRate
 from thalweg.learners.rows import Floats
+from thalweg.learners.weighted import WithWeights
 from thalweg.rates import Rate, as_rate
 
 
-class HiraokaLDA(WithRate, StreamClassifier):
+class HiraokaLDA(WithWeights, WithRate, StreamClassifier):
     """Online discriminant analysis by stochastic ascent, answered by the nearest class mean.
 
     Parameters

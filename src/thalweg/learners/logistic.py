@@ -20,10 +20,11 @@ from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.contract import StreamClassifier, WithProbabilities, WithRate
+from thalweg.learners.weighted import WithWeights
 from thalweg.rates import Rate, as_rate
 
 
-class OnlineLogistic(WithProbabilities, WithRate, StreamClassifier):
+class OnlineLogistic(WithWeights, WithProbabilities, WithRate, StreamClassifier):
     """Logistic regression that learns one row at a time.
 
     Parameters

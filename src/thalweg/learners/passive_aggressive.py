@@ -29,9 +29,10 @@ from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.contract import StreamClassifier, WithProbabilities
+from thalweg.learners.weighted import WithWeights
 
 
-class PassiveAggressive(WithProbabilities, StreamClassifier):
+class PassiveAggressive(WithWeights, WithProbabilities, StreamClassifier):
     """Margin-driven linear classifier with the smallest sufficient step.
 
     Probabilities are the softmax of twice the scores: a rule of thumb, not a calibration. It wants features of similar

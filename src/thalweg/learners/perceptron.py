@@ -31,10 +31,11 @@ from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.contract import StreamClassifier, WithRate
 from thalweg.learners.seeds import as_seed
+from thalweg.learners.weighted import WithWeights
 from thalweg.rates import Rate, as_rate
 
 
-class Perceptron(WithRate, StreamClassifier):
+class Perceptron(WithWeights, WithRate, StreamClassifier):
     """Mistake-driven linear classifier with additive updates.
 
     Parameters

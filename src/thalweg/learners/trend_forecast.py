@@ -37,8 +37,9 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.contract import StreamClassifier, WithProbabilities, WithRate
+from thalweg.learners.contract import StreamClassifier, WithLogPosteriors, WithRate
 from thalweg.learners.rows import Floats
+from thalweg.learners.weighted import WithWeights
 
 #: The bank of ``window="auto"``, and how it is mixed: discount and sharpness of the count of mistakes, and the rate at
 #: which each window's residual covariance forgets. One setting for all streams.
@@ -53,7 +54,7 @@ class Forecast(NamedTuple):
     standard_errors: Floats
 
 
-class TrendForecast(WithProbabilities, WithRate, StreamClassifier):
+class TrendForecast(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
     """A discriminant that decides by where the class means will be, not by where they were.
 
     Parameters

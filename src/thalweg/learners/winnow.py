@@ -25,10 +25,11 @@ from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.contract import StreamClassifier, WithRate
 from thalweg.learners.seeds import as_seed
+from thalweg.learners.weighted import WithWeights
 from thalweg.rates import InverseSqrt, Rate, as_rate
 
 
-class BalancedWinnow(WithRate, StreamClassifier):
+class BalancedWinnow(WithWeights, WithRate, StreamClassifier):
     """Mistake-driven linear classifier with multiplicative updates.
 
     It suits many features of which few matter, all within about [-1, 1].

@@ -1,0 +1,90 @@
+"""``thalweg conformance``: what other projects' own checks say of every estimator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from thalweg.conformance import Suite, Tally
+
+EXIT_FAILED = 1
+
+
+def conformance(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[ESTIMATOR]...", help="Which; by default every estimator.")
+    ] = None,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the counts as JSON.")] = None,
+    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write them as a page.")] = None,
+) -> None:
+    """Run scikit-learn's and River's own checks on our estimators, and count them.
+
+    The exit code is 1 where a check fails that is not excepted with a reason. River's part needs River.
+    """
+    import os
+
+    os.environ.setdefault("SCIPY_ARRAY_API", "1")  # else scikit-learn skips a check; read when SciPy is imported
+
+    from rich.console import Console
+
+    from thalweg.cli.folders import writable_file
+    from thalweg.cli.progress import progress
+    from thalweg.conformance import SUITES, estimators
+    from thalweg.conformance.record import as_json, as_page
+    from thalweg.files import write_atomically
+
+    known = estimators()
+    for name in names or ():
+        if name not in known:
+            raise typer.BadParameter(f"{name!r} is not one of {'; '.join(known)}.", param_hint="ESTIMATOR")
+    for path in (json, markdown):
+        if path is not None:
+            writable_file(path)
+    chosen = {name: known[name] for name in names or known}
+    present = [suite for suite in SUITES if not suite.absent()]
+    work = [(suite, name) for suite in present for name in chosen]
+    tallies: list[Tally] = []
+    with progress() as tell:
+        for done, (suite, name) in enumerate(work):
+            tell(done / len(work), f"{suite.name}: {name}")
+            tallies.append(suite.check(name, chosen[name]))
+        tell(1.0, "done")
+
+    console = Console(markup=False, highlight=False)
+    for suite in SUITES:
+        _show(console, suite, [tally for tally in tallies if tally.suite == suite.name])
+    if json is not None:
+        write_atomically(json, as_json(tallies).encode())
+    if markdown is not None:
+        write_atomically(markdown, as_page(present, tallies).encode())
+    if any(tally.failed for tally in tallies):
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _show(console: Console, suite: Suite, tallies: Sequence[Tally]) -> None:
+    from thalweg.conformance.tally import grouped
+    from thalweg.report import tables
+
+    absent = suite.absent()
+    console.print(f"{suite.name}\n", style="bold")
+    if absent:
+        console.print(f"Left out: {absent}.\n", soft_wrap=True)
+        return
+    cells = [
+        (
+            tally.estimator,
+            *map(str, (tally.run, tally.passed, *map(len, (tally.failed, tally.excepted, tally.skipped)))),
+        )
+        for tally in tallies
+    ]
+    console.print(tables.lines(("", "run", "passed", "failed", "excepted", "skipped"), cells), "")
+    for word in ("failed", "excepted", "skipped"):
+        for (check, reason), names in grouped(tallies, word).items():
+            console.print(f"{word.capitalize()}, {check}, of {', '.join(names)}: {reason}.\n")
