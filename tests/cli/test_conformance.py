@@ -26,10 +26,11 @@ def run(capsys, *arguments):
 
 def test_every_estimator_passes_all_of_scikit_learns_checks(tmp_path):
     """From the command line, where none is skipped; what is excepted says why."""
-    command = [sys.executable, "-c", "from thalweg import cli; cli.main()", "conformance", "--json", "counts.json"]
+    options = ["--suite", "scikit-learn", "--json", "counts.json"]
+    command = [sys.executable, "-c", "from thalweg import cli; cli.main()", "conformance", *options]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout
-    counts = [each for each in json.loads((tmp_path / "counts.json").read_text()) if each["suite"] == "scikit-learn"]
+    counts = json.loads((tmp_path / "counts.json").read_text())
     assert [each["estimator"] for each in counts] == list(estimators())
     for each in counts:
         assert (each["failed"], each["skipped"]) == ([], [])
@@ -68,10 +69,13 @@ def test_a_failure_is_told_and_is_the_exit_code(capsys, monkeypatch, tmp_path):
     assert "Failed, check_sun, of NoChange: ValueError: too bright." in out
 
 
-def test_an_unknown_estimator_is_refused(capsys):
+def test_an_unknown_estimator_or_suite_is_refused(capsys):
     code, _, err = run(capsys, "Oracle")
     assert code == 2
     assert "'Oracle' is not one of AutoClassifier;" in err
+    code, _, err = run(capsys, "NoChange", "--suite", "weka")
+    assert code == 2
+    assert "'weka' is not one of scikit-learn, River." in err
 
 
 def test_the_page_of_the_documentation_holds_every_estimator():

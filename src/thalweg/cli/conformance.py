@@ -21,6 +21,7 @@ def conformance(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[ESTIMATOR]...", help="Which; by default every estimator.")
     ] = None,
+    suite: Annotated[str | None, typer.Option(metavar="NAME", help="scikit-learn or River; by default both.")] = None,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the counts as JSON.")] = None,
     markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write them as a page.")] = None,
 ) -> None:
@@ -46,22 +47,27 @@ def conformance(
     for name in names or ():
         if name not in known:
             raise typer.BadParameter(f"{name!r} is not one of {'; '.join(known)}.", param_hint="ESTIMATOR")
+    asked = [each for each in SUITES if suite is None or each.name.lower() == suite.lower()]
+    if not asked:
+        raise typer.BadParameter(
+            f"{suite!r} is not one of {', '.join(each.name for each in SUITES)}.", param_hint="--suite"
+        )
     for path in (json, markdown):
         if path is not None:
             writable_file(path)
     chosen = {name: known[name] for name in names or known}
-    present = [suite for suite in SUITES if not suite.absent()]
-    work = [(suite, name) for suite in present for name in chosen]
+    present = [each for each in asked if not each.absent()]
+    work = [(each, name) for each in present for name in chosen]
     tallies: list[Tally] = []
     with progress() as tell:
-        for done, (suite, name) in enumerate(work):
-            tell(done / len(work), f"{suite.name}: {name}")
-            tallies.append(suite.check(name, chosen[name]))
+        for done, (each, name) in enumerate(work):
+            tell(done / len(work), f"{each.name}: {name}")
+            tallies.append(each.check(name, chosen[name]))
         tell(1.0, "done")
 
     console = Console(markup=False, highlight=False)
-    for suite in SUITES:
-        _show(console, suite, [tally for tally in tallies if tally.suite == suite.name])
+    for each in asked:
+        _show(console, each, [tally for tally in tallies if tally.suite == each.name])
     if json is not None:
         write_atomically(json, as_json(tallies).encode())
     if markdown is not None:

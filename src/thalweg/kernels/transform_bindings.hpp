@@ -33,9 +33,11 @@ struct TransformerCore : Gated {
     if (out.shape(0) != X.shape(0) || int64_t(out.shape(1)) != transformer->outputs())
       throw std::invalid_argument("shapes do not agree");
   }
-  void learn(const Matrix &X, const std::optional<Vector> &masses, std::size_t i) {
-    const double mass = masses ? masses->data()[i] : 1;
-    if (mass > 0) transformer->learn(X.data() + i * X.shape(1), mass);
+  void learn(const Matrix &X, const std::optional<Vector> &masses) {
+    const double *x = X.data(), *mass = masses ? masses->data() : nullptr;
+    for (std::size_t i = 0; i < X.shape(0); i++, x += X.shape(1))
+      if (!mass) transformer->learn(x, 1);
+      else if (mass[i] > 0) transformer->learn(x, mass[i]);
   }
   // Whatever comes out may go into a learner: it is within the bounds of a row's values.
   void transform(const double *X, int64_t rows, double *out) const {
@@ -56,14 +58,14 @@ inline void bind_transforms(nb::module_ &module) {
              const Learning alone(c);
              c.check(X, masses);
              c.transformer->forget();
-             for (std::size_t i = 0; i < X.shape(0); i++) c.learn(X, masses, i);
+             c.learn(X, masses);
            },
            "X"_a, "masses"_a = nb::none())
       .def("learn",
            [](T &c, Matrix X, std::optional<Vector> masses) {
              const Learning alone(c);
              c.check(X, masses);
-             for (std::size_t i = 0; i < X.shape(0); i++) c.learn(X, masses, i);
+             c.learn(X, masses);
            },
            "X"_a, "masses"_a = nb::none())
       .def("run",
@@ -71,9 +73,10 @@ inline void bind_transforms(nb::module_ &module) {
              const Learning alone(c);
              c.check(X, masses);
              c.check(X, out);
-             for (std::size_t i = 0; i < X.shape(0); i++) {
-               c.transform(X.data() + i * X.shape(1), 1, out.data() + i * out.shape(1));
-               c.learn(X, masses, i);
+             const double *x = X.data(), *mass = masses ? masses->data() : nullptr;
+             for (std::size_t i = 0; i < X.shape(0); i++, x += X.shape(1)) {
+               c.transform(x, 1, out.data() + i * out.shape(1));
+               if (!mass || mass[i] > 0) c.transformer->learn(x, mass ? mass[i] : 1);
              }
            },
            "X"_a, "out"_a, "masses"_a = nb::none(),

@@ -18,6 +18,8 @@ Where we depart
    drift at all: error 0.46 on the moving plane).
 2. A step that would overshoot (zeta times its stiffness above 1) is cut to the largest stable one, and the axes'
    norm is held below 1e6, so that a runaway ends as a scale and not as NaN.
+3. Rows may have weights: one of weight c moves the means as c copies would, zeta -> 1 - (1 - zeta)^c, and the axes by
+   c zeta.
 
 Cost: O(p m c) a row; the limit is reading the axes c + 2 times.
 """

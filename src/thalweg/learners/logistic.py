@@ -7,7 +7,8 @@ eta       ``rate``                            step
 w_c       weights per class  (classes, p+1)   p = softmax(w_c'[1, x])
 ========  =================  ===============  ==============================
 
-A step above 4 / |[1, x]|^2, which would overshoot the very row it learns, is cut to that.
+A step above 4 / |[1, x]|^2, which would overshoot the very row it learns, is cut to that. Rows may have weights:
+one of weight c takes the step c eta, and is held to the same bound.
 
 Cost: O(p c) a row and c exponentials; the limit is reading and writing the weights once.
 """

@@ -106,6 +106,11 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
     >>> answers = model.predict_then_learn(X, y)
     >>> bool((answers != y).mean() < 0.15)
     True
+
+    Rows that count more than once:
+
+    >>> OnlineLDC().fit([[0.0], [1.0], [5.0]], ["a", "a", "b"], sample_weight=[3, 1, 2]).means_.ravel().tolist()
+    [0.25, 5.0]
     """
 
     def __init__(

@@ -15,6 +15,7 @@ Where we depart
 1. Any number of classes: the true class gains half of the step and its best rival loses half, so that two classes are
    the paper's single vector.
 2. The bias is the weight of a constant 1, and counts in |z|^2.
+3. Rows may have weights: one of weight c has c C for C, its share in the objective.
 
 Cost: O(p c) a row; the limit is reading the weights once.
 """

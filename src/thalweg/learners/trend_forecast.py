@@ -23,6 +23,8 @@ Where we depart from the printed paper
    mean smoothly, over the second half of the window: its line would otherwise fly off.
 4. ``window="auto"`` is ours: a bank of windows over the same records, each with the covariance of its own forecast
    residuals, their posteriors mixed by how often each was right of late.
+5. Rows may have weights, which are the base's; each row is one step of time whatever its weight. In a bank of windows a
+   mistake is charged, and a residual counted, by the weight.
 
 Cost: O(p c) a row and window for the lines, whatever the window, and O(p^2 c) to weigh the forecast means. Memory
 O(window c p) for the records. Sums are taken afresh once per turnover of a window, so nothing drifts in 10^9 rows.

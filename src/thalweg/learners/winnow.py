@@ -15,6 +15,7 @@ Where we depart
 2. Any number of classes: the true class is promoted, the answered one demoted. With two, the second starts and stays
    the mirror image of the first, which is the paper's rule.
 3. A decaying rate (`InverseSqrt`) is read as ln(1 / beta), the size of the step; beta itself would grow bolder.
+4. Rows may have weights: one of weight c multiplies by beta^c for beta.
 
 Cost: O(p c) a row, and 4 p exponentials on a mistake; the limit is reading the weights once.
 """
