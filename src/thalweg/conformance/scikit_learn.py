@@ -33,7 +33,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     in_order = (
         type(estimator).__name__ in _ONE_ROW_AFTER_THE_OTHER
         or parameters.get("rate") == "auto"
-        or parameters.get("forgetting", 0.0) > 0
+        or (parameters.get("forgetting", 0.0) > 0 and parameters.get("solver") != "sgd")  # whose fit is a batch
     )
     weighed = "sample_weight" in type(estimator).fit.__code__.co_varnames
     return {_SAME_WHATEVER_THE_ORDER: _ORDER_MATTERS} if in_order and weighed else {}
