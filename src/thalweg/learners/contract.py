@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_softmax, softmax
+from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 
 from thalweg.errors import InvalidInput
@@ -107,9 +107,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
         """Learn these rows in order, at the rate. ``classes`` may announce labels to come; it is never needed."""
         return self._partial_fit(X, y, classes)
 
-    def _partial_fit(
-        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def _partial_fit(self, X: ArrayLike, y: ArrayLike, classes: Any, sample_weight: ArrayLike | None = None) -> Self:
         rows, labels = self._take(X, y)
         masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         core, codes = self._ready(rows, labels, X, announced=classes)
@@ -370,15 +368,6 @@ class WithProbabilities:
     def predict_proba(self: Any, X: ArrayLike) -> Floats:
         """The probability of each class of ``classes_``; 0 for a class that was announced but never seen."""
         return _probabilities(self._scores(X), self._core)
-
-
-class WithLogPosteriors(WithProbabilities):
-    """Discriminants that are known only up to what all classes share, such as the choice of an origin."""
-
-    def decision_function(self: Any, X: ArrayLike) -> Floats:
-        """The logarithm of each class's probability; for two classes the second's minus the first's."""
-        scores = np.maximum(self._scores(X), _NEVER)
-        return np.asarray(scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else log_softmax(scores, axis=1))
 
 
 class LooksAtNoFeature:

@@ -46,7 +46,8 @@ from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.bank import BANK_DISCOUNT, BANK_RATES, BANK_RIDGE, BANK_SHARPNESS, handicaps, remembered_rows
-from thalweg.learners.contract import StreamClassifier, WithLogPosteriors, WithRate
+from thalweg.learners.contract import StreamClassifier, WithRate
+from thalweg.learners.log_posteriors import WithLogPosteriors
 from thalweg.learners.rows import Floats
 from thalweg.learners.weighted import WithWeights
 from thalweg.rates import Rate, as_rate

@@ -39,7 +39,8 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.contract import StreamClassifier, WithLogPosteriors, WithRate
+from thalweg.learners.contract import StreamClassifier, WithRate
+from thalweg.learners.log_posteriors import WithLogPosteriors
 from thalweg.learners.rows import Floats
 from thalweg.learners.weighted import WithWeights
 
