@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.learners.drifting_blocks import blocks_of
-from thalweg import LearnNSE, OnlineLDC
+from thalweg import KernelMeanClassifier, LearnNSE, OnlineLDC
 from thalweg.errors import InvalidParameter
 from thalweg.learners.nse_weights import ballots
 from thalweg.store import dumps
@@ -334,7 +334,7 @@ def test_a_bounded_ensemble_has_bounded_memory():
         ({"weighting": "youth"}, "must be one of age, lifetime, recursive, got 'youth'"),
         ({"train": "boosted"}, "'train' parameter of LearnNSE must be plain, weighted or resampled"),
         ({"base": LinearDiscriminantAnalysis(), "train": "weighted"}, "must take sample weights"),
-        ({"base": OnlineLDC(), "train": "weighted"}, "must take sample weights"),
+        ({"base": KernelMeanClassifier(), "train": "weighted"}, "must take sample weights"),
         ({"tries": 0}, "'tries' parameter of LearnNSE must be an integer >= 1"),
         ({"block_size": 0}, "'block_size' parameter of LearnNSE must be an integer >= 1 or None"),
         ({"block_size": 2.5}, "'block_size' parameter"),

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.regressor_laws import LAWS, REGRESSORS
+from thalweg.conformance import expected_failures
 from thalweg.store import dumps
 
 PAIRS = [(name, law) for name in REGRESSORS for law in LAWS]
@@ -44,6 +45,7 @@ def test_size_does_not_grow_with_rows(name):
 
 
 @pytest.mark.filterwarnings("ignore::thalweg.errors.Diverging")
-@parametrize_with_checks(list(REGRESSORS.values()))
+# With forgetting the order of fit's rows matters, though not for every rate so much that scikit-learn notices.
+@parametrize_with_checks(list(REGRESSORS.values()), expected_failed_checks=expected_failures, xfail_strict=False)
 def test_scikit_learn_conformance(estimator, check):
     check(estimator)

@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.transformer_laws import LAWS, TRANSFORMERS
 from thalweg import CCIPCA, RandomFeatures, StandardScaler
+from thalweg.conformance import expected_failures
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.store import dumps
 
@@ -38,7 +39,9 @@ def test_law(name, law, seed, rows, features, scale):
 
 
 # scikit-learn's rows have two features, too few for three components: the mode's, not the estimator's, limit.
-@parametrize_with_checks([model for name, model in TRANSFORMERS.items() if name != "CCIPCA-all"])
+@parametrize_with_checks(
+    [model for name, model in TRANSFORMERS.items() if name != "CCIPCA-all"], expected_failed_checks=expected_failures
+)
 def test_scikit_learn_conformance(estimator, check):
     check(estimator)
 

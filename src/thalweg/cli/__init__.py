@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from thalweg.cli.compare import compare
+from thalweg.cli.conformance import conformance
 from thalweg.cli.demo import demo
 from thalweg.cli.generate import HELP as GENERATE_HELP
 from thalweg.cli.generate import generate
@@ -33,6 +34,7 @@ app.command(short_help="Show the models of `thalweg run`, and when to use which.
 app.command(short_help="Learn a drifting stream and draw how it went.")(demo)
 app.command(help=REPRODUCE_HELP, short_help="Set a paper's numbers beside measured ones.")(reproduce)
 app.command(short_help="Set runs side by side and test their differences.")(compare)
+app.command(short_help="Count the checks of scikit-learn and River that our estimators pass.")(conformance)
 app.command(help=GENERATE_HELP, short_help="Write rows of a generated stream to a file.")(generate)
 
 

@@ -127,16 +127,18 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
              c.learner->announce(at);
            })
       .def("begin",
-           [](Core &c, Matrix X, Labels y) {
+           [](Core &c, Matrix X, Labels y, std::optional<Vector> masses) {
              const Learning alone(c);
-             c.check(X.shape(0), X.shape(1), y.size(), y.data());
-             c.learner->begin(X.data(), y.data(), X.shape(0));
-           })
+             c.check(X.shape(0), X.shape(1), y.size(), y.data(), masses ? masses->size() : y.size());
+             if (masses) c.learner->weighted_begin(X.data(), y.data(), masses->data(), X.shape(0));
+             else c.learner->begin(X.data(), y.data(), X.shape(0));
+           },
+           "X"_a, "y"_a, "masses"_a = nb::none())
       .def("run",
            [](Core &c, Matrix X, Labels y, std::optional<OutLabels> answers, std::optional<OutMatrix> scores,
-              std::optional<OutVector> rates, std::optional<OutMatrix> shares) {
+              std::optional<OutVector> rates, std::optional<OutMatrix> shares, std::optional<Vector> masses) {
              const Learning alone(c);  // checked inside the gate: classes may arrive until then
-             c.check(X.shape(0), X.shape(1), y.size(), y.data());
+             c.check(X.shape(0), X.shape(1), y.size(), y.data(), masses ? masses->size() : y.size());
              const auto fits = [&](const std::optional<OutMatrix> &out, int64_t columns) {
                return !out || (out->shape(0) == y.size() && int64_t(out->shape(1)) == columns);
              };
@@ -145,10 +147,11 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
                throw std::invalid_argument("shapes do not agree");
              const Outputs out{answers ? answers->data() : nullptr, scores ? scores->data() : nullptr,
                                rates ? rates->data() : nullptr, shares ? shares->data() : nullptr};
-             c.learner->run(X.data(), y.data(), X.shape(0), out);
+             if (masses) c.learner->weighted_run(X.data(), y.data(), masses->data(), X.shape(0), out);
+             else c.learner->run(X.data(), y.data(), X.shape(0), out);
            },
            "X"_a, "y"_a, "answers"_a = nb::none(), "scores"_a = nb::none(), "rates"_a = nb::none(),
-           "shares"_a = nb::none())
+           "shares"_a = nb::none(), "masses"_a = nb::none())
       .def("follow",
            [](Core &c, Matrix X, Labels y, Labels order, OutLabels answers, std::optional<OutMatrix> scores) {
              const Learning alone(c);
@@ -184,7 +187,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
       .def("learn_then_test",
            [](Core &c, Matrix X, Labels y, Cube test_X, LabelMatrix test_y, OutLabels mistakes) {
              const Learning alone(c);
-             c.check(X.shape(0), X.shape(1), y.size(), y.data());
+             c.check(X.shape(0), X.shape(1), y.size(), y.data(), y.size());
              if (test_X.shape(0) != X.shape(0) || test_y.shape(0) != X.shape(0) || test_y.shape(1) != test_X.shape(1) ||
                  test_X.shape(2) != X.shape(1) || mistakes.size() != y.size())
                throw std::invalid_argument("shapes do not agree");

@@ -2,7 +2,8 @@
 //     u = sqrt(1 - g) (x - m),   m <- m + g (x - m),
 // g the weight of the new row, the covariance of all rows is C <- (1 - g) C + g uu', exactly. A component follows it as
 //     lambda w <- (1 - g) lambda w + g (u'w) u,
-// and the next one sees what the first leaves of u. One pass over the axes, O(k p) a row.
+// and the next one sees what the first leaves of u. A row that counts c times has c times the weight g, in one turn of the
+// axes: the mean is that of c copies. One pass over the axes, O(k p) a row.
 #pragma once
 
 #include "transformer.hpp"
@@ -18,7 +19,7 @@ class Principal final : public Transformer {
  public:
   Principal(int64_t p, int64_t components, const PrincipalOptions &options)
       : Transformer(p, components), options(options), width(p), mean(width.stride(), 0.0), u(width.stride(), 0.0),
-        axes(components * width.stride(), 0.0), variances(components, 0.0), ages(components, 0),
+        axes(components * width.stride(), 0.0), variances(components, 0.0), ages(components, 0.0),
         anchors(components, 0) {}
 
   void transform(const double *X, int64_t count, double *out) const override {
@@ -47,9 +48,10 @@ class Principal final : public Transformer {
   int64_t begun() const { return begun_; }
   int64_t stride() const { return width.stride(); }
 
-  void learn(const double *x) override {
+  void learn(const double *x, double times) override {
     rows++;
-    const double gain = std::max(1.0 / double(rows), options.forgetting), shrink = std::sqrt(1 - gain);
+    mass += times;
+    const double gain = std::max(times / mass, repeated(options.forgetting, times)), shrink = std::sqrt(1 - gain);
     width.difference(x, mean.data(), u.data());
     double square = 0;
     {
@@ -62,17 +64,20 @@ class Principal final : public Transformer {
       }
       square = sum(s);
     }
-    if (rows == 1) return;  // its own mean
-    const double heard = weight(rows - 1);
+    if (rows == 1) {  // its own mean
+      first = times;
+      return;
+    }
+    const double heard = weight(mass - first, times);
     total = (1 - heard) * total + heard * square;
-    follow(square);
+    follow(square, times);
     if (rows <= kSettling || rows % kSettling == 0) settle_signs();
   }
 
   void forget() override {
-    rows = 0, begun_ = 0, total = 0;
-    for (Buffer *values : {&mean, &axes, &variances}) std::fill(values->begin(), values->end(), 0.0);
-    for (auto *values : {&ages, &anchors}) std::fill(values->begin(), values->end(), 0);
+    rows = 0, begun_ = 0, total = mass = first = 0;
+    for (Buffer *values : {&mean, &axes, &variances, &ages}) std::fill(values->begin(), values->end(), 0.0);
+    std::fill(anchors.begin(), anchors.end(), 0);
   }
 
   void visit(State &state) override {
@@ -80,10 +85,12 @@ class Principal final : public Transformer {
     state.integer("rows", rows);
     state.integer("begun", begun_);
     state.real("total", total);
+    state.real("mass", mass);
+    state.real("first_mass", first);
     state.matrix("mean", mean, 1, features(), width.stride());
     state.matrix("axes", axes, k, features(), width.stride());
     state.matrix("variances", variances, 1, k, k);
-    state.integers("ages", ages);
+    state.matrix("ages", ages, 1, k, k);
     state.integers("anchors", anchors);
     if (rows < 0) throw BadState("rows");
     if (begun_ < 0 || begun_ > k) throw BadState("begun");
@@ -94,7 +101,9 @@ class Principal final : public Transformer {
       if (!(std::fabs(a) <= 2)) throw BadState("axes");
     for (double v : variances)
       if (!(v >= 0 && std::isfinite(v))) throw BadState("variances");
-    if (int64_t(ages.size()) != k || *std::min_element(ages.begin(), ages.end()) < 0) throw BadState("ages");
+    if (!(mass >= first && first >= 0 && std::isfinite(mass))) throw BadState("mass");
+    for (double age : ages)
+      if (!(age >= 0 && std::isfinite(age))) throw BadState("ages");
     if (int64_t(anchors.size()) != k) throw BadState("anchors");
     for (int64_t at : anchors)
       if (at < 0 || at >= features()) throw BadState("anchors");
@@ -109,20 +118,20 @@ class Principal final : public Transformer {
   static constexpr int64_t kSettling = 64;
 
   // How much the last of `age` rows counts: plain averaging until age > 2 l + 1, then with 1 + l times its share.
-  double weight(int64_t age) const {
-    const double l = double(age) > 2 * options.amnesic + 1 ? options.amnesic : 0;
-    return std::max((1 + l) / double(age), options.forgetting);
+  double weight(double age, double times) const {
+    const double l = age > 2 * options.amnesic + 1 ? options.amnesic : 0;
+    return std::max(std::min(1.0, times * (1 + l) / age), repeated(options.forgetting, times));
   }
 
   // Each axis turns towards u, then u loses its part along it. Lengths follow from s = w'u and q = u'u, so that turning,
   // deflating and the next axis's s are one pass.
-  void follow(double square) {
+  void follow(double square, double times) {
     const int64_t stride = width.stride();
     double q = square, s = width.dot(axes.data(), u.data());
     for (int64_t c = 0; c < begun_; c++) {
       double *w = axes.data() + c * stride;
       const double *next = c + 1 < begun_ ? w + stride : u.data();
-      const double g = weight(++ages[c]), old = (1 - g) * (options.unit ? 1 : variances[c]), fresh = g * s;
+      const double g = weight(ages[c] += times, times), old = (1 - g) * (options.unit ? 1 : variances[c]), fresh = g * s;
       const double length = std::sqrt(old * old + fresh * (2 * old * s + fresh * q));
       if (options.unit) variances[c] = (1 - g) * variances[c] + g * s * s;
       else variances[c] = length;
@@ -139,17 +148,17 @@ class Principal final : public Transformer {
       }
       q = sum(squares), s = sum(ahead);
     }
-    if (begun_ < outputs() && q * q > kLeast && q > kNothing * square) begin(q);
+    if (begun_ < outputs() && q * q > kLeast && q > kNothing * square) begin(q, times);
   }
 
   // The rest of a row that no axis explains is a new axis.
-  void begin(double square) {
+  void begin(double square, double times) {
     const int64_t c = begun_++;
     double *w = axes.data() + c * width.stride();
     const double length = std::sqrt(square);
     for (int64_t j = 0; j < width.stride(); j++) w[j] = u[j] / length;
     variances[c] = square;
-    ages[c] = 1;
+    ages[c] = times;
     anchors[c] = largest(w);
     if (w[anchors[c]] < 0) mirror(w);
   }
@@ -176,10 +185,10 @@ class Principal final : public Transformer {
 
   PrincipalOptions options;
   Width<0> width;
-  Buffer mean, u, axes, variances;
-  std::vector<int64_t> ages, anchors;
+  Buffer mean, u, axes, variances, ages;
+  std::vector<int64_t> anchors;
   int64_t rows = 0, begun_ = 0;
-  double total = 0;
+  double total = 0, mass = 0, first = 0;  // total variance; what all rows count, and the first
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

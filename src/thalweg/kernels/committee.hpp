@@ -57,22 +57,7 @@ class Committee final : public Learner {
     for (int64_t c = 0; c < classes(); c++) out[c] = std::log(out[c]);
   }
 
-  int64_t step(const double *x, int64_t k) override {
-    const int64_t c = classes();
-    Scratch room(voices_ * (c + 1) + c);
-    double *opinions = room.data(), *share = opinions + voices_ * c, *mixed = share + voices_;
-    posteriors(x, opinions);
-    mix(opinions, share, mixed);
-    const int64_t given = awake ? highest(mixed, c) : -1;
-    for (auto &member : team)  // who may fail goes first: nobody else has then learned the row
-      if (member->may_fail()) member->step(x, k);
-    for (int64_t v = 0; v < voices_; v++)  // the first row says nothing about anyone
-      losses[v] = options.discount * losses[v] + (awake ? loss(opinions + v * c, k) : 1);
-    for (auto &member : team)
-      if (!member->may_fail()) member->step(x, k);
-    awake = 1;
-    return given;
-  }
+  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
 
   void begin(const double *X, const int64_t *y, int64_t rows) override {
     losses = starting_losses();
@@ -84,6 +69,22 @@ class Committee final : public Learner {
   void visit(State &state) override;
 
  protected:
+  int64_t weighted_step(const double *x, int64_t k, double weight) override {
+    const int64_t c = classes();
+    Scratch room(voices_ * (c + 1) + c);
+    double *opinions = room.data(), *share = opinions + voices_ * c, *mixed = share + voices_;
+    posteriors(x, opinions);
+    mix(opinions, share, mixed);
+    const int64_t given = awake ? highest(mixed, c) : -1;
+    for (auto &member : team)  // who may fail goes first: nobody else has then learned the row
+      if (member->may_fail()) member->counted_step(x, k, weight);
+    for (int64_t v = 0; v < voices_; v++)  // the first row says nothing about anyone
+      losses[v] = options.discount * losses[v] + weight * (awake ? loss(opinions + v * c, k) : 1);
+    for (auto &member : team)
+      if (!member->may_fail()) member->counted_step(x, k, weight);
+    awake = 1;
+    return given;
+  }
   void insert(int64_t at) override {
     for (auto &member : team) member->announce(at);
   }

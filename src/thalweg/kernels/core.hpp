@@ -23,8 +23,9 @@ struct Core : Gated {
   std::unique_ptr<Learner> learner;
   RowReader row;
 
-  void check(std::size_t rows, std::size_t features, std::size_t labels, const int64_t *y) const {
-    if (int64_t(features) != learner->features() || rows != labels) throw std::invalid_argument("shapes do not agree");
+  void check(std::size_t rows, std::size_t features, std::size_t labels, const int64_t *y, std::size_t masses) const {
+    if (int64_t(features) != learner->features() || rows != labels || rows != masses)
+      throw std::invalid_argument("shapes do not agree");
     for (std::size_t i = 0; i < labels; i++)
       if (y[i] < 0 || y[i] >= learner->classes()) throw std::invalid_argument("a class that was never announced");
   }

@@ -2,7 +2,9 @@
 //
 // For a row x of class k, with e = x - m_k before the row, every variant is one formula,
 //     m_k <- m_k + gain e,      S <- (a S + weight e e') / (a + lambda),      a = (1 - lambda) N,
-// and differs in gain, weight and in how the counts go on. All rows are taken relative to the first one ever seen:
+// and differs in gain, weight and in how the counts go on. A row that counts w times (ours): soft counts take it for w
+// copies in sequence, lambda -> 1 - (1 - lambda)^w; hard counts set lambda w against (1 - lambda) N and count it w times,
+// which at lambda = 1/2 is w copies too. All rows are taken relative to the first one ever seen:
 // a common shift changes no decision, and offsets such as time stamps then cost no digits.
 #pragma once
 
@@ -38,20 +40,7 @@ template <int P> class Discriminant final : public MeanLearner {
   }
 
   int64_t step(const double *x, int64_t k) override {
-    if (rows == 0) std::copy(x, x + features(), origin.begin());
-    typename W::Room z(z_);
-    width.difference(x, origin.data(), z);
-    score(z, score_.data());
-    const int64_t given = highest(score_.data(), classes());
-    if (warm_left > 0) {
-      gather(z, k);
-      settle();
-      if (--warm_left == 0) end_start();
-    } else {
-      learn(z, k, rate_.next(given != k));
-    }
-    rows++;
-    return given;
+    return take(x, k, 1, [](double lambda) { return Share{1 - lambda, lambda, 1}; });
   }
 
   void run(const double *X, const int64_t *y, int64_t count, const Outputs &out) override {
@@ -82,14 +71,17 @@ template <int P> class Discriminant final : public MeanLearner {
     std::copy(e_.begin(), e_.begin() + features(), w);
   }
 
-  void begin(const double *X, const int64_t *y, int64_t count) override {
+  void begin(const double *X, const int64_t *y, int64_t count) override { weighted_begin(X, y, nullptr, count); }
+  void weighted_begin(const double *X, const int64_t *y, const double *masses, int64_t count) override {
     forget();
-    if (count == 0) return;
     for (int64_t i = 0; i < count; i++) {
-      if (rows++ == 0) std::copy(X, X + features(), origin.begin());
-      width.difference(X + i * features(), origin.data(), z_.data());
-      gather(z_.data(), y[i]);
+      const double mass = masses ? masses[i] : 1, *x = X + i * features();
+      if (!(mass > 0)) continue;
+      if (rows++ == 0) std::copy(x, x + features(), origin.begin());
+      width.difference(x, origin.data(), z_.data());
+      gather(z_.data(), y[i], mass);
     }
+    if (rows == 0) return;
     settle();
     warm_left = 0;
     end_start();
@@ -129,6 +121,13 @@ template <int P> class Discriminant final : public MeanLearner {
   }
 
  protected:
+  int64_t weighted_step(const double *x, int64_t k, double mass) override {
+    return take(x, k, mass, [&](double lambda) {
+      if (!options.soft_counts) return Share{1 - lambda, lambda * mass, mass};
+      const double fade = std::exp(mass * std::log1p(-lambda));
+      return Share{std::max(fade, std::min(kLeastFade, 1 - lambda)), repeated(lambda, mass), mass};
+    });
+  }
   void insert(int64_t at) override {
     insert_row(counts, at, 1);
     insert_row(log_prior, at, 1);
@@ -145,7 +144,30 @@ template <int P> class Discriminant final : public MeanLearner {
   static constexpr int64_t kRefresh = 64;      // rows after which w = P m is computed afresh, at least p
   static constexpr double kGreatShrink = 1e-4;  // a row that shrinks P more than this spoils w: compute it afresh
 
+  static constexpr double kLeastFade = 1e-12;   // no row, whatever its weight, leaves less of what was known
+
+  // What a row counts for: old counts are multiplied by `fade`, `news` is set beside them; hard counts grow by `mass`.
+  struct Share {
+    double fade, news, mass;
+  };
+
   int64_t stride() const { return width.stride(); }
+
+  template <class ShareAt> THALWEG_INLINE int64_t take(const double *x, int64_t k, double mass, ShareAt share_at) {
+    if (rows++ == 0) std::copy(x, x + features(), origin.begin());
+    typename W::Room z(z_);
+    width.difference(x, origin.data(), z);
+    score(z, score_.data());
+    const int64_t given = highest(score_.data(), classes());
+    if (warm_left > 0) {
+      gather(z, k, mass);
+      settle();
+      if (--warm_left == 0) end_start();
+    } else {
+      learn(z, k, share_at(rate_.next(given != k)));
+    }
+    return given;
+  }
 
   // g_c = ln P_c - m_c'S^-1 m_c / 2 + m_c'S^-1 x                                                    eq. (3)
   THALWEG_INLINE void score(const double *at, double *out) const {
@@ -153,20 +175,20 @@ template <int P> class Discriminant final : public MeanLearner {
       out[c] = log_prior[c] - half_square[c] + width.dot(weights.data() + c * stride(), at);
   }
 
-  THALWEG_INLINE void learn(const double *z, int64_t k, double lambda) {
+  THALWEG_INLINE void learn(const double *z, int64_t k, const Share &row) {
     double *m = M.data() + k * stride();
-    const double n = counts[k], keep = (1 - lambda) * n, gain = lambda / (keep + lambda);  // eq. (10)
+    const double n = counts[k], keep = row.fade * n, gain = row.news / (keep + row.news);  // eq. (10)
     last_gain_ = gain;
-    const double rest = keep / (keep + lambda);  // 1 - gain, without its cancellation
-    const double a = (1 - lambda) * total, grown = a + lambda;
+    const double rest = keep / (keep + row.news);  // 1 - gain, without its cancellation
+    const double a = row.fade * total, grown = a + row.news;
     double weight;
     if (options.covariance_2008) {
-      weight = lambda * rest * rest;  // z = x - m_k after the row, eq. (12)
+      weight = row.news * rest * rest;  // z = x - m_k after the row, eq. (12)
     } else if (options.soft_counts) {
-      weight = lambda * rest;  // the exact exponentially weighted scatter, ours
+      weight = row.news * rest;  // the exact exponentially weighted scatter, ours
     } else {
-      const double beta = (n + 1) * (1 - lambda) / (keep + lambda);  // v = beta e, Schnackenberg eq. (4)
-      weight = lambda * n / (n + 1) * beta * beta;                   // Schnackenberg eq. (3)
+      const double beta = (n + row.mass) * row.fade / (keep + row.news);  // v = beta e, Schnackenberg eq. (4)
+      weight = row.news * n / (n + row.mass) * beta * beta;               // Schnackenberg eq. (3)
     }
     typename W::Room e(e_);
     const double share = 1 / grown;
@@ -177,10 +199,10 @@ template <int P> class Discriminant final : public MeanLearner {
       store<V>(m + b * L, mb + gain * eb);
     }
     const double shrink = absorb(e, k, a, weight, grown / a, gain);
-    count(k, n, lambda, a);
+    count(k, n, row, a);
     bool stale = shrink < kGreatShrink;
     if (options.ridge > 0) {
-      survey(z);
+      survey(z, row.mass);
       stale |= top_up_ridge(a / grown);
     }
     if (P_.needs_cap(variance)) stale |= P_.cap(variance);
@@ -210,28 +232,28 @@ template <int P> class Discriminant final : public MeanLearner {
   }
 
   // The counts, and the priors they imply                                                            eq. (11)
-  THALWEG_INLINE void count(int64_t k, double n, double lambda, double a) {
+  THALWEG_INLINE void count(int64_t k, double n, const Share &row, double a) {
     if (options.soft_counts) {
-      for (int64_t c = 0; c < classes(); c++) counts[c] = counts[c] > 1e-290 ? counts[c] * (1 - lambda) : 0;
-      counts[k] += lambda;
-      total = a + lambda;
+      for (int64_t c = 0; c < classes(); c++) counts[c] = counts[c] > 1e-290 ? counts[c] * row.fade : 0;
+      counts[k] += row.news;
+      total = a + row.news;
       for (int64_t c = 0; c < classes(); c++) log_prior[c] = std::log(counts[c]);
       return;
     }
     // Hard counts: the printed prior favours the last row's class by lambda, the others keep their counts.
-    counts[k] = n + 1;
-    total += 1;
+    counts[k] = n + row.mass;
+    total += row.mass;
     log_prior[last] = log_count;
-    log_prior[k] = std::log(n > 0 ? n + lambda / (1 - lambda) : 1.0);
-    log_count = lambda == 0.5 ? log_prior[k] : std::log(n + 1);
+    log_prior[k] = std::log(n > 0 ? n + row.news / row.fade : row.mass);
+    log_count = row.news == row.fade * row.mass ? log_prior[k] : std::log(n + row.mass);
     last = k;
   }
 
   // Each feature's long-run variance, the measure of the ridge: of all rows at first, of some thousands later, and with
   // wild values cut, lest one of them stiffen the model for good.
-  void survey(const double *z) {
-    surveyed += 1;
-    const double gain = std::max(1 / surveyed, 2e-4);
+  void survey(const double *z, double mass) {
+    surveyed += mass;
+    const double gain = std::max(mass / surveyed, repeated(2e-4, mass));
     for (int64_t j = 0; j < features(); j++) {
       double d = z[j] - long_mean[j];
       if (surveyed > 30 && long_variance[j] > 0) {
@@ -270,20 +292,21 @@ template <int P> class Discriminant final : public MeanLearner {
     since_refresh = 0;
   }
 
-  // The start: means and scatter with equal weights (Welford).
-  __attribute__((noinline)) void gather(const double *z, int64_t k) {
+  // The start: means and scatter with equal weights, or the rows' own (Welford).
+  __attribute__((noinline)) void gather(const double *z, int64_t k, double mass) {
     const int64_t p = features(), n = stride();
     if (scatter.empty()) scatter.assign(n * n, 0.0);
     double *m = M.data() + k * n;
-    counts[k] += 1;
-    total += 1;
-    last_gain_ = 1 / counts[k];
-    survey(z);
+    const double before = counts[k];
+    counts[k] += mass;
+    total += mass;
+    last_gain_ = mass / counts[k];
+    survey(z, mass);
     for (int64_t j = 0; j < p; j++) {
       e_[j] = z[j] - m[j];
-      m[j] += e_[j] / counts[k];
+      m[j] += e_[j] * mass / counts[k];
     }
-    const double weight = (counts[k] - 1) / counts[k];
+    const double weight = before * mass / counts[k];
     for (int64_t j = 0; j < p; j++) {
       const double f = weight * e_[j];
       for (int64_t i = j; i < p; i++) scatter[j * n + i] += f * e_[i];
@@ -304,7 +327,7 @@ template <int P> class Discriminant final : public MeanLearner {
       variance[j] = covariance[j * n + j] + ridge_held[j];
     }
     for (int64_t c = 0; c < classes(); c++) seen += counts[c] > 0;
-    const bool full_rank_possible = options.ridge > 0 || total - double(seen) >= double(p);
+    const bool full_rank_possible = options.ridge > 0 || rows - seen >= p;
     if (!full_rank_possible || !P_.invert(covariance.data(), variance.data())) {
       P_.identity();
       std::fill(variance.begin(), variance.begin() + p, 1.0);

@@ -51,14 +51,7 @@ class Forecaster final : public Learner {
     for (int64_t j = 0; j < c; j++) out[j] = std::log(out[j]);
   }
 
-  int64_t step(const double *x, int64_t k) override {
-    const int64_t given = answer(x);
-    const bool of_the_start = base->starting();
-    if (members() > 1) learn_bank(x, k);
-    base->step(x, k);
-    note(k, of_the_start);
-    return given;
-  }
+  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
 
   int64_t mistakes_on(const double *X, const int64_t *y, int64_t rows) const override {
     if (members() > 1) return Learner::mistakes_on(X, y, rows);
@@ -73,7 +66,8 @@ class Forecaster final : public Learner {
     return wrong;
   }
 
-  void begin(const double *X, const int64_t *y, int64_t rows) override {
+  void begin(const double *X, const int64_t *y, int64_t rows) override { weighted_begin(X, y, nullptr, rows); }
+  void weighted_begin(const double *X, const int64_t *y, const double *weights, int64_t rows) override {
     std::fill(lag.begin(), lag.end(), 0.0);
     std::fill(last_time.begin(), last_time.end(), 0);
     trails.assign(classes(), Trail(features()));
@@ -81,16 +75,20 @@ class Forecaster final : public Learner {
       member.lines.assign(classes(), WindowedLine(features()));
       member.loss = 0;
     }
-    now = started = rows;
+    now = 0;
     // The base sees all rows at once; a class's shifted time is the mean of its times.                  eq. (10)
-    base->begin(X, y, rows);
+    if (weights) base->weighted_begin(X, y, weights, rows);
+    else base->begin(X, y, rows);
     Buffer count(classes(), 0.0);
     for (int64_t i = 0; i < rows; i++) {
-      count[y[i]] += 1;
-      const double z = double(last_time[y[i]]) - lag[y[i]];
-      lag[y[i]] = double(i + 1) - (z + (double(i + 1) - z) / count[y[i]]);
-      last_time[y[i]] = i + 1;
+      const double weight = weights ? weights[i] : 1;
+      if (!(weight > 0)) continue;
+      const double t = double(++now), z = double(last_time[y[i]]) - lag[y[i]];
+      count[y[i]] += weight;
+      lag[y[i]] = t - (z + (t - z) * weight / count[y[i]]);
+      last_time[y[i]] = now;
     }
+    started = now;
     adopt_covariance();
     aim();
   }
@@ -129,6 +127,15 @@ class Forecaster final : public Learner {
   }
 
  protected:
+  // Whatever it counts for, a row is one step of time.
+  int64_t weighted_step(const double *x, int64_t k, double weight) override {
+    const int64_t given = answer(x);
+    const bool of_the_start = base->starting();
+    if (members() > 1) learn_bank(x, k, weight);
+    base->counted_step(x, k, weight);
+    note(k, of_the_start);
+    return given;
+  }
   void insert(int64_t at) override {
     base->announce(at);
     insert_row(lag, at, 1);
@@ -165,6 +172,7 @@ class Forecaster final : public Learner {
 
   // A feature that stands still for a while keeps this share of its variance: it must not drown the others.
   static constexpr double kLeastShare = 1e-3;
+  static constexpr double kMostEager = 1 - 1e-12;  // whatever a row counts for, something is left of those before it
 
   void discriminants(const Member &member, const double *at, double *out) const {
     for (int64_t c = 0; c < classes(); c++) {
@@ -184,20 +192,21 @@ class Forecaster final : public Learner {
   }
 
   // Each window is judged by its own answer, and learns the covariance of its own residual.
-  void learn_bank(const double *x, int64_t k) {
+  void learn_bank(const double *x, int64_t k, double weight) {
     Scratch room(classes());
     base->localise(x, x_.data());
     const bool known = base->log_prior_of(k) > -__builtin_inf();
-    const double rho = std::max(options.residual_rate, 1 / double(now + 1));
+    const double all = double(now) + weight;
+    const double rho = std::min(std::max(repeated(options.residual_rate, weight), weight / all), kMostEager);
     for (Member &member : bank) {
       discriminants(member, x_.data(), room.data());
-      member.loss = options.discount * member.loss + (highest(room.data(), classes()) != k);
+      member.loss = options.discount * member.loss + weight * (highest(room.data(), classes()) != k);
       if (!known || base->starting()) continue;
       for (int64_t j = 0; j < features(); j++) member.padded[j] = x_[j] - member.means[k * features() + j];
       for (int64_t j = 0; j < features(); j++) {
         double &variance = member.variance[j];
         const double square = std::min(member.padded[j] * member.padded[j], 100 * variance);  // wild values are cut
-        variance += (square - variance) / double(now + 1);
+        variance += (square - variance) * weight / all;
       }
       member.residual.absorb(member.padded.data(), 1 - rho, rho, 1 / (1 - rho), member.u.data());
       member.residual.hold_above(member.variance, kLeastShare);

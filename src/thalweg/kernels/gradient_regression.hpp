@@ -1,8 +1,11 @@
-// Linear regression by stochastic gradient (Wu & Snell 2016): w += eta_t (y_t - w'x_t) x_t.
+// Linear regression by stochastic gradient (Wu & Snell 2016): w += eta_t (y_t - w'x_t) x_t. A row that counts c times
+// takes a step c times as large.
 //
 // A step leaves its own row's error at (1 - eta |x|^2) times what it was. Where that overshoots, and by so much that the
 // error is beyond ten times every target so far, the step is cut to the one that fits the row exactly.
 #pragma once
+
+#include <numeric>
 
 #include "least_squares.hpp"
 #include "rate.hpp"
@@ -28,32 +31,12 @@ class GradientRegression final : public Regressor {
     for (int64_t o = 0; o < outputs(); o++) out[o] = answer_of(o, z.data());
   }
 
-  void step(const double *x, const double *y, double *given) override {
-    pad(x, z_.data());
-    const double eta = rate_.next(false);
-    const double square = width.dot(z_.data(), z_.data()) + options.intercept;
-    for (int64_t o = 0; o < outputs(); o++) {
-      given[o] = answer_of(o, z_.data());
-      const double residual = y[o] - current(o, z_.data());
-      largest[o] = std::max(largest[o], std::fabs(y[o]));
-      const double pace = held(eta, square, residual, largest[o]);
-      double *w = weights.data() + o * width.stride();
-      if (options.penalty > 0) {
-        const double kept = 1 - std::min(1.0, pace * options.penalty);
-        for (int64_t j = 0; j < features(); j++) w[j] *= kept;
-      }
-      if (options.intercept) bias[o] += pace * residual;
-      width.add(w, pace * residual, z_.data());
-    }
-    rows++;
-    if (options.averaged) average();
-  }
-
   // The least-squares solution of these rows, as if it had been reached by as many steps.
-  void begin(const double *X, const double *Y, int64_t count) override {
-    LeastSquares<0> batch(features(), LeastSquaresOptions{options.intercept, options.penalty * double(count), 0});
+  void begin(const double *X, const double *Y, const double *masses, int64_t count) override {
+    const double mass = masses ? std::accumulate(masses, masses + count, 0.0) : double(count);
+    LeastSquares<0> batch(features(), LeastSquaresOptions{options.intercept, options.penalty * mass, 0});
     batch.widen(outputs());
-    batch.begin(X, Y, count);
+    batch.begin(X, Y, masses, count);
     Buffer dense(outputs() * features());
     batch.coefficients(dense.data(), bias.data());
     for (int64_t o = 0; o < outputs(); o++)
@@ -63,11 +46,13 @@ class GradientRegression final : public Regressor {
     mean_weights = weights;
     std::fill(largest.begin(), largest.end(), 0.0);
     rate_.reset();
+    rows = 0;
     for (int64_t i = 0; i < count; i++) {
+      if (masses && !(masses[i] > 0)) continue;
+      rows++;
       rate_.next(false);
       for (int64_t o = 0; o < outputs(); o++) largest[o] = std::max(largest[o], std::fabs(Y[i * outputs() + o]));
     }
-    rows = count;
     cuts_ = Cuts{};
   }
 
@@ -98,6 +83,26 @@ class GradientRegression final : public Regressor {
   }
 
  protected:
+  void learn(const double *x, const double *y, double weight, double *given) override {
+    pad(x, z_.data());
+    const double eta = weight * rate_.next(false);
+    const double square = width.dot(z_.data(), z_.data()) + options.intercept;
+    for (int64_t o = 0; o < outputs(); o++) {
+      given[o] = answer_of(o, z_.data());
+      const double residual = y[o] - current(o, z_.data());
+      largest[o] = std::max(largest[o], std::fabs(y[o]));
+      const double pace = held(eta, square, residual, largest[o]);
+      double *w = weights.data() + o * width.stride();
+      if (options.penalty > 0) {
+        const double kept = 1 - std::min(1.0, pace * options.penalty);
+        for (int64_t j = 0; j < features(); j++) w[j] *= kept;
+      }
+      if (options.intercept) bias[o] += pace * residual;
+      width.add(w, pace * residual, z_.data());
+    }
+    rows++;
+    if (options.averaged) average();
+  }
   void make_room() override {
     for (Buffer *values : {&bias, &mean_bias, &largest}) values->assign(outputs(), 0.0);
     for (Buffer *values : {&weights, &mean_weights}) values->assign(outputs() * width.stride(), 0.0);

@@ -51,16 +51,18 @@ class Hiraoka final : public MeanLearner {
 
   int64_t step(const double *x, int64_t k) override {
     const int64_t given = answer(x);
-    learn(x, k, rate_.next(given != k), true);
+    learn(x, k, rate_.next(given != k), true, 1);
     return given;
   }
 
-  void begin(const double *X, const int64_t *y, int64_t rows) override {
+  void begin(const double *X, const int64_t *y, int64_t rows) override { weighted_begin(X, y, nullptr, rows); }
+  void weighted_begin(const double *X, const int64_t *y, const double *weights, int64_t rows) override {
     for (Buffer *values : {&counts, &means, &overall}) std::fill(values->begin(), values->end(), 0.0);
     total = 0;
     rate_.reset();
     start_axes();
-    for (int64_t i = 0; i < rows; i++) learn(X + i * features(), y[i], 0, false);
+    for (int64_t i = 0; i < rows; i++)
+      if (!weights || weights[i] > 0) learn(X + i * features(), y[i], 0, false, weights ? weights[i] : 1);
   }
 
   void visit(State &state) override {
@@ -74,6 +76,11 @@ class Hiraoka final : public MeanLearner {
   }
 
  protected:
+  int64_t weighted_step(const double *x, int64_t k, double weight) override {
+    const int64_t given = answer(x);
+    learn(x, k, rate_.next(given != k), true, weight);
+    return given;
+  }
   void insert(int64_t at) override {
     insert_row(counts, at, 1);
     insert_row(means, at, features());
@@ -93,19 +100,21 @@ class Hiraoka final : public MeanLearner {
       for (int64_t i = 0; i < m; i++) image[i] += d[j] * A[j * m + i];
   }
 
-  // The means follow at the rate of A, after plain averaging at first: running averages would not track.
-  void learn(const double *x, int64_t k, double zeta, bool move_axes) {
-    counts[k] += 1;
-    total += 1;
+  // The means follow at the rate of A, after plain averaging at first: running averages would not track. A row that
+  // counts w times moves them as w copies would, and the axes by w steps in one, ours.
+  void learn(const double *x, int64_t k, double zeta, bool move_axes, double weight) {
+    counts[k] += weight;
+    total += weight;
     double *mk = means.data() + k * features();
-    const double gain = last_gain_ = std::max(zeta, 1 / counts[k]), pace = std::max(zeta, 1 / total);
+    const double follow = repeated(zeta, weight);
+    const double gain = last_gain_ = std::max(follow, weight / counts[k]), pace = std::max(follow, weight / total);
     for (int64_t j = 0; j < features(); j++) {
       mk[j] += gain * (x[j] - mk[j]);
       overall[j] += pace * (x[j] - overall[j]);
       b[j] = mk[j] - overall[j];
       r[j] = x[j] - mk[j];
     }
-    if (move_axes) ascend(zeta);
+    if (move_axes) ascend(weight * zeta);
   }
 
   // A += zeta (bb'A - rr'A A'bb'A), where bb' and rr' stand for B and W; or the whole gradient of phi.

@@ -35,6 +35,11 @@ inline void mixing_shares(const double *losses, int64_t count, double sharpness,
   for (int64_t i = 0; i < count; i++) out[i] /= whole;
 }
 
+// The share of a row that counts `times` times, where one that counts once has this share: 1 - (1 - share)^times.
+inline double repeated(double share, double times) {
+  return times == 1 ? share : -std::expm1(times * std::log1p(-share));
+}
+
 // What a test-then-train run may write, a row each; null where it is not wanted.
 struct Outputs {
   int64_t *answers = nullptr;
@@ -67,8 +72,17 @@ class Learner {
   }
   // The answer to x as it would have been given before its label k, which is then learned.
   virtual int64_t step(const double *x, int64_t k) = 0;
+  // The same for a row that counts as many: one that counts once is `step` to the last bit, one that counts for nothing
+  // is only answered.
+  int64_t counted_step(const double *x, int64_t k, double weight) {
+    return weight == 1 ? step(x, k) : weight > 0 ? weighted_step(x, k, weight) : answer(x);
+  }
   // Forget everything and begin from these rows.
   virtual void begin(const double *X, const int64_t *y, int64_t rows) = 0;
+  virtual void weighted_begin(const double *X, const int64_t *y, const double *weights, int64_t rows) {
+    begin(X, y, 0);
+    for (int64_t i = 0; i < rows; i++) counted_step(X + i * features_, y[i], weights[i]);
+  }
   virtual double rate() const = 0;
   // Probabilities are the softmax of the scores times this.
   virtual double confidence() const { return 1; }
@@ -95,6 +109,16 @@ class Learner {
   // Test-then-train.
   virtual void run(const double *X, const int64_t *y, int64_t rows, const Outputs &out) {
     run_as(*this, X, y, rows, out);
+  }
+  void weighted_run(const double *X, const int64_t *y, const double *weights, int64_t rows, const Outputs &out) {
+    for (int64_t i = 0; i < rows; i++) {
+      const double *x = X + i * features_;
+      if (out.scores) scores(x, out.scores + i * classes_);
+      if (out.shares) shares(out.shares + i * members());
+      const int64_t given = counted_step(x, y[i], weights[i]);
+      if (out.answers) out.answers[i] = given;
+      if (out.rates) out.rates[i] = rate();
+    }
   }
 
   // Answers and learns in any order: i stands for "answer row i", -1 - i for "learn row i".
@@ -130,6 +154,7 @@ class Learner {
 
  protected:
   virtual void insert(int64_t at) = 0;
+  virtual int64_t weighted_step(const double *, int64_t, double) { throw std::invalid_argument("takes no weights"); }
 
   // The loop of `run`; a final class that passes itself has its steps inlined.
   template <class Self>

@@ -4,6 +4,7 @@
 // With an intercept the rows are taken relative to their weighted mean, so that the scatter of the deviations and not
 // the raw moments are inverted: with e = x - mean before the row, N the weight of all rows so far,
 //     S <- gamma S + k e e',  k = gamma N / (gamma N + 1);      w <- w + k r P e / (gamma + k e'Pe),  r = y - answer.
+// A row that counts c times is c copies in sequence: gamma -> gamma^c, and 1 -> q = 1 + gamma + … + gamma^(c-1), ours.
 // P = S^-1 is kept as L D L' (factor.hpp). All outputs share it. O(p^2 + p m) a row.
 #pragma once
 
@@ -34,40 +35,12 @@ template <int P> class LeastSquares final : public Regressor {
     for (int64_t o = 0; o < outputs(); o++) out[o] = target_origin[o] + relative_answer(o, e.data());
   }
 
-  void step(const double *x, const double *y, double *given) override {
-    if (rows == 0) {
-      std::fill_n(given, outputs(), 0.0);
-      if (options.intercept) {  // the digits of a large offset are saved by beginning to count at the first row
-        std::copy_n(x, features(), origin.begin());
-        std::copy_n(y, outputs(), target_origin.begin());
-      }
-    }
-    typename W::Room e(e_);
-    deviation(x, e);
-    if (asleep > 0) wake(e);
-    for (int64_t o = 0; o < outputs(); o++) {
-      const double relative = relative_answer(o, e);
-      if (rows > 0) given[o] = target_origin[o] + relative;
-      residual[o] = (y[o] - target_origin[o]) - relative;
-    }
-    const double kept = gamma * weight, grown = kept + 1;
-    const double k = options.intercept ? kept / grown : 1;  // the first row has nothing to deviate from
-    if (k > 0) absorb(e, gamma, k, 1 / gamma);
-    if (options.intercept) {
-      const double gain = 1 / grown;
-      width.add(mean.data(), gain, e);
-      for (int64_t o = 0; o < outputs(); o++)
-        target_mean[o] += gain * ((y[o] - target_origin[o]) - target_mean[o]);
-    }
-    weight = grown;
-    rows++;
-    if (options.forgetting > 0) hold(e);
-  }
-
-  void begin(const double *X, const double *Y, int64_t count) override {
+  void begin(const double *X, const double *Y, const double *masses, int64_t count) override {
     forget();
+    survey(X, masses, count);
     Scratch unasked(outputs());
-    for (int64_t i = 0; i < count; i++) step(X + i * features(), Y + i * outputs(), unasked.data());
+    for (int64_t i = 0; i < count; i++)
+      step(X + i * features(), Y + i * outputs(), masses ? masses[i] : 1, unasked.data());
   }
 
   void coefficients(double *out, double *intercepts) const override {
@@ -99,6 +72,37 @@ template <int P> class LeastSquares final : public Regressor {
   }
 
  protected:
+  void learn(const double *x, const double *y, double times, double *given) override {
+    if (rows == 0) {
+      std::fill_n(given, outputs(), 0.0);
+      if (options.intercept) {  // the digits of a large offset are saved by beginning to count at the first row
+        std::copy_n(x, features(), origin.begin());
+        std::copy_n(y, outputs(), target_origin.begin());
+      }
+    }
+    typename W::Room e(e_);
+    deviation(x, e);
+    if (asleep > 0) wake(e);
+    for (int64_t o = 0; o < outputs(); o++) {
+      const double relative = relative_answer(o, e);
+      if (rows > 0) given[o] = target_origin[o] + relative;
+      residual[o] = (y[o] - target_origin[o]) - relative;
+    }
+    const double fade = times == 1 ? gamma : std::max(std::pow(gamma, times), std::min(kLeastFade, gamma));
+    const double news = times == 1 ? 1 : options.forgetting > 0 ? repeated(options.forgetting, times) / options.forgetting : times;
+    const double kept = fade * weight, grown = kept + news;
+    const double k = options.intercept ? kept * news / grown : news;  // the first row has nothing to deviate from
+    if (k > 0) absorb(e, fade, k, 1 / fade);
+    if (options.intercept) {
+      const double gain = news / grown;
+      width.add(mean.data(), gain, e);
+      for (int64_t o = 0; o < outputs(); o++)
+        target_mean[o] += gain * ((y[o] - target_origin[o]) - target_mean[o]);
+    }
+    weight = grown;
+    rows++;
+    if (options.forgetting > 0) hold(e, fade);
+  }
   void make_room() override {
     target_origin.assign(outputs(), 0.0);
     target_mean.assign(outputs(), 0.0);
@@ -113,6 +117,7 @@ template <int P> class LeastSquares final : public Regressor {
   static constexpr double kNothingKnown = 1e-13;
   static constexpr double kLongRun = 2e-4, kWild = 100;  // a memory of 5,000 rows; squares beyond the mean square, cut
   static constexpr int64_t kTrusted = 30;                // rows before a value can be wild
+  static constexpr double kLeastFade = 1e-12;  // no row, whatever it counts for, leaves less of what was known
 
   THALWEG_INLINE void deviation(const double *x, double *e) const {
     width.difference(x, origin.data(), e);
@@ -131,25 +136,40 @@ template <int P> class LeastSquares final : public Regressor {
 
   // A feature's first deviation says how large it is: from there its prior weight is the penalty and next to nothing.
   __attribute__((noinline)) void wake(const double *e) {
+    for (int64_t j = 0; j < features(); j++) wake(j, e[j] * e[j]);
+  }
+  void wake(int64_t j, double square) {
+    if (scale[j] > 0 || !(square > Factor<P>::kLeastVariance)) return;
+    scale[j] = square;
+    penalty_held[j] = options.penalty;
+    P_.release(j, options.penalty + kNothingKnown * square);
+    asleep--;
+  }
+
+  // Of a batch the mean squared deviations say it: they are the same whatever the order of the rows.
+  void survey(const double *X, const double *masses, int64_t count) {
     for (int64_t j = 0; j < features(); j++) {
-      const double square = e[j] * e[j];
-      if (scale[j] > 0 || !(square > Factor<P>::kLeastVariance)) continue;
-      scale[j] = square;
-      penalty_held[j] = options.penalty;
-      P_.release(j, options.penalty + kNothingKnown * square);
-      asleep--;
+      double all = 0, centre = 0, square = 0;
+      for (int64_t i = 0; i < count; i++) {
+        const double mass = masses ? masses[i] : 1, d = X[i * features() + j] - centre;
+        if (!(mass > 0)) continue;
+        all += mass;
+        if (options.intercept) centre += d * mass / all;
+        square += (d * (X[i * features() + j] - centre) - square) * mass / all;
+      }
+      wake(j, square);
     }
   }
 
   // Forgetting eats the penalty and what little stands for nothing known: both are held.
-  THALWEG_INLINE void hold(const double *e) {
+  THALWEG_INLINE void hold(const double *e, double fade) {
     const double gain = std::max(1 / double(rows), kLongRun);
     for (int64_t j = 0; j < features(); j++) {
       double square = e[j] * e[j];
       if (rows > kTrusted) square = std::min(square, kWild * scale[j]);  // one wild value must not stiffen it for good
       if (scale[j] > 0) scale[j] += gain * (square - scale[j]);
     }
-    if (options.penalty > 0) top_up_penalty();
+    if (options.penalty > 0) top_up_penalty(fade);
     P_.hold_above(scale, kNothingKnown);
     for (int64_t j = 0; asleep > 0 && j < features(); j++)
       if (scale[j] == 0) P_.release(j, 1);
@@ -157,10 +177,10 @@ template <int P> class LeastSquares final : public Regressor {
 
   // A feature's share of the penalty is a row along its axis with target zero. The features are topped up in turn, as
   // many a row as keeps each above half of its due.
-  __attribute__((noinline)) void top_up_penalty() {
+  __attribute__((noinline)) void top_up_penalty(double fade) {
     const int64_t p = features();
-    for (int64_t j = 0; j < p; j++) penalty_held[j] *= gamma;
-    const int64_t turns = std::clamp<int64_t>(int64_t(std::ceil(double(p) * options.forgetting / 0.69)), 1, p);
+    for (int64_t j = 0; j < p; j++) penalty_held[j] *= fade;
+    const int64_t turns = std::clamp<int64_t>(int64_t(std::ceil(double(p) * (1 - fade) / 0.69)), 1, p);
     for (int64_t i = 0; i < turns; i++, cursor = (cursor + 1) % p) {
       if (scale[cursor] == 0) continue;
       std::fill(e_.begin(), e_.end(), 0.0);

@@ -32,17 +32,7 @@ class Linear : public Learner {
     score(at.data(), out);
   }
 
-  int64_t step(const double *x, int64_t k) override {
-    pad(x, z.data());
-    score(z.data(), score_.data());
-    const int64_t given = highest(score_.data(), classes());
-    if (arrival[k] < 0) {
-      arrival[k] = awake++;
-      wake(k);
-    }
-    learn(k, given, rate_.next(given != k));
-    return given;
-  }
+  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
 
   void begin(const double *X, const int64_t *y, int64_t rows) override {
     std::fill(arrival.begin(), arrival.end(), -1);
@@ -70,11 +60,24 @@ class Linear : public Learner {
     for (int64_t c = 0; c < classes(); c++)
       out[c] = arrival[c] < 0 ? -__builtin_inf() : bias[c] + width.dot(row(weights, c), at);
   }
-  virtual void wake(int64_t k) = 0;                                     // a class's first row
-  virtual void learn(int64_t k, int64_t given, double step_size) = 0;  // the row is in z, its scores in score_
+  virtual void wake(int64_t k) = 0;  // a class's first row
+  // The row is in z, its scores in score_; its step is `weight` times as large as that of a row that counts once.
+  virtual void learn(int64_t k, int64_t given, double step_size, double weight) = 0;
   virtual void forget() {
     std::fill(bias.begin(), bias.end(), 0.0);
     std::fill(weights.begin(), weights.end(), 0.0);
+  }
+
+  int64_t weighted_step(const double *x, int64_t k, double weight) override {
+    pad(x, z.data());
+    score(z.data(), score_.data());
+    const int64_t given = highest(score_.data(), classes());
+    if (arrival[k] < 0) {
+      arrival[k] = awake++;
+      wake(k);
+    }
+    learn(k, given, rate_.next(given != k), weight);
+    return given;
   }
 
   void insert(int64_t at) override {

@@ -17,14 +17,15 @@ class PassiveAggressive final : public Linear {
  protected:
   void wake(int64_t) override {}
 
-  void learn(int64_t k, int64_t, double) override {
+  void learn(int64_t k, int64_t, double, double weight) override {
     const int64_t other = rival(k);
     if (other < 0) return;
     const double score = score_[k] == -__builtin_inf() ? 0 : score_[k];  // woken by this very row: zero weights
     const double loss = 1 - (score - score_[other]);
     if (!(loss > 0)) return;
     const double square = 1 + width.dot(z.data(), z.data());  // |[1, x]|^2
-    const double tau = second ? loss / (square + 1 / (2 * C)) : std::min(C, loss / square);  // PA-II, PA-I
+    const double most = weight * C;  // a row's share in the objective is its weight
+    const double tau = second ? loss / (square + 1 / (2 * most)) : std::min(most, loss / square);  // PA-II, PA-I
     bias[k] += tau / 2;
     bias[other] -= tau / 2;
     width.add(row(weights, k), tau / 2, z.data());

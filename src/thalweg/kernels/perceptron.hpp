@@ -50,7 +50,7 @@ class Perceptron final : public Linear {
     for (int64_t j = 0; j < features(); j++) row(weights, k)[j] = small(j + 1);
   }
 
-  void learn(int64_t k, int64_t, double eta) override {
+  void learn(int64_t k, int64_t, double eta, double weight) override {
     if (options.averaged) {  // the average answers, the current weights learn
       Linear::score(z.data(), current_.data());
       score_.swap(current_);
@@ -60,8 +60,8 @@ class Perceptron final : public Linear {
     const int64_t other = rival(k);
     // "<=" and not "<": from equal weights a strict test would never begin to learn.
     if (other >= 0 && score_[k] - score_[other] <= options.margin) {
-      move(k, eta / 2);
-      move(other, -eta / 2);
+      move(k, weight * eta / 2);
+      move(other, -weight * eta / 2);
     }
     rows++;
   }

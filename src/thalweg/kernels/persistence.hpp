@@ -18,16 +18,7 @@ class Persistence final : public Learner {
       out[c] = seen[c] ? std::log(follows + kDoubt) : -__builtin_inf();
     }
   }
-  int64_t step(const double *x, int64_t k) override {
-    const int64_t given = answer(x);
-    if (last >= 0) {
-      for (int64_t c = 0; c < classes(); c++) follow[last * classes() + c] *= kKeep;
-      follow[last * classes() + k] += 1 - kKeep;
-    }
-    seen[k] = 1;
-    last = k;
-    return given;
-  }
+  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
   void begin(const double *X, const int64_t *y, int64_t rows) override {
     std::fill(follow.begin(), follow.end(), 0.0);
     std::fill(seen.begin(), seen.end(), 0.0);
@@ -43,6 +34,17 @@ class Persistence final : public Learner {
   }
 
  protected:
+  int64_t weighted_step(const double *x, int64_t k, double weight) override {
+    const int64_t given = answer(x);
+    if (last >= 0) {
+      const double keep = std::pow(kKeep, weight);
+      for (int64_t c = 0; c < classes(); c++) follow[last * classes() + c] *= keep;
+      follow[last * classes() + k] += 1 - keep;
+    }
+    seen[k] = 1;
+    last = k;
+    return given;
+  }
   void insert(int64_t at) override {
     const int64_t c = classes();
     for (int64_t r = c - 1; r >= 0; r--) follow.insert(follow.begin() + r * c + at, 0.0);

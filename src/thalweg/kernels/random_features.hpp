@@ -32,7 +32,7 @@ class RandomFeatures final : public Transformer {
     }
   }
 
-  void learn(const double *) override {}  // nothing but the draw
+  void learn(const double *, double) override {}  // nothing but the draw
   void forget() override {}
   void visit(State &state) override {
     state.matrix("frequencies", drawn, half, features(), features());

@@ -72,16 +72,7 @@ class RateBank final : public Learner {
     }
   }
 
-  int64_t step(const double *x, int64_t k) override {
-    const int64_t c = classes();
-    Scratch room(members() * c);
-    const int64_t given = answer(x);
-    posteriors(x, room.data());
-    for (int64_t i = 0; i < members(); i++)
-      losses[i] = options.discount * losses[i] + (rows == 0 || highest(room.data() + i * c, c) != k);
-    learn(x, k);
-    return given;
-  }
+  int64_t step(const double *x, int64_t k) override { return take(x, k, rate_now(), 1); }
 
   void begin(const double *X, const int64_t *y, int64_t count) override {
     for (Buffer *values : {&counts, &M, &weights, &half_square, &log_prior}) std::fill(values->begin(), values->end(), 0.0);
@@ -115,6 +106,13 @@ class RateBank final : public Learner {
   }
 
  protected:
+  // Of w copies in sequence each rate would make 1 - (1 - rate)^w.
+  int64_t weighted_step(const double *x, int64_t k, double weight) override {
+    const Lanes once = rate_now();
+    double lambda[8];
+    for (int lane = 0; lane < 8; lane++) lambda[lane] = std::min(repeated(once[lane], weight), kMostEager);
+    return take(x, k, Lanes::load(lambda), weight);
+  }
   void insert(int64_t at) override {
     seen.insert(seen.begin() + at, 0);
     for (Buffer *values : {&counts, &half_square, &log_prior}) insert_row(*values, at, 8);
@@ -124,6 +122,7 @@ class RateBank final : public Learner {
 
  private:
   static constexpr double kResolution = 1e-20, kSlack = 100, kLeastVariance = 1e-80, kGreatShrink = 1e-4;
+  static constexpr double kMostEager = 1 - 1e-12;  // whatever a row counts for, something is left of those before it
   static constexpr int64_t kRefresh = 64;
   static constexpr int64_t kMostTurns = 7, kFewTurns = 3;  // of the ridge, a row: a turn costs half a row in wide ones
 
@@ -144,6 +143,17 @@ class RateBank final : public Learner {
     rows = since_refresh = cursor = 0;
   }
 
+  int64_t take(const double *x, int64_t k, const Lanes &lambda, double weight) {
+    const int64_t c = classes();
+    Scratch room(members() * c);
+    const int64_t given = answer(x);
+    posteriors(x, room.data());
+    for (int64_t i = 0; i < members(); i++)
+      losses[i] = options.discount * losses[i] + weight * (rows == 0 || highest(room.data() + i * c, c) != k);
+    learn(x, k, lambda);
+    return given;
+  }
+
   Lanes rate_now() const { return greatest(rates, 1 / double(rows + 2)); }
 
   void scores_of_all(const double *x, double *out) const {
@@ -159,9 +169,9 @@ class RateBank final : public Learner {
     }
   }
 
-  void learn(const double *x, int64_t k) {
+  void learn(const double *x, int64_t k, const Lanes &lambda) {
     const int64_t p = features();
-    const Lanes lambda = rate_now(), n = at(counts, k), keep = (Lanes(1.0) - lambda) * n;
+    const Lanes n = at(counts, k), keep = (Lanes(1.0) - lambda) * n;
     const Lanes gain = lambda / (keep + lambda), weight = lambda * (keep / (keep + lambda));
     const Lanes a = (Lanes(1.0) - lambda) * at(total, 0), grown = a + lambda, share = Lanes(1.0) / grown;
     for (int64_t j = 0; j < p; j++) {

@@ -17,9 +17,9 @@ struct RegressionCore : Gated {
   std::unique_ptr<Regressor> regressor;
   RowReader row;
 
-  void check(const Matrix &X, const Matrix &Y) const {
+  void check(const Matrix &X, const Matrix &Y, const std::optional<Vector> &masses) const {
     if (int64_t(X.shape(1)) != regressor->features() || int64_t(Y.shape(1)) != regressor->outputs() ||
-        X.shape(0) != Y.shape(0))
+        X.shape(0) != Y.shape(0) || (masses && masses->size() != X.shape(0)))
       throw std::invalid_argument("shapes do not agree");
   }
 
@@ -32,7 +32,7 @@ struct RegressionCore : Gated {
     if (first_bad(y, count) >= 0) refuse("y must be finite and within ±1e50");
     Scratch given(count);
     const bool untroubled = regressor->cuts().count == 0;
-    regressor->step(row.read(x), y, given.data());
+    regressor->step(row.read(x), y, 1, given.data());
     return untroubled && regressor->cuts().count > 0;
   }
 };
@@ -68,16 +68,17 @@ inline void bind_regression(nb::module_ &module) {
              c.regressor->widen(outputs);
            })
       .def("begin",
-           [](RegressionCore &c, Matrix X, Matrix Y) {
+           [](RegressionCore &c, Matrix X, Matrix Y, std::optional<Vector> masses) {
              const Learning alone(c);
-             c.check(X, Y);
-             c.regressor->begin(X.data(), Y.data(), X.shape(0));
-           })
+             c.check(X, Y, masses);
+             c.regressor->begin(X.data(), Y.data(), masses ? masses->data() : nullptr, X.shape(0));
+           },
+           "X"_a, "Y"_a, "masses"_a = nb::none())
       .def("run",
            [](RegressionCore &c, Matrix X, Matrix Y, std::optional<OutMatrix> answers, std::optional<OutCube> weights,
-              std::optional<OutMatrix> intercepts) {
+              std::optional<OutMatrix> intercepts, std::optional<Vector> masses) {
              const Learning alone(c);
-             c.check(X, Y);
+             c.check(X, Y, masses);
              const auto fits = [&](const std::optional<OutMatrix> &out) {
                return !out || (out->shape(0) == Y.shape(0) && out->shape(1) == Y.shape(1));
              };
@@ -87,9 +88,10 @@ inline void bind_regression(nb::module_ &module) {
                throw std::invalid_argument("shapes do not agree");
              const RegressionOutputs out{answers ? answers->data() : nullptr, weights ? weights->data() : nullptr,
                                          intercepts ? intercepts->data() : nullptr};
-             c.regressor->run(X.data(), Y.data(), X.shape(0), out);
+             c.regressor->run(X.data(), Y.data(), masses ? masses->data() : nullptr, X.shape(0), out);
            },
-           "X"_a, "Y"_a, "answers"_a = nb::none(), "weights"_a = nb::none(), "intercepts"_a = nb::none())
+           "X"_a, "Y"_a, "answers"_a = nb::none(), "weights"_a = nb::none(), "intercepts"_a = nb::none(),
+           "masses"_a = nb::none())
       .def("answers",
            [](const RegressionCore &c, Matrix X, OutMatrix out) {
              const Reading together(c);

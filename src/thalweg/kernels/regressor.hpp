@@ -28,10 +28,14 @@ class Regressor {
     make_room();
   }
   virtual void answer(const double *x, double *out) const = 0;
-  // Writes the answers to x as they would have been given before its targets y, which are then learned.
-  virtual void step(const double *x, const double *y, double *given) = 0;
-  // Forget everything and begin from these rows.
-  virtual void begin(const double *X, const double *Y, int64_t rows) = 0;
+  // Writes the answers to x as they would have been given before its targets y, which are then learned as those of a row
+  // that counts `weight` times; 0 only answers.
+  void step(const double *x, const double *y, double weight, double *given) {
+    if (weight > 0) learn(x, y, weight, given);
+    else answer(x, given);
+  }
+  // Forget everything and begin from these rows; null weights: each counts once.
+  virtual void begin(const double *X, const double *Y, const double *weights, int64_t rows) = 0;
   // The linear model that answers: outputs x features, and outputs.
   virtual void coefficients(double *weights, double *intercepts) const = 0;
   virtual double rate() const { return std::nan(""); }
@@ -44,17 +48,18 @@ class Regressor {
   };
   virtual Cuts cuts() const { return {}; }
 
-  void run(const double *X, const double *Y, int64_t rows, const RegressionOutputs &out) {
+  void run(const double *X, const double *Y, const double *weights, int64_t rows, const RegressionOutputs &out) {
     const int64_t p = features_, m = outputs_;
     Scratch unasked(m);
     for (int64_t i = 0; i < rows; i++) {
-      step(X + i * p, Y + i * m, out.answers ? out.answers + i * m : unasked.data());
+      step(X + i * p, Y + i * m, weights ? weights[i] : 1, out.answers ? out.answers + i * m : unasked.data());
       if (out.weights) coefficients(out.weights + i * m * p, out.intercepts + i * m);
     }
   }
 
  protected:
   virtual void make_room() = 0;  // for the outputs, now known
+  virtual void learn(const double *x, const double *y, double weight, double *given) = 0;
 
   // Whoever restores a state learns the number of outputs first.
   void visit_outputs(State &state) {

@@ -37,12 +37,7 @@ class Scaled final : public Learner {
   }
 
   // The row is learned at the scale it was answered at; then the scale learns the row.
-  int64_t step(const double *x, int64_t k) override {
-    scale(x, z.data());
-    const int64_t given = inner->step(z.data(), k);
-    survey(x);
-    return given;
-  }
+  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
 
   void begin(const double *X, const int64_t *y, int64_t count) override {
     for (Buffer *values : {&mean, &variance, &factor}) std::fill(values->begin(), values->end(), 0.0);
@@ -63,6 +58,12 @@ class Scaled final : public Learner {
 
  protected:
   void insert(int64_t at) override { inner->announce(at); }
+  int64_t weighted_step(const double *x, int64_t k, double weight) override {
+    scale(x, z.data());
+    const int64_t given = inner->counted_step(z.data(), k, weight);
+    survey(x, weight);
+    return given;
+  }
 
  private:
   static constexpr double kFarthest = 10;  // standard deviations; a feature that begins to move would else be far off
@@ -72,9 +73,9 @@ class Scaled final : public Learner {
     for (int64_t j = 0; j < features(); j++)
       to[j] = std::clamp(factor[j] * (x[j] - mean[j]), -kFarthest, kFarthest);
   }
-  void survey(const double *x) {
-    rows += 1;
-    const double gain = std::max(1 / rows, kForgetting);
+  void survey(const double *x, double weight) {
+    rows += weight;
+    const double gain = std::max(weight / rows, repeated(kForgetting, weight));
     for (int64_t j = 0; j < features(); j++) {
       double d = x[j] - mean[j];
       if (rows > kTrusted && variance[j] > 0) {  // one wild value must not set the scale for good

@@ -28,9 +28,10 @@ class Scaler final : public Transformer {
         out[i * p + j] = std::clamp(factor[j] * (X[i * p + j] - centre[j]), -options.clip, options.clip);
   }
 
-  void learn(const double *x) override {
-    rows += 1;
-    const double gain = std::max(1 / rows, options.forgetting);
+  // A row that counts c times is c copies of it, ours.
+  void learn(const double *x, double times) override {
+    rows += times;
+    const double gain = std::max(times / rows, repeated(options.forgetting, times));
     for (int64_t j = 0; j < features(); j++) {
       const double d = x[j] - mean[j];
       mean[j] += gain * d;

@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 
 #include "arrays.hpp"
 #include "ccipca.hpp"
@@ -23,10 +24,20 @@ struct TransformerCore : Gated {
   void check(const Matrix &X) const {
     if (int64_t(X.shape(1)) != transformer->features()) throw std::invalid_argument("shapes do not agree");
   }
+  void check(const Matrix &X, const std::optional<Vector> &masses) const {
+    check(X);
+    if (masses && masses->size() != X.shape(0)) throw std::invalid_argument("shapes do not agree");
+  }
   void check(const Matrix &X, const OutMatrix &out) const {
     check(X);
     if (out.shape(0) != X.shape(0) || int64_t(out.shape(1)) != transformer->outputs())
       throw std::invalid_argument("shapes do not agree");
+  }
+  void learn(const Matrix &X, const std::optional<Vector> &masses) {
+    const double *x = X.data(), *mass = masses ? masses->data() : nullptr;
+    for (std::size_t i = 0; i < X.shape(0); i++, x += X.shape(1))
+      if (!mass) transformer->learn(x, 1);
+      else if (mass[i] > 0) transformer->learn(x, mass[i]);
   }
   // Whatever comes out may go into a learner: it is within the bounds of a row's values.
   void transform(const double *X, int64_t rows, double *out) const {
@@ -43,27 +54,32 @@ inline void bind_transforms(nb::module_ &module) {
       .def_prop_ro("n_outputs", [](const T &c) { return c.transformer->outputs(); })
       .def("name_features", [](T &c, nb::object names) { c.row.name(names); })
       .def("begin",
-           [](T &c, Matrix X) {
+           [](T &c, Matrix X, std::optional<Vector> masses) {
              const Learning alone(c);
-             c.check(X);
+             c.check(X, masses);
              c.transformer->forget();
-             for (std::size_t i = 0; i < X.shape(0); i++) c.transformer->learn(X.data() + i * X.shape(1));
-           })
+             c.learn(X, masses);
+           },
+           "X"_a, "masses"_a = nb::none())
       .def("learn",
-           [](T &c, Matrix X) {
+           [](T &c, Matrix X, std::optional<Vector> masses) {
              const Learning alone(c);
-             c.check(X);
-             for (std::size_t i = 0; i < X.shape(0); i++) c.transformer->learn(X.data() + i * X.shape(1));
-           })
+             c.check(X, masses);
+             c.learn(X, masses);
+           },
+           "X"_a, "masses"_a = nb::none())
       .def("run",
-           [](T &c, Matrix X, OutMatrix out) {
+           [](T &c, Matrix X, OutMatrix out, std::optional<Vector> masses) {
              const Learning alone(c);
+             c.check(X, masses);
              c.check(X, out);
-             for (std::size_t i = 0; i < X.shape(0); i++) {
-               c.transform(X.data() + i * X.shape(1), 1, out.data() + i * out.shape(1));
-               c.transformer->learn(X.data() + i * X.shape(1));
+             const double *x = X.data(), *mass = masses ? masses->data() : nullptr;
+             for (std::size_t i = 0; i < X.shape(0); i++, x += X.shape(1)) {
+               c.transform(x, 1, out.data() + i * out.shape(1));
+               if (!mass || mass[i] > 0) c.transformer->learn(x, mass ? mass[i] : 1);
              }
            },
+           "X"_a, "out"_a, "masses"_a = nb::none(),
            "Transform each row by what was known before it, then learn it.")
       .def("transform",
            [](const T &c, Matrix X, OutMatrix out) {
@@ -74,7 +90,7 @@ inline void bind_transforms(nb::module_ &module) {
       .def("learn_one",
            [](T &c, nb::handle x) {
              const BriefLearning alone(c);
-             c.transformer->learn(c.row.read(x));
+             c.transformer->learn(c.row.read(x), 1);
            },
            "x"_a.none())
       .def("transform_one",

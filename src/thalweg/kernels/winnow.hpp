@@ -30,10 +30,10 @@ class Winnow final : public Linear {
 
   void wake(int64_t k) override { weigh(k); }
 
-  void learn(int64_t k, int64_t given, double beta) override {
+  void learn(int64_t k, int64_t given, double beta, double weight) override {
     if (given == k || given < 0) return;
     // beta ** -z = exp(z ln(1/beta)): a decaying rate is read as that logarithm itself.          eq. (1), (2)
-    const double log_step = decaying_rate ? beta : -std::log(beta);
+    const double log_step = weight * (decaying_rate ? beta : -std::log(beta));
     promote(k, log_step);
     promote(given, -log_step);
   }

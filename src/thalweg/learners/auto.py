@@ -18,6 +18,8 @@ What it cannot do: every member is linear, so no mixture of them follows a curve
 disc and the ring around it, it is no better than the majority class, where a forest would be nearly always right (see
 the example). It is a committee, so nonlinear members can join without changing how it is used.
 
+Rows may have weights: each member takes them as it does by itself, and is charged for a mistake by the row's weight.
+
 Cost: O(K p^2 + p c) a row with K = 7 rates in one pass, less than its parts one by one; memory O(K p^2), 32 p^2 bytes.
 Above 200 features the bank no longer pays and is left out, with a warning.
 """
@@ -47,6 +49,7 @@ from thalweg.learners.bank import (
 )
 from thalweg.learners.contract import StreamClassifier, WithProbabilities
 from thalweg.learners.rows import Floats
+from thalweg.learners.weighted import WithWeights
 
 WIDEST_BANK = 200
 _DISCOUNT, _SHARPNESS = 0.995, 0.5
@@ -75,7 +78,7 @@ LINEAR_MEMBERS: Mapping[str, LinearMember] = {
 }
 
 
-class AutoClassifier(WithProbabilities, StreamClassifier):
+class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     """A committee of forgetting rates and linear learners that needs no parameter.
 
     Parameters

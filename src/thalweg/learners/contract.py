@@ -19,6 +19,7 @@ from thalweg.learners.estimator import StreamEstimator
 from thalweg.learners.labels import LABEL_TYPES, Labels, as_labels
 from thalweg.learners.python_core import PythonCore
 from thalweg.learners.rows import Floats, Row, as_rows, names_of, width_of
+from thalweg.learners.weights import as_masses
 
 StreamCore: TypeAlias = Core | PythonCore
 
@@ -92,21 +93,29 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Forget everything and start from these rows; `partial_fit` goes on from there."""
+        return self._fit(X, y)
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         rows, labels = self._take(X, y)
+        masses = as_masses(sample_weight, len(rows), first=True)
         known, codes = Labels.none().encode(labels)
         core = self._new_core(rows.shape[1], known)
-        self._begin(core, rows, codes)
+        self._begin(core, rows, codes, **masses)
         self._commit(core, known, self._remember_columns(X))
         return self
 
-    def _begin(self, core: StreamCore, rows: Floats, codes: NDArray[np.int64]) -> None:
-        core.begin(rows, codes)
+    def _begin(self, core: Any, rows: Floats, codes: NDArray[np.int64], **masses: Floats) -> None:
+        core.begin(rows, codes, **masses)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn these rows in order, at the rate. ``classes`` may announce labels to come; it is never needed."""
+        return self._partial_fit(X, y, classes)
+
+    def _partial_fit(self, X: ArrayLike, y: ArrayLike, classes: Any, sample_weight: ArrayLike | None = None) -> Self:
         rows, labels = self._take(X, y)
+        masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         core, codes = self._ready(rows, labels, X, announced=classes)
-        core.run(rows, codes)
+        core.run(rows, codes, **masses)
         return self
 
     def predict_then_learn(
@@ -128,13 +137,25 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
             made of others had in the answer; None where the learner has no such thing. The first row of a model that
             knows no class yet is answered with the zero of the labels' type.
         """
+        return self._predict_then_learn(X, y, with_proba, with_rate, with_weights)
+
+    def _predict_then_learn(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        with_proba: bool,
+        with_rate: bool,
+        with_weights: bool,
+        sample_weight: ArrayLike | None = None,
+    ) -> NDArray[Any] | Answers:
         rows, labels = self._take(X, y)
+        masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         core, codes = self._ready(rows, labels, X)
         answers = np.empty(len(codes), dtype=np.int64)
         scores = np.empty((len(codes), core.n_classes)) if with_proba and hasattr(self, "predict_proba") else None
         rates = np.empty(len(codes)) if with_rate and self._has_rate else None
         shares = np.empty((len(codes), core.n_members)) if with_weights and core.n_members else None
-        core.run(rows, codes, answers, scores, rates, shares)
+        core.run(rows, codes, answers, scores, rates, shares, **masses)
         decoded = self._labels.decode(answers)
         if not (with_proba or with_rate or with_weights):
             return decoded
@@ -275,7 +296,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
 
     def _ready(
         self, rows: Floats, labels: NDArray[Any], X: ArrayLike, announced: ArrayLike | None = None
-    ) -> tuple[StreamCore, NDArray[np.int64]]:
+    ) -> tuple[Any, NDArray[np.int64]]:
         """The core, knowing every class of these labels, and the labels as class indices."""
         known: Labels = self.__dict__.get("_labels") or Labels.none()
         if announced is not None:

@@ -18,6 +18,8 @@ Where we depart
    drift at all: error 0.46 on the moving plane).
 2. A step that would overshoot (zeta times its stiffness above 1) is cut to the largest stable one, and the axes'
    norm is held below 1e6, so that a runaway ends as a scale and not as NaN.
+3. Rows may have weights: one of weight c moves the means as c copies would, zeta -> 1 - (1 - zeta)^c, and the axes by
+   c zeta.
 
 Cost: O(p m c) a row; the limit is reading the axes c + 2 times.
 """
@@ -33,10 +35,11 @@ from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.contract import StreamClassifier, WithRate
 from thalweg.learners.rows import Floats
+from thalweg.learners.weighted import WithWeights
 from thalweg.rates import Rate, as_rate
 
 
-class HiraokaLDA(WithRate, StreamClassifier):
+class HiraokaLDA(WithWeights, WithRate, StreamClassifier):
     """Online discriminant analysis by stochastic ascent, answered by the nearest class mean.
 
     Parameters

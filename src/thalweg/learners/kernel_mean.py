@@ -186,7 +186,7 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
             return GramCore(features, given, self.kernel)
         return polynomial_core(features, given, float(self.coef0), int(self.degree))
 
-    def _begin(self, core: StreamCore, rows: Floats, codes: NDArray[np.int64]) -> None:
+    def _begin(self, core: Any, rows: Floats, codes: NDArray[np.int64], **masses: Floats) -> None:
         if isinstance(core, PythonCore):
             core.begin(rows, codes)
         else:

@@ -20,15 +20,19 @@ printed update leaves to eta_t; so do we.
 Least squares: after every row the exact minimiser of sum_i gamma^(t-i) (y_i - b - w'x_i)^2 + penalty |w|^2, with
 gamma = 1 - forgetting. It has no step to choose.
 
+A row of weight c takes a gradient step of c eta_t; to least squares it is c copies in sequence, so that without
+forgetting the sum is that of c_i (y_i - b - w'x_i)^2.
+
 Where we depart
 1. A constant term, on by default; the paper has none (``intercept=False``).
 2. A step that would throw its own row's answer beyond ten times every target so far is cut to the one that fits
    the row exactly, counted, and named in a warning. The paper's simulation never comes near it.
 3. `fit` is the exact least-squares solution of its rows for both solvers, since the paper's remarks advise a batch
    method for the initial estimator. `partial_fit` goes on from there, the gradient's step counting the rows of `fit`.
-4. Least squares begins from a prior of 1e-13 of a feature's first squared deviation, so that its answers exist from the
-   second row on and are those of the batch to 1e-9. Directions that forgetting has emptied keep as much, so that P
-   stays bounded; their weights stand still.
+4. Least squares begins from a prior of 1e-13 of a feature's first squared deviation (in `fit`, of the mean of all of
+   them, which does not depend on the order of the rows), so that its answers exist from the second row on and are those
+   of the batch to 1e-9. Directions that forgetting has emptied keep as much, so that P stays bounded; their weights
+   stand still.
 5. Along features that depend on each other linearly (a duplicate; one-hot columns beside a constant term) the rows say
    nothing, and without a penalty the weights wander there, by rounding, row after row. Answers to rows that obey the
    dependency stay right; ``coef_``, and answers to rows that break it, do not. ``penalty=1e-6`` keeps them in place.
@@ -48,12 +52,13 @@ from thalweg.kernels import compiled
 from thalweg.kernels._base import RegressionCore
 from thalweg.learners.regressor import StreamRegressor
 from thalweg.learners.rows import Floats
+from thalweg.learners.weighted import WithTargetWeights
 from thalweg.rates import ErrorDriven, InverseSqrt, Rate, as_rate
 
 _OWNER = "OnlineLinearRegression"
 
 
-class OnlineLinearRegression(StreamRegressor):
+class OnlineLinearRegression(WithTargetWeights, StreamRegressor):
     """Linear regression that learns one row at a time, for one target or several.
 
     Parameters

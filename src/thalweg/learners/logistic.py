@@ -7,7 +7,8 @@ eta       ``rate``                            step
 w_c       weights per class  (classes, p+1)   p = softmax(w_c'[1, x])
 ========  =================  ===============  ==============================
 
-A step above 4 / |[1, x]|^2, which would overshoot the very row it learns, is cut to that.
+A step above 4 / |[1, x]|^2, which would overshoot the very row it learns, is cut to that. Rows may have weights:
+one of weight c takes the step c eta, and is held to the same bound.
 
 Cost: O(p c) a row and c exponentials; the limit is reading and writing the weights once.
 """
@@ -20,10 +21,11 @@ from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.contract import StreamClassifier, WithProbabilities, WithRate
+from thalweg.learners.weighted import WithWeights
 from thalweg.rates import Rate, as_rate
 
 
-class OnlineLogistic(WithProbabilities, WithRate, StreamClassifier):
+class OnlineLogistic(WithWeights, WithProbabilities, WithRate, StreamClassifier):
     """Logistic regression that learns one row at a time.
 
     Parameters

@@ -15,6 +15,7 @@ Where we depart
 1. Any number of classes: the true class gains half of the step and its best rival loses half, so that two classes are
    the paper's single vector.
 2. The bias is the weight of a constant 1, and counts in |z|^2.
+3. Rows may have weights: one of weight c has c C for C, its share in the objective.
 
 Cost: O(p c) a row; the limit is reading the weights once.
 """
@@ -29,9 +30,10 @@ from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.contract import StreamClassifier, WithProbabilities
+from thalweg.learners.weighted import WithWeights
 
 
-class PassiveAggressive(WithProbabilities, StreamClassifier):
+class PassiveAggressive(WithWeights, WithProbabilities, StreamClassifier):
     """Margin-driven linear classifier with the smallest sufficient step.
 
     Probabilities are the softmax of twice the scores: a rule of thumb, not a calibration. It wants features of similar

@@ -18,6 +18,7 @@ Where we depart
 2. An update happens at score(true) - score(rival) <= margin, with "<=": from zero weights a strict "<" would never
    learn anything. Wu & Snell print "<".
 3. While only one class has come there is no rival, and nothing to learn.
+4. Rows may have weights: one of weight c takes the step c eta.
 
 Cost: O(p c) a row, two dot products for two classes; the limit is reading the weights once.
 """
@@ -31,10 +32,11 @@ from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.contract import StreamClassifier, WithRate
 from thalweg.learners.seeds import as_seed
+from thalweg.learners.weighted import WithWeights
 from thalweg.rates import Rate, as_rate
 
 
-class Perceptron(WithRate, StreamClassifier):
+class Perceptron(WithWeights, WithRate, StreamClassifier):
     """Mistake-driven linear classifier with additive updates.
 
     Parameters

@@ -19,6 +19,7 @@ from thalweg.kernels._base import RegressionCore
 from thalweg.learners.estimator import StreamEstimator
 from thalweg.learners.rows import Floats, Row, as_rows, names_of, width_of
 from thalweg.learners.targets import as_target, as_targets
+from thalweg.learners.weights import as_masses
 
 
 class LinearAnswers(NamedTuple):
@@ -69,17 +70,25 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Forget everything and start from these rows; `partial_fit` goes on from there."""
+        return self._fit(X, y)
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         rows, targets, columns = self._take(X, y)
+        masses = as_masses(sample_weight, len(rows), first=True)
         core = self._make_core(rows.shape[1])
         core.widen(targets.shape[1])
-        core.begin(rows, targets)
+        core.begin(rows, targets, **masses)
         self._commit(core, columns, self._remember_columns(X))
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn these rows in order."""
+        return self._partial_fit(X, y)
+
+    def _partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         rows, targets, columns = self._take(X, y)
-        self._run(self._ready(X, rows, columns), rows, targets)
+        masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
+        self._run(self._ready(X, rows, columns), rows, targets, **masses)
         return self
 
     def predict_then_learn(self, X: ArrayLike, y: ArrayLike, *, with_coef: bool = False) -> Floats | LinearAnswers:
@@ -90,15 +99,21 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         ndarray or LinearAnswers
             The answers, shaped like y; with ``with_coef`` also the linear model after each row.
         """
+        return self._predict_then_learn(X, y, with_coef)
+
+    def _predict_then_learn(
+        self, X: ArrayLike, y: ArrayLike, with_coef: bool, sample_weight: ArrayLike | None = None
+    ) -> Floats | LinearAnswers:
         rows, targets, columns = self._take(X, y)
+        masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         core = self._ready(X, rows, columns)
         answers = np.empty_like(targets)
         if not with_coef:
-            self._run(core, rows, targets, answers)
+            self._run(core, rows, targets, answers, **masses)
             return self._shaped(answers)
         width = core.coefficients()[0].shape[1]
         weights, intercepts = np.empty((*targets.shape, width)), np.empty_like(targets)
-        self._run(core, rows, targets, answers, weights, intercepts)
+        self._run(core, rows, targets, answers, weights, intercepts, **masses)
         return LinearAnswers(self._shaped(answers), self._shaped(weights), self._shaped(intercepts))
 
     def learn_one(self, x: Row, y: float | Sequence[float] | Floats) -> Self:
@@ -178,11 +193,11 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
             raise InvalidInput(f"y must be {was} like the targets learned so far, got one that is {now}")
         return self._core
 
-    def _run(self, core: RegressionCore, *arrays: Floats) -> None:
+    def _run(self, core: RegressionCore, *arrays: Floats, **masses: Floats) -> None:
         untroubled = core.cuts[0] == 0
-        core.run(*arrays)
+        core.run(*arrays, **masses)
         if untroubled and core.cuts[0] > 0:
-            self._warn_of_cuts(core, stacklevel=4)
+            self._warn_of_cuts(core, stacklevel=5)
 
     def _warn_of_cuts(self, core: RegressionCore, stacklevel: int) -> None:
         _, row, square = core.cuts

@@ -23,6 +23,8 @@ Where we depart from the printed paper
    mean smoothly, over the second half of the window: its line would otherwise fly off.
 4. ``window="auto"`` is ours: a bank of windows over the same records, each with the covariance of its own forecast
    residuals, their posteriors mixed by how often each was right of late.
+5. Rows may have weights, which are the base's; each row is one step of time whatever its weight. In a bank of windows a
+   mistake is charged, and a residual counted, by the weight.
 
 Cost: O(p c) a row and window for the lines, whatever the window, and O(p^2 c) to weigh the forecast means. Memory
 O(window c p) for the records. Sums are taken afresh once per turnover of a window, so nothing drifts in 10^9 rows.
@@ -37,8 +39,10 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.contract import StreamClassifier, WithProbabilities, WithRate
+from thalweg.learners.contract import StreamClassifier, WithRate
+from thalweg.learners.log_posteriors import WithLogPosteriors
 from thalweg.learners.rows import Floats
+from thalweg.learners.weighted import WithWeights
 
 #: The bank of ``window="auto"``, and how it is mixed: discount and sharpness of the count of mistakes, and the rate at
 #: which each window's residual covariance forgets. One setting for all streams.
@@ -53,7 +57,7 @@ class Forecast(NamedTuple):
     standard_errors: Floats
 
 
-class TrendForecast(WithProbabilities, WithRate, StreamClassifier):
+class TrendForecast(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
     """A discriminant that decides by where the class means will be, not by where they were.
 
     Parameters

@@ -15,6 +15,7 @@ Where we depart
 2. Any number of classes: the true class is promoted, the answered one demoted. With two, the second starts and stays
    the mirror image of the first, which is the paper's rule.
 3. A decaying rate (`InverseSqrt`) is read as ln(1 / beta), the size of the step; beta itself would grow bolder.
+4. Rows may have weights: one of weight c multiplies by beta^c for beta.
 
 Cost: O(p c) a row, and 4 p exponentials on a mistake; the limit is reading the weights once.
 """
@@ -25,10 +26,11 @@ from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.contract import StreamClassifier, WithRate
 from thalweg.learners.seeds import as_seed
+from thalweg.learners.weighted import WithWeights
 from thalweg.rates import InverseSqrt, Rate, as_rate
 
 
-class BalancedWinnow(WithRate, StreamClassifier):
+class BalancedWinnow(WithWeights, WithRate, StreamClassifier):
     """Mistake-driven linear classifier with multiplicative updates.
 
     It suits many features of which few matter, all within about [-1, 1].

@@ -25,6 +25,8 @@ Where we depart
 5. Signs: the largest entry of an axis is positive. Which entry decides is looked at in each of the first 64 rows and
    every 64 later, and changes only once it is less than half of the largest: two like entries of opposite signs would
    else flip the axis back and forth under a learner that reads its projections.
+6. A row may have a weight w. The mean is then that of w copies, m <- m + (w / n)(x - m) with n <- n + w; the axes turn
+   towards the row once, with the weight g of w rows, w (1 + l) / n.
 
 Cost: O(k p) a row to learn, in one pass over the axes, which is the limit; memory 8 k p bytes. Orthonormalising is
 O(k^2 p), once per call of `transform` and once per row of `transform_then_learn`.
@@ -44,9 +46,10 @@ from thalweg.kernels._base import TransformerCore
 from thalweg.learners.rows import Floats, as_rows
 from thalweg.transforms.contract import StreamTransformer
 from thalweg.transforms.forgetting import as_forgetting
+from thalweg.transforms.weighted import WithRowWeights
 
 
-class CCIPCA(ClassNamePrefixFeaturesOutMixin, StreamTransformer):
+class CCIPCA(WithRowWeights, ClassNamePrefixFeaturesOutMixin, StreamTransformer):
     """Principal component analysis, updated row by row.
 
     Parameters
@@ -74,7 +77,7 @@ class CCIPCA(ClassNamePrefixFeaturesOutMixin, StreamTransformer):
     mean_ : ndarray of shape (features,)
         The running mean.
     n_samples_seen_ : int
-        Rows learned.
+        Rows learned, whatever they count for.
 
     Examples
     --------

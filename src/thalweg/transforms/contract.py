@@ -13,6 +13,7 @@ from sklearn.base import TransformerMixin
 
 from thalweg.learners.estimator import StreamEstimator
 from thalweg.learners.rows import Floats, Row, as_rows, names_of, width_of
+from thalweg.learners.weights import as_masses
 
 
 class StreamTransformer(TransformerMixin, StreamEstimator):
@@ -30,24 +31,36 @@ class StreamTransformer(TransformerMixin, StreamEstimator):
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Forget everything and learn these rows; `partial_fit` goes on from there. ``y`` is not looked at."""
+        return self._fit(X)
+
+    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         rows = as_rows(X, self, "X")
+        masses = as_masses(sample_weight, len(rows), first=True)
         core = self._make_core(rows.shape[1])
-        core.begin(rows)
+        core.begin(rows, **masses)
         self._begin_with(core, self._remember_columns(X))
         return self
 
     def partial_fit(self, X: ArrayLike, y: object = None) -> Self:
         """Learn these rows in order, be it a single one. ``y`` is not looked at."""
+        return self._partial_fit(X)
+
+    def _partial_fit(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         rows = as_rows(X, self, "X")
-        self._ready(rows, X).learn(rows)
+        masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
+        self._ready(rows, X).learn(rows, **masses)
         return self
 
     def transform_then_learn(self, X: ArrayLike) -> Floats:
         """Each row as transformed by what was known before it, which is then learned: one compiled call."""
+        return self._transform_then_learn(X)
+
+    def _transform_then_learn(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Floats:
         rows = as_rows(X, self, "X")
+        masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         core = self._ready(rows, X)
         out = np.empty((len(rows), core.n_outputs))
-        core.run(rows, out)
+        core.run(rows, out, **masses)
         return out
 
     def learn_one(self, x: Row) -> Self:

@@ -12,7 +12,8 @@ S_n / n     ``var_``               (p,)     variance of each feature
 
 Where we depart
 1. The recursion is written with the weight g of the new row, m <- m + g d and var <- (1 - g)(var + g d^2) with
-   d = x - m. g = 1 / n is Welford's, exactly; ``forgetting`` keeps g from falling below it.
+   d = x - m. g = 1 / n is Welford's, exactly; ``forgetting`` keeps g from falling below it. A row of weight w is w
+   copies of it: n <- n + w, g = w / n, and no less than 1 - (1 - forgetting)^w.
 2. A feature that has never moved is transformed to 0, whatever comes, where scikit-learn gives x - mean: a unit that is
    not known yet must not let a first large value through. Without ``with_mean`` it is left as it is, as there.
 
@@ -32,9 +33,10 @@ from thalweg.kernels._base import TransformerCore
 from thalweg.learners.rows import Floats, as_rows
 from thalweg.transforms.contract import StreamTransformer
 from thalweg.transforms.forgetting import as_forgetting
+from thalweg.transforms.weighted import WithRowWeights
 
 
-class StandardScaler(OneToOneFeatureMixin, StreamTransformer):
+class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
     """Scales each feature to mean 0 and standard deviation 1, as far as it has been seen.
 
     Parameters
@@ -54,8 +56,8 @@ class StandardScaler(OneToOneFeatureMixin, StreamTransformer):
     ----------
     mean_, var_, scale_ : ndarray of shape (features,)
         Mean, variance and its root; a feature that has never moved has scale 1.
-    n_samples_seen_ : int
-        Rows learned.
+    n_samples_seen_ : int or float
+        Rows learned; with weights, what they count for together.
 
     Examples
     --------
@@ -111,6 +113,7 @@ class StandardScaler(OneToOneFeatureMixin, StreamTransformer):
         return np.where(deviations > 0, deviations, 1.0)
 
     @property
-    def n_samples_seen_(self) -> int:
-        """Rows learned."""
-        return int(self._learned_core().state()["rows"][0])
+    def n_samples_seen_(self) -> int | float:
+        """Rows learned; with weights, what they count for together."""
+        rows = float(self._learned_core().state()["rows"][0])
+        return int(rows) if rows.is_integer() else rows

@@ -1,0 +1,98 @@
+"""``thalweg conformance``: what other projects' own checks say of every estimator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from thalweg.conformance import Suite, Tally
+
+EXIT_FAILED = 1
+
+
+def conformance(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[ESTIMATOR]...", help="Which; by default every estimator.")
+    ] = None,
+    suite: Annotated[str | None, typer.Option(metavar="NAME", help="scikit-learn or River; by default both.")] = None,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the counts as JSON.")] = None,
+    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write them as a page.")] = None,
+) -> None:
+    """Run scikit-learn's and River's own checks on our estimators, and count them.
+
+    The exit code is 1 where a check fails that is not excepted with a reason. River's part needs River.
+    """
+    import os
+    import sys
+
+    if "scipy" not in sys.modules:  # which reads it when it is imported; without it scikit-learn skips a check
+        os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+    from rich.console import Console
+
+    from thalweg.cli.folders import writable_file
+    from thalweg.cli.progress import progress
+    from thalweg.conformance import SUITES, estimators
+    from thalweg.conformance.record import as_json, as_page
+    from thalweg.files import write_atomically
+
+    known = estimators()
+    for name in names or ():
+        if name not in known:
+            raise typer.BadParameter(f"{name!r} is not one of {'; '.join(known)}.", param_hint="ESTIMATOR")
+    asked = [each for each in SUITES if suite is None or each.name.lower() == suite.lower()]
+    if not asked:
+        raise typer.BadParameter(
+            f"{suite!r} is not one of {', '.join(each.name for each in SUITES)}.", param_hint="--suite"
+        )
+    for path in (json, markdown):
+        if path is not None:
+            writable_file(path)
+    chosen = {name: known[name] for name in names or known}
+    present = [each for each in asked if not each.absent()]
+    work = [(each, name) for each in present for name in chosen]
+    tallies: list[Tally] = []
+    with progress() as tell:
+        for done, (each, name) in enumerate(work):
+            tell(done / len(work), f"{each.name}: {name}")
+            tallies.append(each.check(name, chosen[name]))
+        tell(1.0, "done")
+
+    console = Console(markup=False, highlight=False)
+    for each in asked:
+        _show(console, each, [tally for tally in tallies if tally.suite == each.name])
+    if json is not None:
+        write_atomically(json, as_json(tallies).encode())
+    if markdown is not None:
+        write_atomically(markdown, as_page(present, tallies).encode())
+    if any(tally.failed for tally in tallies):
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _show(console: Console, suite: Suite, tallies: Sequence[Tally]) -> None:
+    from thalweg.conformance.tally import grouped
+    from thalweg.report import tables
+
+    absent = suite.absent()
+    console.print(f"{suite.name}\n", style="bold")
+    if absent:
+        console.print(f"Left out: {absent}.\n", soft_wrap=True)
+        return
+    cells = [
+        (
+            tally.estimator,
+            *map(str, (tally.run, tally.passed, *map(len, (tally.failed, tally.excepted, tally.skipped)))),
+        )
+        for tally in tallies
+    ]
+    console.print(tables.lines(("", "run", "passed", "failed", "excepted", "skipped"), cells), "")
+    for word in ("failed", "excepted", "skipped"):
+        for (check, reason), names in grouped(tallies, word).items():
+            console.print(f"{word.capitalize()}, {check}, of {', '.join(names)}: {reason}.\n")

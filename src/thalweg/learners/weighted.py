@@ -1,0 +1,83 @@
+"""The methods of learners whose rows may have weights; what a weight means is said in `thalweg.learners.weights`."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from numpy.typing import ArrayLike, NDArray
+
+from thalweg.learners.contract import Answers, StreamClassifier
+from thalweg.learners.regressor import LinearAnswers, StreamRegressor
+from thalweg.learners.rows import Floats
+
+
+class WithWeights(StreamClassifier):
+    """A classifier whose rows may have weights."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Forget everything and start from these rows; `partial_fit` goes on from there.
+
+        ``sample_weight`` is how many rows each row counts for (`thalweg.learners.weights`); one each where it is None.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn these rows in order, at the rate.
+
+        ``classes`` may announce labels to come; it is never needed. ``sample_weight`` is how many rows each row counts
+        for.
+        """
+        return self._partial_fit(X, y, classes, sample_weight)
+
+    def predict_then_learn(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        with_proba: bool = False,
+        with_rate: bool = False,
+        with_weights: bool = False,
+    ) -> NDArray[Any] | Answers:
+        """Answer each row before its label is seen, then learn it: the whole stream in one compiled call.
+
+        ``sample_weight`` is how many rows each row counts for; one of weight 0 is only answered. The switches and what
+        is returned are those of every stream classifier.
+        """
+        return self._predict_then_learn(X, y, with_proba, with_rate, with_weights, sample_weight=sample_weight)
+
+
+class WithTargetWeights(StreamRegressor):
+    """A regressor whose rows may have weights."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Forget everything and start from these rows; `partial_fit` goes on from there.
+
+        ``sample_weight`` is how many rows each row counts for (`thalweg.learners.weights`); one each where it is None.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn these rows in order; ``sample_weight`` is how many rows each row counts for."""
+        return self._partial_fit(X, y, sample_weight)
+
+    def predict_then_learn(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        with_coef: bool = False,
+    ) -> Floats | LinearAnswers:
+        """Answer each row before its target is seen, then learn it: the whole stream in one compiled call.
+
+        ``sample_weight`` is how many rows each row counts for; one of weight 0 is only answered. With ``with_coef``
+        the linear model after each row is returned beside the answers.
+        """
+        return self._predict_then_learn(X, y, with_coef, sample_weight)
