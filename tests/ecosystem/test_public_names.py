@@ -79,7 +79,9 @@ def disagreements(names: set[str], reference: set[str]) -> list[str]:
 def is_public(path: str) -> bool:
     """By the package's own list: a function called like its module can be told only by the longer path."""
     parts = path.split(".")
-    if any(path == f"{base.__module__}.{base.__qualname__}" for public in CLASSES for base in inspect.getmro(public)):
+    if any(
+        path == f"{base.__module__}.{base.__qualname__}" for case in CLASSES for base in inspect.getmro(case.values[0])
+    ):
         return True  # the contract of public classes
     try:
         return parts[-1] in importlib.import_module(".".join(parts[: min(2, len(parts) - 1)])).__all__
