@@ -125,7 +125,7 @@ class GramCore(ExactCore):
             errors = ((scores + step > 0) != positive).sum(axis=1)
         best = middle_of_minima(errors)
         weights[[low, high]] = 1.0 - rhos[best], rhos[best]
-        biases = np.zeros(len(kept))
+        biases = np.where(seen, 0.0, self.untuned_bias)  # announced classes are as those that come later
         biases[high] = best_threshold(scores[best], positive).bias
         return Tuned(1.0, weights, biases)
 
