@@ -45,9 +45,11 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
     """Opens a page and, at the end, checks that it was quiet."""
     contexts, noise = [], []
 
-    def opens(metrics: dict[str, Any], viewport: dict[str, int] = WIDE, **options: Any) -> Any:
-        path = tmp_path / f"page {len(contexts)}.html"
-        path.write_text(build(metrics), encoding="utf-8")
+    def opens(shown: dict[str, Any] | Path, viewport: dict[str, int] = WIDE, **options: Any) -> Any:
+        """The page of some metrics, or one that was written already."""
+        path = shown if isinstance(shown, Path) else tmp_path / f"page {len(contexts)}.html"
+        if isinstance(shown, dict):
+            path.write_text(build(shown), encoding="utf-8")
         context = browser.new_context(viewport=viewport, **options)
         contexts.append(context)
         page = context.new_page()
@@ -99,6 +101,32 @@ def test_all_charts_are_drawn(opened: Any, scheme: str) -> None:
     assert len(colours) == len(TIME_CHARTS) + 1
     assert min(colours) > 20
     assert told(page, "error")[0] == "6,000"  # without a cursor, the last point
+
+
+def test_the_report_of_every_model_is_drawn(opened: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Real runs: what a model tells of itself while it learns must be what the page can draw."""
+    pytest.importorskip("pyarrow", reason="runs read files by pyarrow")
+    from thalweg import cli
+    from thalweg.run.models import MODELS
+    from thalweg.streams import SEA
+
+    monkeypatch.chdir(tmp_path)
+    X, y = SEA(seed=1).take(600)
+    lines = [f"{a!r},{b!r},{c!r},{'wet' if label else 'dry'}" for (a, b, c), label in zip(X.tolist(), y, strict=True)]
+    Path("rows.csv").write_text("\n".join(["a,b,c,state", *lines]) + "\n")
+    drawn = {}
+    for name in MODELS:
+        with pytest.raises(SystemExit, match="0"):
+            cli.main(["run", "rows.csv", "--target", "state", "--model", name, "--out", name, "--json"])
+        page = opened(tmp_path / name / "report.html")
+        keys = page.locator("[data-chart]").evaluate_all("(figures) => figures.map((each) => each.dataset.chart)")
+        colours = page.evaluate(COLOURS_OF_EACH)
+        assert len(colours) == len(keys), name
+        assert min(colours) > 20, name
+        drawn[name] = keys
+    assert {name for name, keys in drawn.items() if "memory" in keys} == {"auto", "oldc"}
+    assert {name for name, keys in drawn.items() if "mean0" in keys} == {"auto", "oldc", "trend", "hiraoka"}
+    assert {name for name, keys in drawn.items() if "members" in keys} == {"auto"}
 
 
 @pytest.mark.parametrize("width", [320, 390])

@@ -6,9 +6,22 @@ from typing import Any
 
 import numpy as np
 
+#: The name of a memory that a model does not keep by class.
+ALL_ROWS = "all rows"
+
 
 def trace_of(model: Any) -> dict[str, Any]:
-    """Rate, rows remembered of each class, and shares of the members; what a model does not have is left out."""
+    """Rate, rows remembered, and shares of the members; what a model does not have is left out.
+
+    Rows are by class where the model can tell, else `ALL_ROWS` of them together.
+
+    >>> from thalweg import OnlineLDC
+    >>> rows, labels = [[0.0], [1.0], [2.0]], ["low", "high", "high"]
+    >>> trace_of(OnlineLDC(0.25, counts="soft").partial_fit(rows, labels))
+    {'rate': 0.25, 'effective_rows': {'high': 2.0, 'low': 1.0}}
+    >>> trace_of(OnlineLDC(0.25).partial_fit(rows, labels))
+    {'rate': 0.25, 'effective_rows': {'all rows': 3.0}}
+    """
     found: dict[str, Any] = {}
     rate = getattr(model, "rate_", None)
     if rate is not None and np.isfinite(rate):
@@ -18,7 +31,7 @@ def trace_of(model: Any) -> dict[str, Any]:
     if by_class is not None and np.isfinite(by_class).all():
         found["effective_rows"] = dict(zip(classes, map(float, by_class), strict=True))
     elif (rows := getattr(model, "effective_rows_", None)) is not None and np.isfinite(rows):
-        found["effective_rows"] = {"all classes": float(rows)}
+        found["effective_rows"] = {ALL_ROWS: float(rows)}
     members = getattr(model, "members_", None)
     weights = getattr(model, "weights_", None)
     if members is not None and weights is not None and all(isinstance(name, str) for name in members):

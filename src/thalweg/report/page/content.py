@@ -107,7 +107,7 @@ class Curve(TypedDict):
     fade: float  # by what the weight of a row shrinks with each later one
     fading: Errors
     rate: Series | None
-    effective_rows: dict[str, Series] | None  # by label
+    effective_rows: dict[str, Series] | None  # by label, or one line of all rows
     weights: dict[str, Series] | None  # by member, summing to 1
     means: NotRequired[Means | None]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from thalweg.report import calibration, class_memory, confusion_matrix, mean_paths, member_weights, over_time, style
 from thalweg.report.page.answers import merged_confusion
 from thalweg.report.page.content import Metrics, Series, as_metrics
-from thalweg.report.page.series import MOST_CLASSES, frequent_classes, members
+from thalweg.report.page.series import members, remembered
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,9 +56,10 @@ def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
         rate = None if curve["rate"] is None else _array(curve["rate"])
         yield "error", over_time.draw(rows, errors, rate, title=what, window=curve["window"], changes=changes)
         if curve["effective_rows"]:
-            shown = frequent_classes(metrics, MOST_CLASSES)
-            memory = {name: _array(values) for name, values in curve["effective_rows"].items() if name in shown}
-            yield "memory", class_memory.draw(rows, memory, title=f"{what}: memory of each class", changes=changes)
+            by_class, remembered_rows = remembered(metrics)
+            memory = {name: _array(values) for name, values in remembered_rows.items()}
+            title = f"{what}: memory{' of each class' if by_class else ''}"
+            yield "memory", class_memory.draw(rows, memory, title=title, changes=changes)
         committee = members(metrics)
         if committee is not None:
             smoothed = {style.label(line.name): _array(line.values) for line in committee.views[0].lines}

@@ -119,18 +119,22 @@ def _memory(metrics: Metrics) -> Chart | None:
     curve = metrics["curve"]
     if not curve["effective_rows"]:
         return None
-    shown = frequent_classes(metrics, MOST_CLASSES)
-    lines = tuple(
-        Line(label, values, f"c{at % COLOURS}")
-        for at, (label, values) in enumerate(
-            (label, values) for label, values in curve["effective_rows"].items() if label in shown
-        )
-    )
+    by_class, memory = remembered(metrics)
+    lines = tuple(Line(name, values, f"c{at % COLOURS}") for at, (name, values) in enumerate(memory.items()))
     hidden = len(curve["effective_rows"]) - len(lines)
-    caption = "Effective sample size: how many rows of each class the model still remembers."
+    caption = f"Effective sample size: how many rows{' of each class' if by_class else ''} the model still remembers."
     if hidden:
         caption += f" The {len(lines)} most frequent of {len(lines) + hidden} classes are shown."
-    return Chart("memory", "Memory of each class", caption, "rows", curve["rows"], (View("", lines),))
+    title = "Memory of each class" if by_class else "Memory"
+    return Chart("memory", title, caption, "rows", curve["rows"], (View("", lines),))
+
+
+def remembered(metrics: Metrics) -> tuple[bool, dict[str, Series]]:
+    """The memory of the most frequent classes; or, of a model that does not tell it by class, of all rows."""
+    memory = metrics["curve"]["effective_rows"] or {}
+    shown = frequent_classes(metrics, MOST_CLASSES)
+    of_classes = {label: values for label, values in memory.items() if label in shown}
+    return bool(of_classes), of_classes or memory
 
 
 def members(metrics: Metrics) -> Chart | None:
