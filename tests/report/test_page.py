@@ -135,7 +135,7 @@ def test_no_name_changes_the_page_it_stands_in(texts: list[str], distinct: list[
 
 def test_what_a_run_has_not_is_left_out() -> None:
     metrics = sample_metrics()
-    metrics["curve"].update(rate=None, effective_rows=None, weights=None, means=None)
+    metrics["course"].update(rate=None, effective_rows=None, weights=None, means=None)
     metrics.update(calibration=None, changes=[])
     page = Outline(build(metrics))
     assert not {"rate", "memory", "members", "means"} & set(page.ids)

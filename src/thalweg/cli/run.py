@@ -197,6 +197,8 @@ class _View:
         self._terminal = sys.stderr.isatty()
 
     def __call__(self, moment: Moment) -> None:
+        from thalweg.run.traces import rate_of
+
         now = time.monotonic()
         if now - self._told < (_LIVE_SECONDS if self._terminal else _PLAIN_SECONDS):
             return
@@ -206,8 +208,8 @@ class _View:
         if moment.board.rows:
             model, no_change = moment.board.score("model"), moment.board.score("no_change")
             text += f"  error {model['error']:.4f}, now {model['recent']:.4f}, no change {no_change['error']:.4f}"
-        if moment.rate is not None:
-            text += f"  rate {moment.rate:.4g}"
+        if (rate := rate_of(moment.model)) is not None:
+            text += f"  rate {rate:.4g}"
         if moment.share:
             left = (now - self._began) * (1 - moment.share) / moment.share
             text += f"  {moment.share:.0%}, {left:,.0f} s left"

@@ -28,7 +28,7 @@ from thalweg.learners.majority import MajorityClass
 from thalweg.learners.no_change import NoChange
 from thalweg.run import checkpoint
 from thalweg.run.ahead import one_ahead
-from thalweg.run.class_means import MeanWatch
+from thalweg.run.course import Course
 from thalweg.run.drift import ChangeDetector
 from thalweg.run.models import make_model
 from thalweg.run.names import Codes, Names
@@ -37,7 +37,6 @@ from thalweg.run.predictions import PredictionsFile
 from thalweg.run.schedule import Schedule, Waiting, Work
 from thalweg.run.scoreboard import Scoreboard
 from thalweg.run.stopping import Stopped, Stopping
-from thalweg.run.traces import trace_of
 from thalweg.sources import Chunk, chunks, open_source
 from thalweg.store import dumps, loads
 
@@ -54,7 +53,7 @@ class Moment:
 
     rows: int
     board: Scoreboard
-    rate: float | None
+    model: Any
     #: Share of the source that was read, where it is known.
     share: float | None
 
@@ -74,7 +73,7 @@ class Run:
         self.schedule = Schedule(delay=options.delay, timed=options.label_time is not None)
         self.board = Scoreboard()
         self.detector = ChangeDetector()
-        self.watch = MeanWatch()
+        self.course = Course()
         self.encoder: Encoder | None = None
         self.chunks_done = 0
         self.read = self.answered = self.learned = self.unlabelled = self.skipped = 0
@@ -104,7 +103,7 @@ class Run:
                 with stopping.unbroken():
                     self._take(chunk)
                     self.chunks_done += 1
-                    tell(Moment(self.answered, self.board, self.board.seen.get("rate"), self.source.share))
+                    tell(Moment(self.answered, self.board, self.model, self.source.share))
                     if time.monotonic() >= due and self.predictions is not None:
                         took = self._checkpoint()
                         pause = max(_EVERY_SECONDS, _TIMES_ITS_COST * took)
@@ -158,7 +157,7 @@ class Run:
         number = np.arange(self.answered + 1, self.answered + len(labels) + 1)
         self._complain(encoded.bad)
         if self.answered == 0:
-            self.watch.choose(encoded.X, np.where(has_label, labels, ""))
+            self.course.watch.choose(encoded.X, np.where(has_label, labels, ""))
         self.answered += len(labels)
         self.unlabelled += int((~has_label).sum())
         work = self.schedule.plan(encoded.X, labels, has_label, number, now, label_time)
@@ -212,22 +211,46 @@ class Run:
 
     def _answer(self, work: Work) -> dict[str, NDArray[Any]]:
         """What each row in hand was answered, now or before, and what scoring needs of it."""
-        given, proba = self.model.follow(work.X, self.names.words(work.labels), work.order, with_proba=True)
-        answered: dict[str, NDArray[Any]] = {"model": self.names.of_answers(given.astype(np.str_, copy=False))}
-        nothing = np.zeros((len(work.X), 1))
+        rows = len(work.X)
+        answered: dict[str, NDArray[Any]] = {"model": np.zeros(rows, dtype=np.int64)}
+        if hasattr(self.model, "predict_proba"):
+            answered |= {name: np.full(rows, np.nan) for name in ("of_truth", "of_answer", "squared")}
+        words = self.names.words(work.labels)
+        answering = np.flatnonzero(work.order >= 0)
+        before_these = self.answered - len(answering)
+        begin = 0
+        for at in self.course.due(before_these, len(answering)).tolist():
+            self._follow(work, words, slice(begin, answering[at]), answered)
+            begin = answering[at]
+            self.course.look(self.model, before_these + at, self.learned + int((work.order[:begin] < 0).sum()))
+        self._follow(work, words, slice(begin, None), answered)
+        nothing = np.zeros((rows, 1))
         for name, baseline in self.baselines.items():
             answered[name] = baseline.follow(nothing, work.labels, work.order)[0]
-        if hasattr(self.model, "predict_proba"):
-            column = self.names.places_among([str(label) for label in getattr(self.model, "classes_", ())])
-            answered |= _confidences(proba, column, work.labels, answered["model"])
         before = self.schedule.waiting
         if before is not None and len(before):
             for name, values in before.answered.items():
                 answered[name] = np.concatenate([values, answered[name][work.carried :]])
         return answered
 
+    def _follow(self, work: Work, words: NDArray[np.str_], part: slice, answered: dict[str, NDArray[Any]]) -> None:
+        """Some steps of the order: what the model answers, and how sure it is."""
+        steps = work.order[part]
+        if len(steps) == 0:
+            return
+        answers = steps >= 0
+        rows, places = _rows_of(np.where(answers, steps, ~steps), len(work.X))
+        order = np.where(answers, places, ~places)
+        given, proba = self.model.follow(work.X[rows], words[rows], order, with_proba=True)
+        asked, among = steps[answers], places[answers]
+        answered["model"][asked] = self.names.of_answers(given[among].astype(np.str_, copy=False))
+        if "of_answer" in answered:
+            column = self.names.places_among([str(label) for label in getattr(self.model, "classes_", ())])
+            proba = None if proba is None else proba[among]
+            for name, values in _confidences(proba, column, work.labels[asked], answered["model"][asked]).items():
+                answered[name][asked] = values
+
     def _score(self, work: Work, answered: dict[str, NDArray[Any]]) -> None:
-        self.board.seen = trace_of(self.model) | self.watch.look(self.model)
         rows = work.learned
         self.learned += len(rows)
         mistakes = self.board.add(
@@ -264,7 +287,7 @@ class Run:
             "names": self.names.known,
             "board": self.board.state(),
             "detector": self.detector.state(),
-            "watch": self.watch.state(),
+            "course": self.course.state(),
             "clock": self.schedule.clock,
             "predictions": self.predictions.synced(),
         }
@@ -296,7 +319,7 @@ class Run:
         self.names = Names(plain["names"])
         self.board.restore(plain["board"])
         self.detector.restore(plain["detector"])
-        self.watch.restore(plain["watch"])
+        self.course.restore(plain["course"])
         self.schedule.clock = int(plain["clock"])
         if "X" in arrays:
             answered = {name[9:]: values for name, values in arrays.items() if name.startswith("answered ")}
@@ -356,6 +379,16 @@ class Run:
 def _growing_chunk(rows: int) -> int:
     """Small chunks while there are few rows, so that curves have points; large ones later, for speed."""
     return 1 << min(15, max(9, (rows // 32).bit_length()))
+
+
+def _rows_of(places: NDArray[np.int64], rows: int) -> tuple[slice | NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct rows among these places, rising, and where in them each place is."""
+    first, last = int(places.min()), int(places.max())
+    used = np.zeros(rows, dtype=np.bool_)
+    used[places] = True
+    if used[first : last + 1].all():
+        return slice(first, last + 1), places - first
+    return np.flatnonzero(used), np.cumsum(used)[places] - 1
 
 
 #: The time of a label that never comes.

@@ -23,9 +23,8 @@ def trace_of(model: Any) -> dict[str, Any]:
     {'rate': 0.25, 'effective_rows': {'all rows': 3.0}}
     """
     found: dict[str, Any] = {}
-    rate = getattr(model, "rate_", None)
-    if rate is not None and np.isfinite(rate):
-        found["rate"] = float(rate)
+    if (rate := rate_of(model)) is not None:
+        found["rate"] = rate
     classes = [str(label) for label in getattr(model, "classes_", ())]
     by_class = getattr(model, "class_effective_rows_", None)
     if by_class is not None and np.isfinite(by_class).all():
@@ -39,8 +38,14 @@ def trace_of(model: Any) -> dict[str, Any]:
     return found
 
 
+def rate_of(model: Any) -> float | None:
+    """The rate now in force; None of a model that has none, or has learned nothing."""
+    rate = getattr(model, "rate_", None)
+    return float(rate) if rate is not None and np.isfinite(rate) else None
+
+
 def as_series(traces: list[dict[str, Any]]) -> dict[str, Any]:
-    """Traces at the points of a curve, as columns; None where no point has the thing."""
+    """Traces as columns; None where none has the thing."""
     rates = [trace.get("rate") for trace in traces]
     return {
         "rate": rates if any(rate is not None for rate in rates) else None,

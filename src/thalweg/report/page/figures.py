@@ -43,7 +43,7 @@ def figures(metrics: Mapping[str, Any], folder: Path) -> list[Path]:
 
 
 def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
-    curve = metrics["curve"]
+    curve, course = metrics["curve"], metrics["course"]
     what = style.label(f"{metrics['model']['title']} on {metrics['run']['source']}", 60)
     changes = [float(change["row"]) for change in metrics["changes"]]
     rows = np.array(curve["rows"], dtype=np.int64)
@@ -53,26 +53,25 @@ def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
             "No change": _array(curve["error"]["no_change"]),
             "Majority class": _array(curve["error"]["majority"]),
         }
-        rate = None if curve["rate"] is None else _array(curve["rate"])
+        looks = np.array(course["rows"], dtype=np.int64)
+        rate = None if course["rate"] is None else (looks, _array(course["rate"]))
         yield "error", over_time.draw(rows, errors, rate, title=what, window=curve["window"], changes=changes)
-        if curve["effective_rows"]:
+        if course["effective_rows"]:
             by_class, remembered_rows = remembered(metrics)
             memory = {name: _array(values) for name, values in remembered_rows.items()}
             title = f"{what}: memory{' of each class' if by_class else ''}"
-            yield "memory", class_memory.draw(rows, memory, title=title, changes=changes)
+            yield "memory", class_memory.draw(looks, memory, title=title, changes=changes)
         committee = members(metrics)
         if committee is not None:
             smoothed = {style.label(line.name): _array(line.values) for line in committee.views[0].lines}
-            at = np.array(committee.rows, dtype=np.int64)
-            yield "members", member_weights.draw(at, smoothed, title=f"{what}: whose voice counts", changes=changes)
-        means = curve.get("means")
+            yield "members", member_weights.draw(looks, smoothed, title=f"{what}: whose voice counts", changes=changes)
+        means = course.get("means")
         if means:
-            at = np.array(means["rows"], dtype=np.int64)
             forecast = means.get("forecast")
             yield (
                 "means",
                 mean_paths.draw(
-                    at,
+                    looks,
                     means["features"],
                     _paths(means["classes"]),
                     _paths(forecast) if forecast else None,

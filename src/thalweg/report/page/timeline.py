@@ -62,7 +62,7 @@ def _class_means(metrics: Metrics) -> Markup:
     small = mean_charts(metrics)
     if not small:
         return Markup("")
-    means = metrics["curve"].get("means")
+    means = metrics["course"].get("means")
     text = "The mean of each class as the model held it, for the features that told the first rows’ classes apart best."
     if means and means.get("forecast"):
         ahead = means.get("ahead") or 1
