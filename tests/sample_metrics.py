@@ -101,7 +101,11 @@ def sample_metrics(points: int = 60, names: dict[str, Any] | None = None) -> dic
             "confidence": [None, 0.9],
             "accuracy": [None, 0.88],
         },
-        "changes": [{"row": rows[at], "before": 0.1, "after": 0.2} for at in (points // 3, points // 2) if points],
+        "changes": [
+            {"row": rows[at], "found": rows[at] + 90, "before": 0.1, "seen": 0.3, "after": 0.2}
+            for at in (points // 3, points // 2)
+            if points
+        ],
         "columns": [[named["column"], "number", text], [named["target"], "–", "the label"]],
         "model": {
             "name": "auto",

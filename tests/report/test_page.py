@@ -148,6 +148,7 @@ def test_changes_that_are_not_listed_are_counted() -> None:
     assert "The error changed twice, by the detector ADWIN. Every chart over time marks the moments." in (
         Outline(build(metrics)).text
     )
+    assert "2,100 2,190 10.0 % 30.0 % 20.0 %" in Outline(build(metrics).replace("</t", " </t")).text
     metrics["changes_left_out"] = 5
     said = "The error changed 7 times, by the detector ADWIN. Every chart over time marks the 2 that are the largest"
     assert said in Outline(build(metrics)).text

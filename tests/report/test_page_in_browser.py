@@ -179,7 +179,7 @@ def test_a_moment_of_change_tells_itself(opened: Any) -> None:
     share = (metrics["changes"][0]["row"] - 100) / (100 * POINTS - 100)
     page.mouse.move(box["x"] + share * box["width"] + 1, box["y"] + 40)
     tip = chart(page, "error").locator(".tip")
-    assert tip.inner_text().replace("\u00a0", " ") == "1: row 2,100, error 10.0 % → 20.0 %"
+    assert tip.inner_text().replace("\u00a0", " ") == "1: row 2,100, error 10.0 % → 30.0 % → 20.0 %"
     page.mouse.move(box["x"] + box["width"] - 3, box["y"] + 40)
     assert not tip.is_visible()
 

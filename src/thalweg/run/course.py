@@ -15,7 +15,7 @@ from thalweg.run.class_means import MeanWatch, means_as_series
 from thalweg.run.traces import as_series, trace_of
 
 #: Rows between the first looks, and how many are kept.
-FIRST_STEP, MOST_LOOKS = 32, 128
+FIRST_STEP, MOST_LOOKS = 32, 96
 #: Classes whose memory is kept: those that came first.
 MOST_CLASSES = 64
 

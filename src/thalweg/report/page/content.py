@@ -135,9 +135,11 @@ class Calibration(TypedDict):
 class Change(TypedDict):
     """A moment at which the error changed."""
 
-    row: int
-    before: Known  # error on either side, as the detector saw it
-    after: Known
+    row: int  # the first after it
+    found: int  # the row at which it was seen
+    before: Known  # the error since the change before, or the beginning
+    seen: Known  # from the change to the row at which it was seen
+    after: Known  # until the next change, or the end
 
 
 class Model(TypedDict):

@@ -45,7 +45,12 @@ def _changes(changes: Sequence[Change], left_out: int) -> Markup:
     said = {1: "once", 2: "twice"}.get(total, f"{count(total)} times")
     marked = "the moments" if not left_out else f"the {count(len(changes))} that are the largest or the latest"
     lines = [
-        (str(at), count(change["row"]), percent(change["before"]), percent(change["after"]))
+        (
+            str(at),
+            count(change["row"]),
+            count(change["found"]),
+            *(percent(change[when]) for when in ("before", "seen", "after")),
+        )
         for at, change in enumerate(changes[:_MOST_CHANGES], start=1)
     ]
     more = len(changes) - len(lines)
@@ -53,7 +58,15 @@ def _changes(changes: Sequence[Change], left_out: int) -> Markup:
         "changes",
         title,
         tag("p", f"The error changed {said}, by the detector ADWIN. Every chart over time marks {marked}."),
-        table(("", "row", "error before", "error after"), lines, caption=title, numbers=True),
+        table(
+            ("", "row", "seen at row", "error before", "until seen", "error after"), lines, caption=title, numbers=True
+        ),
+        tag(
+            "p",
+            "Before: since the change before, or the beginning. Until seen: from the change to the row at which it was "
+            "seen. After: until the next change, or the end.",
+            class_="note",
+        ),
         *([tag("p", f"And {count(more)} more.", class_="note")] if more else []),
     )
 
