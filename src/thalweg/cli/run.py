@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -101,6 +102,8 @@ def run(
             writable_folder(folder)
             writable_file(model_file)
             resumed = resume and begun.resume()
+            if view is not None:
+                view.begin(begun.answered)
             begun.go(view or _say_nothing, checkpoint_seconds, stopping)
         except (Exception, Stopped) as error:
             begun.leave_nothing_half_done(existed)
@@ -190,11 +193,16 @@ def _say_nothing(moment: Moment) -> None:
 
 
 class _View:
-    """Rows a second, errors now and overall, on one line that is redrawn; lines of their own where it cannot be."""
+    """How far, how fast and how well, on one line that is redrawn; lines of their own where it cannot be."""
 
     def __init__(self) -> None:
-        self._began = self._told = time.monotonic()
         self._terminal = sys.stderr.isatty()
+        self.begin(0)
+
+    def begin(self, rows: int) -> None:
+        """The clock starts; so many rows were answered before."""
+        self._began = self._told = time.monotonic()
+        self._before = rows
 
     def __call__(self, moment: Moment) -> None:
         from thalweg.run.traces import rate_of
@@ -203,18 +211,20 @@ class _View:
         if now - self._told < (_LIVE_SECONDS if self._terminal else _PLAIN_SECONDS):
             return
         self._told = now
-        speed = moment.rows / (now - self._began)
-        text = f"{moment.rows:,} rows  {speed:,.0f} a second"
+        speed = (moment.rows - self._before) / (now - self._began)
+        text = f"{moment.rows:,} rows, {speed:,.0f} a second"
+        if moment.share and speed:
+            left = moment.rows * (1 / moment.share - 1) / speed
+            text += f", {moment.share:.0%}, {left:,.0f} s left"
         if moment.board.rows:
-            model, no_change = moment.board.score("model"), moment.board.score("no_change")
-            text += f"  error {model['error']:.4f}, now {model['recent']:.4f}, no change {no_change['error']:.4f}"
+            model, no_change, majority = (moment.board.score(name) for name in ("model", "no_change", "majority"))
+            text += f"  error {model['error']:.4f}, now {model['recent']:.4f}"
+            text += f" (no change {no_change['error']:.4f}, majority {majority['error']:.4f})"
         if (rate := rate_of(moment.model)) is not None:
             text += f"  rate {rate:.4g}"
-        if moment.share:
-            left = (now - self._began) * (1 - moment.share) / moment.share
-            text += f"  {moment.share:.0%}, {left:,.0f} s left"
         if self._terminal:
-            sys.stderr.write(f"\r\x1b[2K{text}")
+            # A line that is broken could not be drawn anew.
+            sys.stderr.write(f"\r\x1b[2K{text[: shutil.get_terminal_size().columns - 1]}")
         else:
             sys.stderr.write(f"{text}\n")
         sys.stderr.flush()

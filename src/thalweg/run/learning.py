@@ -34,6 +34,7 @@ from thalweg.run.models import make_model
 from thalweg.run.names import Codes, Names
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
+from thalweg.run.progress import Progress
 from thalweg.run.schedule import Schedule, Waiting, Work
 from thalweg.run.scoreboard import Scoreboard
 from thalweg.run.stopping import Stopped, Stopping
@@ -54,7 +55,7 @@ class Moment:
     rows: int
     board: Scoreboard
     model: Any
-    #: Share of the source that was read, where it is known.
+    #: Share of the source's rows that are done, where it can be told.
     share: float | None
 
 
@@ -75,7 +76,8 @@ class Run:
         self.detector = ChangeDetector()
         self.course = Course()
         self.encoder: Encoder | None = None
-        self.chunks_done = 0
+        self.progress = Progress(lambda: self.source.share, options.limit)
+        self.chunks_done = self.taken = 0
         self.read = self.answered = self.learned = self.unlabelled = self.skipped = 0
         self.complaints: list[str] = []
         #: Spent on checkpoints so far, since this process began.
@@ -103,7 +105,7 @@ class Run:
                 with stopping.unbroken():
                     self._take(chunk)
                     self.chunks_done += 1
-                    tell(Moment(self.answered, self.board, self.model, self.source.share))
+                    tell(Moment(self.answered, self.board, self.model, self.progress.share(self.taken)))
                     if time.monotonic() >= due and self.predictions is not None:
                         took = self._checkpoint()
                         pause = max(_EVERY_SECONDS, _TIMES_ITS_COST * took)
@@ -123,19 +125,18 @@ class Run:
     def _chunks(self) -> Iterator[Chunk]:
         """Chunks of the source; the first is the head that settles the columns."""
         limit, chunk_size = self.options.limit, self.options.chunk
-        given = 0
 
         def size(done: int) -> int:
             wanted = chunk_size or _growing_chunk(done)
             return wanted if limit is None else min(wanted, limit - done)
 
         head = HEAD_ROWS if limit is None else min(HEAD_ROWS, limit)
-        blocks = self.source.blocks()
+        blocks = self.progress.watch(self.source.blocks())
         # A pipe is not read ahead: nobody knows when it gives more, and a run that is done must not wait for it.
         for chunk in chunks(blocks if self.source.is_pipe else one_ahead(blocks), size, head=head):
+            self.taken += len(chunk)
             yield chunk
-            given += len(chunk)
-            if given == limit:
+            if self.taken == limit:
                 return
 
     def _take(self, chunk: Chunk) -> None:
