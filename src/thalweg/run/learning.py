@@ -28,14 +28,15 @@ from thalweg.learners.majority import MajorityClass
 from thalweg.learners.no_change import NoChange
 from thalweg.run import checkpoint
 from thalweg.run.ahead import one_ahead
+from thalweg.run.confidence import confidences
 from thalweg.run.course import Course
 from thalweg.run.drift import ChangeDetector
 from thalweg.run.models import make_model
-from thalweg.run.names import Codes, Names
+from thalweg.run.names import Names
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
 from thalweg.run.progress import Progress
-from thalweg.run.schedule import Schedule, Waiting, Work
+from thalweg.run.schedule import Schedule, Waiting, Work, rows_of
 from thalweg.run.scoreboard import Scoreboard
 from thalweg.run.stopping import Stopped, Stopping
 from thalweg.sources import Chunk, chunks, open_source
@@ -240,7 +241,7 @@ class Run:
         if len(steps) == 0:
             return
         answers = steps >= 0
-        rows, places = _rows_of(np.where(answers, steps, ~steps), len(work.X))
+        rows, places = rows_of(np.where(answers, steps, ~steps), len(work.X))
         order = np.where(answers, places, ~places)
         given, proba = self.model.follow(work.X[rows], words[rows], order, with_proba=True)
         asked, among = steps[answers], places[answers]
@@ -248,7 +249,7 @@ class Run:
         if "of_answer" in answered:
             column = self.names.places_among([str(label) for label in getattr(self.model, "classes_", ())])
             proba = None if proba is None else proba[among]
-            for name, values in _confidences(proba, column, work.labels[asked], answered["model"][asked]).items():
+            for name, values in confidences(proba, column, work.labels[asked], answered["model"][asked]).items():
                 answered[name][asked] = values
 
     def _score(self, work: Work, answered: dict[str, NDArray[Any]]) -> None:
@@ -382,37 +383,5 @@ def _growing_chunk(rows: int) -> int:
     return 1 << min(15, max(9, (rows // 32).bit_length()))
 
 
-def _rows_of(places: NDArray[np.int64], rows: int) -> tuple[slice | NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct rows among these places, rising, and where in them each place is."""
-    first, last = int(places.min()), int(places.max())
-    used = np.zeros(rows, dtype=np.bool_)
-    used[places] = True
-    if used[first : last + 1].all():
-        return slice(first, last + 1), places - first
-    return np.flatnonzero(used), np.cumsum(used)[places] - 1
-
-
 #: The time of a label that never comes.
 _NEVER = np.iinfo(np.int64).max
-
-
-def _confidences(
-    proba: NDArray[np.float64] | None, column: Codes, truth: Codes, answers: Codes
-) -> dict[str, NDArray[np.float64]]:
-    """The probability of the truth and of the answer, and the squared distance from the truth.
-
-    NaN before the first label, when there is no class to have a probability.
-    """
-    if proba is None:
-        nothing = np.full(len(truth), np.nan)
-        return {"of_truth": nothing, "of_answer": nothing, "squared": nothing}
-    table = np.nan_to_num(proba)
-    rows = np.arange(len(truth))
-    # A truth or an answer that is no class yet has its probability in a further column of zeros.
-    table = np.concatenate([table, np.zeros((len(table), 1))], axis=1)
-    of_truth = np.where(answers == 0, np.nan, table[rows, column[truth]])
-    return {
-        "of_truth": of_truth,
-        "of_answer": np.where(answers == 0, np.nan, table[rows, column[answers]]),
-        "squared": np.square(table).sum(axis=1) - 2 * of_truth + 1.0,
-    }
