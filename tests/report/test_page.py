@@ -160,7 +160,7 @@ def test_a_run_without_any_label_has_a_page_too() -> None:
     metrics["scores"] = dict.fromkeys(metrics["scores"], unknown)
     none = {"difference": None, "low": None, "high": None, "level": 0.95, "blocks": 0, "block_rows": 1}
     metrics["verdict"] = {"no_change": none, "majority": none}
-    metrics["confusion"] = {"classes": [], "counts": []}
+    metrics["confusion"] = {"classes": [], "counts": [], "unanswered": 0}
     page = Outline(build(metrics))
     assert "No row had a label, so nothing can be said." in page.text
     assert "There were too few rows for a curve." in page.text

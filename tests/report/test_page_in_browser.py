@@ -143,6 +143,26 @@ def test_a_phone_needs_no_sideways_scroll(opened: Any, width: int) -> None:
     assert page.evaluate("document.body.scrollWidth") <= width
 
 
+def test_the_hint_is_for_the_pointer_in_hand(opened: Any) -> None:
+    by_mouse, by_touch = "Drag across a chart", "Slide a finger along a chart"
+    phone = {"is_mobile": True, "has_touch": True}
+    for options, told, other in (({}, by_mouse, by_touch), (phone, by_touch, by_mouse)):
+        page = opened(sample_metrics(POINTS), **options)
+        assert page.get_by_text(told).is_visible()
+        assert not page.get_by_text(other).is_visible()
+
+
+def test_a_page_of_ten_thousand_columns_stays_usable(opened: Any) -> None:
+    metrics = sample_metrics(POINTS)
+    metrics["columns"] = [[f"column {place}", "number", "as it is"] for place in range(10_000)]
+    page = opened(metrics)
+    assert page.evaluate("document.documentElement.scrollHeight") < 10_000
+    page.get_by_text("All 10,000 columns").click()
+    assert page.evaluate("document.documentElement.scrollHeight") < 10_000
+    page.get_by_text("column 9999").scroll_into_view_if_needed()
+    assert page.get_by_text("column 9999").is_visible()
+
+
 def test_charts_follow_the_cursor_and_zoom_together(opened: Any) -> None:
     page = opened(sample_metrics(POINTS))
     over = chart(page, "error").locator(".u-over")

@@ -47,6 +47,7 @@ def metrics_of(run: Run) -> dict[str, Any]:
         "confusion": {
             "classes": [run.names.known[i - 1] for i in order],
             "counts": [[int(counts[i, j]) for j in order] for i in order],
+            "unanswered": int(counts[:, 0].sum()),
         },
         "calibration": board.calibration(),
         "changes": run.detector.changes(),

@@ -121,6 +121,7 @@ class Confusion(TypedDict):
 
     classes: list[str]
     counts: list[list[int]]
+    unanswered: int  # rows that came before any label: they have no answer, and are not among the counts
 
 
 class Calibration(TypedDict):

@@ -55,7 +55,8 @@ def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
         }
         looks = np.array(course["rows"], dtype=np.int64)
         rate = None if course["rate"] is None else (looks, _array(course["rate"]))
-        yield "error", over_time.draw(rows, errors, rate, title=what, window=curve["window"], changes=changes)
+        window = min(curve["window"], metrics["rows"]["scored"])
+        yield "error", over_time.draw(rows, errors, rate, title=what, window=window, changes=changes)
         if course["effective_rows"]:
             by_class, remembered_rows = remembered(metrics)
             memory = {name: _array(values) for name, values in remembered_rows.items()}

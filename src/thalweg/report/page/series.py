@@ -86,11 +86,15 @@ def charts(metrics: Metrics) -> list[Chart]:
 
 def _error(metrics: Metrics) -> Chart:
     curve = metrics["curve"]
+    window = curve["window"]
+    short = metrics["rows"]["scored"] <= window
     views = (
-        View(f"last {count(curve['window'])} rows", _three(metrics, curve["error"])),
+        View("all rows so far" if short else f"last {count(window)} rows", _three(metrics, curve["error"])),
         View(f"fading, {curve['fade']:g} a row", _three(metrics, curve["fading"])),
     )
     caption = "The share of wrong answers, each given before its label was learned."
+    if not short:
+        caption += f" Up to row {count(window)}, of all rows so far."
     return Chart("error", "Error over time", caption, "share", curve["rows"], views)
 
 

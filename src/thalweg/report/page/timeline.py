@@ -21,12 +21,12 @@ def timeline(metrics: Metrics) -> Markup:
     if not drawn:
         return section("error", "Error over time", tag("p", "There were too few rows for a curve."))
     error, *others = drawn
-    hint = tag(
-        "p",
+    by_mouse = (
         "Drag across a chart to look closer, double-click to return. All charts move together. "
-        "With the keyboard: arrows walk along, + and − zoom, Escape returns.",
-        class_="note",
+        "With the keyboard: arrows walk along, + and − zoom, Escape returns."
     )
+    by_touch = "Slide a finger along a chart to read its points."
+    hint = tag("p", tag("span", by_mouse, class_="by-mouse"), tag("span", by_touch, class_="by-touch"), class_="note")
     return joined(
         [
             section(error.key, error.title, _figure(error), hint),
