@@ -143,6 +143,19 @@ def test_what_a_run_has_not_is_left_out() -> None:
     assert "Calibration" not in page.text
 
 
+def test_a_memory_that_is_not_kept_by_class_is_one_line() -> None:
+    metrics = sample_metrics()
+    metrics["course"]["effective_rows"] = {"all rows": metrics["course"]["rate"]}
+    page = Outline(build(metrics))
+    [memory] = [chart for chart in json.loads(page.scripts[0])["charts"] if chart["key"] == "memory"]
+    assert (memory["title"], [line["name"] for line in memory["lines"]], len(memory["views"][0])) == (
+        "Memory",
+        ["all rows"],
+        1,
+    )
+    assert "most frequent of" not in page.text
+
+
 def test_changes_that_are_not_listed_are_counted() -> None:
     metrics = sample_metrics()
     assert "The error changed twice, by the detector ADWIN. Every chart over time marks the moments." in (
