@@ -65,7 +65,7 @@ def progression_figure() -> Figure:
 def over_time_figure() -> Figure:
     rows = np.arange(50, 20_001, 50)
     errors = {name: 0.1 + place / 10 + 0.0 * rows for place, name in enumerate(("O-LDC", *BASELINES[1:]))}
-    return over_time.draw(rows, errors, 0.5 + 0.0 * rows, title="A stream of 20,000 rows", window=500)
+    return over_time.draw(rows, errors, (rows, 0.5 + 0.0 * rows), title="A stream of 20,000 rows", window=500)
 
 
 def grid_figure() -> Figure:

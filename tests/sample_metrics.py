@@ -26,17 +26,22 @@ def sample_metrics(points: int = 60, names: dict[str, Any] | None = None) -> dic
     rows = [100 * (at + 1) for at in range(points)]
     scored = rows[-1] if rows else 0
 
-    def wave(base: float) -> list[float]:
-        return np.clip(base + 0.03 * rng.normal(size=points), 0.0, 1.0).tolist()
+    looks = rows[:: -(-points // 128) or 1]
+
+    def wave(base: float, size: int = points) -> list[float]:
+        return np.clip(base + 0.03 * rng.normal(size=size), 0.0, 1.0).tolist()
+
+    def course(base: float) -> list[float]:
+        return wave(base, len(looks))
 
     def errors() -> dict[str, list[float]]:
         return {"model": wave(0.1), "no_change": wave(0.2), "majority": wave(0.4)}
 
-    weights = rng.dirichlet(np.ones(len(named["members"])), size=points)
+    weights = rng.dirichlet(np.ones(len(named["members"])), size=len(looks))
     difference = {"low": -0.12, "high": -0.08, "level": 0.95, "blocks": 46, "block_rows": 128}
     counts = [[900 if truth == answer else 50 for answer in range(len(labels))] for truth in range(len(labels))]
     return {
-        "schema": 1,
+        "schema": 2,
         "run": {
             "command": f"thalweg run {named['source']} --target {named['target']}",
             "version": "0.1.0",
@@ -76,25 +81,31 @@ def sample_metrics(points: int = 60, names: dict[str, Any] | None = None) -> dic
             "error": errors(),
             "fade": 0.999,
             "fading": errors(),
-            "rate": wave(0.5),
-            "effective_rows": {label: [None, *wave(50.0)[1:]] if points else [] for label in labels},
+        },
+        "course": {
+            "rows": looks,
+            "rate": course(0.5),
+            "effective_rows": {label: [None, *course(50.0)[1:]] if points else [] for label in labels},
             "weights": {member: weights[:, at].tolist() for at, member in enumerate(named["members"])},
             "means": {
-                "rows": rows,
                 "features": named["features"],
-                "classes": {label: [wave(0.5) for _ in named["features"]] for label in labels},
+                "classes": {label: [course(0.5) for _ in named["features"]] for label in labels},
                 "ahead": 1,
-                "forecast": {label: [wave(0.5) for _ in named["features"]] for label in labels},
+                "forecast": {label: [course(0.5) for _ in named["features"]] for label in labels},
             },
         },
-        "confusion": {"classes": labels, "counts": counts},
+        "confusion": {"classes": labels, "counts": counts, "unanswered": 1},
         "calibration": {
             "edges": [0.0, 0.5, 1.0],
             "rows": [0, scored],
             "confidence": [None, 0.9],
             "accuracy": [None, 0.88],
         },
-        "changes": [{"row": rows[at], "before": 0.1, "after": 0.2} for at in (points // 3, points // 2) if points],
+        "changes": [
+            {"row": rows[at], "found": rows[at] + 90, "before": 0.1, "seen": 0.3, "after": 0.2}
+            for at in (points // 3, points // 2)
+            if points
+        ],
         "columns": [[named["column"], "number", text], [named["target"], "–", "the label"]],
         "model": {
             "name": "auto",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -200,3 +201,61 @@ def test_skipped_rows_keep_their_numbers(table, capsys: pytest.CaptureFixture[st
     assert code == 0
     assert [line["row"] for line in csv.DictReader(said.splitlines())] == ["1", "2", "4", "5", "7"]
     assert "2 rows were skipped" in complaint
+
+
+def page_text(folder: str = "out") -> str:
+    page = (Path(folder) / "report.html").read_text()
+    return " ".join(re.sub(r"<[^>]*>", " ", page.split("<main>")[1].split("</main>")[0]).split())
+
+
+def test_a_short_run_says_what_it_is(table, capsys: pytest.CaptureFixture[str]) -> None:
+    """No last thousand rows where there are fewer, no plural of one, and a row that nobody could answer."""
+    _, said, _ = run(capsys, "run", *PLAIN, "--out", "out", "--limit", "300", "--quiet")
+    assert "all 300 rows" in said
+    assert "1,000" not in said + page_text()
+    assert metrics()["confusion"]["unanswered"] == 1
+    assert sum(map(sum, metrics()["confusion"]["counts"])) == 299
+    assert "1 row came before any label, and had no answer" in page_text()
+    assert "2 columns give 3 features" in page_text()
+    _, said, _ = run(capsys, "run", *PLAIN, "--out", "one", "--limit", "1", "--quiet")
+    assert "1 row answered, 1 learned" in said
+    assert not re.search(r"\b1 (rows|columns|features)\b", said + page_text("one"))
+    _, said, _ = run(capsys, "run", *PLAIN, "--out", "long", "--quiet")
+    assert "last 1,000 rows" in said
+    assert "last 1,000 rows" in page_text("long")
+
+
+def test_skipped_rows_are_told_first(table, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Path("table.csv").read_text().splitlines()
+    Path("half.csv").write_text("\n".join([lines[0], *(line for each in lines[1:151] for line in (each, "1,2"))]))
+    arguments = ("half.csv", *PLAIN[1:], "--bad-rows", "skip", "--quiet", "--out", "out")
+    code, said, _ = run(capsys, "run", *arguments)
+    assert code == 0
+    assert said.splitlines()[0].endswith(" 150 of 300 rows were skipped.")
+    assert "150 of 300 rows were skipped." in page_text()
+    assert "\n  half.csv, row 2: it has 2 cells, the header 5\n" in said
+    assert "\n  and 145 more; the report lists the first of them\n" in said
+
+
+def test_categories_are_counted_as_they_are(table, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Path("table.csv").read_text().splitlines()
+    winds = ["wind", *(["north", "south", "east"][at % 3] for at in range(ROWS))]
+    Path("winds.csv").write_text("\n".join(f"{wind},{line}" for wind, line in zip(winds, lines, strict=True)))
+    _, said, _ = run(capsys, "run", "winds.csv", *PLAIN[1:], "--quiet", "--out", "out")
+    assert "each of its 3 categories" in " ".join(said.split())
+    assert "one feature for each of its 3 categories, 4 for further ones that may come" in page_text()
+
+
+def test_many_columns_fill_neither_the_terminal_nor_the_page(table, capsys: pytest.CaptureFixture[str]) -> None:
+    header = ",".join([*(f"c{at}" for at in range(300)), "state"])
+    rows = [",".join([*(str((at + place) % 7) for place in range(300)), "ab"[at % 2]]) for at in range(40)]
+    Path("wide.csv").write_text("\n".join([header, *rows]))
+    code, said, complaint = run(capsys, "run", "wide.csv", "--target", "state", "--out", "out", "--quiet")
+    assert code == 0
+    assert re.fullmatch(r"thalweg: AutoClassifier: with 301 features the bank .*\n", complaint)
+    assert "\nc39 " in said
+    assert "\nc40 " not in said
+    assert "and 261 columns more: the report lists them all" in said
+    assert re.search(
+        r"<details><summary>All 301 columns</summary><div class=\"scroll\"", Path("out/report.html").read_text()
+    )

@@ -141,8 +141,8 @@ def test_chunks_and_interruptions_do_not_matter_to_the_last_bit(columns: dict[st
         told = json.loads(json.dumps([encoder.plan.to_json(), encoder.state()]))
         encoder = Encoder(Plan.from_json(told[0]))
         encoder.restore(told[1])
-        assert encoder.plan.describe() == whole.plan.describe()
         parts.append(encoder.encode(chunk_of(table.slice(begin, end - begin))).X)
+    assert encoder.plan.describe() == whole.plan.describe()
     assert np.concatenate(parts).tobytes() == X.tobytes()
     assert encoder.state() == whole.state()
 

@@ -135,7 +135,7 @@ def test_no_name_changes_the_page_it_stands_in(texts: list[str], distinct: list[
 
 def test_what_a_run_has_not_is_left_out() -> None:
     metrics = sample_metrics()
-    metrics["curve"].update(rate=None, effective_rows=None, weights=None, means=None)
+    metrics["course"].update(rate=None, effective_rows=None, weights=None, means=None)
     metrics.update(calibration=None, changes=[])
     page = Outline(build(metrics))
     assert not {"rate", "memory", "members", "means"} & set(page.ids)
@@ -143,11 +143,25 @@ def test_what_a_run_has_not_is_left_out() -> None:
     assert "Calibration" not in page.text
 
 
+def test_a_memory_that_is_not_kept_by_class_is_one_line() -> None:
+    metrics = sample_metrics()
+    metrics["course"]["effective_rows"] = {"all rows": metrics["course"]["rate"]}
+    page = Outline(build(metrics))
+    [memory] = [chart for chart in json.loads(page.scripts[0])["charts"] if chart["key"] == "memory"]
+    assert (memory["title"], [line["name"] for line in memory["lines"]], len(memory["views"][0])) == (
+        "Memory",
+        ["all rows"],
+        1,
+    )
+    assert "most frequent of" not in page.text
+
+
 def test_changes_that_are_not_listed_are_counted() -> None:
     metrics = sample_metrics()
     assert "The error changed twice, by the detector ADWIN. Every chart over time marks the moments." in (
         Outline(build(metrics)).text
     )
+    assert "2,100 2,190 10.0 % 30.0 % 20.0 %" in Outline(build(metrics).replace("</t", " </t")).text
     metrics["changes_left_out"] = 5
     said = "The error changed 7 times, by the detector ADWIN. Every chart over time marks the 2 that are the largest"
     assert said in Outline(build(metrics)).text
@@ -159,7 +173,7 @@ def test_a_run_without_any_label_has_a_page_too() -> None:
     metrics["scores"] = dict.fromkeys(metrics["scores"], unknown)
     none = {"difference": None, "low": None, "high": None, "level": 0.95, "blocks": 0, "block_rows": 1}
     metrics["verdict"] = {"no_change": none, "majority": none}
-    metrics["confusion"] = {"classes": [], "counts": []}
+    metrics["confusion"] = {"classes": [], "counts": [], "unanswered": 0}
     page = Outline(build(metrics))
     assert "No row had a label, so nothing can be said." in page.text
     assert "There were too few rows for a curve." in page.text

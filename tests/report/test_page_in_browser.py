@@ -36,9 +36,11 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
     """Opens a page and, at the end, checks that it was quiet."""
     contexts, noise = [], []
 
-    def opens(metrics: dict[str, Any], viewport: dict[str, int] = WIDE, **options: Any) -> Any:
-        path = tmp_path / f"page {len(contexts)}.html"
-        path.write_text(build(metrics), encoding="utf-8")
+    def opens(shown: dict[str, Any] | Path, viewport: dict[str, int] = WIDE, **options: Any) -> Any:
+        """The page of some metrics, or one that was written already."""
+        path = shown if isinstance(shown, Path) else tmp_path / f"page {len(contexts)}.html"
+        if isinstance(shown, dict):
+            path.write_text(build(shown), encoding="utf-8")
         context = browser.new_context(viewport=viewport, **options)
         contexts.append(context)
         page = context.new_page()
@@ -92,6 +94,32 @@ def test_all_charts_are_drawn(opened: Any, scheme: str) -> None:
     assert told(page, "error")[0] == "6,000"  # without a cursor, the last point
 
 
+def test_the_report_of_every_model_is_drawn(opened: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Real runs: what a model tells of itself while it learns must be what the page can draw."""
+    pytest.importorskip("pyarrow", reason="runs read files by pyarrow")
+    from thalweg import cli
+    from thalweg.run.models import MODELS
+    from thalweg.streams import SEA
+
+    monkeypatch.chdir(tmp_path)
+    X, y = SEA(seed=1).take(600)
+    lines = [f"{a!r},{b!r},{c!r},{'wet' if label else 'dry'}" for (a, b, c), label in zip(X.tolist(), y, strict=True)]
+    Path("rows.csv").write_text("\n".join(["a,b,c,state", *lines]) + "\n")
+    drawn = {}
+    for name in MODELS:
+        with pytest.raises(SystemExit, match="0"):
+            cli.main(["run", "rows.csv", "--target", "state", "--model", name, "--out", name, "--json"])
+        page = opened(tmp_path / name / "report.html")
+        keys = page.locator("[data-chart]").evaluate_all("(figures) => figures.map((each) => each.dataset.chart)")
+        colours = page.evaluate(COLOURS_OF_EACH)
+        assert len(colours) == len(keys), name
+        assert min(colours) > 20, name
+        drawn[name] = keys
+    assert {name for name, keys in drawn.items() if "memory" in keys} == {"auto", "oldc"}
+    assert {name for name, keys in drawn.items() if "mean0" in keys} == {"auto", "oldc", "trend", "hiraoka"}
+    assert {name for name, keys in drawn.items() if "members" in keys} == {"auto"}
+
+
 @pytest.mark.parametrize("width", [320, 390])
 def test_a_phone_needs_no_sideways_scroll(opened: Any, width: int) -> None:
     long = {
@@ -104,6 +132,26 @@ def test_a_phone_needs_no_sideways_scroll(opened: Any, width: int) -> None:
         details.evaluate("(element) => { element.open = true; }")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate("document.body.scrollWidth") <= width
+
+
+def test_the_hint_is_for_the_pointer_in_hand(opened: Any) -> None:
+    by_mouse, by_touch = "Drag across a chart", "Slide a finger along a chart"
+    phone = {"is_mobile": True, "has_touch": True}
+    for options, told, other in (({}, by_mouse, by_touch), (phone, by_touch, by_mouse)):
+        page = opened(sample_metrics(POINTS), **options)
+        assert page.get_by_text(told).is_visible()
+        assert not page.get_by_text(other).is_visible()
+
+
+def test_a_page_of_ten_thousand_columns_stays_usable(opened: Any) -> None:
+    metrics = sample_metrics(POINTS)
+    metrics["columns"] = [[f"column {place}", "number", "as it is"] for place in range(10_000)]
+    page = opened(metrics)
+    assert page.evaluate("document.documentElement.scrollHeight") < 10_000
+    page.get_by_text("All 10,000 columns").click()
+    assert page.evaluate("document.documentElement.scrollHeight") < 10_000
+    page.get_by_text("column 9999").scroll_into_view_if_needed()
+    assert page.get_by_text("column 9999").is_visible()
 
 
 def test_charts_follow_the_cursor_and_zoom_together(opened: Any) -> None:
@@ -142,7 +190,7 @@ def test_a_moment_of_change_tells_itself(opened: Any) -> None:
     share = (metrics["changes"][0]["row"] - 100) / (100 * POINTS - 100)
     page.mouse.move(box["x"] + share * box["width"] + 1, box["y"] + 40)
     tip = chart(page, "error").locator(".tip")
-    assert tip.inner_text().replace("\u00a0", " ") == "1: row 2,100, error 10.0 % → 20.0 %"
+    assert tip.inner_text().replace("\u00a0", " ") == "1: row 2,100, error 10.0 % → 30.0 % → 20.0 %"
     page.mouse.move(box["x"] + box["width"] - 3, box["y"] + 40)
     assert not tip.is_visible()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
@@ -26,7 +27,7 @@ def test_a_learner_that_must_begin_anew_is_marked_where_it_must_and_nowhere_else
     detector = ChangeDetector()
     detector.add(OnlineLDC("auto", counts="soft").predict_then_learn(X, y) != y)
     assert [round(change["row"], -2) for change in detector.changes()] == list(range(2500, 20_000, 2500))
-    assert all(change["after"] > change["before"] + 0.1 for change in detector.changes())
+    assert all(change["seen"] > change["before"] + 0.1 for change in detector.changes())
     assert all(change["row"] < change["found"] < change["row"] + 100 for change in detector.changes())
 
 
@@ -38,7 +39,7 @@ def test_worse_and_better_are_both_marked_once(seed: int) -> None:
     assert abs(worse["row"] - 10_000) < 300
     assert abs(better["row"] - 20_000) < 300
     assert (worse["before"], better["before"]) == (pytest.approx(0.1, abs=0.02), pytest.approx(0.3, abs=0.02))
-    assert worse["after"] > 0.2 > better["after"]
+    assert (worse["after"], better["after"]) == (pytest.approx(0.3, abs=0.02), pytest.approx(0.1, abs=0.02))
 
 
 def test_a_young_model_that_gets_better_is_no_news_but_one_that_gets_worse_is() -> None:
@@ -83,6 +84,25 @@ def test_of_many_changes_the_newest_and_the_largest_are_kept_and_the_others_coun
     assert (len(kept), detector.left_out) == (3, len(begun) - 3)
     assert round(kept[-1]["row"], -3) == 27_000
     assert {round(change["row"], -3) for change in kept[:-1]} <= {9000, 12_000, 21_000, 24_000}
+
+
+@given(seed=st.integers(0, 2**32), most=st.integers(1, 4))
+def test_the_errors_told_are_those_of_whole_stretches(seed: int, most: int) -> None:
+    """Exactly, and between all changes, kept or not."""
+    rng = np.random.default_rng(seed)
+    given_mistakes = mistakes(*[(1500, error) for error in rng.random(6)], seed=seed)
+    with pytest.MonkeyPatch.context() as few:
+        few.setattr(drift, "MOST", most)
+        detector = ChangeDetector()
+        found = detector.add(given_mistakes)
+    ends = [1, *(change["row"] for change in found), len(given_mistakes) + 1]
+    stretches = {end: given_mistakes[begin - 1 : end - 1] for begin, end in itertools.pairwise(ends)}
+    following = dict(itertools.pairwise(ends))
+    assert len(detector.changes()) == min(most, len(found))
+    for change in detector.changes():
+        assert change["before"] == stretches[change["row"]].mean()
+        assert change["after"] == stretches[following[change["row"]]].mean()
+        assert change["seen"] == pytest.approx(given_mistakes[change["row"] - 1 : change["found"]].mean(), abs=1e-12)
 
 
 @given(seed=st.integers(0, 2**32), cuts=st.lists(st.integers(0, 9000), max_size=5))

@@ -50,7 +50,8 @@ def demo(
     )
     errors = {name: getattr(curve, field).error for name, field in names.items()}
     try:
-        figure = over_time.draw(curve.rows, errors, curve.rate, title=title, window=window)
+        rate = None if curve.rate is None else (curve.rows, curve.rate)
+        figure = over_time.draw(curve.rows, errors, rate, title=title, window=window)
     except MissingExtra as error:
         console.print(f"No picture: {error}", soft_wrap=True)
         return

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +16,8 @@ import typer
 if TYPE_CHECKING:
     from thalweg.run.learning import Moment, Run
 
+#: Columns, and rows that were skipped, that are told in the terminal.
+_MOST_COLUMNS, _MOST_COMPLAINTS = 40, 5
 #: Seconds between lines, or between redrawings, of the live view.
 _PLAIN_SECONDS, _LIVE_SECONDS = 5.0, 0.2
 
@@ -96,11 +102,13 @@ def run(
     existed = folder.exists()
     model_file = Path(options.model_out) if options.model_out else folder / "model.thalweg"
     view = None if quiet or json else _View()
-    with Stopping() as stopping:
+    with Stopping() as stopping, _warnings_in_words():
         try:
             writable_folder(folder)
             writable_file(model_file)
             resumed = resume and begun.resume()
+            if view is not None:
+                view.begin(begun.answered)
             begun.go(view or _say_nothing, checkpoint_seconds, stopping)
         except (Exception, Stopped) as error:
             begun.leave_nothing_half_done(existed)
@@ -125,12 +133,13 @@ def run(
 
 
 def _tell_stopped(begun: Run, view: _View | None) -> None:
+    from thalweg.report.page.numbers import counted
     from thalweg.run.learning import CHECKPOINT
 
     if view is not None:
         view.close()
     if (begun.folder / CHECKPOINT).exists():
-        told = f"stopped after {begun.answered:,} rows; the same command with --resume goes on from there"
+        told = f"stopped after {counted(begun.answered, 'row')}; the same command with --resume goes on from there"
     else:
         told = "stopped before the first row"
     typer.echo(f"thalweg: {told}", err=True)
@@ -153,7 +162,8 @@ def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resum
 
     from thalweg.report import tables
     from thalweg.report.page.content import as_metrics
-    from thalweg.report.page.words import findings, headline
+    from thalweg.report.page.numbers import count, counted
+    from thalweg.report.page.words import findings, headline, lately
 
     console = Console(markup=False, highlight=False)
     rows, scores = metrics["rows"], metrics["scores"]
@@ -166,23 +176,42 @@ def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resum
     names = {metrics["model"]["name"]: "model", "no change": "no_change", "majority": "majority"}
     measures = ("error", "recent", "kappa", "kappa_temporal")
     lines = {name: tuple(scores[key][measure] for measure in measures) for name, key in names.items()}
-    console.print(tables.scores(("error", "last 1,000", "κ", "κ temporal"), lines))
+    console.print(tables.scores(("error", lately(as_metrics(metrics)), "κ", "κ temporal"), lines))
     console.print(
-        f"\n{rows['answered']:,} rows answered, {rows['learned']:,} learned, {rows['unlabelled']:,} without a label, "
-        f"{rows['pending']:,} still waiting for one, {rows['skipped']:,} skipped.",
+        f"\n{counted(rows['answered'], 'row')} answered, {rows['learned']:,} learned, "
+        f"{rows['unlabelled']:,} without a label, {rows['pending']:,} still waiting for one, "
+        f"{rows['skipped']:,} skipped.",
         soft_wrap=True,
     )
-    for complaint in rows["bad"][:5]:
+    for complaint in rows["bad"][:_MOST_COMPLAINTS]:
         console.print(f"  {complaint}", soft_wrap=True)
+    if rows["skipped"] > _MOST_COMPLAINTS:
+        console.print(f"  and {count(rows['skipped'] - _MOST_COMPLAINTS)} more; the report lists the first of them")
     changes = [change["row"] for change in metrics["changes"]]
     if changes:
         shown = ", ".join(f"{row:,}" for row in changes[:8]) + (" …" if len(changes) > 8 else "")
         console.print(f"The error changed at row {shown}.", soft_wrap=True)
     console.print("\nColumns")
-    console.print(tables.words(("column", "kind", "what is done"), metrics["columns"]))
+    columns = metrics["columns"]
+    console.print(tables.words(("column", "kind", "what is done"), columns[:_MOST_COLUMNS]))
+    if len(columns) > _MOST_COLUMNS:
+        console.print(f"and {counted(len(columns) - _MOST_COLUMNS, 'column')} more: the report lists them all")
     share = timing["checkpoint_seconds"] / timing["seconds"]
     console.print(f"\n{timing['seconds']:,.1f} s, {share:.1%} of them for checkpoints.")
     console.print(f"Report: {folder / 'report.html'}", soft_wrap=True)
+
+
+@contextmanager
+def _warnings_in_words() -> Iterator[None]:
+    """A warning of a model is a line for the user: without the file and the line of code that it came from."""
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        typer.echo(f"thalweg: {message}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", UserWarning)
+        warnings.showwarning = show
+        yield
 
 
 def _say_nothing(moment: Moment) -> None:
@@ -190,29 +219,38 @@ def _say_nothing(moment: Moment) -> None:
 
 
 class _View:
-    """Rows a second, errors now and overall, on one line that is redrawn; lines of their own where it cannot be."""
+    """How far, how fast and how well, on one line that is redrawn; lines of their own where it cannot be."""
 
     def __init__(self) -> None:
-        self._began = self._told = time.monotonic()
         self._terminal = sys.stderr.isatty()
+        self.begin(0)
+
+    def begin(self, rows: int) -> None:
+        """The clock starts; so many rows were answered before."""
+        self._began = self._told = time.monotonic()
+        self._before = rows
 
     def __call__(self, moment: Moment) -> None:
+        from thalweg.run.traces import rate_of
+
         now = time.monotonic()
         if now - self._told < (_LIVE_SECONDS if self._terminal else _PLAIN_SECONDS):
             return
         self._told = now
-        speed = moment.rows / (now - self._began)
-        text = f"{moment.rows:,} rows  {speed:,.0f} a second"
+        speed = (moment.rows - self._before) / (now - self._began)
+        text = f"{moment.rows:,} rows, {speed:,.0f} a second"
+        if moment.share and speed:
+            left = moment.rows * (1 / moment.share - 1) / speed
+            text += f", {moment.share:.0%}, {left:,.0f} s left"
         if moment.board.rows:
-            model, no_change = moment.board.score("model"), moment.board.score("no_change")
-            text += f"  error {model['error']:.4f}, now {model['recent']:.4f}, no change {no_change['error']:.4f}"
-        if moment.rate is not None:
-            text += f"  rate {moment.rate:.4g}"
-        if moment.share:
-            left = (now - self._began) * (1 - moment.share) / moment.share
-            text += f"  {moment.share:.0%}, {left:,.0f} s left"
+            model, no_change, majority = (moment.board.score(name) for name in ("model", "no_change", "majority"))
+            text += f"  error {model['error']:.4f}, now {model['recent']:.4f}"
+            text += f" (no change {no_change['error']:.4f}, majority {majority['error']:.4f})"
+        if (rate := rate_of(moment.model)) is not None:
+            text += f"  rate {rate:.4g}"
         if self._terminal:
-            sys.stderr.write(f"\r\x1b[2K{text}")
+            # A line that is broken could not be drawn anew.
+            sys.stderr.write(f"\r\x1b[2K{text[: shutil.get_terminal_size().columns - 1]}")
         else:
             sys.stderr.write(f"{text}\n")
         sys.stderr.flush()

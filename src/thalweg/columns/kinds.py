@@ -43,6 +43,10 @@ class Column(ABC):
     def encode(self, parsed: Any, out: Floats, *, learn: bool) -> None:
         """Write the features of each row; with ``learn`` remember what was seen."""
 
+    def done(self) -> str:
+        """What is done to it, by what is known of it by now."""
+        return self.treatment
+
     def named_features(self) -> tuple[str, ...]:
         """The features, by what is known of them by now."""
         return self.features
@@ -134,6 +138,14 @@ class CategoryColumn(Column):
         out[:] = 0.0
         known = np.flatnonzero(slot >= 0)
         out[known, slot[known]] = 1.0
+
+    def done(self) -> str:
+        """With the number of categories that were seen, once some were."""
+        seen = len(self.categories)
+        if not seen or seen == self.room:
+            return self.treatment
+        named = "its one category" if seen == 1 else f"each of its {seen} categories"
+        return f"one feature for {named}, {self.room - seen} for further ones that may come, one for all others"
 
     def named_features(self) -> tuple[str, ...]:
         """Each category by its name, once it was seen."""

@@ -44,7 +44,7 @@ class Plan:
         """Name, kind and treatment of every column, in the table's order."""
         by_name = {column.name: column for column in self.columns}
         return [
-            (name, by_name[name].kind, by_name[name].treatment) if name in by_name else (name, "–", self.left_out[name])
+            (name, by_name[name].kind, by_name[name].done()) if name in by_name else (name, "–", self.left_out[name])
             for name in self.names
         ]
 

@@ -205,7 +205,8 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
             *(f"  {weights[i]:.3f}  {names[i]}" for i in np.argsort(-weights, kind="stable")),
         ]
         if self._has_bank():
-            lines.append(f"The bank remembers about {self.effective_rows_:,.0f} rows:")
+            remembered = f"{self.effective_rows_:,.0f}"
+            lines.append(f"The bank remembers about {remembered} row{'' if remembered == '1' else 's'}:")
             for label, rows in zip(self.classes_.tolist(), self.class_effective_rows_, strict=True):
                 lines.append(f"  {rows:10,.1f}  of class {label!r}")
         else:

@@ -92,6 +92,8 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
     effective_rows_ : float
         How many rows the model remembers: 1 / (share of the last row). Over time, about 1 / the rates that
         ``predict_then_learn(…, with_rate=True)`` gives.
+    class_effective_rows_ : ndarray of shape (classes,)
+        The same by class, with soft counts; hard ones do not fade, so they do not tell.
     counts_, priors_ : ndarray of shape (classes,)
         Rows per class (soft: their remaining weight), and the priors in use. These and the following exist for a
         single rate, not for "auto".
@@ -194,14 +196,24 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
     @property
     def effective_rows_(self) -> float:
         """How many rows the model remembers: 1 / (share of the last row)."""
-        if self._is_bank:
-            core = self._learned_core()
-            return float(remembered_rows(core.state(), core.shares()).sum())
+        if self.counts == "soft":
+            return float(self.class_effective_rows_.sum())
         rate = self.rate_
         total = self._state("total").item()
         if self._state("warm_left").item() > 0:
             return float(total)
-        return float(total / rate) if self.counts == "soft" else float(((1.0 - rate) * (total - 1.0) + rate) / rate)
+        return float(((1.0 - rate) * (total - 1.0) + rate) / rate)
+
+    @property
+    def class_effective_rows_(self) -> Floats:
+        """How many rows of each class the model remembers."""
+        if self.counts != "soft":
+            raise AttributeError("hard counts do not fade: how many rows of each class are remembered is not known")
+        if self._is_bank:
+            core = self._learned_core()
+            return remembered_rows(core.state(), core.shares())
+        warm = self._state("warm_left").item() > 0
+        return self.counts_ / (1.0 if warm else self.rate_)
 
     @property
     def rates_(self) -> Floats:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def draw(
     rows: NDArray[np.int64],
     errors: Mapping[str, NDArray[np.float64]],
-    rate: NDArray[np.float64] | None,
+    rate: tuple[NDArray[np.int64], NDArray[np.float64]] | None,
     *,
     title: str,
     window: int,
@@ -31,8 +31,8 @@ def draw(
         How many rows had been seen at each point of the curves.
     errors : mapping of name to array
         Windowed error of each classifier, the learner of interest first.
-    rate : array or None
-        The learner's rate at the same points; without it the lower panel is left out.
+    rate : pair of arrays, or None
+        Rows at which the learner was looked at, and its rate there; without it the lower panel is left out.
     title : str
         What was run.
     window : int
@@ -56,9 +56,9 @@ def draw(
         style.share_from_zero(above, max(float(np.max(error)) for error in errors.values()))
         if rate is not None:
             below = axes_column[1]
-            below.plot(rows, rate, color=style.look_of(next(iter(errors)), style.MAIN).colour)
+            below.plot(*rate, color=style.look_of(next(iter(errors)), style.MAIN).colour)
             below.set_ylabel("learning rate\n(no unit)")
-            below.set_ylim(0.0, 1.05 * max(1.0, float(np.max(rate))))
+            below.set_ylim(0.0, 1.05 * max(1.0, float(np.nanmax(rate[1]))))
         for axes in axes_column:
             style.mark_changes(axes, changes)
         axes_column[-1].set_xlabel("rows seen")

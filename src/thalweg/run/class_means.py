@@ -91,28 +91,23 @@ class MeanWatch:
 
 
 def means_as_series(
-    rows: Sequence[int], traces: Sequence[dict[str, Any]], features: Sequence[str], ahead: int | None
+    looks: Sequence[dict[str, Any]], features: Sequence[str], ahead: int | None
 ) -> dict[str, Any] | None:
-    """What was seen at the points of a curve, as columns; None where nothing was.
+    """What was seen, as columns; None where nothing was.
 
     Parameters
     ----------
-    rows : sequence of int
-        The points. Of several that show one look at the model, only the last is taken, which was nearest to it.
-    traces : sequence of dict
-        What `MeanWatch.look` gave at each of them.
+    looks : sequence of dict
+        What `MeanWatch.look` gave each time.
     features : sequence of str
         Their names.
     ahead : int or None
         How many rows ahead the forecasts look.
     """
-    taken = [at for at, trace in enumerate(traces) if at + 1 == len(traces) or traces[at + 1] != trace]
-    looks = [traces[at] for at in taken]
     means = _columns(looks, "means", len(features))
     if not means:
         return None
     return {
-        "rows": [rows[at] for at in taken],
         "features": list(features),
         "classes": means,
         "ahead": ahead,

@@ -9,10 +9,15 @@ and over millions of rows the smallest difference is significant. So
 3. a change is marked from `LEAST` on, or from a tenth of the error before it where that is more; smaller ones are added
    up, so that an error that creeps is marked, too, once it has come that far;
 4. of more than `MOST` changes the newest and the largest others are kept, and the rest is counted.
+
+ADWIN's window after a change is as short as it can be: the error in it is what gave the alarm, not what followed. So
+the errors of whole stretches are told, too: from the change before to this one, and from this one to the next. They
+come from counts of mistakes at the changes, and are exact.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -42,14 +47,15 @@ class ChangeDetector:
     []
     >>> [change["found"] for change in detector.add(rng.random(5000) < 0.4)]
     [5088]
-    >>> [(change["row"], round(change["after"], 2)) for change in detector.changes()]
-    [(4993, 0.38)]
+    >>> [change] = detector.changes()
+    >>> change["row"], round(change["before"], 2), round(change["seen"], 2), round(change["after"], 2)
+    (4993, 0.1, 0.3, 0.38)
     """
 
     def __init__(self, delta: float = 0.002) -> None:
         if not 0.0 < delta < 1.0:
             raise InvalidParameter.of("ChangeDetector", "delta", "lie in (0, 1)", delta)
-        self.rows = 0
+        self.rows = self.mistakes = 0
         #: How many changes were found but not kept.
         self.left_out = 0
         self._adwin = compiled.Adwin(delta)
@@ -57,31 +63,45 @@ class ChangeDetector:
         self._crept_from: float | None = None  # the error before the small alarms since the last change
 
     def add(self, mistakes: ArrayLike) -> list[dict[str, Any]]:
-        """Take in whether each row was a mistake, in order; the changes first seen now."""
+        """Take in whether each row was a mistake, in order; the changes first seen now, with what gave the alarm."""
         values = np.ascontiguousarray(mistakes, dtype=np.float64)
+        so_far = np.cumsum(values)
         begun = []
         for at, since, before, after in zip(*(part.tolist() for part in self._adwin.update(values)), strict=True):
             found = self.rows + at + 1
-            change = {"row": found - since + 1, "found": found, "before": before, "after": after}
+            change = {"row": found - since + 1, "found": found, "before": before, "after": after, "seen": after}
             if self._is_new(change):
-                self._keep(change)
-                begun.append(dict(change))
+                self._keep(change, self.mistakes + round(float(so_far[at]) - after * since))
+                begun.append({name: change[name] for name in ("row", "found", "before", "after")})
         self.rows += len(values)
+        self.mistakes += int(values.sum())
         return begun
 
     def changes(self) -> list[dict[str, Any]]:
-        """The changes so far: the first row after it, the row at which it was found, the errors before and after.
+        """The changes so far: the first row after it, the row at which it was found, and three errors.
 
-        Rows count from 1.
+        ``before`` is since the change before this one, or the beginning; ``after`` until the next one, or now; ``seen``
+        from the change to where it was found. Changes that were not kept count as changes here. Rows count from 1.
         """
-        return [dict(change) for change in self._changes]
+        now = [self.rows + 1, self.mistakes]
+        return [
+            {
+                "row": change["row"],
+                "found": change["found"],
+                "before": _error(change["marks"][0], change["marks"][1]),
+                "seen": change["seen"],
+                "after": _error(change["marks"][1], (*change["marks"], now)[2]),
+            }
+            for change in self._changes
+        ]
 
     def state(self) -> dict[str, Any]:
         """All of it, as JSON holds it."""
         return {
             "rows": self.rows,
+            "mistakes": self.mistakes,
             "left_out": self.left_out,
-            "changes": self.changes(),
+            "changes": self._changes,
             "crept_from": self._crept_from,
             "adwin": {name: array.tolist() for name, array in self._adwin.state().items()},
         }
@@ -96,7 +116,7 @@ class ChangeDetector:
                 "sums": np.array(window["sums"], dtype=np.float64).reshape(-1, 2),
             }
         )
-        self.rows, self.left_out = int(state["rows"]), int(state["left_out"])
+        self.rows, self.mistakes, self.left_out = int(state["rows"]), int(state["mistakes"]), int(state["left_out"])
         self._changes = [dict(change) for change in state["changes"]]
         self._crept_from = state["crept_from"]
 
@@ -117,10 +137,22 @@ class ChangeDetector:
         self._crept_from = change["before"]
         return bool(abs(after - change["before"]) >= max(LEAST, LEAST_SHARE * change["before"]))
 
-    def _keep(self, change: dict[str, Any]) -> None:
+    def _keep(self, change: dict[str, Any], mistakes: int) -> None:
+        """Mark a change before whose row there were so many mistakes; it ends the stretch after the last one."""
+        mark = [change["row"], mistakes]
+        begin = [1, 0]
+        if self._changes:
+            begin = self._changes[-1]["marks"][1]
+            self._changes[-1]["marks"].append(mark)
+        change["marks"] = [begin, mark]
         if len(self._changes) == MOST:
             sizes = [abs(each["after"] - each["before"]) for each in self._changes]
             del self._changes[sizes.index(min(sizes))]
             self.left_out += 1
         self._changes.append(change)
         self._crept_from = None
+
+
+def _error(begin: Sequence[int], end: Sequence[int]) -> float:
+    """The share of mistakes between two marks, each a row and the mistakes before it."""
+    return (end[1] - begin[1]) / (end[0] - begin[0])

@@ -28,16 +28,17 @@ from thalweg.learners.majority import MajorityClass
 from thalweg.learners.no_change import NoChange
 from thalweg.run import checkpoint
 from thalweg.run.ahead import one_ahead
-from thalweg.run.class_means import MeanWatch
+from thalweg.run.confidence import confidences
+from thalweg.run.course import Course
 from thalweg.run.drift import ChangeDetector
 from thalweg.run.models import make_model
-from thalweg.run.names import Codes, Names
+from thalweg.run.names import Names
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
-from thalweg.run.schedule import Schedule, Waiting, Work
+from thalweg.run.progress import Progress
+from thalweg.run.schedule import Schedule, Waiting, Work, rows_of
 from thalweg.run.scoreboard import Scoreboard
 from thalweg.run.stopping import Stopped, Stopping
-from thalweg.run.traces import trace_of
 from thalweg.sources import Chunk, chunks, open_source
 from thalweg.store import dumps, loads
 
@@ -54,8 +55,8 @@ class Moment:
 
     rows: int
     board: Scoreboard
-    rate: float | None
-    #: Share of the source that was read, where it is known.
+    model: Any
+    #: Share of the source's rows that are done, where it can be told.
     share: float | None
 
 
@@ -74,9 +75,10 @@ class Run:
         self.schedule = Schedule(delay=options.delay, timed=options.label_time is not None)
         self.board = Scoreboard()
         self.detector = ChangeDetector()
-        self.watch = MeanWatch()
+        self.course = Course()
         self.encoder: Encoder | None = None
-        self.chunks_done = 0
+        self.progress = Progress(lambda: self.source.share, options.limit)
+        self.chunks_done = self.taken = 0
         self.read = self.answered = self.learned = self.unlabelled = self.skipped = 0
         self.complaints: list[str] = []
         #: Spent on checkpoints so far, since this process began.
@@ -104,7 +106,7 @@ class Run:
                 with stopping.unbroken():
                     self._take(chunk)
                     self.chunks_done += 1
-                    tell(Moment(self.answered, self.board, self.board.seen.get("rate"), self.source.share))
+                    tell(Moment(self.answered, self.board, self.model, self.progress.share(self.taken)))
                     if time.monotonic() >= due and self.predictions is not None:
                         took = self._checkpoint()
                         pause = max(_EVERY_SECONDS, _TIMES_ITS_COST * took)
@@ -124,19 +126,18 @@ class Run:
     def _chunks(self) -> Iterator[Chunk]:
         """Chunks of the source; the first is the head that settles the columns."""
         limit, chunk_size = self.options.limit, self.options.chunk
-        given = 0
 
         def size(done: int) -> int:
             wanted = chunk_size or _growing_chunk(done)
             return wanted if limit is None else min(wanted, limit - done)
 
         head = HEAD_ROWS if limit is None else min(HEAD_ROWS, limit)
-        blocks = self.source.blocks()
+        blocks = self.progress.watch(self.source.blocks())
         # A pipe is not read ahead: nobody knows when it gives more, and a run that is done must not wait for it.
         for chunk in chunks(blocks if self.source.is_pipe else one_ahead(blocks), size, head=head):
+            self.taken += len(chunk)
             yield chunk
-            given += len(chunk)
-            if given == limit:
+            if self.taken == limit:
                 return
 
     def _take(self, chunk: Chunk) -> None:
@@ -158,7 +159,7 @@ class Run:
         number = np.arange(self.answered + 1, self.answered + len(labels) + 1)
         self._complain(encoded.bad)
         if self.answered == 0:
-            self.watch.choose(encoded.X, np.where(has_label, labels, ""))
+            self.course.watch.choose(encoded.X, np.where(has_label, labels, ""))
         self.answered += len(labels)
         self.unlabelled += int((~has_label).sum())
         work = self.schedule.plan(encoded.X, labels, has_label, number, now, label_time)
@@ -212,22 +213,46 @@ class Run:
 
     def _answer(self, work: Work) -> dict[str, NDArray[Any]]:
         """What each row in hand was answered, now or before, and what scoring needs of it."""
-        given, proba = self.model.follow(work.X, self.names.words(work.labels), work.order, with_proba=True)
-        answered: dict[str, NDArray[Any]] = {"model": self.names.of_answers(given.astype(np.str_, copy=False))}
-        nothing = np.zeros((len(work.X), 1))
+        rows = len(work.X)
+        answered: dict[str, NDArray[Any]] = {"model": np.zeros(rows, dtype=np.int64)}
+        if hasattr(self.model, "predict_proba"):
+            answered |= {name: np.full(rows, np.nan) for name in ("of_truth", "of_answer", "squared")}
+        words = self.names.words(work.labels)
+        answering = np.flatnonzero(work.order >= 0)
+        before_these = self.answered - len(answering)
+        begin = 0
+        for at in self.course.due(before_these, len(answering)).tolist():
+            self._follow(work, words, slice(begin, answering[at]), answered)
+            begin = answering[at]
+            self.course.look(self.model, before_these + at, self.learned + int((work.order[:begin] < 0).sum()))
+        self._follow(work, words, slice(begin, None), answered)
+        nothing = np.zeros((rows, 1))
         for name, baseline in self.baselines.items():
             answered[name] = baseline.follow(nothing, work.labels, work.order)[0]
-        if hasattr(self.model, "predict_proba"):
-            column = self.names.places_among([str(label) for label in getattr(self.model, "classes_", ())])
-            answered |= _confidences(proba, column, work.labels, answered["model"])
         before = self.schedule.waiting
         if before is not None and len(before):
             for name, values in before.answered.items():
                 answered[name] = np.concatenate([values, answered[name][work.carried :]])
         return answered
 
+    def _follow(self, work: Work, words: NDArray[np.str_], part: slice, answered: dict[str, NDArray[Any]]) -> None:
+        """Some steps of the order: what the model answers, and how sure it is."""
+        steps = work.order[part]
+        if len(steps) == 0:
+            return
+        answers = steps >= 0
+        rows, places = rows_of(np.where(answers, steps, ~steps), len(work.X))
+        order = np.where(answers, places, ~places)
+        given, proba = self.model.follow(work.X[rows], words[rows], order, with_proba=True)
+        asked, among = steps[answers], places[answers]
+        answered["model"][asked] = self.names.of_answers(given[among].astype(np.str_, copy=False))
+        if "of_answer" in answered:
+            column = self.names.places_among([str(label) for label in getattr(self.model, "classes_", ())])
+            proba = None if proba is None else proba[among]
+            for name, values in confidences(proba, column, work.labels[asked], answered["model"][asked]).items():
+                answered[name][asked] = values
+
     def _score(self, work: Work, answered: dict[str, NDArray[Any]]) -> None:
-        self.board.seen = trace_of(self.model) | self.watch.look(self.model)
         rows = work.learned
         self.learned += len(rows)
         mistakes = self.board.add(
@@ -264,7 +289,7 @@ class Run:
             "names": self.names.known,
             "board": self.board.state(),
             "detector": self.detector.state(),
-            "watch": self.watch.state(),
+            "course": self.course.state(),
             "clock": self.schedule.clock,
             "predictions": self.predictions.synced(),
         }
@@ -296,7 +321,7 @@ class Run:
         self.names = Names(plain["names"])
         self.board.restore(plain["board"])
         self.detector.restore(plain["detector"])
-        self.watch.restore(plain["watch"])
+        self.course.restore(plain["course"])
         self.schedule.clock = int(plain["clock"])
         if "X" in arrays:
             answered = {name[9:]: values for name, values in arrays.items() if name.startswith("answered ")}
@@ -360,25 +385,3 @@ def _growing_chunk(rows: int) -> int:
 
 #: The time of a label that never comes.
 _NEVER = np.iinfo(np.int64).max
-
-
-def _confidences(
-    proba: NDArray[np.float64] | None, column: Codes, truth: Codes, answers: Codes
-) -> dict[str, NDArray[np.float64]]:
-    """The probability of the truth and of the answer, and the squared distance from the truth.
-
-    NaN before the first label, when there is no class to have a probability.
-    """
-    if proba is None:
-        nothing = np.full(len(truth), np.nan)
-        return {"of_truth": nothing, "of_answer": nothing, "squared": nothing}
-    table = np.nan_to_num(proba)
-    rows = np.arange(len(truth))
-    # A truth or an answer that is no class yet has its probability in a further column of zeros.
-    table = np.concatenate([table, np.zeros((len(table), 1))], axis=1)
-    of_truth = np.where(answers == 0, np.nan, table[rows, column[truth]])
-    return {
-        "of_truth": of_truth,
-        "of_answer": np.where(answers == 0, np.nan, table[rows, column[answers]]),
-        "squared": np.square(table).sum(axis=1) - 2 * of_truth + 1.0,
-    }

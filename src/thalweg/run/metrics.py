@@ -8,10 +8,8 @@ import numpy as np
 
 from thalweg import __version__
 from thalweg.report.page.content import SCHEMA
-from thalweg.run.class_means import means_as_series
 from thalweg.run.learning import Run
 from thalweg.run.models import MODELS
-from thalweg.run.traces import as_series
 from thalweg.store import plain_parameters
 
 
@@ -22,9 +20,7 @@ def metrics_of(run: Run) -> dict[str, Any]:
     counts = board.confusion[0]
     order = sorted(np.flatnonzero(counts.any(axis=1)).tolist(), key=["", *run.names.known].__getitem__)
     names = run.encoder.feature_names()
-    watched = [names[at] for at in run.watch.features]
-    curve = board.curve()
-    means = means_as_series(curve["rows"], board.traces, watched, getattr(run.model, "horizon", None))
+    watched = [names[at] for at in run.course.watch.features]
     return {
         "schema": SCHEMA,
         "run": {
@@ -46,10 +42,12 @@ def metrics_of(run: Run) -> dict[str, Any]:
         },
         "verdict": {name: blocks.interval() for name, blocks in board.blocks.items()},
         "scores": {name: board.score(name) for name in ("model", "no_change", "majority")},
-        "curve": curve | as_series(board.traces) | {"means": means},
+        "curve": board.curve(),
+        "course": run.course.series(run.model, run.learned, watched, getattr(run.model, "horizon", None)),
         "confusion": {
             "classes": [run.names.known[i - 1] for i in order],
             "counts": [[int(counts[i, j]) for j in order] for i in order],
+            "unanswered": int(counts[:, 0].sum()),
         },
         "calibration": board.calibration(),
         "changes": run.detector.changes(),

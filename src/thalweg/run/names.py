@@ -21,7 +21,7 @@ class Names:
 
     >>> names = Names()
     >>> names.numbers(["up", "down"], np.array([1, 0, -1, 1])).tolist()
-    [1, 2, 0, 1]
+    [2, 1, 0, 2]
     >>> names.words(np.array([2, 0])).tolist()
     ['down', '']
     """

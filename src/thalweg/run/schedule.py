@@ -142,3 +142,19 @@ def _at_once(X: Floats, labels: NDArray[np.int64], has_label: NDArray[np.bool_],
     wanted = np.stack([np.ones(len(X), dtype=np.bool_), has_label], axis=1)
     none = np.empty(0, dtype=np.int64)
     return Work(X, labels, steps[wanted], 0, rows[has_label], none, number, number)
+
+
+def rows_of(places: NDArray[np.int64], rows: int) -> tuple[slice | NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct rows among these places, rising, and where in them each place is.
+
+    >>> rows_of(np.array([2, 2, 3]), 5)
+    (slice(2, 4, None), array([0, 0, 1]))
+    >>> rows_of(np.array([3, 0, 3]), 5)
+    (array([0, 3]), array([1, 0, 1]))
+    """
+    first, last = int(places.min()), int(places.max())
+    used = np.zeros(rows, dtype=np.bool_)
+    used[places] = True
+    if used[first : last + 1].all():
+        return slice(first, last + 1), places - first
+    return np.flatnonzero(used), np.cumsum(used)[places] - 1

@@ -42,9 +42,6 @@ class Scoreboard:
         self.bins = np.zeros((3, _BINS))  # rows, sum of confidence, right answers
         self.every = 1
         self.points: list[list[float]] = []
-        #: What the model looked like at each point; `seen` is what it looks like now.
-        self.traces: list[dict[str, Any]] = []
-        self.seen: dict[str, Any] = {}
         self.blocks = {name: BlockMeans() for name in ANSWERERS[1:]}
         self._last = np.zeros((3, 0), dtype=np.bool_)  # mistakes of the last WINDOW rows
         self._faded = np.zeros(4)  # sums of faded mistakes, and of the weights
@@ -105,9 +102,8 @@ class Scoreboard:
             self.points.append(
                 [float(self.rows + hit + 1), *recent.tolist(), *(faded[:3, hit] / faded[3, hit]).tolist()]
             )
-            self.traces.append(self.seen)
             if len(self.points) > MOST_POINTS:
-                self.points, self.traces = self.points[1::2], self.traces[1::2]
+                self.points = self.points[1::2]
                 self.every *= 2
         self._last = together[:, -WINDOW:]
 
@@ -169,7 +165,6 @@ class Scoreboard:
             "bins": self.bins.tolist(),
             "every": self.every,
             "points": self.points,
-            "traces": self.traces,
             "blocks": {name: blocks.state() for name, blocks in self.blocks.items()},
             "last": self._last.astype(int).tolist(),
             "faded": self._faded.tolist(),
@@ -182,7 +177,6 @@ class Scoreboard:
         self.confusion = np.array(state["confusion"], dtype=np.int64)
         self.surprise, self.squared = float(state["surprise"]), float(state["squared"])
         self.with_proba, self.every = int(state["with_proba"]), int(state["every"])
-        self.traces = list(state["traces"])
         self.bins, self.points = np.array(state["bins"]), [list(point) for point in state["points"]]
         for name, blocks in state["blocks"].items():
             self.blocks[name].restore(blocks)

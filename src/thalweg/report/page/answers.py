@@ -5,7 +5,7 @@ from __future__ import annotations
 from thalweg.report.page.content import Metrics
 from thalweg.report.page.frames import figure, section
 from thalweg.report.page.markup import Markup, table, tag
-from thalweg.report.page.numbers import UNKNOWN, count, percent
+from thalweg.report.page.numbers import UNKNOWN, count, counted, percent
 
 #: Classes of the confusion matrix that leave room for a chart beside it, and that have a line of their own.
 _BESIDE = 4
@@ -33,17 +33,21 @@ def _confusion(metrics: Metrics) -> Markup:
                 tag("small", count(number)),
                 class_="right" if at == place else "wrong",
                 style=f"--shade:{_DEEPEST * number / max(total, 1):.1f}%",
-                title=f"{count(number)} of {count(total)} rows of {truth} were answered {classes[place]}",
+                title=f"{count(number)} of {counted(total, 'row')} of {truth} answered {classes[place]}",
             )
             for place, number in enumerate(line)
         ]
         lines.append(tag("tr", _label(truth, "row"), *cells))
+    note = "Of the rows of each class, the share that was given each answer, and their number."
+    if unanswered := metrics["confusion"]["unanswered"]:
+        came = f"{counted(unanswered, 'row')} came before any label, and had no answer"
+        note += f" {came}: counted as wrong, but not here."
     head = tag("tr", tag("td", "truth ↓ answer →", class_="corner"), *(_label(name, "col") for name in classes))
     matrix = tag("table", tag("caption", "Confusion matrix", class_="unseen"), tag("thead", head), tag("tbody", *lines))
     return tag(
         "div",
         tag("h3", "Confusion"),
-        tag("p", "Of the rows of each class, the share that was given each answer, and their number.", class_="note"),
+        tag("p", note, class_="note"),
         tag("div", matrix, class_="scroll confusion", tabindex="0", role="region", aria_label="Confusion matrix"),
     )
 

@@ -1,9 +1,8 @@
 """What a page is made of: the content of ``metrics.json``, written by a run and read by everything that shows one.
 
 The file is strict JSON: what is not known (a kappa of one class, a bin without rows) is null, never NaN. Nothing in it
-depends on the clock. Labels are strings, as they stand in the source. All row numbers count the rows answered so far,
-from 1, so that points of a curve and moments of change share one axis; with late labels a point is taken when the
-labels are there, not when the answers were given.
+depends on the clock. Labels are strings, as they stand in the source. Curves, looks at the model and moments of change
+share one axis: it counts the rows whose label has come, from 1, in the order in which the labels came.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 #: Raised when a page of this version could no longer be made from an older file.
-SCHEMA = 1
+SCHEMA = 2
 
 Answerer = Literal["model", "no_change", "majority"]
 Known = float | None
@@ -91,7 +90,6 @@ class Errors(TypedDict):
 class Means(TypedDict):
     """Where the class means went, for some of the features."""
 
-    rows: list[int]  # those of the points at which the model was looked at
     features: list[str]
     classes: dict[str, list[Series]]  # by label: for each feature, a value for each point
     ahead: NotRequired[int | None]  # how many rows ahead each forecast looked
@@ -106,8 +104,14 @@ class Curve(TypedDict):
     error: Errors
     fade: float  # by what the weight of a row shrinks with each later one
     fading: Errors
+
+
+class Course(TypedDict):
+    """Looks at the model while it learned; all series have a value for each look."""
+
+    rows: list[int]  # rows the model had learned at each look, rising
     rate: Series | None
-    effective_rows: dict[str, Series] | None  # by label
+    effective_rows: dict[str, Series] | None  # by label, or one line of all rows
     weights: dict[str, Series] | None  # by member, summing to 1
     means: NotRequired[Means | None]
 
@@ -117,6 +121,7 @@ class Confusion(TypedDict):
 
     classes: list[str]
     counts: list[list[int]]
+    unanswered: int  # rows that came before any label: they have no answer, and are not among the counts
 
 
 class Calibration(TypedDict):
@@ -131,9 +136,11 @@ class Calibration(TypedDict):
 class Change(TypedDict):
     """A moment at which the error changed."""
 
-    row: int
-    before: Known  # error on either side, as the detector saw it
-    after: Known
+    row: int  # the first after it
+    found: int  # the row at which it was seen
+    before: Known  # the error since the change before, or the beginning
+    seen: Known  # from the change to the row at which it was seen
+    after: Known  # until the next change, or the end
 
 
 class Model(TypedDict):
@@ -156,6 +163,7 @@ class Metrics(TypedDict):
     verdict: Verdict
     scores: Scores
     curve: Curve
+    course: Course
     confusion: Confusion
     calibration: Calibration | None  # null without probabilities
     changes: list[Change]

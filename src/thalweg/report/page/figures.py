@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from thalweg.report import calibration, class_memory, confusion_matrix, mean_paths, member_weights, over_time, style
 from thalweg.report.page.answers import merged_confusion
 from thalweg.report.page.content import Metrics, Series, as_metrics
-from thalweg.report.page.series import MOST_CLASSES, frequent_classes, members
+from thalweg.report.page.series import members, remembered
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,7 +43,7 @@ def figures(metrics: Mapping[str, Any], folder: Path) -> list[Path]:
 
 
 def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
-    curve = metrics["curve"]
+    curve, course = metrics["curve"], metrics["course"]
     what = style.label(f"{metrics['model']['title']} on {metrics['run']['source']}", 60)
     changes = [float(change["row"]) for change in metrics["changes"]]
     rows = np.array(curve["rows"], dtype=np.int64)
@@ -53,25 +53,26 @@ def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
             "No change": _array(curve["error"]["no_change"]),
             "Majority class": _array(curve["error"]["majority"]),
         }
-        rate = None if curve["rate"] is None else _array(curve["rate"])
-        yield "error", over_time.draw(rows, errors, rate, title=what, window=curve["window"], changes=changes)
-        if curve["effective_rows"]:
-            shown = frequent_classes(metrics, MOST_CLASSES)
-            memory = {name: _array(values) for name, values in curve["effective_rows"].items() if name in shown}
-            yield "memory", class_memory.draw(rows, memory, title=f"{what}: memory of each class", changes=changes)
+        looks = np.array(course["rows"], dtype=np.int64)
+        rate = None if course["rate"] is None else (looks, _array(course["rate"]))
+        window = min(curve["window"], metrics["rows"]["scored"])
+        yield "error", over_time.draw(rows, errors, rate, title=what, window=window, changes=changes)
+        if course["effective_rows"]:
+            by_class, remembered_rows = remembered(metrics)
+            memory = {name: _array(values) for name, values in remembered_rows.items()}
+            title = f"{what}: memory{' of each class' if by_class else ''}"
+            yield "memory", class_memory.draw(looks, memory, title=title, changes=changes)
         committee = members(metrics)
         if committee is not None:
             smoothed = {style.label(line.name): _array(line.values) for line in committee.views[0].lines}
-            at = np.array(committee.rows, dtype=np.int64)
-            yield "members", member_weights.draw(at, smoothed, title=f"{what}: whose voice counts", changes=changes)
-        means = curve.get("means")
+            yield "members", member_weights.draw(looks, smoothed, title=f"{what}: whose voice counts", changes=changes)
+        means = course.get("means")
         if means:
-            at = np.array(means["rows"], dtype=np.int64)
             forecast = means.get("forecast")
             yield (
                 "means",
                 mean_paths.draw(
-                    at,
+                    looks,
                     means["features"],
                     _paths(means["classes"]),
                     _paths(forecast) if forecast else None,

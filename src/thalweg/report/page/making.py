@@ -7,8 +7,11 @@ from typing import Any
 from thalweg.report.page.content import Metrics
 from thalweg.report.page.frames import folded, section
 from thalweg.report.page.markup import Markup, table, tag
-from thalweg.report.page.numbers import count
+from thalweg.report.page.numbers import count, counted
 from thalweg.report.page.parameters import in_words
+
+#: Columns that are shown without being asked for.
+_MOST_COLUMNS = 40
 
 
 def rows(metrics: Metrics) -> Markup:
@@ -36,23 +39,28 @@ def _lateness(options: dict[str, Any]) -> str:
     if options.get("label_time"):
         return f"labels came at the time in column {options['label_time']}"
     if options.get("delay"):
-        return f"labels came {count(int(options['delay']))} rows late"
+        return f"labels came {counted(int(options['delay']), 'row')} late"
     return "labels came at once"
 
 
 def columns(metrics: Metrics) -> Markup:
     """What was done to each column."""
+    told = table(("column", "kind", "what was done"), metrics["columns"], caption="Columns")
+    many = len(metrics["columns"]) > _MOST_COLUMNS
     return section(
-        "columns", "Columns", table(("column", "kind", "what was done"), metrics["columns"], caption="Columns")
+        "columns", "Columns", folded(f"All {count(len(metrics['columns']))} columns", told) if many else told
     )
 
 
 def model(metrics: Metrics) -> Markup:
     """What learned, with which parameters."""
     learned = metrics["model"]
-    about = tag(
-        "p", tag("b", learned["title"]), f": {learned['about'].rstrip('.')}; {count(learned['features'])} features."
+    used = sum(kind != "–" for _, kind, _ in metrics["columns"])
+    features = (
+        f"{counted(used, 'column')} {'gives' if used == 1 else 'give'} {counted(learned['features'], 'feature')}, the "
+        "last of which tells that a value is missing where there were no gaps at first."
     )
+    about = tag("p", tag("b", learned["title"]), f": {learned['about'].rstrip('.')}. {features}")
     parts = [about]
     if learned["parameters"]:
         parts.append(_options("parameter", learned["parameters"], "Parameters of the model"))

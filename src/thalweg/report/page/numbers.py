@@ -17,6 +17,15 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
+def counted(number: int, thing: str) -> str:
+    """So many of a thing, whose name takes an s.
+
+    >>> counted(1, "row"), counted(45312, "row")
+    ('1 row', '45,312 rows')
+    """
+    return f"{count(number)} {thing}{'' if number == 1 else 's'}"
+
+
 def percent(share: Known) -> str:
     r"""A share, as one speaks of it; small ones keep two digits.
 

@@ -65,7 +65,10 @@ def _chart_data(metrics: Metrics) -> dict[str, Any]:
         ]
     return {
         "changes": [
-            {"row": change["row"], "text": f"error {percent(change['before'])} → {percent(change['after'])}"}
+            {
+                "row": change["row"],
+                "text": f"error {' → '.join(percent(change[when]) for when in ('before', 'seen', 'after'))}",
+            }
             for change in metrics["changes"]
         ],
         "charts": [chart.data() for chart in (*charts(metrics), *mean_charts(metrics))],

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from thalweg.report.page.content import Errors, Known, Means, Metrics, Series
 from thalweg.report.page.numbers import count, rounded
 
 Unit = Literal["share", "rows", "number"]
-_Value = TypeVar("_Value", int, Known)
 
 #: More lines than this cannot be told apart.
 MOST_CLASSES = 8
 MOST_MEMBERS = 15
-#: Points of a small chart, and of one with many curves.
-_SMALL_POINTS = 140
-_MEMBER_POINTS = 300
 #: Points that a committee's shares are averaged over, as a part of all.
 _SMOOTHED = 1 / 60
 #: How many colours the page has beside those of the model and the baselines.
@@ -90,11 +86,15 @@ def charts(metrics: Metrics) -> list[Chart]:
 
 def _error(metrics: Metrics) -> Chart:
     curve = metrics["curve"]
+    window = curve["window"]
+    short = metrics["rows"]["scored"] <= window
     views = (
-        View(f"last {count(curve['window'])} rows", _three(metrics, curve["error"])),
+        View("all rows so far" if short else f"last {count(window)} rows", _three(metrics, curve["error"])),
         View(f"fading, {curve['fade']:g} a row", _three(metrics, curve["fading"])),
     )
     caption = "The share of wrong answers, each given before its label was learned."
+    if not short:
+        caption += f" Up to row {count(window)}, of all rows so far."
     return Chart("error", "Error over time", caption, "share", curve["rows"], views)
 
 
@@ -107,35 +107,39 @@ def _three(metrics: Metrics, errors: Errors) -> tuple[Line, ...]:
 
 
 def _rate(metrics: Metrics) -> Chart | None:
-    curve = metrics["curve"]
-    if curve["rate"] is None:
+    course = metrics["course"]
+    if course["rate"] is None:
         return None
-    lines = (Line("learning rate", curve["rate"], "model"),)
+    lines = (Line("learning rate", course["rate"], "model"),)
     caption = "How eagerly the model learned. It has no unit."
-    return Chart("rate", "Learning rate", caption, "number", curve["rows"], (View("", lines),))
+    return Chart("rate", "Learning rate", caption, "number", course["rows"], (View("", lines),))
 
 
 def _memory(metrics: Metrics) -> Chart | None:
-    curve = metrics["curve"]
-    if not curve["effective_rows"]:
+    course = metrics["course"]
+    if not course["effective_rows"]:
         return None
-    shown = frequent_classes(metrics, MOST_CLASSES)
-    lines = tuple(
-        Line(label, values, f"c{at % COLOURS}")
-        for at, (label, values) in enumerate(
-            (label, values) for label, values in curve["effective_rows"].items() if label in shown
-        )
-    )
-    hidden = len(curve["effective_rows"]) - len(lines)
-    caption = "Effective sample size: how many rows of each class the model still remembers."
+    by_class, memory = remembered(metrics)
+    lines = tuple(Line(name, values, f"c{at % COLOURS}") for at, (name, values) in enumerate(memory.items()))
+    hidden = len(course["effective_rows"]) - len(lines)
+    caption = f"Effective sample size: how many rows{' of each class' if by_class else ''} the model still remembers."
     if hidden:
         caption += f" The {len(lines)} most frequent of {len(lines) + hidden} classes are shown."
-    return Chart("memory", "Memory of each class", caption, "rows", curve["rows"], (View("", lines),))
+    title = "Memory of each class" if by_class else "Memory"
+    return Chart("memory", title, caption, "rows", course["rows"], (View("", lines),))
+
+
+def remembered(metrics: Metrics) -> tuple[bool, dict[str, Series]]:
+    """The memory of the most frequent classes; or, of a model that does not tell it by class, of all rows."""
+    memory = metrics["course"]["effective_rows"] or {}
+    shown = frequent_classes(metrics, MOST_CLASSES)
+    of_classes = {label: values for label, values in memory.items() if label in shown}
+    return bool(of_classes), of_classes or memory
 
 
 def members(metrics: Metrics) -> Chart | None:
     """A committee's shares, smoothed and as they were, members of one family in shades of one colour."""
-    weights = metrics["curve"]["weights"]
+    weights = metrics["course"]["weights"]
     if not weights:
         return None
     by_mean = sorted(weights, key=lambda member: -sum(value or 0.0 for value in weights[member]))
@@ -151,23 +155,13 @@ def members(metrics: Metrics) -> Chart | None:
         rest = [sum(value or 0.0 for value in point) for point in zip(*others, strict=True)]
         lines.append(Line(f"{len(others)} others", list(rest), "majority"))
     caption = "The share of each member in the committee’s answer."
-    rows = metrics["curve"]["rows"]
+    rows = metrics["course"]["rows"]
     reach = round(len(rows) * _SMOOTHED)
     views = {"as they were": lines}
     if reach:
         views = {"smoothed": [replace(line, values=_smoothed(line.values, reach)) for line in lines], **views}
-    thinned = tuple(
-        View(name, tuple(replace(line, values=_thinned(line.values, _MEMBER_POINTS)) for line in each))
-        for name, each in views.items()
-    )
-    title = "Whose voice counts"
-    return Chart("members", title, caption, "share", _thinned(rows, _MEMBER_POINTS), thinned, stacked=True)
-
-
-def _thinned(values: list[_Value], most: int) -> list[_Value]:
-    """Every so many values, the last among them."""
-    every = -(-len(values) // most)
-    return values[::-every][::-1]
+    shown = tuple(View(name, tuple(each)) for name, each in views.items())
+    return Chart("members", "Whose voice counts", caption, "share", rows, shown, stacked=True)
 
 
 def _smoothed(values: Series, reach: int) -> Series:
@@ -182,23 +176,21 @@ def _smoothed(values: Series, reach: int) -> Series:
 
 def mean_charts(metrics: Metrics) -> list[Chart]:
     """One small chart for each feature whose class means were kept."""
-    means = metrics["curve"].get("means")
+    means = metrics["course"].get("means")
     if not means or not metrics["curve"]["rows"]:
         return []
     shown = [label for label in means["classes"] if label in frequent_classes(metrics, MOST_CLASSES)]
-    return [_mean(means, at, shown) for at in range(len(means["features"]))]
+    return [_mean(means, metrics["course"]["rows"], at, shown) for at in range(len(means["features"]))]
 
 
-def _mean(means: Means, feature: int, shown: list[str]) -> Chart:
+def _mean(means: Means, rows: list[int], feature: int, shown: list[str]) -> Chart:
     forecast = means.get("forecast") or {}
     lines: list[Line] = []
     for at, label in enumerate(shown):
         look = f"c{at % COLOURS}"
-        lines.append(Line(label, _thinned(means["classes"][label][feature], _SMALL_POINTS), look))
+        lines.append(Line(label, means["classes"][label][feature], look))
         if label in forecast:
-            path = _thinned(forecast[label][feature], _SMALL_POINTS)
-            lines.append(Line(f"{label}, forecast", path, look, dashed=True))
-    rows = _thinned(means["rows"], _SMALL_POINTS)
+            lines.append(Line(f"{label}, forecast", forecast[label][feature], look, dashed=True))
     view = View("", tuple(lines))
     name = means["features"][feature]
     return Chart(f"mean{feature}", name, "", "number", rows, (view,), small=True, from_zero=False)

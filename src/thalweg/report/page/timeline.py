@@ -21,12 +21,12 @@ def timeline(metrics: Metrics) -> Markup:
     if not drawn:
         return section("error", "Error over time", tag("p", "There were too few rows for a curve."))
     error, *others = drawn
-    hint = tag(
-        "p",
+    by_mouse = (
         "Drag across a chart to look closer, double-click to return. All charts move together. "
-        "With the keyboard: arrows walk along, + and − zoom, Escape returns.",
-        class_="note",
+        "With the keyboard: arrows walk along, + and − zoom, Escape returns."
     )
+    by_touch = "Slide a finger along a chart to read its points."
+    hint = tag("p", tag("span", by_mouse, class_="by-mouse"), tag("span", by_touch, class_="by-touch"), class_="note")
     return joined(
         [
             section(error.key, error.title, _figure(error), hint),
@@ -45,7 +45,12 @@ def _changes(changes: Sequence[Change], left_out: int) -> Markup:
     said = {1: "once", 2: "twice"}.get(total, f"{count(total)} times")
     marked = "the moments" if not left_out else f"the {count(len(changes))} that are the largest or the latest"
     lines = [
-        (str(at), count(change["row"]), percent(change["before"]), percent(change["after"]))
+        (
+            str(at),
+            count(change["row"]),
+            count(change["found"]),
+            *(percent(change[when]) for when in ("before", "seen", "after")),
+        )
         for at, change in enumerate(changes[:_MOST_CHANGES], start=1)
     ]
     more = len(changes) - len(lines)
@@ -53,7 +58,15 @@ def _changes(changes: Sequence[Change], left_out: int) -> Markup:
         "changes",
         title,
         tag("p", f"The error changed {said}, by the detector ADWIN. Every chart over time marks {marked}."),
-        table(("", "row", "error before", "error after"), lines, caption=title, numbers=True),
+        table(
+            ("", "row", "seen at row", "error before", "until seen", "error after"), lines, caption=title, numbers=True
+        ),
+        tag(
+            "p",
+            "Before: since the change before, or the beginning. Until seen: from the change to the row at which it was "
+            "seen. After: until the next change, or the end.",
+            class_="note",
+        ),
         *([tag("p", f"And {count(more)} more.", class_="note")] if more else []),
     )
 
@@ -62,7 +75,7 @@ def _class_means(metrics: Metrics) -> Markup:
     small = mean_charts(metrics)
     if not small:
         return Markup("")
-    means = metrics["curve"].get("means")
+    means = metrics["course"].get("means")
     text = "The mean of each class as the model held it, for the features that told the first rows’ classes apart best."
     if means and means.get("forecast"):
         ahead = means.get("ahead") or 1

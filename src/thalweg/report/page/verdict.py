@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from thalweg.report.page.content import Difference, Known, Metrics, Score
 from thalweg.report.page.markup import Markup, joined, tag
-from thalweg.report.page.numbers import count, percent, plain
-from thalweg.report.page.words import findings, fine_print, headline, interval, standing, tone
+from thalweg.report.page.numbers import percent, plain
+from thalweg.report.page.words import findings, fine_print, headline, interval, lately, standing, tone
 
 
 def verdict(metrics: Metrics) -> Markup:
@@ -72,12 +72,9 @@ def _intervals(differences: dict[str, Difference]) -> Markup:
 def scores(metrics: Metrics) -> Markup:
     """A tile for each metric, the model's number large, the baselines' small."""
     model = metrics["scores"]["model"]
-    window = metrics["curve"]["window"]
     tiles = [
         _tile("Error", percent(model["error"]), _beside(metrics, "error"), "share of wrong answers, all rows"),
-        _tile(
-            "Error lately", percent(model["recent"]), _beside(metrics, "recent"), f"of the last {count(window)} rows"
-        ),
+        _tile("Error lately", percent(model["recent"]), _beside(metrics, "recent"), f"of the {lately(metrics)}"),
         _tile("κ", plain(model["kappa"]), _beside(metrics, "kappa"), "above 0 beats guessing by class frequency"),
         _tile(
             "κ temporal",

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from thalweg.report.page.content import Difference, Metrics
-from thalweg.report.page.numbers import count, per_hundred, percent
+from thalweg.report.page.numbers import count, counted, per_hundred, percent
 
 Standing = Literal["better", "worse", "even", "unknown"]
+#: From this share of skipped rows on, the headline tells it.
+_MANY_SKIPPED = 0.05
 
 
 def standing(difference: Difference) -> Standing:
@@ -26,7 +28,25 @@ def tone(metrics: Metrics) -> Standing:
 
 
 def headline(metrics: Metrics) -> str:
-    """One sentence: the model beside no-change, and beside majority where that is the better one."""
+    """The model beside no-change, and beside majority where that is the better one; and rows skipped, if many."""
+    rows = metrics["rows"]
+    skipped = f" {_skipped(metrics)}" if rows["skipped"] >= _MANY_SKIPPED * rows["read"] > 0 else ""
+    return _compared(metrics) + skipped
+
+
+def lately(metrics: Metrics) -> str:
+    """What the latest error looks back on: in a short run, all that there is."""
+    window, scored = metrics["curve"]["window"], metrics["rows"]["scored"]
+    return f"last {count(window)} rows" if scored > window else f"all {counted(scored, 'row')}"
+
+
+def _skipped(metrics: Metrics) -> str:
+    rows = metrics["rows"]
+    were = "was" if rows["skipped"] == 1 else "were"
+    return f"{count(rows['skipped'])} of {counted(rows['read'], 'row')} {were} skipped."
+
+
+def _compared(metrics: Metrics) -> str:
     difference = metrics["verdict"]["no_change"]
     gap = difference["difference"]
     if gap is None:
@@ -51,16 +71,18 @@ def findings(metrics: Metrics) -> list[str]:
     scores, verdict = metrics["scores"], metrics["verdict"]
     if scores["model"]["error"] is None:
         return [
-            f"{metrics['model']['title']} answered {count(metrics['rows']['answered'])} rows of "
+            f"{metrics['model']['title']} answered {counted(metrics['rows']['answered'], 'row')} of "
             f"{metrics['run']['source']}; no label came for any of them."
         ]
     happened = (
         f"{metrics['model']['title']} answered each row before it learned that row’s label, and got "
-        f"{percent(scores['model']['error'])} of {count(metrics['rows']['scored'])} rows wrong. "
+        f"{percent(scores['model']['error'])} of {counted(metrics['rows']['scored'], 'row')} wrong. "
         f"Repeating the last label known at the time (no-change) would have got "
         f"{percent(scores['no_change']['error'])} wrong; always giving the most frequent label so far (majority), "
         f"{percent(scores['majority']['error'])}."
     )
+    if metrics["rows"]["skipped"]:
+        happened += f" {_skipped(metrics)}"
     compared = (
         f"In 100 rows it made {_gap(verdict['no_change'], ' mistakes', 'no-change')}, "
         f"and {_gap(verdict['majority'], '', 'majority')}."
@@ -75,7 +97,7 @@ def fine_print(metrics: Metrics) -> str:
         return ""
     return (
         f"Mistakes of neighbouring rows go together, so the intervals come from the means of "
-        f"{count(difference['blocks'])} blocks of {count(difference['block_rows'])} rows, not from single rows."
+        f"{count(difference['blocks'])} blocks of {counted(difference['block_rows'], 'row')}, not from single rows."
     )
 
 

@@ -27,14 +27,17 @@
   const font = (size) => `${size}px ${getComputedStyle(document.body).fontFamily}`;
 
   // ---- zoom, the same in all
-  const fullRange = (plot) => [plot.data[0][0], plot.data[0][plot.data[0].length - 1]];
+  // The error and the looks at the model have points of their own; all charts reach from the first to the last of any.
+  const ends = data.charts.flatMap(({ rows }) => [rows[0], rows[rows.length - 1]]);
+  const full = [Math.min(...ends), Math.max(...ends)];
+  const ownRange = (plot) => [plot.data[0][0], plot.data[0][plot.data[0].length - 1]];
   const same = (a, b) => a === b || (a && b && a[0] === b[0] && a[1] === b[1]);
   const setZoom = (wanted) => {
     if (same(zoom, wanted)) return;
     zoom = wanted;
     for (const { figure, plot, overTime } of drawn) {
       if (!overTime) continue;
-      const [min, max] = wanted || fullRange(plot);
+      const [min, max] = wanted || full;
       plot.setScale("x", { min, max });
       figure.querySelector("[data-reset]").hidden = !wanted;
     }
@@ -42,7 +45,9 @@
   const scaled = (plot, key) => {
     if (key !== "x") return;
     const { min, max } = plot.scales.x;
-    setZoom(same([min, max], fullRange(plot)) ? null : [min, max]);
+    const all = same([min, max], full) || same([min, max], ownRange(plot));
+    setZoom(all ? null : [min, max]);
+    if (all && !same([min, max], full)) plot.setScale("x", { min: full[0], max: full[1] });
   };
 
   // ---- moments of change: a line each, numbered while there is room, with a tip near the cursor
@@ -239,7 +244,7 @@
     };
     const { min, max } = plot.scales.x;
     const widen = (factor) => {
-      const [first, last] = fullRange(plot);
+      const [first, last] = full;
       const half = ((max - min) / 2) * factor;
       const wanted = [Math.max(first, x[at] - half), Math.min(last, x[at] + half)];
       setZoom(same(wanted, [first, last]) ? null : wanted);

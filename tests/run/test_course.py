@@ -1,0 +1,104 @@
+"""Looks at a model while it learns: each shows the model as it was after so many rows, and no other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from thalweg import OnlineLDC, cli
+from thalweg.rates import ErrorDriven
+from thalweg.run import course
+from thalweg.run.course import Course
+from thalweg.run.models import make_model
+from thalweg.run.options import RunOptions
+from thalweg.run.traces import trace_of
+
+pytest.importorskip("pyarrow")
+
+ROWS = 2300
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of three classes, one of which comes late, as rows.csv in the working folder; every 9th has no label."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    truth = np.where(np.arange(ROWS) < 700, rng.integers(0, 2, ROWS), rng.integers(0, 3, ROWS))
+    X = np.round(rng.normal(size=(ROWS, 2)) + truth[:, None] * np.where(np.arange(ROWS) < 1200, 1, -1)[:, None], 3)
+    y = np.array(["low", "high", "flood"])[truth]
+    y[::9] = ""
+    lines = [f"{a},{b},{label}" for (a, b), label in zip(X.tolist(), y, strict=True)]
+    Path("rows.csv").write_text("\n".join(["a,b,state", *lines]) + "\n")
+    return np.column_stack([X, np.zeros(ROWS)]), y
+
+
+def recorded(*arguments: str) -> dict[str, Any]:
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["run", "rows.csv", "--target", "state", "--out", "out", "--json", *arguments])
+    found: dict[str, Any] = json.loads(Path("out/metrics.json").read_text())["course"]
+    return found
+
+
+@pytest.mark.parametrize("options", [{"model": "oldc", "adaptive": True}, {"model": "auto"}, {"model": "trend"}])
+def test_each_look_is_that_of_a_model_that_learned_exactly_so_many_rows(
+    options: dict[str, Any], table: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(course, "MOST_LOOKS", 16)
+    X, y = table[0][table[1] != ""], table[1][table[1] != ""]
+    found = recorded("--model", options["model"], *(["--adaptive"] if "adaptive" in options else []))
+    assert found["rows"][-1] == len(X)
+    assert 8 <= len(found["rows"]) <= 17
+    for at in {0, 1, 5, len(found["rows"]) - 1}:
+        model = make_model(RunOptions("rows.csv", "state", **options))
+        model.predict_then_learn(X[: found["rows"][at]], y[: found["rows"][at]])
+        trace = trace_of(model)
+        assert (found["rate"] or {at: None})[at] == trace.get("rate")
+        for name in ("effective_rows", "weights"):
+            seen = {key: values[at] for key, values in (found[name] or {}).items() if values[at] is not None}
+            assert seen == trace.get(name, {})
+        for label, mean in zip(model.classes_, model._class_means(), strict=True):
+            seen = [values[at] for values in found["means"]["classes"][label]]
+            assert seen == pytest.approx(mean[:2].tolist(), rel=1e-5)
+
+
+@pytest.mark.parametrize("late", [(), ("--delay", "70")])
+def test_neither_chunks_nor_late_labels_move_a_look(late: tuple[str, ...], table: object) -> None:
+    whole = recorded("--model", "oldc", *late)
+    assert recorded("--model", "oldc", "--chunk", "37", *late) == whole
+    assert recorded("--model", "oldc", "--chunk", "2048", *late) == whole
+    assert len(whole["rows"]) > 60
+    lateness = int(late[1]) if late else 0
+    answered = np.arange(32, ROWS, 32)
+    learned = [np.count_nonzero(np.arange(max(row - lateness, 0)) % 9) for row in answered]
+    assert whole["rows"] == [row for row in dict.fromkeys(learned) if row] + [
+        np.count_nonzero(np.arange(ROWS - lateness) % 9)
+    ]
+
+
+def test_a_short_table_has_several_looks_and_a_long_one_not_too_many() -> None:
+    model = OnlineLDC(ErrorDriven(start=0.1, window=10)).partial_fit([[0.0], [1.0]], ["a", "b"])
+    short, long = Course(), Course()
+    assert len(short.due(0, 300)) == 9
+    for answered in range(course.FIRST_STEP, 200_000, course.FIRST_STEP):
+        if len(long.due(answered, 1)):
+            long.look(model, answered, answered)
+        assert len(long.looks) < course.MOST_LOOKS
+    assert len(long.looks) >= course.MOST_LOOKS // 2
+    assert set(np.diff(long.rows)) == {long.every}
+
+
+def test_the_memory_of_many_classes_is_bounded() -> None:
+    model = OnlineLDC(0.01, counts="soft")
+    seen = Course()
+    for begin in (0, 10, 200):
+        labels = [f"{label:03}" for label in range(begin, begin + 200)]
+        model.partial_fit(np.random.default_rng(begin).normal(size=(200, 1)), labels)
+        seen.look(model, 32, begin)
+    assert [len(look["effective_rows"]) for look in seen.looks] == [course.MOST_CLASSES] * 3
+    restored = Course()
+    restored.restore(json.loads(json.dumps(seen.state())))
+    assert restored.state() == seen.state()
