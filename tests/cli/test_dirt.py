@@ -154,6 +154,10 @@ LEARNED = {
         table([*clean(), *(f"{missing},2,a" for missing in ("", "NaN", "n/a", "NULL", " ", "?", "-"))]),
         (),
     ),
+    "classes named as nothing is": (
+        table([f"{i % 2},{i % 3},{('none', 'NA', 'null', '-', '?')[i % 5]}" for i in range(60)]),
+        (),
+    ),
     "a byte order mark": (b"\xef\xbb\xbf" + table(clean()), ()),
     "Latin-1 that is named": (with_bytes(44, b"1,2,fa\xe7ade"), ("--encoding", "latin-1")),
     "lines that end as on Windows": (table(clean()).replace(b"\n", b"\r\n"), ()),

@@ -1,5 +1,8 @@
 """Cells of a column: which are missing, and what the others are as numbers, times or names.
 
+What is missing depends on what a column holds. Among numbers and times the words of `MISSING` stand for no value.
+Among names, labels and categories alike, any word is a name, ``none`` and ``NA`` too: only an empty cell is missing.
+
 A truth value is not a number, whether it stands in a table as a word or as a type of its own: ``true`` in a column of
 numbers is a bad cell, as any other word is.
 """
@@ -16,8 +19,10 @@ from thalweg.sources.texts import as_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: How a missing value is written in text.
+#: How a missing number or time is written in text, in small or capital letters.
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
+#: The same for people, less the empty cell.
+OR_MISSING = "NA, N/A, NaN, null, none, ? or -"
 
 
 class BadCell(ValueError):
@@ -38,7 +43,7 @@ def is_text(column: pa.ChunkedArray) -> bool:
 
 
 def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column of text without blanks around, and nulls for what stands for a missing value."""
+    """A column of text without blanks around, and nulls for what stands for a missing number or time."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -157,5 +162,10 @@ def _moments_with_zones(column: pa.ChunkedArray) -> Any:
 
 
 def names(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column as text, null where a value is missing; whole numbers are written without a point."""
-    return trimmed(as_text(column))
+    """A column as text, null where a cell is empty; whole numbers are written without a point."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = pc.utf8_trim_whitespace(as_text(column))
+    empty = pc.equal(column, "")
+    return pc.if_else(empty, pa.scalar(None, column.type), column) if pc.any(empty).as_py() else column

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.columns.cells import moments, names, numbers
+from thalweg.columns.cells import OR_MISSING, moments, names, numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +63,7 @@ class NumberColumn(Column):
     def __init__(self, name: str, *, indicator: bool) -> None:
         self.indicator = indicator
         features = (name, f"{name} is missing") if indicator else (name,)
-        told = "as it is; a missing value becomes the mean so far"
+        told = f"as it is; a missing value (empty, {OR_MISSING}) becomes the mean so far"
         super().__init__(name, features, told + (", marked by a feature of its own" if indicator else ""))
         self._sum, self._count = 0.0, 0
 
@@ -105,7 +105,10 @@ class CategoryColumn(Column):
     def __init__(self, name: str, *, room: int) -> None:
         self.room = room
         features = (*(f"{name} = category {i + 1}" for i in range(room)), f"{name} = any other")
-        super().__init__(name, features, f"one feature for each of its first {room} categories, one for all others")
+        told = (
+            f"one feature for each of its first {room} categories, one for all others; an empty cell has none of them"
+        )
+        super().__init__(name, features, told)
         self.categories: dict[str, int] = {}
 
     def parse(self, column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
@@ -164,7 +167,11 @@ class TimeColumn(Column):
         self.hours = hours
         cycles = ("hour", "weekday") if hours else ("weekday", "day of year")
         features = tuple(f"{name} {wave} {cycle}" for cycle in cycles for wave in ("sin", "cos"))
-        super().__init__(name, features, f"{' and '.join(cycles)} as points on a circle")
+        super().__init__(
+            name,
+            features,
+            f"{' and '.join(cycles)} as points on a circle; its middle for a missing value (empty, {OR_MISSING})",
+        )
 
     def parse(self, column: pa.ChunkedArray) -> NDArray[np.datetime64]:
         """Times, NaT where one is missing."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg.columns.cells import MISSING, BadCell, is_number, is_text, is_time, moments, names, numbers, trimmed
+from thalweg.columns.cells import OR_MISSING, BadCell, is_number, is_text, is_time, moments, names, numbers, trimmed
 from thalweg.columns.kinds import CategoryColumn, Column, NumberColumn, TimeColumn
 from thalweg.errors import InvalidInput
+from thalweg.sources.texts import as_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -133,7 +134,7 @@ def _settle(name: str, column: pa.ChunkedArray, *, categorical: bool) -> Column 
     if pa.types.is_nested(column.type) or "binary" in str(column.type):
         return f"left out: values of type {column.type} cannot be learned"
     if column.null_count == len(column) or (is_text(column) and trimmed(column).null_count == len(column)):
-        return f"left out: all of the first {len(column):,} values are missing ({', '.join(MISSING[1:4])} or nothing)"
+        return f"left out: all of the first {len(column):,} values are missing: empty or {OR_MISSING}"
     try:
         values = numbers(column)
     except BadCell:
@@ -161,7 +162,7 @@ def _dirty_time(name: str, column: pa.ChunkedArray) -> Column | None:
     """Times with some cells that are none, for which their rows are bad; categories do not look like times."""
     import pyarrow as pa
 
-    distinct = names(column).drop_null().unique().to_pylist()
+    distinct = trimmed(as_text(column)).drop_null().unique().to_pylist()
     times = [cell for cell in distinct if is_time(cell)]
     if len(times) <= len(distinct) / 2:
         return None
@@ -170,7 +171,7 @@ def _dirty_time(name: str, column: pa.ChunkedArray) -> Column | None:
 
 def _dirty_number(name: str, column: pa.ChunkedArray) -> Column | None:
     """Numbers with some cells that are none, for which their rows are bad; categories recur, numbers rarely do."""
-    cells = names(column)
+    cells = trimmed(as_text(column))
     distinct = cells.drop_null().unique().to_pylist()
     recurring = len(distinct) <= (len(cells) - cells.null_count) / 2
     if recurring or sum(map(is_number, distinct)) <= len(distinct) / 2:

@@ -1,4 +1,4 @@
-"""The column of labels: text as it stands in the table, with None for a label that is missing."""
+"""The column of labels: text as it stands in the table. Only an empty cell is no label: ``none`` and ``NA`` are."""
 
 from __future__ import annotations
 
