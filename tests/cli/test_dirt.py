@@ -31,7 +31,7 @@ def clean(count: int = 60) -> list[str]:
 
 
 def table(lines: list[str], header: str = HEADER) -> bytes:
-    return ("\n".join([header, *lines]) + "\n").encode()
+    return ("\n".join([header, *lines]) + "\n").encode(errors="surrogateescape")
 
 
 def with_row(number: int, line: str, count: int = 60) -> bytes:
@@ -73,6 +73,10 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "Latin-1 in a cell": (
         with_bytes(44, b"1,2,fa\xe7ade"),
         "{file}, row 44, column 'state': the byte 0xe7 is not UTF-8; name the encoding, as in --encoding latin-1",
+    ),
+    "Latin-1 in a row with too many cells": (
+        with_bytes(44, b"1,2,fa\xe7ade,4"),
+        "{file}, row 44: it has 4 cells, the header 3",
     ),
     "Latin-1 in the header": (
         table(clean(), "level,rain,state").replace(b"rain", b"pre\xe7o"),
@@ -214,6 +218,14 @@ DIRTY = [
     (1533, "hot,cold,a", "column 'level': 'hot' is not a number"),
     (1540, "1,inf,b", "column 'rain': 'inf' is beyond the numbers that can be learned"),
     (3000, "a,b", "it has 2 cells, the header 3"),
+    (35, "1,2,fa\udce7ade", "column 'state': the byte 0xe7 is not UTF-8; name the encoding, as in --encoding latin-1"),
+    (36, '"\udce7\n",2,a,b', "it has 4 cells, the header 3"),
+    (37, "1,2", "it has 2 cells, the header 3"),
+    (
+        1999,
+        '"wa\nrm \udcff",2,a',
+        "column 'level': the byte 0xff is not UTF-8; name the encoding, as in --encoding latin-1",
+    ),
 ]
 
 
