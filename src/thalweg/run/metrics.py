@@ -61,6 +61,6 @@ def metrics_of(run: Run) -> dict[str, Any]:
             "about": MODELS[options.model].about,
             "parameters": plain_parameters(run.model),
             "features": len(run.encoder.plan.feature_names),
-            "explain": run.model.explain() if hasattr(run.model, "explain") else None,
+            "explain": run.model.explain() if hasattr(run.model, "explain") and run.learned else None,
         },
     }

@@ -20,8 +20,8 @@ class PredictionsFile:
     """``predictions.csv``: the number of the row, its label or nothing, the answer, and how probable it seemed."""
 
     def __init__(self, path: Path, *, length: int = 0) -> None:
-        if length and path.stat().st_size < length:
-            raise InvalidInput(f"{path} is shorter than the checkpoint says: start the run anew, without --resume")
+        if length and (not path.exists() or path.stat().st_size < length):
+            raise InvalidInput(f"{path} has lost answers that the checkpoint counts on: begin anew with --fresh")
         self.path = path
         self._file = path.open("r+b" if length else "wb")
         self._file.truncate(length)
