@@ -107,7 +107,32 @@ def test_labels_with_times_are_those_of_a_delay(table, capsys: pytest.CaptureFix
     assert predictions("timed") == predictions("delayed")
     assert metrics("timed")["rows"]["pending"] == 5
     code, _, complaint = run(capsys, "run", *common, "--label-time", "told", "--out", "none")
-    assert (code, "'time' parameter of run must name the column" in complaint) == (2, True)
+    told = "thalweg: --time must name the column of row times to go with --label-time, got None\n"
+    assert (code, complaint) == (2, told)
+
+
+OPTIONS = {
+    "SOURCE is missing: name the file to learn, a folder of files, or - for a pipe": (),
+    "--target COL is missing: name the column of labels": ("table.csv",),
+    "--drop state is the target: without labels there is nothing to learn": (*PLAIN, "--drop", "state"),
+    "--rate must be left out: auto has no rate, got 0.1": (*PLAIN, "--rate", "0.1"),
+    "--rate must be left out with --adaptive, got 0.1": (*PLAIN, "--model", "oldc", "--rate", "0.1", "--adaptive"),
+    "--window must be left out unless the model is trend, got '7'": (*PLAIN, "--window", "7"),
+    "--window must be \"auto\" or a whole number, got 'x'": (*PLAIN, "--model", "trend", "--window", "x"),
+    "--bad-rows must be one of error, skip, got 'drop'": (*PLAIN, "--bad-rows", "drop"),
+}
+
+
+@pytest.mark.parametrize("message", OPTIONS)
+def test_options_are_named_as_they_are_typed(message: str, table, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "run", *OPTIONS[message]) == (2, "", f"thalweg: {message}\n")
+    assert not Path("thalweg-run").exists()
+
+
+@pytest.mark.parametrize("delimiter", ["\\t", "tab", "\t"])
+def test_a_tab_may_be_written_in_three_ways(delimiter: str, table, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("table.csv").write_text(Path("table.csv").read_text().replace(",", "\t"))
+    assert run(capsys, "run", *PLAIN, "--delimiter", delimiter, "--quiet")[0] == 0
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -81,4 +81,4 @@ def _setting(text: str) -> tuple[str, float]:
             return name, number(value)
         except ValueError:
             continue
-    raise InvalidParameter.of("generate", "set", "have the form NAME=NUMBER", text)
+    raise InvalidParameter.of_option("set", "have the form NAME=NUMBER", text)

@@ -26,7 +26,7 @@ def predict(
     from thalweg.run.answering import answer
 
     if bad_rows not in ("error", "skip"):
-        raise InvalidParameter.of("predict", "bad_rows", "be error or skip", bad_rows)
+        raise InvalidParameter.of_option("bad_rows", "be error or skip", bad_rows)
     text = io.StringIO() if out is not None else sys.stdout
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("row", "answer", "probability"))

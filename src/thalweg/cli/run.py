@@ -36,7 +36,7 @@ def run(
     ] = None,
     missing: Annotated[str | None, typer.Option(help="mean (the default) or error.")] = None,
     bad_rows: Annotated[str | None, typer.Option(help="error (the default) or skip.")] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Of CSV; by default found out.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Of CSV, as in ; or tab; by default found out.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Of CSV and NDJSON; by default utf-8.")] = None,
     chunk: Annotated[int | None, typer.Option(min=1, metavar="N", help="Rows taken at a time.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Stop after N rows.")] = None,

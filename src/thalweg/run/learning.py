@@ -67,7 +67,7 @@ class Run:
         self.source = open_source(options.source, delimiter=options.delimiter, encoding=options.encoding)
         self.model = make_model(options)
         if (options.delay or options.label_time) and getattr(self.model, "_needs_labels_at_once", False):
-            raise InvalidParameter.of("run", "delay", "be 0 for a model with persistence", options.delay)
+            raise InvalidParameter.of_option("delay", "be 0 for a model with persistence", options.delay)
         self.baselines: dict[str, Any] = {"no_change": NoChange(), "majority": MajorityClass()}
         self.target = Target(options.target)
         self.names = Names()

@@ -43,16 +43,18 @@ class RunOptions:
             value = getattr(self, name)
             whole = isinstance(value, int) and not isinstance(value, bool)
             if value is not None and (not whole or value < least):
-                raise InvalidParameter.of("run", name, f"be a whole number of at least {least}", value)
+                raise InvalidParameter.of_option(name, f"be a whole number of at least {least}", value)
         for name, legal in (("missing", ("mean", "error")), ("bad_rows", ("error", "skip"))):
             if getattr(self, name) not in legal:
-                raise InvalidParameter.of("run", name, f"be one of {', '.join(legal)}", getattr(self, name))
+                raise InvalidParameter.of_option(name, f"be one of {', '.join(legal)}", getattr(self, name))
         if self.delay and self.label_time:
-            raise InvalidParameter.of("run", "delay", "be 0 where label_time tells when a label comes", self.delay)
+            raise InvalidParameter.of_option("delay", "be 0 where --label-time tells when a label comes", self.delay)
         if self.label_time and not self.time:
-            raise InvalidParameter.of("run", "time", "name the column of row times to go with label_time", self.time)
+            raise InvalidParameter.of_option("time", "name the column of row times to go with --label-time", self.time)
+        if self.target in self.drop:
+            raise InvalidParameter(f"--drop {self.target} is the target: without labels there is nothing to learn")
         if self.adaptive and self.rate is not None:
-            raise InvalidParameter.of("run", "rate", "be left out where the rate is adaptive", self.rate)
+            raise InvalidParameter.of_option("rate", "be left out with --adaptive", self.rate)
 
     @classmethod
     def of(cls, given: Mapping[str, Any], config: Path | None = None, *, resume: bool = False) -> RunOptions:
@@ -69,9 +71,10 @@ class RunOptions:
         for name in ("drop", "categorical"):
             if name in values:
                 values[name] = tuple(values[name])
-        for name in ("source", "target"):
-            if name not in values:
-                raise InvalidParameter.of("run", name, "be given", None)
+        if "source" not in values:
+            raise InvalidParameter("SOURCE is missing: name the file to learn, a folder of files, or - for a pipe")
+        if "target" not in values:
+            raise InvalidParameter("--target COL is missing: name the column of labels")
         return cls(**values)
 
     def first_other(self, begun: Mapping[str, Any], besides: Collection[str] = ()) -> str | None:

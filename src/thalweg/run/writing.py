@@ -37,11 +37,11 @@ def format_for(path: Path, given: str | None = None) -> str:
     ('parquet', 'csv')
     """
     if given is not None and given not in WRITERS:
-        raise InvalidParameter.of("generate", "format", f"be one of {', '.join(WRITERS)}", given)
+        raise InvalidParameter.of_option("format", f"be one of {', '.join(WRITERS)}", given)
     found = given or _ENDINGS.get(path.suffix.lower())
     if found is None:
         rule = f"end with {', '.join(_ENDINGS)}, or --format be given"
-        raise InvalidParameter.of("generate", "out", rule, str(path))
+        raise InvalidParameter.of_option("out", rule, str(path))
     return found
 
 

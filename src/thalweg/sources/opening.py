@@ -15,6 +15,8 @@ from thalweg.sources.block import Block
 from thalweg.sources.sniff import Peeked, compression_of, delimiter_of, format_of
 
 STANDARD_INPUT = "-"
+#: How people write a tab on a command line.
+_TABS = ("tab", "\\t")
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def open_source(given: str | Path, *, delimiter: str | None = None, encoding: st
         Formats and compression are told by the content, not by the name. The files of a folder are read in the order
         of their names; hidden ones are left out.
     delimiter : str, optional
-        Between the cells of a CSV file; by default found out.
+        Between the cells of a CSV file; by default found out. A tab may be written as ``tab``.
     encoding : str, default "utf-8"
         Of CSV and NDJSON.
     """
@@ -99,6 +101,8 @@ def open_source(given: str | Path, *, delimiter: str | None = None, encoding: st
         import pyarrow  # noqa: F401
     except ImportError as error:
         raise MissingExtra.of("pyarrow", "files", "reading files") from error
+    if delimiter in _TABS:
+        delimiter = "\t"
     if delimiter is not None and len(delimiter.encode()) != 1:
         raise InvalidInput(f"a delimiter must be one ASCII character, got {delimiter!r}")
     if str(given) == STANDARD_INPUT:
