@@ -93,7 +93,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "a target that is a quantity": (
         table([f"{line},{i}.5" for i, line in enumerate(clean())], "level,rain,x,state"),
         "{file}: the target 'state' must hold classes, but it has 60 different numbers in the first 60 rows, "
-        "such as 30.5",
+        "such as 30.5; if they are classes nevertheless, say so with --categorical state",
     ),
     "nothing to learn from": (table(["a", "b"], "state"), "{file} has no column to learn from beside 'state'"),
     "a quotation mark left open": (with_row(31, '1,"2,a'), "{file}, row 31: it has 2 cells, the header 3"),
@@ -193,6 +193,22 @@ def test_dirt_that_can_be_learned_from_is(dirt: str, tmp_path: Path, capsys: pyt
     assert metrics["rows"]["unlabelled"] == labels.count("")
     assert metrics["scores"]["model"]["error"] == sum(label != answer for _, label, answer, _ in scored) / len(scored)
     assert (file.parent / "out" / "report.html").exists()
+
+
+def test_whole_numbers_are_one_class_with_a_point_or_without(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "table.csv"
+    labels = ["0", "1", "0.0", "1.", "1.0", "01", "-1.00", "x1.0"]
+    file.write_bytes(table([f"{i % 3},{i % 4},{labels[0 if i < 50 else i % 8]}" for i in range(80)]))
+    assert sorted(metrics_of(capsys, file)["confusion"]["classes"]) == ["-1", "0", "01", "1", "x1.0"]
+    assert {line[1] for line in answers(file)} == {"0", "1", "01", "-1", "x1.0"}
+
+
+def test_numbers_with_a_fraction_are_classes_if_declared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "table.csv"
+    file.write_bytes(table([f"{i % 3},{i % 4},{i % 2 * 1.5}" for i in range(60)]))
+    assert metrics_of(capsys, file, "--categorical", "state")["confusion"]["classes"] == ["0", "1.5"]
 
 
 def test_ten_thousand_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

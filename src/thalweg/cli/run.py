@@ -32,7 +32,8 @@ def run(
     time_column: Annotated[str | None, typer.Option("--time", metavar="COL", help="When a row comes.")] = None,
     drop: Annotated[list[str] | None, typer.Option(metavar="COL", help="Leave a column out; may be repeated.")] = None,
     categorical: Annotated[
-        list[str] | None, typer.Option(metavar="COL", help="Numbers that name categories; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="COL", help="Numbers that name categories, of the target too; may be repeated."),
     ] = None,
     missing: Annotated[str | None, typer.Option(help="mean (the default) or error.")] = None,
     bad_rows: Annotated[str | None, typer.Option(help="error (the default) or skip.")] = None,

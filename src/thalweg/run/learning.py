@@ -69,7 +69,7 @@ class Run:
         if (options.delay or options.label_time) and getattr(self.model, "_needs_labels_at_once", False):
             raise InvalidParameter.of_option("delay", "be 0 for a model with persistence", options.delay)
         self.baselines: dict[str, Any] = {"no_change": NoChange(), "majority": MajorityClass()}
-        self.target = Target(options.target)
+        self.target = Target(options.target, declared=options.target in options.categorical)
         self.names = Names()
         self.schedule = Schedule(delay=options.delay, timed=options.label_time is not None)
         self.board = Scoreboard()
