@@ -325,4 +325,42 @@ def test_skipped_rows_keep_their_numbers(table, capsys: pytest.CaptureFixture[st
     code, said, complaint = run(capsys, "predict", "out/model.thalweg", "new.csv", "--bad-rows", "skip")
     assert code == 0
     assert [line["row"] for line in csv.DictReader(said.splitlines())] == ["1", "2", "4", "5", "7"]
-    assert "2 rows were skipped" in complaint
+    assert complaint.splitlines() == [
+        "new.csv, row 3: it has 1 cell, the header 5",
+        f"new.csv, row 6, column 'a': {'x' + lines[6][1:].split(',')[0]!r} is not a number",
+        "2 rows were skipped",
+    ]
+    Path("new.csv").write_text("\n".join(lines[:4]) + "\n")
+    _, _, complaint = run(capsys, "predict", "out/model.thalweg", "new.csv", "--bad-rows", "skip")
+    assert complaint.splitlines()[-1] == "1 row was skipped"
+
+
+def test_a_table_is_answered_in_its_own_encoding_and_by_the_rule_of_a_run(
+    table, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = Path("table.csv").read_text()
+    Path("table.csv").write_text(text.replace(",dry", ',"a ""dry"", dusty one"'))
+    assert run(capsys, "run", *PLAIN, "--out", "out", "--model", "majority", "--quiet")[0] == 0
+    lines = [line.rsplit(",", 1)[0] for line in text.splitlines()[:8]]
+    other = "\n".join([f"{line};größe" for line in lines]).replace(",", ";").encode("latin-1")
+    Path("new.csv").write_bytes(other)
+    code, said, complaint = run(capsys, "predict", "out/model.thalweg", "new.csv")
+    assert (code, said, complaint.count("\n")) == (2, "", 1)  # not even a header
+    arguments = ("predict", "out/model.thalweg", "new.csv", "--encoding", "latin-1", "--delimiter", ";")
+    code, said, complaint = run(capsys, *arguments)
+    assert (code, complaint) == (0, "")
+    answers = {line.split(",", 2)[2].rsplit(",", 1)[0] for line in Path("out/predictions.csv").read_text().splitlines()}
+    assert {line.split(",", 1)[1].rsplit(",", 1)[0] for line in said.splitlines()[1:]} <= answers
+    assert run(capsys, *arguments, "-o", "answers.csv") == (0, "", "")
+    assert Path("answers.csv").read_text() == said
+    Path("old.csv").write_text("mine")
+    assert run(capsys, "predict", "out/model.thalweg", "new.csv", "-o", "old.csv")[0] == 2
+    assert Path("old.csv").read_text() == "mine"
+
+
+def test_a_model_without_labels_has_no_answers(table, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("none.csv").write_text("a,b,when,told,state\n" + "".join(f"{i % 7},{i},,,\n" for i in range(40)))
+    for name in ("auto", "oldc", "perceptron", "majority"):
+        assert run(capsys, "run", "none.csv", *PLAIN[1:], "--model", name, "--out", name, "--quiet")[0] == 0
+        told = f"thalweg: {name}/model.thalweg has no answers: it never learned a label\n"
+        assert run(capsys, "predict", f"{name}/model.thalweg", "none.csv") == (2, "", told)

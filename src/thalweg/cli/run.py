@@ -22,7 +22,10 @@ def run(
         str | None,
         typer.Argument(help="CSV, Parquet, Arrow or NDJSON, packed or not; a folder of such files; or - for a pipe."),
     ] = None,
-    target: Annotated[str | None, typer.Option(metavar="COL", help="The column of labels.")] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="The column of labels; an empty cell is none, 1 and 1.0 are the same."),
+    ] = None,
     model: Annotated[str | None, typer.Option(help="See `thalweg models`; by default auto.")] = None,
     rate: Annotated[float | None, typer.Option(help="The learning rate, for models that have one.")] = None,
     adaptive: Annotated[bool, typer.Option("--adaptive", help="A rate that follows the model's own errors.")] = False,
