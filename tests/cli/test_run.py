@@ -6,6 +6,7 @@ import csv
 import json
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +112,69 @@ def test_labels_with_times_are_those_of_a_delay(table, capsys: pytest.CaptureFix
     assert (code, complaint) == (2, told)
 
 
+FORMS: dict[str, Callable[[np.datetime64], object]] = {
+    "seconds since 1970": lambda when: when.astype("datetime64[s]").astype(int),
+    "a counter": lambda when: (when - np.datetime64("2024-01-01T00")).astype(int),
+    "days and months": lambda when: f"{when.astype(datetime):%d.%m.%Y %H:%M}",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_times_may_be_written_in_other_forms(form: str, table, capsys: pytest.CaptureFixture[str]) -> None:
+    head, *lines = [line.split(",") for line in Path("table.csv").read_text().splitlines()]
+    common = (
+        "--target",
+        "state",
+        "--model",
+        "oldc",
+        "--quiet",
+        "--chunk",
+        "100",
+        "--time",
+        "when",
+        "--label-time",
+        "told",
+    )
+    for name in ("iso.csv", "other.csv"):
+        rows = [[a, b, str(when), str(told), label] for a, b, when, told, label in lines]
+        if name == "other.csv":
+            rows = [[*row[:2], *(str(FORMS[form](np.datetime64(cell))) for cell in row[2:4]), row[4]] for row in rows]
+        Path(name).write_text("\n".join(",".join(row) for row in [head, *rows]) + "\n")
+        assert run(capsys, "run", name, *common, "--drop", "when", "--out", name[:-4])[0] == 0
+    assert predictions("iso") == predictions("other")
+    assert metrics("other")["rows"]["pending"] == 5
+
+
+def test_rows_that_go_back_in_time_are_told(table, capsys: pytest.CaptureFixture[str]) -> None:
+    common = ("--target", "state", "--model", "oldc", "--quiet", "--time", "when")
+    assert run(capsys, "run", "table.csv", *common)[2] == ""
+    head, *lines = Path("table.csv").read_text().splitlines()
+    lines[1100:1100] = [lines[3]]
+    Path("back.csv").write_text("\n".join([head, lines[1], *lines]) + "\n")
+    told = "thalweg: column 'when' goes back 2 times: are the rows in time order?\n"
+    assert run(capsys, "run", "back.csv", *common, "--out", "one")[2] == told
+    assert run(capsys, "run", "back.csv", *common, "--out", "two", "--label-time", "told", "--chunk", "1")[2] == told
+    Path("mixed.csv").write_text("a,when,told,state\n1,2024-01-01,7,x\n2,2024-01-02,8,y\n")
+    code, _, complaint = run(capsys, "run", "mixed.csv", *common, "--label-time", "told", "--out", "three")
+    told = "columns 'when' and 'told' cannot be compared: one holds whole numbers, the other times"
+    assert (code, complaint) == (2, f"thalweg: {told}\n")
+
+
+def test_decimal_commas_are_found_out_or_told(table, capsys: pytest.CaptureFixture[str]) -> None:
+    head, *lines = Path("table.csv").read_text().splitlines()
+    text = "\n".join([head, *lines]).replace(",", ";").replace(".", ",")
+    Path("european.csv").write_text(text + "\n")
+    assert run(capsys, "run", *PLAIN, "--out", "point", "--quiet")[0] == 0
+    for name, options in (("found", ()), ("told", ("--decimal", ","))):
+        assert run(capsys, "run", "european.csv", *PLAIN[1:], "--out", name, "--quiet", *options)[0] == 0
+        assert predictions(name) == predictions("point")
+    code, said, _ = run(capsys, "predict", "found/model.thalweg", "european.csv")
+    assert code == 0
+    assert said == run(capsys, "predict", "point/model.thalweg", "table.csv")[1]
+
+
 OPTIONS = {
+    "--decimal must be a point or a comma, got ';'": (*PLAIN, "--decimal", ";"),
     "SOURCE is missing: name the file to learn, a folder of files, or - for a pipe": (),
     "--target COL is missing: name the column of labels": ("table.csv",),
     "--drop state is the target: without labels there is nothing to learn": (*PLAIN, "--drop", "state"),

@@ -31,8 +31,12 @@ def run(
     adaptive: Annotated[bool, typer.Option("--adaptive", help="A rate that follows the model's own errors.")] = False,
     window: Annotated[str | None, typer.Option(help="Rows of the trend model's line, or auto.")] = None,
     delay: Annotated[int | None, typer.Option(min=0, metavar="N", help="Labels come N rows late.")] = None,
-    label_time: Annotated[str | None, typer.Option(metavar="COL", help="When the label of a row comes.")] = None,
-    time_column: Annotated[str | None, typer.Option("--time", metavar="COL", help="When a row comes.")] = None,
+    label_time: Annotated[
+        str | None, typer.Option(metavar="COL", help="When the label of a row comes: times, or whole numbers.")
+    ] = None,
+    time_column: Annotated[
+        str | None, typer.Option("--time", metavar="COL", help="When a row comes: times, or whole numbers.")
+    ] = None,
     drop: Annotated[list[str] | None, typer.Option(metavar="COL", help="Leave a column out; may be repeated.")] = None,
     categorical: Annotated[
         list[str] | None,
@@ -42,6 +46,9 @@ def run(
     bad_rows: Annotated[str | None, typer.Option(help="error (the default) or skip.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="Of CSV, as in ; or tab; by default found out.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Of CSV and NDJSON; by default utf-8.")] = None,
+    decimal: Annotated[
+        str | None, typer.Option(metavar="SIGN", help="Before the decimals of numbers, . or ,; by default found out.")
+    ] = None,
     chunk: Annotated[int | None, typer.Option(min=1, metavar="N", help="Rows taken at a time.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Stop after N rows.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Everything random.")] = None,
@@ -88,6 +95,7 @@ def run(
         "bad_rows": bad_rows,
         "delimiter": delimiter,
         "encoding": encoding,
+        "decimal": decimal,
         "chunk": chunk,
         "limit": limit,
         "seed": seed,
@@ -137,6 +145,9 @@ def run(
             begun.leave_nothing_half_done(existed)
             raise
         begun.forget_checkpoint()
+    if begun.steps_back:
+        times = "once" if begun.steps_back == 1 else f"{begun.steps_back:,} times"
+        typer.echo(f"thalweg: column {options.time!r} goes back {times}: are the rows in time order?", err=True)
     timing = {"seconds": time.monotonic() - began, "checkpoint_seconds": begun.checkpoint_seconds}
     if json:
         import json as json_module

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.columns.dates import FORMS, ISO_EXAMPLE, in_iso
+from thalweg.columns.numerals import Decimal, with_point
 from thalweg.sources.texts import as_text
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(missing, pa.scalar(None, column.type), column)
 
 
-def numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
+def numbers(column: pa.ChunkedArray, decimal: Decimal = ".") -> NDArray[np.float64]:
     """A column as numbers, NaN where one is missing; `BadCell` names the first cell that is none."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -62,7 +64,7 @@ def numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if is_text(column):
-        values = _from_text(column)
+        values = _from_text(column if decimal == "." else _with_points(column))
     elif column.null_count == len(column):
         return np.full(len(column), np.nan)
     elif pa.types.is_boolean(column.type):
@@ -82,6 +84,16 @@ def numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
     return found
 
 
+def _with_points(column: pa.ChunkedArray) -> Any:
+    column = trimmed(column)
+    points, wrong = with_point(column)
+    places = np.flatnonzero(wrong.to_numpy())
+    if len(places):
+        at = int(places[0])
+        raise BadCell(at, f"{column[at].as_py()!r} is not a number with a decimal comma")
+    return points
+
+
 def _from_text(column: pa.ChunkedArray) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -99,8 +111,12 @@ def _from_text(column: pa.ChunkedArray) -> Any:
         return pa.chunked_array([[None if cell is None else float(cell) for cell in column.to_pylist()]], pa.float64())
 
 
-def is_number(cell: str) -> bool:
+def is_number(cell: str, decimal: Decimal = ".") -> bool:
     """Whether a cell can be read as a number."""
+    import pyarrow as pa
+
+    if decimal == ",":
+        return not with_point(pa.chunked_array([[cell]], pa.string()))[1][0].as_py()
     try:
         float(cell)
     except ValueError:
@@ -108,32 +124,33 @@ def is_number(cell: str) -> bool:
     return "_" not in cell
 
 
-def is_time(cell: str) -> bool:
+def is_time(cell: str, form: str | None = None) -> bool:
     """Whether a cell can be read as a time."""
     import pyarrow as pa
 
     try:
-        moments(pa.chunked_array([[cell]], pa.string()))
+        moments(pa.chunked_array([[cell]], pa.string()), form)
     except BadCell:
         return False
     return True
 
 
-def moments(column: pa.ChunkedArray) -> NDArray[np.datetime64]:
+def moments(column: pa.ChunkedArray, form: str | None = None) -> NDArray[np.datetime64]:
     """A column as times, to the microsecond, NaT where one is missing; `BadCell` names the first that is none."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if pa.types.is_primitive(column.type) and not pa.types.is_temporal(column.type):
-        column = as_text(column)  # a number or a truth value: to be named as in a file of text
+    if pa.types.is_time(column.type) or (pa.types.is_primitive(column.type) and not pa.types.is_temporal(column.type)):
+        column = as_text(column)  # a time of day, a number or a truth value: as in a file of text
     if is_text(column):
         column = trimmed(column)
+        iso = column if form is None else in_iso(column, form)
         try:
-            column = pc.cast(column, pa.timestamp("us"))
+            column = pc.cast(iso, pa.timestamp("us"))
         except pa.ArrowInvalid:
-            column = _moments_with_zones(column)
+            column = _one_by_one(column, iso, ISO_EXAMPLE if form is None else FORMS[form].example)
     elif column.null_count == len(column):
         return np.full(len(column), np.datetime64("NaT", "us"))
     elif not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
@@ -142,21 +159,21 @@ def moments(column: pa.ChunkedArray) -> NDArray[np.datetime64]:
     return np.asarray(found, dtype="datetime64[us]")
 
 
-def _moments_with_zones(column: pa.ChunkedArray) -> Any:
-    """Slowly, one by one: times with zones, which are turned to UTC."""
+def _one_by_one(column: pa.ChunkedArray, iso: pa.ChunkedArray, example: str) -> Any:
+    """Slowly: times with zones, which are turned to UTC."""
     from datetime import UTC, datetime
 
     import pyarrow as pa
 
     found: list[datetime | None] = []
-    for at, cell in enumerate(column.to_pylist()):
+    for at, cell in enumerate(iso.to_pylist()):
         if cell is None:
             found.append(None)
             continue
         try:
             when = datetime.fromisoformat(cell)
         except ValueError as error:
-            raise BadCell(at, f"{cell!r} is not a time such as 2008-05-17 or 2008-05-17T12:30:00") from error
+            raise BadCell(at, f"{column[at].as_py()!r} is not a time such as {example}") from error
         found.append(when if when.tzinfo is None else when.astimezone(UTC).replace(tzinfo=None))
     return pa.chunked_array([found], pa.timestamp("us"))
 

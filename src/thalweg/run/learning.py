@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.columns import Encoder, Target, plan_columns
+from thalweg.columns.clock import NEVER, Clock
 from thalweg.columns.encoder import parsed
-from thalweg.columns.kinds import TimeColumn
 from thalweg.columns.plan import HEAD_ROWS
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.files import write_atomically
@@ -79,6 +79,9 @@ class Run:
         self.chunks_done = 0
         #: Of the rows in those chunks.
         self.fingerprint = Fingerprint()
+        self.clocks: dict[str, Clock] = {}
+        #: The time of the row before, and how often one came before it.
+        self.last_time, self.steps_back = int(np.iinfo(np.int64).min), 0
         self.read = self.answered = self.learned = self.unlabelled = self.skipped = 0
         self.complaints: list[str] = []
         #: Spent on checkpoints so far, since this process began.
@@ -172,7 +175,8 @@ class Run:
         has_label = labels > 0
         if now is not None and label_time is not None:
             now, label_time = now[encoded.kept], label_time[encoded.kept]
-            has_label = has_label & (label_time != _NEVER)
+            has_label = has_label & (label_time != NEVER)
+            self._count_steps_back(now)
         number = np.arange(self.answered + 1, self.answered + len(labels) + 1)
         self._complain(encoded.bad)
         if self.answered == 0:
@@ -211,28 +215,40 @@ class Run:
             drop=self.options.drop,
             categorical=self.options.categorical,
             reserved=reserved,
+            decimal=self.options.decimal,
         )
         self.target.require_classes(head)
+        self.clocks = {name: Clock.settle(name, head.column(name)) for name in (self.options.time, *reserved) if name}
+        if len({clock.counts for clock in self.clocks.values()}) > 1:
+            raise InvalidInput(
+                f"columns {self.options.time!r} and {self.options.label_time!r} cannot be compared: "
+                "one holds whole numbers, the other times"
+            )
         return Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
 
     def _times(
         self, chunk: Chunk
     ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None, list[tuple[int, str, str]]]:
-        """When rows and labels come, in microseconds, where the table tells; and the rows of which it does not."""
-        if self.options.label_time is None or self.options.time is None:
+        """When rows and labels come, where the table tells; and the rows of which it does not."""
+        time_column, label_column = self.options.time, self.options.label_time
+        if time_column is None:
             return None, None, []
-        found = []
-        untimed: list[tuple[int, str, str]] = []
-        for name in (self.options.time, self.options.label_time):
-            when, wrong = parsed(TimeColumn(name, hours=True), chunk.column(name))
-            missing = np.isnat(when)
-            if name == self.options.time:
-                seen = {at for at, _ in wrong}
-                places = (int(at) for at in np.flatnonzero(missing))
-                wrong += [(at, "the time of the row is missing") for at in places if at not in seen]
-            untimed += [(at, name, what) for at, what in wrong]
-            found.append(np.where(missing, _NEVER, when.astype(np.int64)))
-        return found[0], found[1], untimed
+        now, wrong = parsed(self.clocks[time_column], chunk.column(time_column))
+        if label_column is None:
+            self._count_steps_back(now)
+            return None, None, []
+        seen = {at for at, _ in wrong}
+        places = (int(at) for at in np.flatnonzero(now == NEVER))
+        wrong += [(at, "the time of the row is missing") for at in places if at not in seen]
+        label_time, wrong_labels = parsed(self.clocks[label_column], chunk.column(label_column))
+        untimed = [(at, time_column, what) for at, what in wrong]
+        return now, label_time, untimed + [(at, label_column, what) for at, what in wrong_labels]
+
+    def _count_steps_back(self, now: NDArray[np.int64]) -> None:
+        """Rows that come before the one before them."""
+        known = np.concatenate([[self.last_time], now[now != NEVER]])
+        self.steps_back += int((known[1:] < known[:-1]).sum())
+        self.last_time = int(known[-1])
 
     def _answer(self, work: Work) -> dict[str, NDArray[Any]]:
         """What each row in hand was answered, now or before, and what scoring needs of it."""
@@ -332,10 +348,6 @@ class Run:
 def _growing_chunk(rows: int) -> int:
     """Small chunks while there are few rows, so that curves have points; large ones later, for speed."""
     return 1 << min(15, max(9, (rows // 32).bit_length()))
-
-
-#: The time of a label that never comes.
-_NEVER = np.iinfo(np.int64).max
 
 
 def _confidences(

@@ -32,6 +32,7 @@ class RunOptions:
     bad_rows: Literal["error", "skip"] = "error"
     delimiter: str | None = None
     encoding: str = "utf-8"
+    decimal: Literal[".", ","] | None = None
     chunk: int | None = None
     limit: int | None = None
     seed: int = 0
@@ -47,6 +48,8 @@ class RunOptions:
         for name, legal in (("missing", ("mean", "error")), ("bad_rows", ("error", "skip"))):
             if getattr(self, name) not in legal:
                 raise InvalidParameter.of_option(name, f"be one of {', '.join(legal)}", getattr(self, name))
+        if self.decimal not in (None, ".", ","):
+            raise InvalidParameter.of_option("decimal", "be a point or a comma", self.decimal)
         if self.delay and self.label_time:
             raise InvalidParameter.of_option("delay", "be 0 where --label-time tells when a label comes", self.delay)
         if self.label_time and not self.time:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from thalweg.columns import Encoder, Plan
+from thalweg.columns.clock import Clock
 from thalweg.errors import InvalidParameter
 from thalweg.run import folder
 from thalweg.run.names import Names
@@ -44,6 +45,8 @@ def state_of(run: Run) -> Parts:
         "detector": run.detector.state(),
         "watch": run.watch.state(),
         "clock": run.schedule.clock,
+        "clocks": {name: clock.form for name, clock in run.clocks.items()},
+        "times": [run.last_time, run.steps_back],
         "predictions": run.predictions.synced(),
     }
     models = {name: dumps(model) for name, model in {"model": run.model, **run.baselines}.items()}
@@ -69,6 +72,8 @@ def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], mo
     run.detector.restore(plain["detector"])
     run.watch.restore(plain["watch"])
     run.schedule.clock = int(plain["clock"])
+    run.clocks = {name: Clock(form) for name, form in plain["clocks"].items()}
+    run.last_time, run.steps_back = plain["times"]
     if "X" in arrays:
         answered = {name[9:]: values for name, values in arrays.items() if name.startswith("answered ")}
         run.schedule.waiting = Waiting(arrays["X"], arrays["labels"], arrays["due"], arrays["number"], answered)
