@@ -82,6 +82,10 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         table(clean(), "level,rain,state").replace(b"rain", b"pre\xe7o"),
         "{file}: a column name in the header is not UTF-8; name the encoding, as in --encoding latin-1",
     ),
+    "UTF-16": (
+        table(clean()).decode().encode("utf-16"),
+        "{file} begins as UTF-16 does and not as UTF-8: name the encoding, --encoding utf-16",
+    ),
     "two columns of one name": (
         table(clean(), "level,level,state"),
         "{file}: the column name 'level' stands more than once in the header",
@@ -164,6 +168,7 @@ LEARNED = {
     ),
     "a byte order mark": (b"\xef\xbb\xbf" + table(clean()), ()),
     "Latin-1 that is named": (with_bytes(44, b"1,2,fa\xe7ade"), ("--encoding", "latin-1")),
+    "UTF-16 that is named": (table(clean()).replace(b",", b";").decode().encode("utf-16"), ("--encoding", "utf-16")),
     "lines that end as on Windows": (table(clean()).replace(b"\n", b"\r\n"), ()),
     "a last line without an end": (table(clean()).removesuffix(b"\n"), ()),
     "a column all missing": (table([f",{line}" for line in clean()], "void,level,rain,state"), ()),
@@ -183,8 +188,8 @@ def test_dirt_that_can_be_learned_from_is(dirt: str, tmp_path: Path, capsys: pyt
     file = tmp_path / "table.csv"
     file.write_bytes(content)
     metrics = metrics_of(capsys, file, *options)
-    encoding = "latin-1" if options else "utf-8-sig"
-    labels = [line.rsplit(",", 1)[-1] for line in content.decode(encoding).splitlines()[1:]]
+    encoding = options[1] if options else "utf-8-sig"
+    labels = [line.replace(";", ",").rsplit(",", 1)[-1] for line in content.decode(encoding).splitlines()[1:]]
     told = answers(file)
     assert [line[1] for line in told] == labels
     assert [int(line[0]) for line in told] == list(range(1, len(labels) + 1))

@@ -173,6 +173,25 @@ def test_decimal_commas_are_found_out_or_told(table, capsys: pytest.CaptureFixtu
     assert said == run(capsys, "predict", "point/model.thalweg", "table.csv")[1]
 
 
+def test_the_files_of_a_folder_are_told(table, capsys: pytest.CaptureFixture[str]) -> None:
+    head, *lines = Path("table.csv").read_text().splitlines()
+    Path("days/more").mkdir(parents=True)
+    Path("days/.hidden").write_text("")
+    for name in ("1.csv", "10.csv", "2.csv"):
+        Path(f"days/{name}").write_text("\n".join([head, *lines[:20]]) + "\n")
+    code, _, told = run(capsys, "run", "days", *PLAIN[1:], "--model", "oldc")
+    words = "days: 3 files in the order of their names, from 1.csv to 2.csv; 2 others left out, hidden or a folder\n"
+    assert (code, told) == (0, words)
+
+
+@pytest.mark.parametrize("place", ["table.csv/out", "taken"])
+def test_a_folder_that_cannot_be_written_to_is_told(place: str, table, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("taken").write_text("a file")
+    code, _, complaint = run(capsys, "run", *PLAIN, "--out", place)
+    assert (code, complaint.count("\n")) == (2, 1)
+    assert complaint.startswith(f"thalweg: {place}: nothing can be written there: ")
+
+
 OPTIONS = {
     "--decimal must be a point or a comma, got ';'": (*PLAIN, "--decimal", ";"),
     "SOURCE is missing: name the file to learn, a folder of files, or - for a pipe": (),

@@ -119,6 +119,8 @@ def run(
         style.require_matplotlib()
     began = time.monotonic()
     begun = Run(options)
+    if not (quiet or json) and (files := begun.source.describe()):
+        typer.echo(files, err=True)
     existed = folder.exists()
     model_file = Path(options.model_out) if options.model_out else folder / folders.MODEL
     view = None if quiet or json else _View()
