@@ -100,6 +100,11 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         "such as 30.5; if they are classes nevertheless, say so with --categorical state",
     ),
     "nothing to learn from": (table(["a", "b"], "state"), "{file} has no column to learn from beside 'state'"),
+    "nothing but percentages": (
+        table([f"{i}%,{'ab'[i % 2]}" for i in range(60)], "share,state"),
+        "{file} has no column to learn from beside 'state'; 'share' is left out: it seems to hold percentages: "
+        "write them as numbers, without the sign, such as 0%",
+    ),
     "a quotation mark left open": (with_row(31, '1,"2,a'), "{file}, row 31: it has 2 cells, the header 3"),
     "a gzip file cut off": (b"\x1f\x8b\x08\x00\x00\x00", "{file} cannot be read to its end: "),
     "Parquet that is none": (b"PAR1 and no more", "{file} cannot be read as parquet: "),

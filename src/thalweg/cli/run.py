@@ -42,7 +42,13 @@ def run(
         list[str] | None,
         typer.Option(metavar="COL", help="Numbers that name categories, of the target too; may be repeated."),
     ] = None,
-    missing: Annotated[str | None, typer.Option(help="mean (the default) or error.")] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            help="mean (the default) or error. Missing is what is empty; among numbers and times also "
+            "NA, N/A, NaN, null, none, ? and -."
+        ),
+    ] = None,
     bad_rows: Annotated[str | None, typer.Option(help="error (the default) or skip.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="Of CSV, as in ; or tab; by default found out.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Of CSV and NDJSON; by default utf-8.")] = None,

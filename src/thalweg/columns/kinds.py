@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.columns.cells import OR_MISSING, moments, names, numbers
+from thalweg.columns.cells import moments, names, numbers
 from thalweg.columns.numerals import Decimal
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class NumberColumn(Column):
         self.decimal: Decimal = decimal
         features = (name, f"{name} is missing") if indicator else (name,)
         told = "as it is" if decimal == "." else "as it is, with a decimal comma"
-        told += f"; a missing value (empty, {OR_MISSING}) becomes the mean so far"
+        told += "; a missing value becomes the mean so far"
         super().__init__(name, features, told + (", marked by a feature of its own" if indicator else ""))
         self._sum, self._count = 0.0, 0
 
@@ -175,7 +175,7 @@ class TimeColumn(Column):
         features = tuple(f"{name} {wave} {cycle}" for cycle in self.cycles for wave in ("sin", "cos"))
         told = f"{' and '.join(self.cycles)} as points on a circle"
         told += "" if form is None else f", read as {form}"
-        super().__init__(name, features, f"{told}; its middle for a missing value (empty, {OR_MISSING})")
+        super().__init__(name, features, f"{told}; its middle for a missing value")
 
     def parse(self, column: pa.ChunkedArray) -> NDArray[np.datetime64]:
         """Times, NaT where one is missing."""

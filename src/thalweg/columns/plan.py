@@ -126,7 +126,8 @@ def plan_columns(
             else:
                 columns.append(found)
     if not columns:
-        raise InvalidInput(f"{head.pieces[0].block.file} has no column to learn from beside {target!r}")
+        told = [f"; {name!r} is {why}" for name, why in left_out.items() if why.startswith("left out:")][:1]
+        raise InvalidInput(f"{head.pieces[0].block.file} has no column to learn from beside {target!r}{''.join(told)}")
     return Plan(tuple(columns), left_out, tuple(present))
 
 
