@@ -59,6 +59,15 @@ class InvalidParameter(ThalwegError, ValueError):
         """
         return cls(f"The {name!r} parameter of {owner} must {rule}, got {got!r}.")
 
+    @classmethod
+    def of_option(cls, name: str, rule: str, got: object) -> InvalidParameter:
+        """Compose the sentence about an option of the command line, as it is typed there.
+
+        >>> print(InvalidParameter.of_option("bad_rows", "be error or skip", "drop"))
+        --bad-rows must be error or skip, got 'drop'
+        """
+        return cls(f"--{name.replace('_', '-')} must {rule}, got {got!r}")
+
 
 class InvalidInput(ThalwegError, ValueError):
     """Rows or labels that cannot be used; nothing was learned from the call.

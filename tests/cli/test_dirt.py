@@ -31,7 +31,7 @@ def clean(count: int = 60) -> list[str]:
 
 
 def table(lines: list[str], header: str = HEADER) -> bytes:
-    return ("\n".join([header, *lines]) + "\n").encode()
+    return ("\n".join([header, *lines]) + "\n").encode(errors="surrogateescape")
 
 
 def with_row(number: int, line: str, count: int = 60) -> bytes:
@@ -74,9 +74,17 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         with_bytes(44, b"1,2,fa\xe7ade"),
         "{file}, row 44, column 'state': the byte 0xe7 is not UTF-8; name the encoding, as in --encoding latin-1",
     ),
+    "Latin-1 in a row with too many cells": (
+        with_bytes(44, b"1,2,fa\xe7ade,4"),
+        "{file}, row 44: it has 4 cells, the header 3",
+    ),
     "Latin-1 in the header": (
         table(clean(), "level,rain,state").replace(b"rain", b"pre\xe7o"),
         "{file}: a column name in the header is not UTF-8; name the encoding, as in --encoding latin-1",
+    ),
+    "UTF-16": (
+        table(clean()).decode().encode("utf-16"),
+        "{file} begins as UTF-16 does and not as UTF-8: name the encoding, --encoding utf-16",
     ),
     "two columns of one name": (
         table(clean(), "level,level,state"),
@@ -89,9 +97,14 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "a target that is a quantity": (
         table([f"{line},{i}.5" for i, line in enumerate(clean())], "level,rain,x,state"),
         "{file}: the target 'state' must hold classes, but it has 60 different numbers in the first 60 rows, "
-        "such as 30.5",
+        "such as 30.5; if they are classes nevertheless, say so with --categorical state",
     ),
     "nothing to learn from": (table(["a", "b"], "state"), "{file} has no column to learn from beside 'state'"),
+    "nothing but percentages": (
+        table([f"{i}%,{'ab'[i % 2]}" for i in range(60)], "share,state"),
+        "{file} has no column to learn from beside 'state'; 'share' is left out: it seems to hold percentages: "
+        "write them as numbers, without the sign, such as 0%",
+    ),
     "a quotation mark left open": (with_row(31, '1,"2,a'), "{file}, row 31: it has 2 cells, the header 3"),
     "a gzip file cut off": (b"\x1f\x8b\x08\x00\x00\x00", "{file} cannot be read to its end: "),
     "Parquet that is none": (b"PAR1 and no more", "{file} cannot be read as parquet: "),
@@ -154,8 +167,13 @@ LEARNED = {
         table([*clean(), *(f"{missing},2,a" for missing in ("", "NaN", "n/a", "NULL", " ", "?", "-"))]),
         (),
     ),
+    "classes named as nothing is": (
+        table([f"{i % 2},{i % 3},{('none', 'NA', 'null', '-', '?')[i % 5]}" for i in range(60)]),
+        (),
+    ),
     "a byte order mark": (b"\xef\xbb\xbf" + table(clean()), ()),
     "Latin-1 that is named": (with_bytes(44, b"1,2,fa\xe7ade"), ("--encoding", "latin-1")),
+    "UTF-16 that is named": (table(clean()).replace(b",", b";").decode().encode("utf-16"), ("--encoding", "utf-16")),
     "lines that end as on Windows": (table(clean()).replace(b"\n", b"\r\n"), ()),
     "a last line without an end": (table(clean()).removesuffix(b"\n"), ()),
     "a column all missing": (table([f",{line}" for line in clean()], "void,level,rain,state"), ()),
@@ -175,8 +193,8 @@ def test_dirt_that_can_be_learned_from_is(dirt: str, tmp_path: Path, capsys: pyt
     file = tmp_path / "table.csv"
     file.write_bytes(content)
     metrics = metrics_of(capsys, file, *options)
-    encoding = "latin-1" if options else "utf-8-sig"
-    labels = [line.rsplit(",", 1)[-1] for line in content.decode(encoding).splitlines()[1:]]
+    encoding = options[1] if options else "utf-8-sig"
+    labels = [line.replace(";", ",").rsplit(",", 1)[-1] for line in content.decode(encoding).splitlines()[1:]]
     told = answers(file)
     assert [line[1] for line in told] == labels
     assert [int(line[0]) for line in told] == list(range(1, len(labels) + 1))
@@ -185,6 +203,22 @@ def test_dirt_that_can_be_learned_from_is(dirt: str, tmp_path: Path, capsys: pyt
     assert metrics["rows"]["unlabelled"] == labels.count("")
     assert metrics["scores"]["model"]["error"] == sum(label != answer for _, label, answer, _ in scored) / len(scored)
     assert (file.parent / "out" / "report.html").exists()
+
+
+def test_whole_numbers_are_one_class_with_a_point_or_without(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "table.csv"
+    labels = ["0", "1", "0.0", "1.", "1.0", "01", "-1.00", "x1.0"]
+    file.write_bytes(table([f"{i % 3},{i % 4},{labels[0 if i < 50 else i % 8]}" for i in range(80)]))
+    assert sorted(metrics_of(capsys, file)["confusion"]["classes"]) == ["-1", "0", "01", "1", "x1.0"]
+    assert {line[1] for line in answers(file)} == {"0", "1", "01", "-1", "x1.0"}
+
+
+def test_numbers_with_a_fraction_are_classes_if_declared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "table.csv"
+    file.write_bytes(table([f"{i % 3},{i % 4},{i % 2 * 1.5}" for i in range(60)]))
+    assert metrics_of(capsys, file, "--categorical", "state")["confusion"]["classes"] == ["0", "1.5"]
 
 
 def test_ten_thousand_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -210,6 +244,14 @@ DIRTY = [
     (1533, "hot,cold,a", "column 'level': 'hot' is not a number"),
     (1540, "1,inf,b", "column 'rain': 'inf' is beyond the numbers that can be learned"),
     (3000, "a,b", "it has 2 cells, the header 3"),
+    (35, "1,2,fa\udce7ade", "column 'state': the byte 0xe7 is not UTF-8; name the encoding, as in --encoding latin-1"),
+    (36, '"\udce7\n",2,a,b', "it has 4 cells, the header 3"),
+    (37, "1,2", "it has 2 cells, the header 3"),
+    (
+        1999,
+        '"wa\nrm \udcff",2,a',
+        "column 'level': the byte 0xff is not UTF-8; name the encoding, as in --encoding latin-1",
+    ),
 ]
 
 

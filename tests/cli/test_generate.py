@@ -71,7 +71,19 @@ def test_what_is_read_back_is_the_stream_to_the_last_bit(
     assert os.listdir(tmp_path) == [path.name]
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow", "jsonl"])
+@pytest.mark.parametrize("ending", ["csv.gz", "csv.zst", "ndjson.gz"])
+def test_files_may_be_packed(ending: str, tmp_path: Path, run: Run) -> None:
+    plain, packed = tmp_path / f"rows.{ending.split('.')[0]}", tmp_path / f"rows.{ending}"
+    for path in (plain, packed):
+        assert run("sea", "--rows", 700, "-o", path)[0] == 0
+    names = make_stream("sea", 0).feature_names
+    for one, two in zip(read(plain, names), read(packed, names), strict=True):
+        assert (one == two).all()
+    assert packed.read_bytes()[:2] == (b"\x1f\x8b" if ending.endswith("gz") else b"\x28\xb5")
+    assert packed.stat().st_size < plain.stat().st_size
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "csv.zst", "parquet", "arrow", "jsonl"])
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(ending: str, tmp_path: Path, run: Run) -> None:
     paths = [tmp_path / f"{number}.{ending}" for number in range(3)]
     for path, seed in zip(paths, (1, 1, 2), strict=True):

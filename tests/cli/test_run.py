@@ -6,6 +6,8 @@ import csv
 import json
 import re
 import sys
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +109,113 @@ def test_labels_with_times_are_those_of_a_delay(table, capsys: pytest.CaptureFix
     assert predictions("timed") == predictions("delayed")
     assert metrics("timed")["rows"]["pending"] == 5
     code, _, complaint = run(capsys, "run", *common, "--label-time", "told", "--out", "none")
-    assert (code, "'time' parameter of run must name the column" in complaint) == (2, True)
+    told = "thalweg: --time must name the column of row times to go with --label-time, got None\n"
+    assert (code, complaint) == (2, told)
+
+
+FORMS: dict[str, Callable[[np.datetime64], object]] = {
+    "seconds since 1970": lambda when: when.astype("datetime64[s]").astype(int),
+    "a counter": lambda when: (when - np.datetime64("2024-01-01T00")).astype(int),
+    "days and months": lambda when: f"{when.astype(datetime):%d.%m.%Y %H:%M}",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_times_may_be_written_in_other_forms(form: str, table, capsys: pytest.CaptureFixture[str]) -> None:
+    head, *lines = [line.split(",") for line in Path("table.csv").read_text().splitlines()]
+    common = (
+        "--target",
+        "state",
+        "--model",
+        "oldc",
+        "--quiet",
+        "--chunk",
+        "100",
+        "--time",
+        "when",
+        "--label-time",
+        "told",
+    )
+    for name in ("iso.csv", "other.csv"):
+        rows = [[a, b, str(when), str(told), label] for a, b, when, told, label in lines]
+        if name == "other.csv":
+            rows = [[*row[:2], *(str(FORMS[form](np.datetime64(cell))) for cell in row[2:4]), row[4]] for row in rows]
+        Path(name).write_text("\n".join(",".join(row) for row in [head, *rows]) + "\n")
+        assert run(capsys, "run", name, *common, "--drop", "when", "--out", name[:-4])[0] == 0
+    assert predictions("iso") == predictions("other")
+    assert metrics("other")["rows"]["pending"] == 5
+
+
+def test_rows_that_go_back_in_time_are_told(table, capsys: pytest.CaptureFixture[str]) -> None:
+    common = ("--target", "state", "--model", "oldc", "--quiet", "--time", "when")
+    assert run(capsys, "run", "table.csv", *common)[2] == ""
+    head, *lines = Path("table.csv").read_text().splitlines()
+    lines[1100:1100] = [lines[3]]
+    Path("back.csv").write_text("\n".join([head, lines[1], *lines]) + "\n")
+    told = "thalweg: column 'when' goes back 2 times: are the rows in time order?\n"
+    assert run(capsys, "run", "back.csv", *common, "--out", "one")[2] == told
+    assert run(capsys, "run", "back.csv", *common, "--out", "two", "--label-time", "told", "--chunk", "1")[2] == told
+    Path("mixed.csv").write_text("a,when,told,state\n1,2024-01-01,7,x\n2,2024-01-02,8,y\n")
+    code, _, complaint = run(capsys, "run", "mixed.csv", *common, "--label-time", "told", "--out", "three")
+    told = "columns 'when' and 'told' cannot be compared: one holds whole numbers, the other times"
+    assert (code, complaint) == (2, f"thalweg: {told}\n")
+
+
+def test_decimal_commas_are_found_out_or_told(table, capsys: pytest.CaptureFixture[str]) -> None:
+    head, *lines = Path("table.csv").read_text().splitlines()
+    text = "\n".join([head, *lines]).replace(",", ";").replace(".", ",")
+    Path("european.csv").write_text(text + "\n")
+    assert run(capsys, "run", *PLAIN, "--out", "point", "--quiet")[0] == 0
+    for name, options in (("found", ()), ("told", ("--decimal", ","))):
+        assert run(capsys, "run", "european.csv", *PLAIN[1:], "--out", name, "--quiet", *options)[0] == 0
+        assert predictions(name) == predictions("point")
+    code, said, _ = run(capsys, "predict", "found/model.thalweg", "european.csv")
+    assert code == 0
+    assert said == run(capsys, "predict", "point/model.thalweg", "table.csv")[1]
+
+
+def test_the_files_of_a_folder_are_told(table, capsys: pytest.CaptureFixture[str]) -> None:
+    head, *lines = Path("table.csv").read_text().splitlines()
+    Path("days/more").mkdir(parents=True)
+    Path("days/.hidden").write_text("")
+    for name in ("1.csv", "10.csv", "2.csv"):
+        Path(f"days/{name}").write_text("\n".join([head, *lines[:20]]) + "\n")
+    code, _, told = run(capsys, "run", "days", *PLAIN[1:], "--model", "oldc")
+    words = "days: 3 files in the order of their names, from 1.csv to 2.csv; 2 others left out, hidden or a folder\n"
+    assert (code, told) == (0, words)
+
+
+@pytest.mark.parametrize("place", ["table.csv/out", "taken"])
+def test_a_folder_that_cannot_be_written_to_is_told(place: str, table, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("taken").write_text("a file")
+    code, _, complaint = run(capsys, "run", *PLAIN, "--out", place)
+    assert (code, complaint.count("\n")) == (2, 1)
+    assert complaint.startswith(f"thalweg: {place}: nothing can be written there: ")
+
+
+OPTIONS = {
+    "--decimal must be a point or a comma, got ';'": (*PLAIN, "--decimal", ";"),
+    "SOURCE is missing: name the file to learn, a folder of files, or - for a pipe": (),
+    "--target COL is missing: name the column of labels": ("table.csv",),
+    "--drop state is the target: without labels there is nothing to learn": (*PLAIN, "--drop", "state"),
+    "--rate must be left out: auto has no rate, got 0.1": (*PLAIN, "--rate", "0.1"),
+    "--rate must be left out with --adaptive, got 0.1": (*PLAIN, "--model", "oldc", "--rate", "0.1", "--adaptive"),
+    "--window must be left out unless the model is trend, got '7'": (*PLAIN, "--window", "7"),
+    "--window must be \"auto\" or a whole number, got 'x'": (*PLAIN, "--model", "trend", "--window", "x"),
+    "--bad-rows must be one of error, skip, got 'drop'": (*PLAIN, "--bad-rows", "drop"),
+}
+
+
+@pytest.mark.parametrize("message", OPTIONS)
+def test_options_are_named_as_they_are_typed(message: str, table, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "run", *OPTIONS[message]) == (2, "", f"thalweg: {message}\n")
+    assert not Path("thalweg-run").exists()
+
+
+@pytest.mark.parametrize("delimiter", ["\\t", "tab", "\t"])
+def test_a_tab_may_be_written_in_three_ways(delimiter: str, table, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("table.csv").write_text(Path("table.csv").read_text().replace(",", "\t"))
+    assert run(capsys, "run", *PLAIN, "--delimiter", delimiter, "--quiet")[0] == 0
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -136,13 +244,13 @@ def test_a_run_that_was_cut_off_is_not_overwritten(table, capsys: pytest.Capture
     arguments = ("run", *PLAIN, "--out", "out", "--chunk", "50", "--checkpoint-seconds", "0", "--quiet")
     code, _, complaint = run(capsys, *arguments)
     assert (code, complaint) == (2, "thalweg: table.csv, row 1,300, column 'a': 'warm' is not a number\n")
-    assert {path.name for path in Path("out").iterdir()} == {"checkpoint", "predictions.csv"}
+    assert {path.name for path in Path("out").iterdir()} == {"checkpoint", "predictions.csv", "options.toml"}
     code, _, complaint = run(capsys, *arguments)
     assert code == 2
-    assert "out holds a run that was cut off: go on with --resume" in complaint
+    assert "out holds a run that was cut off: go on with --resume, begin anew with --fresh" in complaint
     code, _, complaint = run(capsys, *arguments, "--resume", "--model", "oldc")
     assert code == 2
-    assert "was begun with model = 'auto' and cannot go on with 'oldc'" in complaint
+    assert "was begun with model = 'auto' and not 'oldc'" in complaint
     Path("table.csv").write_text("\n".join(lines) + "\n")
     code, said, _ = run(capsys, *arguments, "--resume")
     assert code == 0
@@ -152,7 +260,107 @@ def test_a_run_that_was_cut_off_is_not_overwritten(table, capsys: pytest.Capture
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == resumed
     Path("out/checkpoint").write_bytes(b"no checkpoint")
     code, _, complaint = run(capsys, *arguments, "--resume")
-    assert (code, "out/checkpoint is not a checkpoint of a run" in complaint) == (2, True)
+    assert (code, "out/checkpoint is not a checkpoint of a run: begin anew with --fresh" in complaint) == (2, True)
+    assert run(capsys, *arguments, "--fresh")[0] == 0
+    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == resumed
+
+
+def cut_off(capsys: pytest.CaptureFixture[str], *options: str) -> list[str]:
+    """Leave a run in ``out`` that an error ended in row 1,300, with a checkpoint; the lines of the whole table."""
+    lines = Path("table.csv").read_text().splitlines()
+    Path("table.csv").write_text("\n".join([*lines[:1300], "warm", *lines[1300:]]) + "\n")
+    arguments = (*PLAIN, "--out", "out", "--chunk", "50", "--checkpoint-seconds", "0", "--quiet", *options)
+    assert run(capsys, "run", *arguments)[0] == 2
+    assert Path("out/checkpoint").exists()
+    return lines
+
+
+CHANGES: dict[str, Callable[[list[str]], list[str]]] = {
+    "rows in another order": lambda lines: [lines[0], *reversed(lines[1:])],
+    "one cell": lambda lines: [*lines[:7], lines[7].replace(",wet", ",dry").replace(".", ",", 1), *lines[8:]],
+    "one digit": lambda lines: [*lines[:700], "9" + lines[700], *lines[701:]],
+    "a row gone": lambda lines: [*lines[:500], *lines[501:]],
+    "two cells that are the same together": lambda lines: [*lines[:5], lines[5].replace(",", "", 1), *lines[6:]],
+    "no header": lambda lines: lines[1:],
+    "another header": lambda lines: [lines[0].replace("b", "c"), *lines[1:]],
+    "far fewer rows": lambda lines: lines[:300],
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_run_does_not_go_on_with_other_rows(change: str, table, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = CHANGES[change](cut_off(capsys, "--bad-rows", "error"))
+    Path("table.csv").write_text("\n".join(lines) + "\n")
+    before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
+    code, _, complaint = run(capsys, "run", "--resume", "--out", "out", "--quiet")
+    assert (code, complaint.count("\n"), "internal" in complaint) == (2, 1, False)
+    if "cells" not in complaint:  # a ragged row is told as such
+        assert complaint.startswith("thalweg: table.csv is not what this run was begun with: it")
+        assert complaint.endswith("bring back the 1,250 rows that were learned, or begin anew with --fresh\n")
+    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
+
+
+def test_a_run_goes_on_wherever_it_was_moved(
+    table, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All options are in the folder; the source may be elsewhere too, as long as its rows are the same."""
+    lines = cut_off(capsys, "--model", "oldc")
+    Path("elsewhere").mkdir()
+    Path("elsewhere/rows.csv").write_text("\n".join(lines) + "\n")
+    Path("table.csv").write_text("\n".join(lines) + "\n")
+    Path("out").rename("elsewhere/moved")
+    assert run(capsys, "run", *PLAIN, "--out", "whole", "--chunk", "50", "--model", "oldc")[0] == 0
+    monkeypatch.chdir("elsewhere")
+    code, said, _ = run(capsys, "run", "rows.csv", "--resume", "--out", "moved", "--quiet")
+    assert code == 0
+    assert "Went on from the last checkpoint." in said
+    for name in ("predictions.csv", "model.thalweg"):
+        assert (Path("moved") / name).read_bytes() == (Path("../whole") / name).read_bytes()
+    code, said, _ = run(capsys, "run", "--resume", "--out", "moved")
+    assert (code, said) == (0, "The run in moved is finished: there is nothing to go on with.\n")
+    code, said, _ = run(capsys, "run", "--resume", "--out", "moved", "--json")
+    assert (code, json.loads(said)) == (0, metrics("moved"))
+
+
+def test_a_finished_run_is_not_lost_to_another(table, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "run", *PLAIN, "--model", "oldc", "--quiet")[0] == 0
+    first = {path.name: path.read_bytes() for path in Path("thalweg-run").iterdir()}
+    again = (str(Path("table.csv").resolve()), *PLAIN[1:], "--model", "oldc", "--quiet")
+    assert run(capsys, "run", *PLAIN, "--model", "oldc", "--quiet")[0] == 0
+    assert {path.name: path.read_bytes() for path in Path("thalweg-run").iterdir()} == first
+    assert run(capsys, "run", *again)[0] == 0  # the same file by another name
+    code, _, complaint = run(capsys, "run", *PLAIN, "--quiet")
+    assert (code, complaint) == (
+        2,
+        "thalweg: thalweg-run holds a finished run, begun with model = 'oldc' and not 'auto': "
+        "begin anew with --fresh, or choose another folder with --out\n",
+    )
+    assert run(capsys, "run", *PLAIN, "--quiet", "--resume", "--model", "pa")[0] == 2
+    assert run(capsys, "run", *PLAIN, "--quiet", "--resume", "--fresh")[0] == 2
+    assert metrics("thalweg-run")["model"]["name"] == "oldc"
+    assert run(capsys, "run", *PLAIN, "--quiet", "--fresh")[0] == 0
+    assert metrics("thalweg-run")["model"]["name"] == "auto"
+
+
+def test_lost_answers_are_noticed(table, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = cut_off(capsys)
+    Path("table.csv").write_text("\n".join(lines) + "\n")
+    told = "thalweg: out/predictions.csv has lost answers that the checkpoint counts on: begin anew with --fresh\n"
+    Path("out/predictions.csv").write_text("")
+    assert run(capsys, "run", "--resume", "--out", "out") == (2, "", told)
+    Path("out/predictions.csv").unlink()
+    assert run(capsys, "run", "--resume", "--out", "out") == (2, "", told)
+    assert run(capsys, "run", *PLAIN, "--out", "out", "--fresh", "--quiet")[0] == 0
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_run_without_any_label_ends_well(name: str, table, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("table.csv").write_text("a,b,when,told,state\n" + "".join(f"{i % 7},{i},,,\n" for i in range(40)))
+    code, said, complaint = run(capsys, "run", *PLAIN, "--model", name, "--out", "out", "--quiet")
+    assert (code, complaint) == (0, "")
+    assert said.startswith("No row had a label")
+    assert metrics()["rows"]["unlabelled"] == 40
+    assert [line["answer"] for line in predictions()] == [""] * 40
 
 
 def test_figures_and_a_model_elsewhere(
@@ -200,7 +408,45 @@ def test_skipped_rows_keep_their_numbers(table, capsys: pytest.CaptureFixture[st
     code, said, complaint = run(capsys, "predict", "out/model.thalweg", "new.csv", "--bad-rows", "skip")
     assert code == 0
     assert [line["row"] for line in csv.DictReader(said.splitlines())] == ["1", "2", "4", "5", "7"]
-    assert "2 rows were skipped" in complaint
+    assert complaint.splitlines() == [
+        "new.csv, row 3: it has 1 cell, the header 5",
+        f"new.csv, row 6, column 'a': {'x' + lines[6][1:].split(',')[0]!r} is not a number",
+        "2 rows were skipped",
+    ]
+    Path("new.csv").write_text("\n".join(lines[:4]) + "\n")
+    _, _, complaint = run(capsys, "predict", "out/model.thalweg", "new.csv", "--bad-rows", "skip")
+    assert complaint.splitlines()[-1] == "1 row was skipped"
+
+
+def test_a_table_is_answered_in_its_own_encoding_and_by_the_rule_of_a_run(
+    table, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = Path("table.csv").read_text()
+    Path("table.csv").write_text(text.replace(",dry", ',"a ""dry"", dusty one"'))
+    assert run(capsys, "run", *PLAIN, "--out", "out", "--model", "majority", "--quiet")[0] == 0
+    lines = [line.rsplit(",", 1)[0] for line in text.splitlines()[:8]]
+    other = "\n".join([f"{line};größe" for line in lines]).replace(",", ";").encode("latin-1")
+    Path("new.csv").write_bytes(other)
+    code, said, complaint = run(capsys, "predict", "out/model.thalweg", "new.csv")
+    assert (code, said, complaint.count("\n")) == (2, "", 1)  # not even a header
+    arguments = ("predict", "out/model.thalweg", "new.csv", "--encoding", "latin-1", "--delimiter", ";")
+    code, said, complaint = run(capsys, *arguments)
+    assert (code, complaint) == (0, "")
+    answers = {line.split(",", 2)[2].rsplit(",", 1)[0] for line in Path("out/predictions.csv").read_text().splitlines()}
+    assert {line.split(",", 1)[1].rsplit(",", 1)[0] for line in said.splitlines()[1:]} <= answers
+    assert run(capsys, *arguments, "-o", "answers.csv") == (0, "", "")
+    assert Path("answers.csv").read_text() == said
+    Path("old.csv").write_text("mine")
+    assert run(capsys, "predict", "out/model.thalweg", "new.csv", "-o", "old.csv")[0] == 2
+    assert Path("old.csv").read_text() == "mine"
+
+
+def test_a_model_without_labels_has_no_answers(table, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("none.csv").write_text("a,b,when,told,state\n" + "".join(f"{i % 7},{i},,,\n" for i in range(40)))
+    for name in ("auto", "oldc", "perceptron", "majority"):
+        assert run(capsys, "run", "none.csv", *PLAIN[1:], "--model", name, "--out", name, "--quiet")[0] == 0
+        told = f"thalweg: {name}/model.thalweg has no answers: it never learned a label\n"
+        assert run(capsys, "predict", f"{name}/model.thalweg", "none.csv") == (2, "", told)
 
 
 def page_text(folder: str = "out") -> str:

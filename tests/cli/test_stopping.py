@@ -54,7 +54,7 @@ def test_a_stopped_run_goes_on_where_it_was(table: tuple[Path, dict[str, bytes]]
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 128 + number
-    assert set(results(folder)) == {"checkpoint", "predictions.csv"}
+    assert set(results(folder)) == {"checkpoint", "predictions.csv", "options.toml"}
     answered = len((folder / "out" / "predictions.csv").read_text().splitlines()) - 1
     assert 0 < answered < ROWS
     assert said == f"thalweg: stopped after {answered:,} rows; the same command with --resume goes on from there\n"

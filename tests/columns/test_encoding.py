@@ -46,7 +46,8 @@ def encoded_by_hand(plan: Plan, columns: dict[str, list[str]]) -> np.ndarray:
         for column in plan.columns:
             name = column.name
             cell = columns[name][i].strip()
-            missing = cell.lower() in ("", "na", "n/a", "nan", "null", "none", "?", "-")
+            words = ("", "na", "n/a", "nan", "null", "none", "?", "-")
+            missing = cell == "" if column.kind == "category" else cell.lower() in words
             if column.kind == "number":
                 if missing:
                     row.append(total[name] / count[name] if count[name] else 0.0)
@@ -193,7 +194,16 @@ def settled(values: Any, **options: Any) -> tuple[str, str]:
         (pa.array([[1], [2]]), "–"),
         (pa.array([b"1", b"2"]), "–"),
         (pa.array([b"1", b"2"], pa.large_binary()), "–"),
-        (pa.array([1, 2], pa.time32("s")), "category"),
+        (pa.array([1, 2], pa.time32("s")), "time"),
+        (pa.array(["07:30", "7:31:59", None]), "time"),
+        (pa.array(["31.01.2024 07:00", "1.2.2024 7:30"]), "time"),
+        (pa.array(["2024/01/31", "2024/2/1"]), "time"),
+        (pa.array(["01/31/2024", "02/01/2024", "later"]), "time"),
+        (pa.array(["01/02/2024", "02/01/2024"]), "–"),
+        (pa.array(["1,5", "-2", "1.234,5"]), "number"),
+        (pa.array(["1,250", "2,375"]), "–"),
+        (pa.array(["a,b", "1,5"]), "category"),
+        (pa.array(['{"b": 1}', '{"b": 2}']), "–"),
     ],
     ids=str,
 )
@@ -203,12 +213,14 @@ def test_what_a_column_is(values: Any, kind: str) -> None:
 
 def test_numbers_may_be_declared_categories() -> None:
     kind, treatment = settled(pa.array([3, 1, 3]), categorical=["x"])
-    assert (kind, treatment) == ("category", "one feature for each of its first 6 categories, one for all others")
+    told = "one feature for each of its first 6 categories, one for all others; an empty cell has none of them"
+    assert (kind, treatment) == ("category", told)
 
 
 def test_names_of_rows_and_empty_columns_are_left_out_with_the_reason() -> None:
     assert "name the rows (60 different values in the first 60)" in settled(pa.array([f"n{i}" for i in range(60)]))[1]
-    assert "all of the first 3 values are missing" in settled(pa.array(["", "NA", "nan"]))[1]
+    told = "left out: all of the first 3 values are missing: empty or NA, N/A, NaN, null, none, ? or -"
+    assert told == settled(pa.array(["", "NA", "nan"]))[1]
     assert settled(pa.array([1, 2]), drop=["x"])[1] == "left out, as asked"
     assert settled(pa.array([1, 2]), reserved=["x"])[1] == "tells when the label comes"
 
@@ -229,6 +241,31 @@ def test_a_text_and_a_typed_table_give_the_same_features() -> None:
         found.append((Encoder(plan).encode(chunk_of(table)).X.tolist(), words, places.tolist()))
     assert found[0] == found[1]
     assert found[0][1:] == (["1", "0"], [0, 1, 0])
+
+
+WORDS_FOR_NOTHING = ["NA", "none", "null", "-", "?", "n/a", "nan"]
+
+
+@pytest.mark.parametrize("word", WORDS_FOR_NOTHING)
+def test_a_word_for_nothing_is_a_name_like_any_other(word: str) -> None:
+    """A label or a category: only an empty cell, a null or NaN is none."""
+    cells = [word, "EU", "", word, "EU"]
+    head = chunk_of(text_table({"region": cells, "level": [word, "1", "2", "3", "4"], "label": cells}))
+    assert Target("label").labels(head)[0] == [word, "EU"]
+    assert Target("label").labels(head)[1].tolist() == [0, 1, -1, 0, 1]
+    plan = plan_columns(head, target="label")
+    assert [column.kind for column in plan.columns] == ["category", "number"]
+    encoder = Encoder(plan)
+    X = encoder.encode(head).X
+    assert encoder.state()["region"] == {"categories": [word, "EU"]}
+    assert X[:, :2].tolist() == [[1, 0], [0, 1], [0, 0], [1, 0], [0, 1]]
+    assert X[:, -2].tolist() == [1, 0, 0, 0, 0]  # a word for nothing among numbers is a missing number
+
+
+@pytest.mark.parametrize("labels", [pa.array([1.0, None, float("nan"), 0.0]), pa.array(["1", None, "", "0"])], ids=str)
+def test_nulls_and_nan_are_no_labels(labels: Any) -> None:
+    words, places = Target("label").labels(chunk_of(pa.table({"label": labels})))
+    assert (words, places.tolist()) == (["1", "0"], [0, -1, -1, 1])
 
 
 # ------------------------------------------------------------------ bad cells

@@ -38,7 +38,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[np.ndarray, 
 
 def recorded(*arguments: str) -> dict[str, Any]:
     with pytest.raises(SystemExit, match="0"):
-        cli.main(["run", "rows.csv", "--target", "state", "--out", "out", "--json", *arguments])
+        cli.main(["run", "rows.csv", "--target", "state", "--out", "out", "--fresh", "--json", *arguments])
     found: dict[str, Any] = json.loads(Path("out/metrics.json").read_text())["course"]
     return found
 

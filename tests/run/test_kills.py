@@ -11,6 +11,7 @@ import json
 import multiprocessing
 import os
 import random
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -119,6 +120,7 @@ def finish(processes, folder: Path, arguments: list[str], kill_after: float | No
 def results(folder: Path) -> dict[str, bytes]:
     found = {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
     assert sorted(found) == sorted(RESULTS)  # and no checkpoint, and nothing half written
+    shutil.rmtree(folder / "out")  # the next run begins anew: there is nothing to go on with in a finished one
     return found
 
 

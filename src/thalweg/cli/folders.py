@@ -10,14 +10,21 @@ from pathlib import Path
 
 def writable_folder(folder: Path) -> Path:
     """The folder, made if need be; an OSError names it if nothing can be written there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile(dir=folder):
-        return folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        raise _unwritable(error, folder) from error
 
 
 def writable_file(path: Path) -> Path:
     """The file's path, its folder made if need be; an OSError names it if it cannot be written."""
     if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        raise _unwritable(IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)), path)
     writable_folder(path.parent)
     return path
+
+
+def _unwritable(error: OSError, path: Path) -> OSError:
+    return type(error)(error.errno, f"nothing can be written there: {error.strerror}", str(path))

@@ -23,7 +23,8 @@ _WIDEST = max(map(len, GENERATORS))
 HELP = (
     "Write rows of a generated stream to a file; the same seed gives the same bytes.\n\n\b\n"
     + "\n".join(f"{name:{_WIDEST}}  {each.about}" for name, each in GENERATORS.items())
-    + "\n\nThe file's ending tells the format: .csv, .parquet, .arrow, .ndjson. The label's column is called label."
+    + "\n\nThe file's ending tells the format: .csv, .parquet, .arrow, .ndjson; .gz or .zst after it packs the file. "
+    "The label's column is called label."
 )
 
 
@@ -45,7 +46,7 @@ def generate(
     from thalweg.cli.progress import progress
     from thalweg.files import replacement
     from thalweg.run.generators import make_stream
-    from thalweg.run.writing import format_for, write_rows
+    from thalweg.run.writing import format_for, packed, packing_for, write_rows
 
     chosen = make_stream(stream, seed, dict(_setting(text) for text in settings or ()))
     count = chosen.length if rows is None else rows
@@ -56,7 +57,7 @@ def generate(
         return
     kind = format_for(out, format_)
     writable_file(out)
-    with progress() as tell, replacement(out) as file:
+    with progress() as tell, replacement(out) as whole, packed(whole, packing_for(out)) as file:
         write_rows(file, kind, chosen.feature_names, _blocks(chosen, count, tell))
     typer.echo(f"{count:,} rows of {stream}, {chosen.n_features} features and the label: {out}")
 
@@ -81,4 +82,4 @@ def _setting(text: str) -> tuple[str, float]:
             return name, number(value)
         except ValueError:
             continue
-    raise InvalidParameter.of("generate", "set", "have the form NAME=NUMBER", text)
+    raise InvalidParameter.of_option("set", "have the form NAME=NUMBER", text)

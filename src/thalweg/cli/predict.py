@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import sys
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import IO, TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+if TYPE_CHECKING:
+    from thalweg.run.answering import Answered
+    from thalweg.sources import BadRow
+
+#: Skipped rows that are listed one by one.
+_MOST_LISTED = 5
 
 
 def predict(
@@ -17,26 +25,44 @@ def predict(
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="By default, standard output.")
     ] = None,
     bad_rows: Annotated[str, typer.Option(help="error, or skip.")] = "error",
+    delimiter: Annotated[str | None, typer.Option(help="Of CSV; by default as in the run, or found out.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Of CSV and NDJSON; by default as in the run.")] = None,
 ) -> None:
     """Answer each row of a table; nothing is learned. Columns: row, answer, probability."""
-    import io
-
+    from thalweg.cli.folders import writable_file
     from thalweg.errors import InvalidParameter
-    from thalweg.files import write_atomically
+    from thalweg.files import replacement
     from thalweg.run.answering import answer
 
     if bad_rows not in ("error", "skip"):
-        raise InvalidParameter.of("predict", "bad_rows", "be error or skip", bad_rows)
-    text = io.StringIO() if out is not None else sys.stdout
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("row", "answer", "probability"))
-    skipped = 0
-    for part in answer(model, source, bad_rows="skip" if bad_rows == "skip" else "error"):
-        proba = [""] * len(part.number) if part.probability is None else part.probability.round(6).tolist()
-        writer.writerows(zip(part.number.tolist(), part.answers.tolist(), proba, strict=True))
-        skipped += len(part.bad)
-    if out is not None:
-        assert isinstance(text, io.StringIO)
-        write_atomically(out, text.getvalue().encode())
-    if skipped:
-        typer.echo(f"{skipped:,} rows were skipped", err=True)
+        raise InvalidParameter.of_option("bad_rows", "be error or skip", bad_rows)
+    how: Literal["error", "skip"] = "skip" if bad_rows == "skip" else "error"
+    answers = answer(model, source, bad_rows=how, delimiter=delimiter, encoding=encoding)
+    first = next(answers, None)  # nothing is written before something could be answered
+    parts = iter(()) if first is None else chain([first], answers)
+    if out is None:
+        bad = _write(parts, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    else:
+        with replacement(writable_file(out)) as file:
+            bad = _write(parts, file)
+    if bad:
+        for row in bad[:_MOST_LISTED]:
+            typer.echo(str(row), err=True)
+        typer.echo("1 row was skipped" if len(bad) == 1 else f"{len(bad):,} rows were skipped", err=True)
+
+
+def _write(parts: Iterator[Answered], file: IO[bytes]) -> list[BadRow]:
+    """Write all answers by the rule of a run's own file; the rows that were skipped."""
+    import pyarrow as pa
+
+    from thalweg.run.predictions import append_rows, as_decimals
+
+    file.write(b"row,answer,probability\n")
+    bad: list[BadRow] = []
+    for part in parts:
+        answers = pa.array(part.answers.tolist(), pa.string())
+        probability = as_decimals(part.probability, len(answers))
+        append_rows(pa.table({"row": part.number, "answer": answers, "probability": probability}), file)
+        bad += part.bad
+    return bad

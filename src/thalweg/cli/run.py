@@ -15,6 +15,7 @@ import typer
 
 if TYPE_CHECKING:
     from thalweg.run.learning import Moment, Run
+    from thalweg.run.options import RunOptions
 
 #: Columns, and rows that were skipped, that are told in the terminal.
 _MOST_COLUMNS, _MOST_COMPLAINTS = 40, 5
@@ -27,29 +28,53 @@ def run(
         str | None,
         typer.Argument(help="CSV, Parquet, Arrow or NDJSON, packed or not; a folder of such files; or - for a pipe."),
     ] = None,
-    target: Annotated[str | None, typer.Option(metavar="COL", help="The column of labels.")] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="The column of labels; an empty cell is none, 1 and 1.0 are the same."),
+    ] = None,
     model: Annotated[str | None, typer.Option(help="See `thalweg models`; by default auto.")] = None,
     rate: Annotated[float | None, typer.Option(help="The learning rate, for models that have one.")] = None,
     adaptive: Annotated[bool, typer.Option("--adaptive", help="A rate that follows the model's own errors.")] = False,
     window: Annotated[str | None, typer.Option(help="Rows of the trend model's line, or auto.")] = None,
     delay: Annotated[int | None, typer.Option(min=0, metavar="N", help="Labels come N rows late.")] = None,
-    label_time: Annotated[str | None, typer.Option(metavar="COL", help="When the label of a row comes.")] = None,
-    time_column: Annotated[str | None, typer.Option("--time", metavar="COL", help="When a row comes.")] = None,
+    label_time: Annotated[
+        str | None, typer.Option(metavar="COL", help="When the label of a row comes: times, or whole numbers.")
+    ] = None,
+    time_column: Annotated[
+        str | None, typer.Option("--time", metavar="COL", help="When a row comes: times, or whole numbers.")
+    ] = None,
     drop: Annotated[list[str] | None, typer.Option(metavar="COL", help="Leave a column out; may be repeated.")] = None,
     categorical: Annotated[
-        list[str] | None, typer.Option(metavar="COL", help="Numbers that name categories; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="COL", help="Numbers that name categories, of the target too; may be repeated."),
     ] = None,
-    missing: Annotated[str | None, typer.Option(help="mean (the default) or error.")] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            help="mean (the default) or error. Missing is what is empty; among numbers and times also "
+            "NA, N/A, NaN, null, none, ? and -."
+        ),
+    ] = None,
     bad_rows: Annotated[str | None, typer.Option(help="error (the default) or skip.")] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Of CSV; by default found out.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Of CSV, as in ; or tab; by default found out.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Of CSV and NDJSON; by default utf-8.")] = None,
+    decimal: Annotated[
+        str | None, typer.Option(metavar="SIGN", help="Before the decimals of numbers, . or ,; by default found out.")
+    ] = None,
     chunk: Annotated[int | None, typer.Option(min=1, metavar="N", help="Rows taken at a time.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Stop after N rows.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Everything random.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for all results.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder for all results; by default thalweg-run.")
+    ] = None,
     model_out: Annotated[Path | None, typer.Option(metavar="FILE", help="The model, if not in the folder.")] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Begin anew, whatever run the folder holds: that one is lost.")
+    ] = False,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="The same options as TOML.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was cut off.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in the folder, which was cut off.")
+    ] = False,
     figures: Annotated[bool, typer.Option("--figures", help="Also write every figure as PNG and SVG.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON, and nothing else.")] = False,
     checkpoint_seconds: Annotated[
@@ -60,7 +85,8 @@ def run(
     """Learn a table of rows in time order; every row is answered before its label is learned."""
     from thalweg.cli.folders import writable_file, writable_folder
     from thalweg.errors import InvalidParameter
-    from thalweg.run.learning import CHECKPOINT, Run
+    from thalweg.run import folder as folders
+    from thalweg.run.learning import Run
     from thalweg.run.metrics import metrics_of
     from thalweg.run.options import RunOptions
     from thalweg.run.stopping import Stopped, Stopping
@@ -81,26 +107,34 @@ def run(
         "bad_rows": bad_rows,
         "delimiter": delimiter,
         "encoding": encoding,
+        "decimal": decimal,
         "chunk": chunk,
         "limit": limit,
         "seed": seed,
         "out": None if out is None else str(out),
         "model_out": None if model_out is None else str(model_out),
     }
-    options = RunOptions.of(given, config)
+    if resume and fresh:
+        raise InvalidParameter("--resume goes on with a run and --fresh begins anew: choose one of them")
+    options = RunOptions.of(given, config, resume=resume)
     folder = Path(options.out)
-    if (folder / CHECKPOINT).exists() and not resume:
-        raise InvalidParameter(
-            f"{folder} holds a run that was cut off: go on with --resume, or choose another folder with --out"
+    if not fresh and _is_finished(options, folder, resume):
+        typer.echo(
+            (folder / folders.METRICS).read_text(encoding="utf-8")
+            if json
+            else f"The run in {folder} is finished: there is nothing to go on with."
         )
+        return
     if figures:
         from thalweg.report import style
 
         style.require_matplotlib()
     began = time.monotonic()
     begun = Run(options)
+    if not (quiet or json) and (files := begun.source.describe()):
+        typer.echo(files, err=True)
     existed = folder.exists()
-    model_file = Path(options.model_out) if options.model_out else folder / "model.thalweg"
+    model_file = Path(options.model_out) if options.model_out else folder / folders.MODEL
     view = None if quiet or json else _View()
     with Stopping() as stopping, _warnings_in_words():
         try:
@@ -118,11 +152,18 @@ def run(
             sys.exit(error.exit_code)
         if view is not None:
             view.close()
-        metrics = metrics_of(begun)
-        begun.save_model(model_file)
-        begun.write_metrics(metrics)
-        _write_report(metrics, folder, figures)
+        try:
+            metrics = metrics_of(begun)
+            begun.save_model(model_file)
+            begun.write_metrics(metrics)
+            _write_report(metrics, folder, figures)
+        except Exception:
+            begun.leave_nothing_half_done(existed)
+            raise
         begun.forget_checkpoint()
+    if begun.steps_back:
+        times = "once" if begun.steps_back == 1 else f"{begun.steps_back:,} times"
+        typer.echo(f"thalweg: column {options.time!r} goes back {times}: are the rows in time order?", err=True)
     timing = {"seconds": time.monotonic() - began, "checkpoint_seconds": begun.checkpoint_seconds}
     if json:
         import json as json_module
@@ -132,9 +173,24 @@ def run(
         _tell(metrics, timing, folder, resumed)
 
 
+def _is_finished(options: RunOptions, folder: Path, resume: bool) -> bool:
+    """Whether there is nothing to go on with; an error where a run in the folder must not be written over."""
+    from thalweg.errors import InvalidParameter
+    from thalweg.run.folder import what_is_in
+    from thalweg.run.options import read_options
+
+    holds = what_is_in(folder)
+    elsewhere = "begin anew with --fresh, or choose another folder with --out"
+    if holds == "a run that was cut off" and not resume:
+        raise InvalidParameter(f"{folder} holds {holds}: go on with --resume, {elsewhere}")
+    if holds == "a finished run" and (other := options.first_other(read_options(folder))):
+        raise InvalidParameter(f"{folder} holds {holds}, begun with {other}: {elsewhere}")
+    return resume and holds == "a finished run"
+
+
 def _tell_stopped(begun: Run, view: _View | None) -> None:
     from thalweg.report.page.numbers import counted
-    from thalweg.run.learning import CHECKPOINT
+    from thalweg.run.folder import CHECKPOINT
 
     if view is not None:
         view.close()

@@ -1,5 +1,8 @@
 """Cells of a column: which are missing, and what the others are as numbers, times or names.
 
+What is missing depends on what a column holds. Among numbers and times the words of `MISSING` stand for no value.
+Among names, labels and categories alike, any word is a name, ``none`` and ``NA`` too: only an empty cell is missing.
+
 A truth value is not a number, whether it stands in a table as a word or as a type of its own: ``true`` in a column of
 numbers is a bad cell, as any other word is.
 """
@@ -11,13 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.columns.dates import FORMS, ISO_EXAMPLE, in_iso
+from thalweg.columns.numerals import Decimal, with_point
 from thalweg.sources.texts import as_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: How a missing value is written in text.
+#: How a missing number or time is written in text, in small or capital letters.
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
+#: The same for people, less the empty cell.
+OR_MISSING = "NA, N/A, NaN, null, none, ? or -"
 
 
 class BadCell(ValueError):
@@ -38,7 +45,7 @@ def is_text(column: pa.ChunkedArray) -> bool:
 
 
 def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column of text without blanks around, and nulls for what stands for a missing value."""
+    """A column of text without blanks around, and nulls for what stands for a missing number or time."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -49,7 +56,7 @@ def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(missing, pa.scalar(None, column.type), column)
 
 
-def numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
+def numbers(column: pa.ChunkedArray, decimal: Decimal = ".") -> NDArray[np.float64]:
     """A column as numbers, NaN where one is missing; `BadCell` names the first cell that is none."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -57,7 +64,7 @@ def numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if is_text(column):
-        values = _from_text(column)
+        values = _from_text(column if decimal == "." else _with_points(column))
     elif column.null_count == len(column):
         return np.full(len(column), np.nan)
     elif pa.types.is_boolean(column.type):
@@ -77,6 +84,16 @@ def numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
     return found
 
 
+def _with_points(column: pa.ChunkedArray) -> Any:
+    column = trimmed(column)
+    points, wrong = with_point(column)
+    places = np.flatnonzero(wrong.to_numpy())
+    if len(places):
+        at = int(places[0])
+        raise BadCell(at, f"{column[at].as_py()!r} is not a number with a decimal comma")
+    return points
+
+
 def _from_text(column: pa.ChunkedArray) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -94,8 +111,12 @@ def _from_text(column: pa.ChunkedArray) -> Any:
         return pa.chunked_array([[None if cell is None else float(cell) for cell in column.to_pylist()]], pa.float64())
 
 
-def is_number(cell: str) -> bool:
+def is_number(cell: str, decimal: Decimal = ".") -> bool:
     """Whether a cell can be read as a number."""
+    import pyarrow as pa
+
+    if decimal == ",":
+        return not with_point(pa.chunked_array([[cell]], pa.string()))[1][0].as_py()
     try:
         float(cell)
     except ValueError:
@@ -103,32 +124,33 @@ def is_number(cell: str) -> bool:
     return "_" not in cell
 
 
-def is_time(cell: str) -> bool:
+def is_time(cell: str, form: str | None = None) -> bool:
     """Whether a cell can be read as a time."""
     import pyarrow as pa
 
     try:
-        moments(pa.chunked_array([[cell]], pa.string()))
+        moments(pa.chunked_array([[cell]], pa.string()), form)
     except BadCell:
         return False
     return True
 
 
-def moments(column: pa.ChunkedArray) -> NDArray[np.datetime64]:
+def moments(column: pa.ChunkedArray, form: str | None = None) -> NDArray[np.datetime64]:
     """A column as times, to the microsecond, NaT where one is missing; `BadCell` names the first that is none."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if pa.types.is_primitive(column.type) and not pa.types.is_temporal(column.type):
-        column = as_text(column)  # a number or a truth value: to be named as in a file of text
+    if pa.types.is_time(column.type) or (pa.types.is_primitive(column.type) and not pa.types.is_temporal(column.type)):
+        column = as_text(column)  # a time of day, a number or a truth value: as in a file of text
     if is_text(column):
         column = trimmed(column)
+        iso = column if form is None else in_iso(column, form)
         try:
-            column = pc.cast(column, pa.timestamp("us"))
+            column = pc.cast(iso, pa.timestamp("us"))
         except pa.ArrowInvalid:
-            column = _moments_with_zones(column)
+            column = _one_by_one(column, iso, ISO_EXAMPLE if form is None else FORMS[form].example)
     elif column.null_count == len(column):
         return np.full(len(column), np.datetime64("NaT", "us"))
     elif not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
@@ -137,25 +159,30 @@ def moments(column: pa.ChunkedArray) -> NDArray[np.datetime64]:
     return np.asarray(found, dtype="datetime64[us]")
 
 
-def _moments_with_zones(column: pa.ChunkedArray) -> Any:
-    """Slowly, one by one: times with zones, which are turned to UTC."""
+def _one_by_one(column: pa.ChunkedArray, iso: pa.ChunkedArray, example: str) -> Any:
+    """Slowly: times with zones, which are turned to UTC."""
     from datetime import UTC, datetime
 
     import pyarrow as pa
 
     found: list[datetime | None] = []
-    for at, cell in enumerate(column.to_pylist()):
+    for at, cell in enumerate(iso.to_pylist()):
         if cell is None:
             found.append(None)
             continue
         try:
             when = datetime.fromisoformat(cell)
         except ValueError as error:
-            raise BadCell(at, f"{cell!r} is not a time such as 2008-05-17 or 2008-05-17T12:30:00") from error
+            raise BadCell(at, f"{column[at].as_py()!r} is not a time such as {example}") from error
         found.append(when if when.tzinfo is None else when.astimezone(UTC).replace(tzinfo=None))
     return pa.chunked_array([found], pa.timestamp("us"))
 
 
 def names(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column as text, null where a value is missing; whole numbers are written without a point."""
-    return trimmed(as_text(column))
+    """A column as text, null where a cell is empty; whole numbers are written without a point."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = pc.utf8_trim_whitespace(as_text(column))
+    empty = pc.equal(column, "")
+    return pc.if_else(empty, pa.scalar(None, column.type), column) if pc.any(empty).as_py() else column

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +104,14 @@ class Encoder:
             column.restore(state[column.name])
 
 
-def parsed(column: Column, cells: Any) -> tuple[Any, list[tuple[int, str]]]:
+class Parser(Protocol):
+    """What reads the cells of a column."""
+
+    def parse(self, column: Any) -> Any:
+        """The cells as values; `BadCell` where one is none."""
+
+
+def parsed(column: Parser, cells: Any) -> tuple[Any, list[tuple[int, str]]]:
     """The values of a column, with those missing that are none, and what is wrong with them."""
     import pyarrow as pa
 

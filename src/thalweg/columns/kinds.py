@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.columns.cells import moments, names, numbers
+from thalweg.columns.numerals import Decimal
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,16 +65,18 @@ class NumberColumn(Column):
 
     kind = "number"
 
-    def __init__(self, name: str, *, indicator: bool) -> None:
+    def __init__(self, name: str, *, indicator: bool, decimal: Decimal = ".") -> None:
         self.indicator = indicator
+        self.decimal: Decimal = decimal
         features = (name, f"{name} is missing") if indicator else (name,)
-        told = "as it is; a missing value becomes the mean so far"
+        told = "as it is" if decimal == "." else "as it is, with a decimal comma"
+        told += "; a missing value becomes the mean so far"
         super().__init__(name, features, told + (", marked by a feature of its own" if indicator else ""))
         self._sum, self._count = 0.0, 0
 
     def parse(self, column: pa.ChunkedArray) -> Floats:
         """Numbers, NaN where one is missing."""
-        return numbers(column)
+        return numbers(column, self.decimal)
 
     def missing(self, parsed: Floats) -> NDArray[np.bool_]:
         """Which are NaN."""
@@ -109,7 +112,10 @@ class CategoryColumn(Column):
     def __init__(self, name: str, *, room: int) -> None:
         self.room = room
         features = (*(f"{name} = category {i + 1}" for i in range(room)), f"{name} = any other")
-        super().__init__(name, features, f"one feature for each of its first {room} categories, one for all others")
+        told = (
+            f"one feature for each of its first {room} categories, one for all others; an empty cell has none of them"
+        )
+        super().__init__(name, features, told)
         self.categories: dict[str, int] = {}
 
     def parse(self, column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
@@ -172,15 +178,20 @@ class TimeColumn(Column):
 
     kind = "time"
 
-    def __init__(self, name: str, *, hours: bool) -> None:
+    def __init__(self, name: str, *, hours: bool, form: str | None = None) -> None:
         self.hours = hours
-        cycles = ("hour", "weekday") if hours else ("weekday", "day of year")
-        features = tuple(f"{name} {wave} {cycle}" for cycle in cycles for wave in ("sin", "cos"))
-        super().__init__(name, features, f"{' and '.join(cycles)} as points on a circle")
+        self.form = form
+        self.cycles: tuple[str, ...] = ("hour", "weekday") if hours else ("weekday", "day of year")
+        if form == "hour:minute":
+            self.cycles = ("hour",)
+        features = tuple(f"{name} {wave} {cycle}" for cycle in self.cycles for wave in ("sin", "cos"))
+        told = f"{' and '.join(self.cycles)} as points on a circle"
+        told += "" if form is None else f", read as {form}"
+        super().__init__(name, features, f"{told}; its middle for a missing value")
 
     def parse(self, column: pa.ChunkedArray) -> NDArray[np.datetime64]:
         """Times, NaT where one is missing."""
-        return moments(column)
+        return moments(column, self.form)
 
     def missing(self, parsed: NDArray[np.datetime64]) -> NDArray[np.bool_]:
         """Which are NaT."""
@@ -193,6 +204,7 @@ class TimeColumn(Column):
         weekday = ((days - np.datetime64("1970-01-05")) / np.timedelta64(1, "D") + of_day) % 7 / 7
         of_year = (parsed - parsed.astype("datetime64[Y]")) / np.timedelta64(1, "D") / 365.2425
         with np.errstate(invalid="ignore"):
-            for i, turn in enumerate((of_day, weekday) if self.hours else (weekday, of_year)):
+            turns = {"hour": of_day, "weekday": weekday, "day of year": of_year}
+            for i, turn in enumerate(turns[cycle] for cycle in self.cycles):
                 out[:, 2 * i] = np.nan_to_num(np.sin(2 * np.pi * turn))
                 out[:, 2 * i + 1] = np.nan_to_num(np.cos(2 * np.pi * turn))

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg.columns.cells import MISSING, BadCell, is_number, is_text, is_time, moments, names, numbers, trimmed
+from thalweg.columns.cells import OR_MISSING, BadCell, is_number, is_text, is_time, moments, names, numbers, trimmed
+from thalweg.columns.dates import form_of, seems_a_date
 from thalweg.columns.kinds import CategoryColumn, Column, NumberColumn, TimeColumn
+from thalweg.columns.numerals import Decimal, decimal_of, looks_like
 from thalweg.errors import InvalidInput
+from thalweg.sources.texts import as_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,11 +67,11 @@ class Plan:
 
 def _described(column: Column) -> dict[str, Any]:
     if isinstance(column, NumberColumn):
-        return {"kind": column.kind, "name": column.name, "indicator": column.indicator}
+        return {"kind": column.kind, "name": column.name, "indicator": column.indicator, "decimal": column.decimal}
     if isinstance(column, CategoryColumn):
         return {"kind": column.kind, "name": column.name, "room": column.room}
     assert isinstance(column, TimeColumn)
-    return {"kind": column.kind, "name": column.name, "hours": column.hours}
+    return {"kind": column.kind, "name": column.name, "hours": column.hours, "form": column.form}
 
 
 def _column(kind: str, name: str, **options: Any) -> Column:
@@ -83,6 +86,7 @@ def plan_columns(
     drop: Collection[str] = (),
     categorical: Collection[str] = (),
     reserved: Sequence[str] = (),
+    decimal: Decimal | None = None,
 ) -> Plan:
     """Look at the first rows and settle what each column is.
 
@@ -98,6 +102,8 @@ def plan_columns(
         Columns of categories that look like numbers.
     reserved : sequence of str
         Columns with a part of their own, such as the time at which a label comes.
+    decimal : {".", ","}, optional
+        What stands before the decimals of numbers in text; by default found out for each column.
     """
     present = head.column_names
     for name in (target, *drop, *categorical, *reserved):
@@ -114,17 +120,18 @@ def plan_columns(
         elif name in drop:
             left_out[name] = "left out, as asked"
         else:
-            found = _settle(name, head.column(name), categorical=name in categorical)
+            found = _settle(name, head.column(name), categorical=name in categorical, decimal=decimal)
             if isinstance(found, str):
                 left_out[name] = found
             else:
                 columns.append(found)
     if not columns:
-        raise InvalidInput(f"{head.pieces[0].block.file} has no column to learn from beside {target!r}")
+        told = [f"; {name!r} is {why}" for name, why in left_out.items() if why.startswith("left out:")][:1]
+        raise InvalidInput(f"{head.pieces[0].block.file} has no column to learn from beside {target!r}{''.join(told)}")
     return Plan(tuple(columns), left_out, tuple(present))
 
 
-def _settle(name: str, column: pa.ChunkedArray, *, categorical: bool) -> Column | str:
+def _settle(name: str, column: pa.ChunkedArray, *, categorical: bool, decimal: Decimal | None) -> Column | str:
     """What a column is, or why it is left out."""
     import pyarrow as pa
 
@@ -133,19 +140,21 @@ def _settle(name: str, column: pa.ChunkedArray, *, categorical: bool) -> Column 
     if pa.types.is_nested(column.type) or "binary" in str(column.type):
         return f"left out: values of type {column.type} cannot be learned"
     if column.null_count == len(column) or (is_text(column) and trimmed(column).null_count == len(column)):
-        return f"left out: all of the first {len(column):,} values are missing ({', '.join(MISSING[1:4])} or nothing)"
+        return f"left out: all of the first {len(column):,} values are missing: empty or {OR_MISSING}"
     try:
-        values = numbers(column)
+        values = numbers(column, decimal or ".")
     except BadCell:
         return (
             _time(name, column)
-            or _dirty_number(name, column)
+            or _other_time(name, column)
+            or (_comma_number(name, column) if decimal is None else None)
+            or _dirty_number(name, column, decimal or ".")
             or _dirty_time(name, column)
             or _category(name, column, declared=False)
         )
     if pa.types.is_temporal(column.type):
         return _time(name, column) or "left out: its times cannot be read"
-    return NumberColumn(name, indicator=bool(np.isnan(values).any()))
+    return NumberColumn(name, indicator=bool(np.isnan(values).any()), decimal=decimal or ".")
 
 
 def _time(name: str, column: pa.ChunkedArray) -> Column | None:
@@ -157,30 +166,73 @@ def _time(name: str, column: pa.ChunkedArray) -> Column | None:
     return TimeColumn(name, hours=bool((known != known.astype("datetime64[D]")).any()))
 
 
+def _different(column: pa.ChunkedArray) -> list[str]:
+    """The different cells that are not missing."""
+    cells: list[str] = trimmed(as_text(column)).drop_null().unique().to_pylist()
+    return cells
+
+
+def _other_time(name: str, column: pa.ChunkedArray) -> Column | str | None:
+    """Times in a form that is not ISO 8601, for which cells that are none make their rows bad."""
+    import pyarrow as pa
+
+    cells = _different(column)
+    form = form_of(cells)
+    if form is None:
+        return None
+    if form == "unclear":
+        return f"left out: its dates, such as {cells[0]}, may be day/month or month/day: write them as 2024-01-31"
+    fitting = [cell for cell in cells if is_time(cell, form)]
+    if len(fitting) <= len(cells) / 2:
+        return None
+    found = moments(pa.chunked_array([fitting], pa.string()), form)
+    return TimeColumn(name, hours=bool((found != found.astype("datetime64[D]")).any()), form=form)
+
+
+def _comma_number(name: str, column: pa.ChunkedArray) -> Column | str | None:
+    """Numbers with a decimal comma."""
+    cells = _different(column)
+    decimal = decimal_of(cells)
+    if decimal == ",":
+        return NumberColumn(name, indicator=len(trimmed(as_text(column)).drop_null()) < len(column), decimal=",")
+    if decimal is None:
+        return None
+    example = next(cell for cell in cells if "," in cell)
+    return f"left out: the comma in {example} may part thousands: give --decimal , or write its numbers without"
+
+
 def _dirty_time(name: str, column: pa.ChunkedArray) -> Column | None:
     """Times with some cells that are none, for which their rows are bad; categories do not look like times."""
     import pyarrow as pa
 
-    distinct = names(column).drop_null().unique().to_pylist()
+    distinct = _different(column)
     times = [cell for cell in distinct if is_time(cell)]
     if len(times) <= len(distinct) / 2:
         return None
     return _time(name, pa.chunked_array([times], pa.string()))
 
 
-def _dirty_number(name: str, column: pa.ChunkedArray) -> Column | None:
+def _dirty_number(name: str, column: pa.ChunkedArray, decimal: Decimal) -> Column | None:
     """Numbers with some cells that are none, for which their rows are bad; categories recur, numbers rarely do."""
-    cells = names(column)
+    cells = trimmed(as_text(column))
     distinct = cells.drop_null().unique().to_pylist()
     recurring = len(distinct) <= (len(cells) - cells.null_count) / 2
-    if recurring or sum(map(is_number, distinct)) <= len(distinct) / 2:
+    if recurring or sum(is_number(cell, decimal) for cell in distinct) <= len(distinct) / 2:
         return None
-    return NumberColumn(name, indicator=cells.null_count > 0)
+    return NumberColumn(name, indicator=cells.null_count > 0, decimal=decimal)
 
 
 def _category(name: str, column: pa.ChunkedArray, *, declared: bool) -> Column | str:
     cells = names(column).drop_null()
-    distinct = len(cells.unique())
+    different = cells.unique().to_pylist()
+    distinct = len(different)
+    if not declared and all(cell[0] + cell[-1] in ("{}", "[]") for cell in different):
+        kind = "lists" if different[0][0] == "[" else "objects"
+        return f"left out: {kind} of JSON cannot be learned: write what they hold as columns of their own"
     if not declared and distinct > _MANY and distinct > len(cells) / 2:
+        if seems := looks_like(different):
+            return f"left out: it seems to hold {seems}, such as {different[0]}"
+        if seems_a_date(different):
+            return f"left out: it seems to hold dates, such as {different[0]}: write them as 2024-01-31T07:30"
         return f"left out: it seems to name the rows ({distinct:,} different values in the first {len(cells):,})"
     return CategoryColumn(name, room=min(MOST_CATEGORIES, distinct + max(4, distinct // 2)))

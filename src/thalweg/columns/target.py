@@ -1,7 +1,11 @@
-"""The column of labels: text as it stands in the table, with None for a label that is missing."""
+"""The column of labels: text as it stands in the table. Only an empty cell is no label: ``none`` and ``NA`` are.
+
+Whole numbers are written without a point, so that 1 and 1.0 are one class.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
 
 #: Beyond this many different numbers among the first rows a target is taken for a quantity.
 _MOST_CLASSES = 100
+_WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
 
 
 @dataclass(frozen=True)
@@ -23,9 +28,13 @@ class Target:
     """The labels of a table."""
 
     name: str
+    #: Whether the user says that its numbers are classes, whatever they are.
+    declared: bool = False
 
     def require_classes(self, head: Chunk) -> None:
         """Refuse a target that is a quantity and not a class."""
+        if self.declared:
+            return
         column = head.column(self.name)
         try:
             values = numbers(column)
@@ -35,7 +44,8 @@ class Target:
         if len(known) > _MOST_CLASSES or (known != np.floor(known)).any():
             raise InvalidInput(
                 f"{head.pieces[0].block.file}: the target {self.name!r} must hold classes, but it has {len(known):,} "
-                f"different numbers in the first {len(values):,} rows, such as {known[len(known) // 2]:g}"
+                f"different numbers in the first {len(values):,} rows, such as {known[len(known) // 2]:g}; "
+                f"if they are classes nevertheless, say so with --categorical {self.name}"
             )
 
     def labels(self, chunk: Chunk) -> tuple[list[str], NDArray[np.int32]]:
@@ -44,4 +54,19 @@ class Target:
 
         encoded = names(chunk.column(self.name)).combine_chunks().dictionary_encode()
         places: NDArray[np.int32] = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
-        return encoded.dictionary.to_pylist(), places
+        written = [_plain(label) for label in encoded.dictionary.to_pylist()]
+        different = list(dict.fromkeys(written))
+        if len(different) < len(written):
+            at = {label: place for place, label in enumerate(different)}
+            places = np.array([*(at[label] for label in written), -1], dtype=np.int32)[places]
+        return different, places
+
+
+def _plain(label: str) -> str:
+    """A whole number without a point; anything else as it is.
+
+    >>> _plain("1.0"), _plain("1.5"), _plain("v1.0")
+    ('1', '1.5', 'v1.0')
+    """
+    whole = _WHOLE.fullmatch(label)
+    return label if whole is None else whole[1]

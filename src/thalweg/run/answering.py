@@ -29,8 +29,27 @@ class Answered:
     bad: list[BadRow]
 
 
-def answer(model_path: Path, given: str, *, bad_rows: Literal["error", "skip"] = "error") -> Iterator[Answered]:
-    """Answer the rows of a source by the model of a run, chunk by chunk."""
+def answer(
+    model_path: Path,
+    given: str,
+    *,
+    bad_rows: Literal["error", "skip"] = "error",
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> Iterator[Answered]:
+    """Answer the rows of a source by the model of a run, chunk by chunk.
+
+    Parameters
+    ----------
+    model_path : Path
+        What `thalweg run` wrote.
+    given : str
+        A table with the columns that the model learned from.
+    bad_rows : {"error", "skip"}
+        Whether a row that cannot be read ends it.
+    delimiter, encoding : str, optional
+        Of the table, where they are not those of the table that was learned.
+    """
     notes = read_notes(model_path).get("table")
     model: Any = load(model_path)
     if notes is None:
@@ -38,7 +57,11 @@ def answer(model_path: Path, given: str, *, bad_rows: Literal["error", "skip"] =
     plan = Plan.from_json(notes["plan"])
     encoder = Encoder(plan, bad_rows=bad_rows, missing=notes["missing"])
     encoder.restore(notes["encoder"])
-    source: Source = open_source(given, delimiter=notes["delimiter"], encoding=notes["encoding"])
+    if not len(getattr(model, "classes_", ())):
+        raise ModelFileError(f"{model_path} has no answers: it never learned a label")
+    source: Source = open_source(
+        given, delimiter=delimiter or notes["delimiter"], encoding=encoding or notes["encoding"]
+    )
     done = 0
     for chunk in chunks(source.blocks(), _ROWS):
         if chunk.bad and bad_rows == "error":

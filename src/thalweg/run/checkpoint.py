@@ -21,7 +21,7 @@ from thalweg.errors import ModelFileError
 from thalweg.files import write_atomically
 
 _KEY = "thalweg-run"
-_PROTOCOL = 1
+_PROTOCOL = 2
 
 
 def write(path: Path, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, bytes]) -> None:
@@ -42,9 +42,9 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]], dict[str,
         length = int.from_bytes(content[:8], "little")
         header = json.loads(json.loads(content[8 : 8 + length])["__metadata__"][_KEY])
     except (OSError, SafetensorError, KeyError, ValueError, TypeError) as error:
-        raise ModelFileError(f"{path} is not a checkpoint of a run") from error
+        raise ModelFileError(f"{path} is not a checkpoint of a run: begin anew with --fresh") from error
     if header.pop("sha256", None) != _digest(header, arrays) or header.get("protocol") != _PROTOCOL:
-        raise ModelFileError(f"{path} is damaged, or of another version: start the run anew, without --resume")
+        raise ModelFileError(f"{path} is damaged, or of another version: begin anew with --fresh")
     models = {name[6:]: array.tobytes() for name, array in arrays.items() if name.startswith("model ")}
     others: dict[str, NDArray[Any]] = {name: array for name, array in arrays.items() if not name.startswith("model ")}
     others |= {name: np.array(values, dtype=np.str_) for name, values in header["texts"].items()}

@@ -57,7 +57,7 @@ def make_stream(name: str, seed: int, settings: Mapping[str, float] | None = Non
         Other parameters of its class, which are numbers.
     """
     if name not in GENERATORS:
-        raise InvalidParameter.of("generate", "STREAM", f"be one of {', '.join(GENERATORS)}", name)
+        raise InvalidParameter(f"STREAM must be one of {', '.join(GENERATORS)}, got {name!r}")
     from thalweg import streams
 
     chosen = GENERATORS[name]
@@ -65,6 +65,6 @@ def make_stream(name: str, seed: int, settings: Mapping[str, float] | None = Non
     free = [each.name for each in dataclasses.fields(kind) if each.name != "seed" and each.name not in chosen.fixed]
     for parameter in settings or {}:
         if parameter not in free:
-            raise InvalidParameter.of("generate", "set", f"name a parameter of {name}: {', '.join(free)}", parameter)
+            raise InvalidParameter.of_option("set", f"name a parameter of {name}: {', '.join(free)}", parameter)
     stream: ConceptStream = kind(seed=seed, **chosen.fixed, **(settings or {}))
     return stream

@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.columns import Encoder, Plan, Target, plan_columns
+from thalweg.columns import Encoder, Target, plan_columns
+from thalweg.columns.clock import NEVER, Clock
 from thalweg.columns.encoder import parsed
-from thalweg.columns.kinds import TimeColumn
 from thalweg.columns.plan import HEAD_ROWS
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.files import write_atomically
 from thalweg.learners.majority import MajorityClass
 from thalweg.learners.no_change import NoChange
-from thalweg.run import checkpoint
+from thalweg.run import checkpoint, folder
 from thalweg.run.ahead import one_ahead
 from thalweg.run.confidence import confidences
 from thalweg.run.course import Course
@@ -36,13 +36,13 @@ from thalweg.run.names import Names
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
 from thalweg.run.progress import Progress
-from thalweg.run.schedule import Schedule, Waiting, Work, rows_of
+from thalweg.run.schedule import Schedule, Work, rows_of
 from thalweg.run.scoreboard import Scoreboard
+from thalweg.run.snapshot import restore, state_of
 from thalweg.run.stopping import Stopped, Stopping
-from thalweg.sources import Chunk, chunks, open_source
-from thalweg.store import dumps, loads
+from thalweg.sources import Chunk, Fingerprint, chunks, open_source
+from thalweg.store import dumps
 
-CHECKPOINT = "checkpoint"
 #: Seconds between checkpoints, and how many times its own cost a checkpoint waits at least.
 _EVERY_SECONDS, _TIMES_ITS_COST = 5.0, 40.0
 #: Complaints about rows that are kept word by word.
@@ -68,9 +68,9 @@ class Run:
         self.source = open_source(options.source, delimiter=options.delimiter, encoding=options.encoding)
         self.model = make_model(options)
         if (options.delay or options.label_time) and getattr(self.model, "_needs_labels_at_once", False):
-            raise InvalidParameter.of("run", "delay", "be 0 for a model with persistence", options.delay)
+            raise InvalidParameter.of_option("delay", "be 0 for a model with persistence", options.delay)
         self.baselines: dict[str, Any] = {"no_change": NoChange(), "majority": MajorityClass()}
-        self.target = Target(options.target)
+        self.target = Target(options.target, declared=options.target in options.categorical)
         self.names = Names()
         self.schedule = Schedule(delay=options.delay, timed=options.label_time is not None)
         self.board = Scoreboard()
@@ -79,6 +79,11 @@ class Run:
         self.encoder: Encoder | None = None
         self.progress = Progress(lambda: self.source.share, options.limit)
         self.chunks_done = self.taken = 0
+        #: Of the rows in those chunks.
+        self.fingerprint = Fingerprint()
+        self.clocks: dict[str, Clock] = {}
+        #: The time of the row before, and how often one came before it.
+        self.last_time, self.steps_back = int(np.iinfo(np.int64).min), 0
         self.read = self.answered = self.learned = self.unlabelled = self.skipped = 0
         self.complaints: list[str] = []
         #: Spent on checkpoints so far, since this process began.
@@ -102,9 +107,10 @@ class Run:
         self.folder.mkdir(parents=True, exist_ok=True)
         due = time.monotonic() + (_EVERY_SECONDS if checkpoint_seconds is None else checkpoint_seconds)
         try:
-            for chunk in itertools.islice(self._chunks(), self.chunks_done, None):
+            for chunk in self._further_chunks():
                 with stopping.unbroken():
                     self._take(chunk)
+                    self.fingerprint.take(chunk)
                     self.chunks_done += 1
                     tell(Moment(self.answered, self.board, self.model, self.progress.share(self.taken)))
                     if time.monotonic() >= due and self.predictions is not None:
@@ -140,6 +146,21 @@ class Run:
             if self.taken == limit:
                 return
 
+    def _further_chunks(self) -> Iterator[Chunk]:
+        """Those after the last checkpoint; the rows before it must be those that were learned."""
+        given = self._chunks()
+        found, rows = Fingerprint(), 0
+        for chunk in itertools.islice(given, self.chunks_done):
+            found.take(chunk)
+            rows += len(chunk) + len(chunk.bad)
+        if found.sums != self.fingerprint.sums:
+            changed = f"its first {self.read:,} rows are others" if rows == self.read else f"it has {rows:,} rows only"
+            raise InvalidInput(
+                f"{self.source.given} is not what this run was begun with: {changed}; "
+                f"bring back the {self.read:,} rows that were learned, or begin anew with --fresh"
+            )
+        yield from given
+
     def _take(self, chunk: Chunk) -> None:
         if chunk.bad and self.options.bad_rows == "error":
             raise InvalidInput(str(chunk.bad[0]))
@@ -155,7 +176,8 @@ class Run:
         has_label = labels > 0
         if now is not None and label_time is not None:
             now, label_time = now[encoded.kept], label_time[encoded.kept]
-            has_label = has_label & (label_time != _NEVER)
+            has_label = has_label & (label_time != NEVER)
+            self._count_steps_back(now)
         number = np.arange(self.answered + 1, self.answered + len(labels) + 1)
         self._complain(encoded.bad)
         if self.answered == 0:
@@ -167,7 +189,7 @@ class Run:
         self._score(work, answered)
         fresh = slice(work.carried, None)
         if self.predictions is None:
-            self.predictions = PredictionsFile(self.folder / "predictions.csv")
+            self.predictions = self._begin()
         probability = answered.get("of_answer")
         self.predictions.write(
             number,
@@ -177,6 +199,12 @@ class Run:
             None if probability is None else probability[fresh],
         )
         self.schedule.keep(work, answered)
+
+    def _begin(self) -> PredictionsFile:
+        """The first rows could be learned: from here on the folder is this run's."""
+        folder.clear(self.folder)
+        write_atomically(self.folder / folder.OPTIONS, self.options.to_toml().encode())
+        return PredictionsFile(self.folder / folder.PREDICTIONS)
 
     def _plan(self, head: Chunk) -> Encoder:
         reserved = [name for name in (self.options.label_time,) if name]
@@ -188,28 +216,40 @@ class Run:
             drop=self.options.drop,
             categorical=self.options.categorical,
             reserved=reserved,
+            decimal=self.options.decimal,
         )
         self.target.require_classes(head)
+        self.clocks = {name: Clock.settle(name, head.column(name)) for name in (self.options.time, *reserved) if name}
+        if len({clock.counts for clock in self.clocks.values()}) > 1:
+            raise InvalidInput(
+                f"columns {self.options.time!r} and {self.options.label_time!r} cannot be compared: "
+                "one holds whole numbers, the other times"
+            )
         return Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
 
     def _times(
         self, chunk: Chunk
     ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None, list[tuple[int, str, str]]]:
-        """When rows and labels come, in microseconds, where the table tells; and the rows of which it does not."""
-        if self.options.label_time is None or self.options.time is None:
+        """When rows and labels come, where the table tells; and the rows of which it does not."""
+        time_column, label_column = self.options.time, self.options.label_time
+        if time_column is None:
             return None, None, []
-        found = []
-        untimed: list[tuple[int, str, str]] = []
-        for name in (self.options.time, self.options.label_time):
-            when, wrong = parsed(TimeColumn(name, hours=True), chunk.column(name))
-            missing = np.isnat(when)
-            if name == self.options.time:
-                seen = {at for at, _ in wrong}
-                places = (int(at) for at in np.flatnonzero(missing))
-                wrong += [(at, "the time of the row is missing") for at in places if at not in seen]
-            untimed += [(at, name, what) for at, what in wrong]
-            found.append(np.where(missing, _NEVER, when.astype(np.int64)))
-        return found[0], found[1], untimed
+        now, wrong = parsed(self.clocks[time_column], chunk.column(time_column))
+        if label_column is None:
+            self._count_steps_back(now)
+            return None, None, []
+        seen = {at for at, _ in wrong}
+        places = (int(at) for at in np.flatnonzero(now == NEVER))
+        wrong += [(at, "the time of the row is missing") for at in places if at not in seen]
+        label_time, wrong_labels = parsed(self.clocks[label_column], chunk.column(label_column))
+        untimed = [(at, time_column, what) for at, what in wrong]
+        return now, label_time, untimed + [(at, label_column, what) for at, what in wrong_labels]
+
+    def _count_steps_back(self, now: NDArray[np.int64]) -> None:
+        """Rows that come before the one before them."""
+        known = np.concatenate([[self.last_time], now[now != NEVER]])
+        self.steps_back += int((known[1:] < known[:-1]).sum())
+        self.last_time = int(known[-1])
 
     def _answer(self, work: Work) -> dict[str, NDArray[Any]]:
         """What each row in hand was answered, now or before, and what scoring needs of it."""
@@ -272,63 +312,17 @@ class Run:
     def _checkpoint(self) -> float:
         """Write one; the seconds it took."""
         began = time.monotonic()
-        assert self.encoder is not None
-        assert self.predictions is not None
-        arrays: dict[str, NDArray[Any]] = {}
-        waiting = self.schedule.waiting
-        if waiting is not None:
-            arrays = {"X": waiting.X, "labels": waiting.labels, "due": waiting.due, "number": waiting.number}
-            arrays |= {f"answered {name}": values for name, values in waiting.answered.items()}
-        plain = {
-            "options": self.options.resolved(),
-            "chunks": self.chunks_done,
-            "counts": [self.read, self.answered, self.learned, self.unlabelled, self.skipped],
-            "complaints": self.complaints,
-            "plan": self.encoder.plan.to_json(),
-            "encoder": self.encoder.state(),
-            "names": self.names.known,
-            "board": self.board.state(),
-            "detector": self.detector.state(),
-            "course": self.course.state(),
-            "clock": self.schedule.clock,
-            "predictions": self.predictions.synced(),
-        }
-        models = {name: dumps(model) for name, model in {"model": self.model, **self.baselines}.items()}
-        checkpoint.write(self.folder / CHECKPOINT, plain, arrays, models)
+        checkpoint.write(self.folder / folder.CHECKPOINT, *state_of(self))
         took = time.monotonic() - began
         self.checkpoint_seconds += took
         return took
 
     def resume(self) -> bool:
         """Go back to the last checkpoint, if there is one."""
-        path = self.folder / CHECKPOINT
+        path = self.folder / folder.CHECKPOINT
         if not path.exists():
             return False
-        plain, arrays, models = checkpoint.read(path)
-        changed = [name for name, value in self.options.resolved().items() if plain["options"].get(name) != value]
-        if changed:
-            was, now = plain["options"].get(changed[0]), self.options.resolved()[changed[0]]
-            raise InvalidParameter(
-                f"the run in {self.folder} was begun with {changed[0]} = {was!r} and cannot go on with {now!r}"
-            )
-        self.chunks_done = int(plain["chunks"])
-        self.read, self.answered, self.learned, self.unlabelled, self.skipped = plain["counts"]
-        self.complaints = list(plain["complaints"])
-        self.encoder = Encoder(
-            Plan.from_json(plain["plan"]), bad_rows=self.options.bad_rows, missing=self.options.missing
-        )
-        self.encoder.restore(plain["encoder"])
-        self.names = Names(plain["names"])
-        self.board.restore(plain["board"])
-        self.detector.restore(plain["detector"])
-        self.course.restore(plain["course"])
-        self.schedule.clock = int(plain["clock"])
-        if "X" in arrays:
-            answered = {name[9:]: values for name, values in arrays.items() if name.startswith("answered ")}
-            self.schedule.waiting = Waiting(arrays["X"], arrays["labels"], arrays["due"], arrays["number"], answered)
-        self.model = loads(models["model"])
-        self.baselines = {name: loads(models[name]) for name in self.baselines}
-        self.predictions = PredictionsFile(self.folder / "predictions.csv", length=int(plain["predictions"]))
+        restore(self, *checkpoint.read(path))
         return True
 
     # ------------------------------------------------------------------ what is left behind
@@ -358,30 +352,24 @@ class Run:
         """After an error: without a checkpoint to go on from, what was written is of no use."""
         if self.predictions is not None:
             self.predictions.close()
-        if (self.folder / CHECKPOINT).exists():
+        if (self.folder / folder.CHECKPOINT).exists():
             return
         if self.predictions is not None:
-            self.predictions.path.unlink(missing_ok=True)
+            folder.clear(self.folder)
         if not folder_existed and self.folder.exists() and not any(self.folder.iterdir()):
             self.folder.rmdir()
 
     def write_metrics(self, metrics: dict[str, Any]) -> None:
-        """``metrics.json`` and ``options.toml``."""
+        """``metrics.json``."""
         text = json.dumps(metrics, indent=1, allow_nan=False, ensure_ascii=False)
-        write_atomically(self.folder / "metrics.json", text.encode())
-        write_atomically(self.folder / "options.toml", self.options.to_toml().encode())
+        write_atomically(self.folder / folder.METRICS, text.encode())
 
     def forget_checkpoint(self) -> None:
         """The run is finished: there is nothing to go on from, and no use for files that a kill left unfinished."""
-        (self.folder / CHECKPOINT).unlink(missing_ok=True)
-        for unfinished in self.folder.glob(".*.part"):
-            unfinished.unlink(missing_ok=True)
+        (self.folder / folder.CHECKPOINT).unlink(missing_ok=True)
+        folder.clear_unfinished(self.folder)
 
 
 def _growing_chunk(rows: int) -> int:
     """Small chunks while there are few rows, so that curves have points; large ones later, for speed."""
     return 1 << min(15, max(9, (rows // 32).bit_length()))
-
-
-#: The time of a label that never comes.
-_NEVER = np.iinfo(np.int64).max

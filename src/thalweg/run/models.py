@@ -84,7 +84,7 @@ def _trend(options: RunOptions) -> Any:
         try:
             window = int(window)
         except ValueError as error:
-            raise InvalidParameter.of("run", "window", 'be "auto" or a whole number', window) from error
+            raise InvalidParameter.of_option("window", 'be "auto" or a whole number', window) from error
     return TrendForecast(OnlineLDC(_rate(options, 0.9)), window=window)  # type: ignore[arg-type]
 
 
@@ -92,7 +92,7 @@ def _kernel_mean(options: RunOptions) -> Any:
     from thalweg.learners.kernel_mean import KernelMeanClassifier
 
     if options.adaptive:
-        raise InvalidParameter.of("run", "adaptive", "be left out: kernel-mean forgets at a fixed --rate", True)
+        raise InvalidParameter.of_option("adaptive", "be left out: kernel-mean forgets at a fixed --rate", True)
     return KernelMeanClassifier(budget=128, forgetting=0.01 if options.rate is None else options.rate)
 
 
@@ -160,13 +160,13 @@ MODELS: Mapping[str, ModelChoice] = {
 def make_model(options: RunOptions) -> Any:
     """The model of a run; an `InvalidParameter` where an option does not go with it."""
     if options.model not in MODELS:
-        raise InvalidParameter.of("run", "model", f"be one of {', '.join(MODELS)}", options.model)
+        raise InvalidParameter.of_option("model", f"be one of {', '.join(MODELS)}", options.model)
     choice = MODELS[options.model]
     for name, value in (("rate", options.rate), ("adaptive", options.adaptive or None)):
         if value is not None and not choice.rated:
-            raise InvalidParameter.of("run", name, f"be left out: {options.model} has no rate", value)
+            raise InvalidParameter.of_option(name, f"be left out: {options.model} has no rate", value)
     if options.window is not None and options.model != "trend":
-        raise InvalidParameter.of("run", "window", "be left out unless the model is trend", options.window)
+        raise InvalidParameter.of_option("window", "be left out unless the model is trend", options.window)
     model = choice.make(options)
     if not choice.scaled:
         return model

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from thalweg.errors import InvalidParameter
+from thalweg.run.folder import OPTIONS
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class RunOptions:
     bad_rows: Literal["error", "skip"] = "error"
     delimiter: str | None = None
     encoding: str = "utf-8"
+    decimal: Literal[".", ","] | None = None
     chunk: int | None = None
     limit: int | None = None
     seed: int = 0
@@ -42,30 +44,54 @@ class RunOptions:
             value = getattr(self, name)
             whole = isinstance(value, int) and not isinstance(value, bool)
             if value is not None and (not whole or value < least):
-                raise InvalidParameter.of("run", name, f"be a whole number of at least {least}", value)
+                raise InvalidParameter.of_option(name, f"be a whole number of at least {least}", value)
         for name, legal in (("missing", ("mean", "error")), ("bad_rows", ("error", "skip"))):
             if getattr(self, name) not in legal:
-                raise InvalidParameter.of("run", name, f"be one of {', '.join(legal)}", getattr(self, name))
+                raise InvalidParameter.of_option(name, f"be one of {', '.join(legal)}", getattr(self, name))
+        if self.decimal not in (None, ".", ","):
+            raise InvalidParameter.of_option("decimal", "be a point or a comma", self.decimal)
         if self.delay and self.label_time:
-            raise InvalidParameter.of("run", "delay", "be 0 where label_time tells when a label comes", self.delay)
+            raise InvalidParameter.of_option("delay", "be 0 where --label-time tells when a label comes", self.delay)
         if self.label_time and not self.time:
-            raise InvalidParameter.of("run", "time", "name the column of row times to go with label_time", self.time)
+            raise InvalidParameter.of_option("time", "name the column of row times to go with --label-time", self.time)
+        if self.target in self.drop:
+            raise InvalidParameter(f"--drop {self.target} is the target: without labels there is nothing to learn")
         if self.adaptive and self.rate is not None:
-            raise InvalidParameter.of("run", "rate", "be left out where the rate is adaptive", self.rate)
+            raise InvalidParameter.of_option("rate", "be left out with --adaptive", self.rate)
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], config: Path | None = None) -> RunOptions:
-        """Options from a mapping, over those of a TOML file; what neither names has its default."""
+    def of(cls, given: Mapping[str, Any], config: Path | None = None, *, resume: bool = False) -> RunOptions:
+        """Options from a mapping, over those of a TOML file; what neither names has its default.
+
+        With ``resume`` those that the run in the folder was begun with come before the defaults.
+        """
         known = {each.name for each in dataclasses.fields(cls)}
         values = _from_file(config, known) if config is not None else {}
         values |= {name: value for name, value in given.items() if value is not None}
+        begun = Path(values.get("out", cls.out)) / OPTIONS
+        if resume and begun.exists():
+            values = _from_file(begun, known) | {"out": str(begun.parent)} | values
         for name in ("drop", "categorical"):
             if name in values:
                 values[name] = tuple(values[name])
-        for name in ("source", "target"):
-            if name not in values:
-                raise InvalidParameter.of("run", name, "be given", None)
+        if "source" not in values:
+            raise InvalidParameter("SOURCE is missing: name the file to learn, a folder of files, or - for a pipe")
+        if "target" not in values:
+            raise InvalidParameter("--target COL is missing: name the column of labels")
         return cls(**values)
+
+    def first_other(self, begun: Mapping[str, Any], besides: Collection[str] = ()) -> str | None:
+        """How a run was begun that was asked for something else: the first option that differs; `None` for the same."""
+        if not begun:
+            return "other options"
+        for name, value in self.resolved().items():
+            was = begun.get(name)
+            if name == "out" or name in besides or was == value:
+                continue
+            if name == "source" and was is not None and Path(was).resolve() == Path(value).resolve():
+                continue
+            return f"{name} = {was!r} and not {value!r}"
+        return None
 
     def resolved(self) -> dict[str, Any]:
         """Every option with its value, as JSON and TOML hold them."""
@@ -86,6 +112,19 @@ class RunOptions:
             for item in value if isinstance(value, tuple) else (value,):
                 words += [option] if item is True else [option, str(item)]
         return shlex.join(words)
+
+
+def read_options(folder: Path) -> dict[str, Any]:
+    """What the run in a folder was begun with; nothing where that is not to be had."""
+    known = {each.name for each in dataclasses.fields(RunOptions)}
+    unset: dict[str, Any] = {
+        each.name: None if each.default is dataclasses.MISSING else each.default
+        for each in dataclasses.fields(RunOptions)
+    }
+    try:
+        return unset | {"drop": [], "categorical": []} | _from_file(folder / OPTIONS, known)
+    except InvalidParameter:
+        return {}
 
 
 def _from_file(path: Path, known: set[str]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,8 @@ class PredictionsFile:
     """``predictions.csv``: the number of the row, its label or nothing, the answer, and how probable it seemed."""
 
     def __init__(self, path: Path, *, length: int = 0) -> None:
-        if length and path.stat().st_size < length:
-            raise InvalidInput(f"{path} is shorter than the checkpoint says: start the run anew, without --resume")
+        if length and (not path.exists() or path.stat().st_size < length):
+            raise InvalidInput(f"{path} has lost answers that the checkpoint counts on: begin anew with --fresh")
         self.path = path
         self._file = path.open("r+b" if length else "wb")
         self._file.truncate(length)
@@ -47,16 +47,14 @@ class PredictionsFile:
                 "row": number,
                 "label": _texts(names, label),
                 "answer": _texts(names, answer),
-                "probability": _numbers(probability, len(number)),
+                "probability": as_decimals(probability, len(number)),
             }
         )
         self._finish()
         self._under_way = self._writer.submit(self._append, table)
 
     def _append(self, table: Any) -> None:
-        from pyarrow import csv
-
-        csv.write_csv(table, self._file, csv.WriteOptions(include_header=False, quoting_style="needed"))
+        append_rows(table, self._file)
         self._file.flush()
 
     def _finish(self) -> None:
@@ -90,7 +88,14 @@ def _texts(names: Names, numbers: Codes) -> Any:
     return words.take(pa.array(numbers))
 
 
-def _numbers(values: NDArray[np.float64] | None, rows: int) -> Any:
+def append_rows(table: Any, file: IO[bytes]) -> None:
+    """Lines of CSV: words in quotes, numbers without, nothing where there is no answer."""
+    from pyarrow import csv
+
+    csv.write_csv(table, file, csv.WriteOptions(include_header=False, quoting_style="needed"))
+
+
+def as_decimals(values: NDArray[np.float64] | None, rows: int) -> Any:
     """Six decimals are enough; NaN, of a row answered before any label, is nothing."""
     import pyarrow as pa
 

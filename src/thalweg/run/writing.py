@@ -26,6 +26,8 @@ _ENDINGS: Mapping[str, str] = {
     ".jsonl": "ndjson",
 }
 
+_PACKINGS: Mapping[str, str] = {".gz": "gzip", ".zst": "zstd"}
+
 #: Takes some rows.
 Write: TypeAlias = Callable[[Rows], None]
 
@@ -37,12 +39,51 @@ def format_for(path: Path, given: str | None = None) -> str:
     ('parquet', 'csv')
     """
     if given is not None and given not in WRITERS:
-        raise InvalidParameter.of("generate", "format", f"be one of {', '.join(WRITERS)}", given)
-    found = given or _ENDINGS.get(path.suffix.lower())
+        raise InvalidParameter.of_option("format", f"be one of {', '.join(WRITERS)}", given)
+    unpacked = path.with_suffix("") if packing_for(path) else path
+    found = given or _ENDINGS.get(unpacked.suffix.lower())
     if found is None:
-        rule = f"end with {', '.join(_ENDINGS)}, or --format be given"
-        raise InvalidParameter.of("generate", "out", rule, str(path))
+        rule = f"end with {', '.join(_ENDINGS)}, packed or not (.gz, .zst), or --format be given"
+        raise InvalidParameter.of_option("out", rule, str(path))
     return found
+
+
+def packing_for(path: Path) -> str | None:
+    """How the bytes are compressed, by the file's name.
+
+    >>> packing_for(Path("plane.csv.gz")), packing_for(Path("plane.csv"))
+    ('gzip', None)
+    """
+    return _PACKINGS.get(path.suffix.lower())
+
+
+@contextmanager
+def packed(file: IO[bytes], packing: str | None) -> Iterator[IO[bytes]]:
+    """A file to write to whose bytes reach the other compressed."""
+    if packing is None:
+        yield file
+        return
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise MissingExtra.of("pyarrow", "files", "writing such a file") from error
+    with pa.CompressedOutputStream(pa.PythonFile(_LeftOpen(file), mode="w"), packing) as stream:
+        yield stream
+
+
+class _LeftOpen(io.RawIOBase):
+    """Hands bytes on to a file, which it does not close."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def writable(self) -> bool:
+        """Yes."""
+        return True
+
+    def write(self, content: Any) -> int:
+        """All of it."""
+        return self._file.write(content)
 
 
 def write_rows(file: IO[bytes], kind: str, names: Iterable[str], blocks: Iterator[Rows]) -> None:

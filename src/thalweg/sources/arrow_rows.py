@@ -23,7 +23,7 @@ def read(path: Path | None, stream: io.RawIOBase, name: str, kind: Format) -> It
     try:
         first = 1
         for batch in _batches(path, stream, kind):
-            yield Block(pa.Table.from_batches([batch]), name, first)
+            yield Block(pa.Table.from_batches([batch]), name, first, typed=True)
             first += len(batch)
     except (pa.ArrowInvalid, OSError) as error:
         raise InvalidInput(f"{name} cannot be read as {kind}: {error}") from error

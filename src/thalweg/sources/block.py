@@ -37,6 +37,8 @@ class Block:
     #: The number of each row in its file, from 1.
     first_row: int
     bad: list[BadRow] = field(default_factory=list)
+    #: Whether its columns have types of their own, as those of CSV and JSON have not.
+    typed: bool = False
 
     def number_of(self, at: int) -> int:
         """The number in its file of the row at this place of the table."""

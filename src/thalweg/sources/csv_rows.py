@@ -83,17 +83,33 @@ def _header(content: bytes, name: str, delimiter: str) -> tuple[list[str], bytes
 
 
 def _parse(content: bytes, header: list[str], name: str, delimiter: str, first: int) -> Block:
+    """The rows of a piece; those that are ragged or not UTF-8 are bad."""
+    unread: list[BadRow] = []
+    if not _is_utf8(content):  # the parser would give up on all rows for one such byte
+        content, unread = _without_other_encodings(content, header, name, delimiter, first)
+    numbers = [bad.row for bad in unread]
+    table, ragged = _table(content, header, delimiter, name, first)
+    for row, cells in ragged:
+        unread.append(BadRow(name, _past(numbers, first + row), None, _ragged(cells, header)))
+    return Block(table, name, first, sorted(unread, key=lambda bad: bad.row))
+
+
+def _table(
+    content: bytes, header: list[str], delimiter: str, name: str, first: int
+) -> tuple[Any, list[tuple[int, int]]]:
+    """All rows of as many cells as the header, and the places of the others with the number of theirs."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    bad: list[BadRow] = []
+    ragged: list[tuple[int, int]] = []
 
     def skip(row: Any) -> str:
-        cells = f"{row.actual_columns} cell{'s' if row.actual_columns != 1 else ''}"
-        what = f"it has {cells}, the header {row.expected_columns}"
-        bad.append(BadRow(name, first + row.number - 1, None, what))
+        ragged.append((row.number - 1, row.actual_columns))
         return "skip"
 
+    schema = pa.schema([(column, pa.string()) for column in header])
+    if not content.strip():
+        return schema.empty_table(), ragged
     try:
         table = arrow_csv.read_csv(
             pa.BufferReader(content),
@@ -101,22 +117,69 @@ def _parse(content: bytes, header: list[str], name: str, delimiter: str, first: 
             parse_options=arrow_csv.ParseOptions(
                 delimiter=delimiter, newlines_in_values=b'"' in content, invalid_row_handler=skip
             ),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False
-            ),
+            convert_options=arrow_csv.ConvertOptions(column_types=schema, strings_can_be_null=False),
         )
     except pa.ArrowInvalid as error:
-        raise InvalidInput(_explained(content, header, name, delimiter, first, str(error))) from error
-    return Block(table, name, first, bad)
+        raise InvalidInput(f"{name}, from row {first:,} on, cannot be read as CSV: {error}") from error
+    return table, ragged
 
 
-def _explained(content: bytes, header: list[str], name: str, delimiter: str, first: int, said: str) -> str:
+def _is_utf8(content: bytes) -> bool:
+    if content.isascii():
+        return True
     try:
         content.decode()
-    except UnicodeDecodeError as error:
-        before = io.StringIO(content[: error.start].decode() + "?", newline="")
-        rows = [row for row in csv.reader(before, delimiter=delimiter) if row]
-        column = header[min(len(rows[-1]), len(header)) - 1]
-        what = f"the byte {content[error.start]:#x} is not UTF-8; {_NAME_IT}"
-        return str(BadRow(name, first + len(rows) - 1, column, what))
-    return f"{name}, from row {first:,} on, cannot be read as CSV: {said}"
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _without_other_encodings(
+    content: bytes, header: list[str], name: str, delimiter: str, first: int
+) -> tuple[bytes, list[BadRow]]:
+    """The rows that are UTF-8, and what is wrong with the others."""
+    kept: list[bytes] = []
+    bad: list[BadRow] = []
+    number = first
+    for row in _rows(content):
+        if not row.strip():
+            continue
+        try:
+            row.decode()
+            kept.append(row)
+        except UnicodeDecodeError as error:
+            cells = len(_cells(row, delimiter))
+            column = header[min(len(_cells(row[: error.start] + b"?", delimiter)), len(header)) - 1]
+            byte = f"the byte {row[error.start]:#x} is not UTF-8; {_NAME_IT}"
+            fits = cells == len(header)
+            bad.append(BadRow(name, number, column if fits else None, byte if fits else _ragged(cells, header)))
+        number += 1
+    return b"".join(kept), bad
+
+
+def _rows(content: bytes) -> Iterator[bytes]:
+    """One row after the other, with its end; a line feed between quotes does not end one."""
+    row = b""
+    for line in content.splitlines(keepends=True):
+        row += line
+        if row.count(b'"') % 2 == 0:
+            yield row
+            row = b""
+    if row:
+        yield row
+
+
+def _cells(row: bytes, delimiter: str) -> list[str]:
+    text = io.StringIO(row.decode(errors="surrogateescape"), newline="")
+    return next(csv.reader(text, delimiter=delimiter), [])
+
+
+def _ragged(cells: int, header: list[str]) -> str:
+    return f"it has {cells} cell{'s' if cells != 1 else ''}, the header {len(header)}"
+
+
+def _past(taken: list[int], number: int) -> int:
+    """The number of a row that was counted without those taken out before it."""
+    for each in taken:
+        number += each <= number
+    return number

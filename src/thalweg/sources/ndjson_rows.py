@@ -85,4 +85,4 @@ def _column(values: list[Any]) -> Any:
         return pa.array([None if value is None else float(value) for value in values], type=pa.float64())
     if kinds == {bool} or kinds == {str}:
         return pa.array(values)
-    return pa.array([None if value is None else text_of(value) for value in values], type=pa.string())
+    return pa.array([None if value is None or value != value else text_of(value) for value in values], pa.string())

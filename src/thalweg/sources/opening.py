@@ -12,9 +12,11 @@ from typing import IO
 from thalweg.errors import DataUnavailable, InvalidInput, MissingExtra
 from thalweg.sources import arrow_rows, csv_rows, ndjson_rows
 from thalweg.sources.block import Block
-from thalweg.sources.sniff import Peeked, compression_of, delimiter_of, format_of
+from thalweg.sources.sniff import Peeked, as_utf8, compression_of, delimiter_of, format_of
 
 STANDARD_INPUT = "-"
+#: How people write a tab on a command line.
+_TABS = ("tab", "\\t")
 
 
 @dataclass(frozen=True)
@@ -26,12 +28,26 @@ class Source:
     files: tuple[Path, ...]
     delimiter: str | None = None
     encoding: str = "utf-8"
+    #: How many files and folders of a folder are left out: hidden ones, and folders in it.
+    left_out: int = 0
     _position: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def is_pipe(self) -> bool:
         """Whether rows come as someone writes them."""
         return not all(path.is_file() for path in self.files) or not self.files
+
+    def describe(self) -> str | None:
+        """Which files of a folder are read, in words; `None` for a single file or a pipe."""
+        if not self.files or str(self.files[0]) == str(Path(self.given)):
+            return None
+        first, last, count = self.files[0].name, self.files[-1].name, len(self.files)
+        told = (
+            f"1 file, {first}" if count == 1 else f"{count:,} files in the order of their names, from {first} to {last}"
+        )
+        if self.left_out:
+            told += f"; {self.left_out:,} other{'s' if self.left_out > 1 else ''} left out, hidden or a folder"
+        return f"{self.given}: {told}"
 
     @property
     def share(self) -> float | None:
@@ -70,9 +86,10 @@ class Source:
             packing = compression_of(stream.head)
             if packing is not None:
                 stream, path = Peeked(_unpacked(stream, packing)), None
-            kind = format_of(stream.head)
+            head = as_utf8(stream.head, self.encoding)
+            kind = format_of(head)
             if kind == "csv":
-                delimiter = self.delimiter or delimiter_of(stream.head)
+                delimiter = self.delimiter or delimiter_of(head)
                 yield from csv_rows.read(stream, name, delimiter, self.encoding, as_it_comes=self.is_pipe)
             elif kind == "ndjson":
                 yield from ndjson_rows.read(stream, name, self.encoding, as_it_comes=self.is_pipe)
@@ -91,7 +108,7 @@ def open_source(given: str | Path, *, delimiter: str | None = None, encoding: st
         Formats and compression are told by the content, not by the name. The files of a folder are read in the order
         of their names; hidden ones are left out.
     delimiter : str, optional
-        Between the cells of a CSV file; by default found out.
+        Between the cells of a CSV file; by default found out. A tab may be written as ``tab``.
     encoding : str, default "utf-8"
         Of CSV and NDJSON.
     """
@@ -99,16 +116,19 @@ def open_source(given: str | Path, *, delimiter: str | None = None, encoding: st
         import pyarrow  # noqa: F401
     except ImportError as error:
         raise MissingExtra.of("pyarrow", "files", "reading files") from error
+    if delimiter in _TABS:
+        delimiter = "\t"
     if delimiter is not None and len(delimiter.encode()) != 1:
         raise InvalidInput(f"a delimiter must be one ASCII character, got {delimiter!r}")
     if str(given) == STANDARD_INPUT:
         return Source(STANDARD_INPUT, (), delimiter, encoding)
     path = Path(given)
     if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+        entries = list(path.iterdir())
+        files = sorted(file for file in entries if file.is_file() and not file.name.startswith("."))
         if not files:
             raise DataUnavailable(f"the folder {path} holds no file")
-        return Source(str(given), tuple(files), delimiter, encoding)
+        return Source(str(given), tuple(files), delimiter, encoding, len(entries) - len(files))
     if not path.exists():
         raise DataUnavailable(f"there is no file {path}")
     return Source(str(given), (path,), delimiter, encoding)

@@ -21,6 +21,8 @@ def utf8_pieces(stream: io.RawIOBase, name: str, encoding: str, *, as_it_comes: 
     reader = io.BufferedReader(stream, PIECE_BYTES)
     start = True
     while content := (reader.read1 if as_it_comes else reader.read)(PIECE_BYTES):
+        if plain and start and content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise InvalidInput(f"{name} begins as UTF-16 does and not as UTF-8: name the encoding, --encoding utf-16")
         if not plain:
             try:
                 content = decoder.decode(content).encode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 from typing import IO, Literal
 
@@ -24,6 +25,18 @@ def compression_of(head: bytes) -> str | None:
         if head.startswith(magic):
             return name
     return None
+
+
+def as_utf8(head: bytes, encoding: str) -> bytes:
+    """The first bytes as they are in UTF-8; as they are where they are no such text.
+
+    >>> as_utf8("{ä".encode("utf-16"), "utf-16").decode()
+    '{ä'
+    """
+    try:
+        return codecs.getincrementaldecoder(encoding)().decode(head).encode()
+    except (LookupError, UnicodeDecodeError):
+        return head
 
 
 def format_of(head: bytes) -> Format:

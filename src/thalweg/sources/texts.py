@@ -17,11 +17,11 @@ WHOLE = 2.0**53
 
 
 def as_text(column: pa.Array | pa.ChunkedArray) -> Any:
-    """A column as text: whole numbers without a point, truth values as ``true`` and ``false``.
+    """A column as text: whole numbers without a point, truth values as ``true`` and ``false``, NaN as missing.
 
     >>> import pyarrow as pa
-    >>> as_text(pa.array([1.0, 2.5, None])).to_pylist(), as_text(pa.array([True])).to_pylist()
-    (['1', '2.5', None], ['true'])
+    >>> as_text(pa.array([1.0, 2.5, None, float("nan")])).to_pylist(), as_text(pa.array([True])).to_pylist()
+    (['1', '2.5', None, None], ['true'])
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -32,7 +32,8 @@ def as_text(column: pa.Array | pa.ChunkedArray) -> Any:
         written = pc.cast(column, pa.string())
         whole = pc.and_(pc.equal(pc.floor(column), column), pc.less(pc.abs(column), WHOLE))
         whole = pc.and_(whole, pc.not_equal(written, "-0"))  # which no whole number is
-        return pc.if_else(whole, pc.cast(pc.cast(column, pa.int64(), safe=False), pa.string()), written)
+        texts = pc.if_else(whole, pc.cast(pc.cast(column, pa.int64(), safe=False), pa.string()), written)
+        return pc.if_else(pc.is_nan(column), pa.scalar(None, pa.string()), texts)
     return column if pa.types.is_string(column.type) else pc.cast(column, pa.string())
 
 

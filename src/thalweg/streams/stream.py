@@ -27,6 +27,8 @@ class Stream(ABC):
     stream has no position, so any number of readers may use it at once. The arrays it hands out are the
     reader's own.
 
+    Examples
+    --------
     >>> from thalweg.streams import Stagger
     >>> stream = Stagger(seed=1)
     >>> [len(y) for _, y in stream.batches(50)]
