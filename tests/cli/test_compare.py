@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.run.test_comparing import record
 
+from tests.run.test_comparing import record
 from thalweg import cli
 
 

@@ -1,0 +1,120 @@
+"""What `thalweg run` and `predict` tell of rows, skipped ones included, in the terminal and on the page."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.calls import PLAIN, ROWS, metrics, run
+
+pytest.importorskip("pyarrow")
+
+
+def test_skipped_rows_keep_their_numbers(table, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "run", *PLAIN, "--out", "out", "--quiet")[0] == 0
+    lines = Path("table.csv").read_text().splitlines()[:8]
+    lines[3], lines[6] = "1", "x" + lines[6]  # rows 3 and 6: one cell, and a word for a number
+    Path("new.csv").write_text("\n".join(lines) + "\n")
+    code, said, complaint = run(capsys, "predict", "out/model.thalweg", "new.csv", "--bad-rows", "skip")
+    assert code == 0
+    assert [line["row"] for line in csv.DictReader(said.splitlines())] == ["1", "2", "4", "5", "7"]
+    assert complaint.splitlines() == [
+        "new.csv, row 3: it has 1 cell, the header 5",
+        f"new.csv, row 6, column 'a': {'x' + lines[6][1:].split(',')[0]!r} is not a number",
+        "2 rows were skipped",
+    ]
+    Path("new.csv").write_text("\n".join(lines[:4]) + "\n")
+    _, _, complaint = run(capsys, "predict", "out/model.thalweg", "new.csv", "--bad-rows", "skip")
+    assert complaint.splitlines()[-1] == "1 row was skipped"
+
+
+def test_a_table_is_answered_in_its_own_encoding_and_by_the_rule_of_a_run(
+    table, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = Path("table.csv").read_text()
+    Path("table.csv").write_text(text.replace(",dry", ',"a ""dry"", dusty one"'))
+    assert run(capsys, "run", *PLAIN, "--out", "out", "--model", "majority", "--quiet")[0] == 0
+    lines = [line.rsplit(",", 1)[0] for line in text.splitlines()[:8]]
+    other = "\n".join([f"{line};größe" for line in lines]).replace(",", ";").encode("latin-1")
+    Path("new.csv").write_bytes(other)
+    code, said, complaint = run(capsys, "predict", "out/model.thalweg", "new.csv")
+    assert (code, said, complaint.count("\n")) == (2, "", 1)  # not even a header
+    arguments = ("predict", "out/model.thalweg", "new.csv", "--encoding", "latin-1", "--delimiter", ";")
+    code, said, complaint = run(capsys, *arguments)
+    assert (code, complaint) == (0, "")
+    answers = {line.split(",", 2)[2].rsplit(",", 1)[0] for line in Path("out/predictions.csv").read_text().splitlines()}
+    assert {line.split(",", 1)[1].rsplit(",", 1)[0] for line in said.splitlines()[1:]} <= answers
+    assert run(capsys, *arguments, "-o", "answers.csv") == (0, "", "")
+    assert Path("answers.csv").read_text() == said
+    Path("old.csv").write_text("mine")
+    assert run(capsys, "predict", "out/model.thalweg", "new.csv", "-o", "old.csv")[0] == 2
+    assert Path("old.csv").read_text() == "mine"
+
+
+def test_a_model_without_labels_has_no_answers(table, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("none.csv").write_text("a,b,when,told,state\n" + "".join(f"{i % 7},{i},,,\n" for i in range(40)))
+    for name in ("auto", "oldc", "perceptron", "majority"):
+        assert run(capsys, "run", "none.csv", *PLAIN[1:], "--model", name, "--out", name, "--quiet")[0] == 0
+        told = f"thalweg: {name}/model.thalweg has no answers: it never learned a label\n"
+        assert run(capsys, "predict", f"{name}/model.thalweg", "none.csv") == (2, "", told)
+
+
+def page_text(folder: str = "out") -> str:
+    page = (Path(folder) / "report.html").read_text()
+    return " ".join(re.sub(r"<[^>]*>", " ", page.split("<main>")[1].split("</main>")[0]).split())
+
+
+def test_a_short_run_says_what_it_is(table, capsys: pytest.CaptureFixture[str]) -> None:
+    """No last thousand rows where there are fewer, no plural of one, and a row that nobody could answer."""
+    _, said, _ = run(capsys, "run", *PLAIN, "--out", "out", "--limit", "300", "--quiet")
+    assert "all 300 rows" in said
+    assert "1,000" not in said + page_text()
+    assert metrics()["confusion"]["unanswered"] == 1
+    assert sum(map(sum, metrics()["confusion"]["counts"])) == 299
+    assert "1 row came before any label, and had no answer" in page_text()
+    assert "2 columns give 3 features" in page_text()
+    _, said, _ = run(capsys, "run", *PLAIN, "--out", "one", "--limit", "1", "--quiet")
+    assert "1 row answered, 1 learned" in said
+    assert not re.search(r"\b1 (rows|columns|features)\b", said + page_text("one"))
+    _, said, _ = run(capsys, "run", *PLAIN, "--out", "long", "--quiet")
+    assert "last 1,000 rows" in said
+    assert "last 1,000 rows" in page_text("long")
+
+
+def test_skipped_rows_are_told_first(table, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Path("table.csv").read_text().splitlines()
+    Path("half.csv").write_text("\n".join([lines[0], *(line for each in lines[1:151] for line in (each, "1,2"))]))
+    arguments = ("half.csv", *PLAIN[1:], "--bad-rows", "skip", "--quiet", "--out", "out")
+    code, said, _ = run(capsys, "run", *arguments)
+    assert code == 0
+    assert said.splitlines()[0].endswith(" 150 of 300 rows were skipped.")
+    assert "150 of 300 rows were skipped." in page_text()
+    assert "\n  half.csv, row 2: it has 2 cells, the header 5\n" in said
+    assert "\n  and 145 more; the report lists the first of them\n" in said
+
+
+def test_categories_are_counted_as_they_are(table, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Path("table.csv").read_text().splitlines()
+    winds = ["wind", *(["north", "south", "east"][at % 3] for at in range(ROWS))]
+    Path("winds.csv").write_text("\n".join(f"{wind},{line}" for wind, line in zip(winds, lines, strict=True)))
+    _, said, _ = run(capsys, "run", "winds.csv", *PLAIN[1:], "--quiet", "--out", "out")
+    assert "each of its 3 categories" in " ".join(said.split())
+    assert "one feature for each of its 3 categories, 4 for further ones that may come" in page_text()
+
+
+def test_many_columns_fill_neither_the_terminal_nor_the_page(table, capsys: pytest.CaptureFixture[str]) -> None:
+    header = ",".join([*(f"c{at}" for at in range(300)), "state"])
+    rows = [",".join([*(str((at + place) % 7) for place in range(300)), "ab"[at % 2]]) for at in range(40)]
+    Path("wide.csv").write_text("\n".join([header, *rows]))
+    code, said, complaint = run(capsys, "run", "wide.csv", "--target", "state", "--out", "out", "--quiet")
+    assert code == 0
+    assert re.fullmatch(r"thalweg: AutoClassifier: with 301 features the bank .*\n", complaint)
+    assert "\nc39 " in said
+    assert "\nc40 " not in said
+    assert "and 261 columns more: the report lists them all" in said
+    assert re.search(
+        r"<details><summary>All 301 columns</summary><div class=\"scroll\"", Path("out/report.html").read_text()
+    )
