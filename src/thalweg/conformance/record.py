@@ -19,6 +19,8 @@ What other projects' own checks say of our estimators, written by `thalweg confo
 def as_json(tallies: Sequence[Tally]) -> str:
     """The counts, one object each.
 
+    Examples
+    --------
     >>> print(as_json([Tally("River", "OnlineLDC", 53)]))
     [{"suite": "River", "estimator": "OnlineLDC", "run": 53, "passed": 53, "failed": [], "excepted": [], "skipped": []}]
     """

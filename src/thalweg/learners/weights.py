@@ -40,6 +40,8 @@ def as_masses(sample_weight: ArrayLike | None, rows: int, *, first: bool) -> dic
 
     ``first`` says that a model is to begin with these rows, which then cannot all count for nothing.
 
+    Examples
+    --------
     >>> as_masses(None, 2, first=True)
     {}
     >>> as_masses([1, 2], 2, first=True)
