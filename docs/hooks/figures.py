@@ -1,7 +1,7 @@
 """Draws `docs/figures/<name>.py` into `figures/<name>.svg`, and a dark twin that the reader's theme chooses.
 
 A script has one function, ``draw() -> Figure``. Figures are drawn in the house style on a transparent ground; the dark
-twin is the same drawing with its inks exchanged.
+twin is the same drawing with its inks exchanged. Where there is a `<name>_phone.py`, narrow screens show that instead.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ IN_THE_DARK = {
 }
 INKS = re.compile("|".join(IN_THE_DARK), re.IGNORECASE)
 PAGE = re.compile(r'"([\w/-]+\.md)"')
+NARROW = "(max-width: 600px)"
 IMAGE = re.compile(r'<img alt="(?P<alt>[^"]*)" src="(?P<path>[^"]*figures/\w+)\.svg"(?P<rest>[^>]*)/>')
 
 
@@ -93,7 +94,11 @@ def on_page_content(html: str, **_: object) -> str:
 
 def _pair(image: re.Match[str]) -> str:
     alt, path, rest = image["alt"], image["path"], image["rest"]
-    return "".join(
-        f'<img alt="{alt}" src="{path}{twin}.svg#only-{ground}" loading="lazy"{rest}/>'
-        for twin, ground in (("", "light"), ("-dark", "dark"))
-    )
+    has_narrow = (SCRIPTS / f"{Path(path).name}_phone.py").exists()
+    pair = ""
+    for twin, ground in (("", "light"), ("-dark", "dark")):
+        shown = f'<img alt="{alt}" src="{path}{twin}.svg#only-{ground}" loading="lazy"{rest}/>'
+        if has_narrow:
+            shown = f'<picture><source media="{NARROW}" srcset="{path}_phone{twin}.svg"/>{shown}</picture>'
+        pair += shown
+    return pair

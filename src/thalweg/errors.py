@@ -31,6 +31,8 @@ __all__ = [
 class ThalwegError(Exception):
     """The root: catch it to catch all of ours.
 
+    Examples
+    --------
     >>> from thalweg import OnlineLDC
     >>> try:
     ...     OnlineLDC(rate=2.0).fit([[0.0], [1.0]], [0, 1])
@@ -43,6 +45,8 @@ class ThalwegError(Exception):
 class InvalidParameter(ThalwegError, ValueError):
     """An argument breaks its rule.
 
+    Examples
+    --------
     >>> from thalweg import OnlineLDC
     >>> OnlineLDC(counts="some").fit([[0.0], [1.0]], [0, 1])
     Traceback (most recent call last):
@@ -54,6 +58,8 @@ class InvalidParameter(ThalwegError, ValueError):
     def of(cls, owner: str, name: str, rule: str, got: object) -> InvalidParameter:
         """Compose the sentence.
 
+        Examples
+        --------
         >>> print(InvalidParameter.of("OnlineLDC", "rate", "lie in (0, 1)", 1.5))
         The 'rate' parameter of OnlineLDC must lie in (0, 1), got 1.5.
         """
@@ -63,6 +69,8 @@ class InvalidParameter(ThalwegError, ValueError):
     def of_option(cls, name: str, rule: str, got: object) -> InvalidParameter:
         """Compose the sentence about an option of the command line, as it is typed there.
 
+        Examples
+        --------
         >>> print(InvalidParameter.of_option("bad_rows", "be error or skip", "drop"))
         --bad-rows must be error or skip, got 'drop'
         """
@@ -72,6 +80,8 @@ class InvalidParameter(ThalwegError, ValueError):
 class InvalidInput(ThalwegError, ValueError):
     """Rows or labels that cannot be used; nothing was learned from the call.
 
+    Examples
+    --------
     >>> from thalweg import OnlineLDC
     >>> OnlineLDC().fit([[0.0], [float("nan")]], [0, 1])
     Traceback (most recent call last):
@@ -87,6 +97,8 @@ class UnknownFeature(InvalidInput):
 class DataUnavailable(ThalwegError, FileNotFoundError):
     """A data set is neither on disk nor to be had.
 
+    Examples
+    --------
     >>> from thalweg.frames import chunks
     >>> list(chunks("nowhere.parquet", "label"))
     Traceback (most recent call last):
@@ -98,6 +110,8 @@ class DataUnavailable(ThalwegError, FileNotFoundError):
 class ModelFileError(ThalwegError, ValueError):
     """A file that is not one of our models, or is damaged.
 
+    Examples
+    --------
     >>> from thalweg.store import loads
     >>> try:
     ...     loads(b"not a model")
@@ -110,6 +124,8 @@ class ModelFileError(ThalwegError, ValueError):
 class MissingExtra(ThalwegError, ImportError):
     """An optional library is not installed.
 
+    Examples
+    --------
     >>> issubclass(MissingExtra, ImportError)
     True
     """
@@ -118,6 +134,8 @@ class MissingExtra(ThalwegError, ImportError):
     def of(cls, library: str, extra: str, purpose: str) -> MissingExtra:
         """Compose the sentence.
 
+        Examples
+        --------
         >>> print(MissingExtra.of("matplotlib", "plot", "drawing"))
         drawing needs matplotlib: pip install 'thalweg[plot]'
         """
@@ -127,6 +145,8 @@ class MissingExtra(ThalwegError, ImportError):
 class Diverging(UserWarning):
     """A gradient step would have thrown the model far off; it was cut and the model stays finite.
 
+    Examples
+    --------
     >>> import warnings
     >>> from thalweg import OnlineLinearRegression
     >>> with warnings.catch_warnings(record=True) as told:

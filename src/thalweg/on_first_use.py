@@ -11,6 +11,8 @@ from typing import Any
 def on_first_use(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """The ``__getattr__`` of a package whose names live in these modules.
 
+    Examples
+    --------
     >>> import thalweg.errors
     >>> find = on_first_use("thalweg.errors", {"sqrt": "math"})
     >>> find("sqrt")(4.0), thalweg.errors.sqrt is find("sqrt")

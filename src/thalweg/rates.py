@@ -43,6 +43,8 @@ def _require_positive(owner: str, name: str, value: object, *, below_one: bool) 
 class Constant:
     """The same rate at every row.
 
+    Examples
+    --------
     >>> Constant(0.9)
     Constant(value=0.9)
     """
@@ -63,6 +65,8 @@ class InverseSqrt:
 
     Learners whose rate must stay below one clip it there.
 
+    Examples
+    --------
     >>> InverseSqrt(1.0).code()
     (1, 1.0, 0)
     """
@@ -118,6 +122,8 @@ Rate: TypeAlias = Constant | InverseSqrt | ErrorDriven
 def as_rate(value: object, owner: str, *, below_one: bool = True) -> Rate:
     """A float or a rate, as a rate; anything else is an error that names its owner.
 
+    Examples
+    --------
     >>> as_rate(0.5, "OnlineLDC")
     Constant(value=0.5)
     >>> as_rate("fast", "OnlineLDC")

@@ -53,6 +53,8 @@ _RATES: dict[str, type[rates.Rate]] = {
 def save(model: StreamEstimator, path: str | os.PathLike[str]) -> None:
     """Write a model to a file, atomically.
 
+    Examples
+    --------
     >>> import tempfile, pathlib
     >>> from thalweg import OnlineLDC, load, save
     >>> model = OnlineLDC().partial_fit([[0.0], [1.0], [0.1], [0.9]], ["low", "high", "low", "high"])
@@ -71,6 +73,8 @@ def save(model: StreamEstimator, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model, of whatever class it was, from a file written by `save`.
 
+    Examples
+    --------
     >>> import tempfile
     >>> from thalweg import NoChange, load, save
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -88,6 +92,8 @@ def load(path: str | os.PathLike[str]) -> Any:
 def dumps(model: StreamEstimator, notes: dict[str, Any] | None = None) -> bytes:
     """A model as bytes; equal models with equal notes give equal bytes.
 
+    Examples
+    --------
     >>> from thalweg import NoChange
     >>> dumps(NoChange().learn_one([0.0], "dry")) == dumps(NoChange().learn_one([0.0], "dry"))
     True
@@ -115,6 +121,8 @@ def dumps(model: StreamEstimator, notes: dict[str, Any] | None = None) -> bytes:
 def read_notes(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The notes kept with a model in a file; empty where there are none.
 
+    Examples
+    --------
     >>> import pathlib, tempfile
     >>> from thalweg import NoChange
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -137,6 +145,8 @@ def read_notes(path: str | os.PathLike[str]) -> dict[str, Any]:
 def loads(content: bytes, name: str = "this model") -> Any:
     """The model that `dumps` turned into these bytes.
 
+    Examples
+    --------
     >>> from thalweg import NoChange
     >>> loads(dumps(NoChange().learn_one([0.0], "dry"))).predict_one([1.0])
     'dry'

@@ -45,8 +45,15 @@ def test_a_drawing_gets_a_dark_twin_and_a_page_shows_both(hook, tmp_path):
     html = figures.on_page_content('<img alt="A" src="../figures/x.svg" />')
     assert 'src="../figures/x.svg#only-light"' in html
     assert 'src="../figures/x-dark.svg#only-dark"' in html
+    assert "<picture>" not in html
     other = '<img alt="A" src="../pictures/x.png" />'
     assert figures.on_page_content(other) == other
+
+
+def test_a_figure_with_a_narrow_form_shows_it_on_narrow_screens(hook):
+    html = hook("figures").on_page_content('<img alt="A" src="figures/landing.svg" />')
+    assert '<source media="(max-width: 600px)" srcset="figures/landing_phone.svg"/>' in html
+    assert 'srcset="figures/landing_phone-dark.svg"' in html
 
 
 def test_what_is_made_is_kept_until_its_recipe_changes(hook, tmp_path, monkeypatch):

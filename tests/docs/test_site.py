@@ -16,7 +16,14 @@ from thalweg import evaluate, streams
 
 ROOT = Path(__file__).parents[2]
 #: Addresses that a browser fetches by itself; a link is followed by the reader only.
-FETCHED = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("use", "href")}
+FETCHED = {
+    ("link", "href"),
+    ("script", "src"),
+    ("img", "src"),
+    ("iframe", "src"),
+    ("source", "srcset"),
+    ("use", "href"),
+}
 IN_STYLE = re.compile(r"""(?:url\(|@import)\s*["']?([^"')\s]+)""")
 
 
@@ -32,7 +39,7 @@ class Addresses(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
         self.anchors |= {given[name] for name in ("id", "name") if name in given}
-        self.found += [(tag, name, given[name]) for name in ("href", "src") if name in given]
+        self.found += [(tag, name, given[name]) for name in ("href", "src", "srcset") if name in given]
         if tag == "img" and not given.get("alt"):
             self.without_alt.append(given.get("src", ""))
 
@@ -90,7 +97,7 @@ def test_every_figure_is_drawn_and_shown_for_both_grounds(site):
         Path(urlsplit(address).path).stem
         for page in pages_of(site)
         for tag, _, address in read(page).found
-        if tag == "img"
+        if tag in {"img", "source"}
     }
     assert scripts <= shown
     assert {f"{script}-dark" for script in scripts} <= shown

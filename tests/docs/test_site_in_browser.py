@@ -93,3 +93,37 @@ def test_the_search_answers(opened):
     page.keyboard.type("forgetting")
     page.wait_for_selector(".md-search-result__link")
     assert "forgetting" in page.locator(".md-search-result__list").inner_text().lower()
+
+
+def test_a_phone_is_shown_the_narrow_figure(opened):
+    shown = "one => one.currentSrc.includes('landing_phone')"
+    assert opened("index.html", PHONE).locator('img[src*="landing.svg"]').evaluate(shown)
+    assert not opened("index.html").locator('img[src*="landing.svg"]').evaluate(shown)
+
+
+@pytest.mark.parametrize(
+    ("name", "block", "begins"),
+    [("index.html", ".language-console", "thalweg generate"), ("api/errors.html", ".language-pycon", "from thalweg")],
+)
+def test_the_copy_button_takes_what_was_typed(opened, name, block, begins):
+    page = opened(name)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    block = page.locator(block).first
+    block.hover()
+    block.locator(".md-code__button").click()
+    page.wait_for_selector(".md-dialog--active")
+    copied = page.evaluate("navigator.clipboard.readText()").splitlines()
+    shown = block.locator("code").inner_text().splitlines()
+    assert copied[0].startswith(begins)
+    assert copied == [
+        line[4:] if line[0] in ">." else line[2:] for line in shown if line.startswith(("$ ", ">>>", "..."))
+    ]
+
+
+def test_the_first_column_of_a_wide_table_stays(opened):
+    page = opened("comparison.html", PHONE)
+    first = page.locator(".beside td").first
+    before = first.bounding_box()["x"]
+    page.locator(".beside .md-typeset__scrollwrap").first.evaluate("one => one.scrollBy(200, 0)")
+    assert page.locator(".beside td").nth(1).bounding_box()["x"] < before
+    assert first.bounding_box()["x"] >= 0

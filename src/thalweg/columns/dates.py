@@ -38,6 +38,8 @@ ISO_EXAMPLE = "2008-05-17 or 2008-05-17T12:30:00"
 def in_iso(column: pa.ChunkedArray, form: str) -> pa.ChunkedArray:
     """Times of a form in ISO 8601; cells of another form stay as they are.
 
+    Examples
+    --------
     >>> import pyarrow as pa
     >>> in_iso(pa.chunked_array([["1.2.2024", "31.12.2024 7:30"]]), "day.month.year").to_pylist()
     ['2024-02-01', '2024-12-31 07:30']
@@ -53,6 +55,8 @@ def in_iso(column: pa.ChunkedArray, form: str) -> pa.ChunkedArray:
 def form_of(cells: Sequence[str]) -> str | Literal["unclear"] | None:
     """The form of most cells; "unclear" where days and months cannot be told apart.
 
+    Examples
+    --------
     >>> form_of(["01/31/2024", "02/01/2024"]), form_of(["01/02/2024"]), form_of(["07:30"]), form_of(["red"])
     ('month/day/year', 'unclear', 'hour:minute', None)
     """
@@ -72,6 +76,8 @@ def form_of(cells: Sequence[str]) -> str | Literal["unclear"] | None:
 def seems_a_date(cells: Sequence[str]) -> bool:
     """Whether most cells name a month beside a number.
 
+    Examples
+    --------
     >>> seems_a_date(["31-Jan-2024", "Feb 1, 2024"]), seems_a_date(["marble"])
     (True, False)
     """

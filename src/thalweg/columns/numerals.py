@@ -24,6 +24,8 @@ _UNREAD = (
 def with_point(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, Any]:
     """Numbers with a decimal comma as they are written with a point, and which cells are none.
 
+    Examples
+    --------
     >>> import pyarrow as pa
     >>> with_point(pa.chunked_array([["1,5", "1.234,5", "1.5", None]]))[0].to_pylist()
     ['1.5', '1234.5', None, None]
@@ -40,6 +42,8 @@ def with_point(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, Any]:
 def decimal_of(cells: Sequence[str]) -> Decimal | Literal["unclear"] | None:
     """How the numbers are written: "," for a decimal comma, "unclear" where it may part thousands, None for neither.
 
+    Examples
+    --------
     >>> decimal_of(["1,5", "2"]), decimal_of(["1,250", "2,375"]), decimal_of(["0,250", "2,375"]), decimal_of(["a,b"])
     (',', 'unclear', ',', None)
     """
@@ -54,6 +58,8 @@ def decimal_of(cells: Sequence[str]) -> Decimal | Literal["unclear"] | None:
 def looks_like(cells: Sequence[str]) -> str | None:
     """What cells that are not read as numbers seem to be, and what to do about it.
 
+    Examples
+    --------
     >>> looks_like(["12.5%", "7%"])
     'percentages: write them as numbers, without the sign'
     """

@@ -10,6 +10,8 @@ import thalweg
 def estimators() -> dict[str, Any]:
     """One of each estimator in ``thalweg.__all__``, by name; of `StreamPipeline` one of each kind.
 
+    Examples
+    --------
     >>> sorted(estimators())[:3]
     ['AutoClassifier', 'BalancedWinnow', 'CCIPCA']
     """

@@ -19,6 +19,8 @@ What other projects' own checks say of our estimators, written by `thalweg confo
 def as_json(tallies: Sequence[Tally]) -> str:
     """The counts, one object each.
 
+    Examples
+    --------
     >>> print(as_json([Tally("River", "OnlineLDC", 53)]))
     [{"suite": "River", "estimator": "OnlineLDC", "run": 53, "passed": 53, "failed": [], "excepted": [], "skipped": []}]
     """
@@ -31,19 +33,20 @@ def as_json(tallies: Sequence[Tally]) -> str:
 
 
 def as_page(suites: Sequence[Suite], tallies: Sequence[Tally]) -> str:
-    """A table for each suite, and below it what was not passed and why."""
+    """A section for each suite: what was not passed and why, then the table."""
     return "\n".join([_HEAD, *(line for suite in suites for line in _section(suite, tallies))])
 
 
 def _section(suite: Suite, tallies: Sequence[Tally]) -> Iterator[str]:
     own = [tally for tally in tallies if tally.suite == suite.name]
     yield f"## {suite.name} {version(suite.distribution)}\n"
+    yield f"{sum(tally.passed for tally in own):,} of {sum(tally.run for tally in own):,} checks passed.\n"
+    for word in ("failed", "excepted", "skipped"):
+        for (check, reason), names in grouped(own, word).items():
+            yield f"{word.capitalize()}, `{check}`, of {', '.join(names)}: {reason}.\n"
     yield "| estimator | run | passed | failed | excepted | skipped |"
     yield "|---|--:|--:|--:|--:|--:|"
     for tally in own:
         kinds = (tally.failed, tally.excepted, tally.skipped)
         yield f"| {tally.estimator} | {tally.run} | {tally.passed} | {' | '.join(str(len(kind)) for kind in kinds)} |"
     yield ""
-    for word in ("failed", "excepted", "skipped"):
-        for (check, reason), names in grouped(own, word).items():
-            yield f"{word.capitalize()}, `{check}`, of {', '.join(names)}: {reason}.\n"

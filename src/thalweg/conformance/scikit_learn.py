@@ -25,6 +25,8 @@ _ONE_ROW_AFTER_THE_OTHER = {
 def expected_failures(estimator: Any) -> dict[str, str]:
     """The checks that an estimator cannot pass, each with the reason.
 
+    Examples
+    --------
     >>> from thalweg import OnlineLDC, Perceptron
     >>> list(expected_failures(Perceptron())), list(expected_failures(OnlineLDC()))
     (['check_sample_weight_equivalence_on_dense_data'], [])

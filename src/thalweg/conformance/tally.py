@@ -41,6 +41,8 @@ class Tally(NamedTuple):
     def run(self) -> int:
         """Checks run.
 
+        Examples
+        --------
         >>> Tally("River", "OnlineLDC", 51, failed=(Finding("check_doc", "no docstring"),)).run
         52
         """
@@ -69,6 +71,8 @@ class Suite(NamedTuple):
 def grouped(tallies: Sequence[Tally], word: str) -> dict[Finding, list[str]]:
     """What was "failed", "excepted" or "skipped", and of which estimators.
 
+    Examples
+    --------
     >>> odd = Finding("check_doc", "no docstring")
     >>> grouped([Tally("River", "A", 1, failed=(odd,)), Tally("River", "B", 1, failed=(odd,))], "failed")
     {Finding(check='check_doc', reason='no docstring'): ['A', 'B']}

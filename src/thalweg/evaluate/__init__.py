@@ -1,5 +1,7 @@
 """How well: a stream walks past a learner, records come out, and thin collectors sum them up.
 
+Examples
+--------
 >>> from sklearn.linear_model import SGDClassifier
 >>> from thalweg.evaluate import prequential, summarise
 >>> from thalweg.streams import Stagger

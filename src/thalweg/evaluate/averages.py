@@ -31,6 +31,8 @@ class RunningMean(Protocol):
 class Cumulative:
     """All rows so far, each with the same weight.
 
+    Examples
+    --------
     >>> running = Cumulative().begin()
     >>> running.push(np.array([[5.0], [1.0], [3.0]]))
     >>> running.mean()
@@ -46,6 +48,8 @@ class Cumulative:
 class Windowed:
     """The last ``rows`` rows (all, while there are fewer).
 
+    Examples
+    --------
     >>> running = Windowed(2).begin()
     >>> running.push(np.array([[5.0], [1.0], [2.0]]))
     >>> running.mean()
@@ -66,6 +70,8 @@ class Windowed:
 class Fading:
     """Weights that fade by ``factor`` with every further row; memory is about 1 / (1 - factor) rows.
 
+    Examples
+    --------
     >>> running = Fading(0.5).begin()
     >>> running.push(np.array([[0.0], [3.0]]))
     >>> running.mean()

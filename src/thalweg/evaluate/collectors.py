@@ -31,6 +31,8 @@ class Scores(NamedTuple, Generic[Value]):
 
     The last two are None for an answerer without probabilities.
 
+    Examples
+    --------
     >>> from thalweg import NoChange
     >>> from thalweg.evaluate import prequential, summarise
     >>> from thalweg.streams import Table
@@ -49,6 +51,8 @@ class Scores(NamedTuple, Generic[Value]):
 class Summary(NamedTuple):
     """Scores at the end of a stream, the baselines alongside.
 
+    Examples
+    --------
     >>> from thalweg import OnlineLDC
     >>> from thalweg.evaluate import prequential, summarise
     >>> from thalweg.streams import Stagger
@@ -67,6 +71,8 @@ class Summary(NamedTuple):
 class Curve(NamedTuple):
     """Scores over time, the baselines alongside; ``rows`` is how many rows had been seen at each point.
 
+    Examples
+    --------
     >>> from thalweg import OnlineLDC
     >>> from thalweg.evaluate import curve, prequential
     >>> from thalweg.streams import Stagger
@@ -143,6 +149,8 @@ class Meter:
 def summarise(records: Iterable[Record], average: Average | None = None) -> Summary:
     """Final scores of the model and of both baselines, over all rows unless an average says otherwise.
 
+    Examples
+    --------
     >>> from thalweg import NoChange
     >>> from thalweg.evaluate import Windowed, prequential
     >>> from thalweg.streams import Table
@@ -161,6 +169,8 @@ def summarise(records: Iterable[Record], average: Average | None = None) -> Summ
 def curve(records: Iterable[Record], *, every: int = 100, average: Average | None = None) -> Curve:
     """Scores after every ``every`` rows and at the end, by default of the last 1,000 rows each.
 
+    Examples
+    --------
     >>> from thalweg import NoChange
     >>> from thalweg.evaluate import prequential
     >>> from thalweg.streams import Table
@@ -188,6 +198,8 @@ def curve(records: Iterable[Record], *, every: int = 100, average: Average | Non
 def cumulative_accuracy(records: Iterable[Record]) -> Floats:
     """The share of rows answered rightly so far, after each row.
 
+    Examples
+    --------
     >>> from thalweg import NoChange
     >>> from thalweg.evaluate import prequential
     >>> from thalweg.streams import Table

@@ -15,6 +15,8 @@ _NEGLIGIBLE = 1e-10
 def distance(estimates: ArrayLike, truth: ArrayLike) -> Floats:
     """Euclidean distances of estimates (…, features) to the truth (features,).
 
+    Examples
+    --------
     >>> distance([[3.0, 4.0], [1.0, 0.0]], [0.0, 0.0])
     array([5., 1.])
     """
@@ -24,6 +26,8 @@ def distance(estimates: ArrayLike, truth: ArrayLike) -> Floats:
 def axis_distance(estimates: ArrayLike, truth: ArrayLike) -> Floats:
     """The same for axes, which have no sign: the distance to the nearer of truth and minus truth.
 
+    Examples
+    --------
     >>> axis_distance([[0.0, -1.0], [1.0, 0.0]], [0.0, 1.0]).round(4)
     array([0.    , 1.4142])
     """
@@ -37,6 +41,8 @@ def subspace_overlap(components: ArrayLike, truth: ArrayLike) -> float:
     squared cosines is divided by the larger of the two subspaces' dimensions, so that one which lacks a direction of
     the other is not taken for it; without any direction the overlap is 0. Either may come first.
 
+    Examples
+    --------
     >>> round(subspace_overlap([[1.0, 1.0, 0.0], [0.0, 2.0, 0.0]], [[1.0, 0.0, 0.0], [0.0, 0.6, 0.8]]), 4)
     0.68
     >>> round(subspace_overlap([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), 4)

@@ -23,6 +23,8 @@ _MOST_START_ROWS = 1_000_000
 class StepRecord(NamedTuple):
     """One step: row ``step`` was learned, then a fresh test set of its concept was answered.
 
+    Examples
+    --------
     >>> from thalweg import NoChange
     >>> from thalweg.streams import Stagger
     >>> first, *_ = holdout(NoChange(), Stagger(seed=1), steps=3)
@@ -40,6 +42,8 @@ class StepRecord(NamedTuple):
 class Steps(NamedTuple):
     """All steps, as arrays.
 
+    Examples
+    --------
     >>> from thalweg import NoChange
     >>> from thalweg.streams import Stagger
     >>> steps = collect_steps(holdout(NoChange(), Stagger(seed=1), steps=3))
@@ -116,6 +120,8 @@ def draw_start(stream: ConceptStream, rows: int, sampler: Sampler | None = None)
 
     As in the paper's experiments, a row of the wrong class is drawn again while a class is still missing.
 
+    Examples
+    --------
     >>> from thalweg.streams import Stagger
     >>> X, y = draw_start(Stagger(seed=1), 10)
     >>> X.shape, y[:2].tolist()
@@ -144,6 +150,8 @@ def draw_start(stream: ConceptStream, rows: int, sampler: Sampler | None = None)
 def collect_steps(records: Iterable[StepRecord]) -> Steps:
     """The records' columns as arrays.
 
+    Examples
+    --------
     >>> records = [StepRecord(0, 0.25, 0.5, 0.5, None), StepRecord(1, 0.125, 0.5, 0.5, None)]
     >>> collect_steps(records).error.tolist()
     [0.25, 0.125]

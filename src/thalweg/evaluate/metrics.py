@@ -53,6 +53,8 @@ class Means:
 def error(means: Means) -> float:
     """The share of wrong answers.
 
+    Examples
+    --------
     >>> shares = np.array([0.5, 0.5])
     >>> error(Means(0.25, 0.5, None, None, truth=shares, answer=shares))
     0.25
@@ -63,6 +65,8 @@ def error(means: Means) -> float:
 def log_loss(means: Means) -> float | None:
     """The mean of -log p(truth), in nats; probabilities below 2.2e-16 count as that.
 
+    Examples
+    --------
     >>> shares = np.array([0.5, 0.5])
     >>> log_loss(Means(0.25, 0.5, surprise=0.7, squared_distance=0.4, truth=shares, answer=shares))
     0.7
@@ -73,6 +77,8 @@ def log_loss(means: Means) -> float | None:
 def brier(means: Means) -> float | None:
     """The mean squared distance between the probabilities and the one-hot truth, from 0 to 2 (Brier 1950).
 
+    Examples
+    --------
     >>> shares = np.array([0.5, 0.5])
     >>> brier(Means(0.25, 0.5, surprise=0.7, squared_distance=0.4, truth=shares, answer=shares))
     0.4
@@ -85,6 +91,8 @@ def kappa(means: Means) -> float:
 
     NaN while truth and answers are all of one class.
 
+    Examples
+    --------
     >>> shares = np.array([0.5, 0.5])
     >>> kappa(Means(0.25, 0.5, None, None, truth=shares, answer=shares))
     0.5
@@ -98,6 +106,8 @@ def kappa_temporal(means: Means) -> float:
 
     NaN if neither errs, -inf if only no-change is perfect.
 
+    Examples
+    --------
     >>> shares = np.array([0.5, 0.5])
     >>> kappa_temporal(Means(0.25, 0.125, None, None, truth=shares, answer=shares))
     -1.0

@@ -20,6 +20,8 @@ from thalweg.streams.whole_number import whole_number
 class Friedman(NamedTuple):
     """Friedman's test, corrected for ties: mean ranks (1 is best), chi-squared and its p; and, less cautious, F's p.
 
+    Examples
+    --------
     >>> friedman([[0.1, 0.2], [0.1, 0.3], [0.2, 0.4]]).mean_ranks.tolist()
     [1.0, 2.0]
     """
@@ -33,6 +35,8 @@ class Friedman(NamedTuple):
 def friedman(errors: ArrayLike) -> Friedman:
     """Whether the models, columns, differ over the streams, rows; small is good and equals share their ranks.
 
+    Examples
+    --------
     >>> result = friedman([[0.1, 0.2, 0.3], [0.2, 0.3, 0.4], [0.1, 0.3, 0.2], [0.1, 0.2, 0.4]])
     >>> result.mean_ranks.tolist(), round(result.statistic, 3), round(result.p_value, 4)
     ([1.0, 2.25, 2.75], 6.5, 0.0388)
@@ -65,6 +69,8 @@ def friedman(errors: ArrayLike) -> Friedman:
 def nemenyi_difference(models: int, streams: int, level: float = 0.05) -> float:
     """How far apart two mean ranks must be to differ, all pairs of models being compared.
 
+    Examples
+    --------
     >>> round(nemenyi_difference(models=4, streams=14), 2)
     1.25
     """

@@ -73,6 +73,8 @@ class Record:
 def encode(labels: Labels, classes: Labels) -> Codes:
     """Labels as positions in sorted ``classes``, `NO_ANSWER` for those that are not among them.
 
+    Examples
+    --------
     >>> encode(np.array(["wet", "dry", "hot"]), np.array(["dry", "wet"]))
     array([ 1,  0, -1])
     """

@@ -24,6 +24,8 @@ class RegressionScores(NamedTuple, Generic[Value]):
     ``r2`` is one minus the squared error as a multiple of the running mean's: what knowing the features is worth. It is
     NaN where neither errs.
 
+    Examples
+    --------
     >>> RegressionScores(squared_error=0.25, absolute_error=0.5, r2=0.9).r2
     0.9
     """
@@ -36,6 +38,8 @@ class RegressionScores(NamedTuple, Generic[Value]):
 class RegressionSummary(NamedTuple):
     """Scores at the end of a stream, the baselines alongside.
 
+    Examples
+    --------
     >>> from thalweg import OnlineLinearRegression
     >>> from thalweg.evaluate import prequential_regression
     >>> from thalweg.streams import LinearResponse
@@ -53,6 +57,8 @@ class RegressionSummary(NamedTuple):
 class RegressionCurve(NamedTuple):
     """Scores over time, the baselines alongside; ``rows`` is how many rows had been seen at each point.
 
+    Examples
+    --------
     >>> from thalweg import OnlineLinearRegression
     >>> from thalweg.evaluate import prequential_regression
     >>> from thalweg.streams import LinearResponse
@@ -70,6 +76,8 @@ class RegressionCurve(NamedTuple):
 def summarise_regression(records: Iterable[RegressionRecord], average: Average | None = None) -> RegressionSummary:
     """Final scores of the model and of both baselines, over all rows unless an average says otherwise.
 
+    Examples
+    --------
     >>> from thalweg import OnlineLinearRegression
     >>> from thalweg.evaluate import prequential_regression
     >>> from thalweg.streams import LinearResponse
@@ -92,6 +100,8 @@ def curve_regression(
 ) -> RegressionCurve:
     """Scores after every ``every`` rows and at the end, by default of the last 1,000 rows each.
 
+    Examples
+    --------
     >>> from thalweg import OnlineLinearRegression
     >>> from thalweg.evaluate import prequential_regression
     >>> from thalweg.streams import LinearResponse

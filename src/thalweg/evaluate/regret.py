@@ -33,6 +33,8 @@ from thalweg.streams.stream import Floats
 class RegretRecord(NamedTuple):
     """Consecutive rows of a stream: what learner and reference have lost since its first row, after each of them.
 
+    Examples
+    --------
     >>> record = RegretRecord(0, model=np.array([1.0, 3.0]), reference=np.array([1.0, 2.0]))
     >>> record.regret.tolist()
     [0.0, 1.0]
@@ -250,6 +252,8 @@ def regrets(records: Iterable[Answered], stream: Stream, reference: Reference) -
     The rows are read from the stream once more. Labels are compared as the records hold them: as places among the
     stream's classes.
 
+    Examples
+    --------
     >>> from thalweg import Perceptron
     >>> from thalweg.evaluate import prequential
     >>> from thalweg.streams import MovingPlane

@@ -16,6 +16,8 @@ from thalweg.streams.stream import Floats
 class Interval(NamedTuple):
     """A mean and how far its confidence interval reaches to either side.
 
+    Examples
+    --------
     >>> interval = Interval(mean=0.5, halfwidth=0.25)
     >>> interval.low, interval.high
     (0.25, 0.75)
@@ -38,6 +40,8 @@ class Interval(NamedTuple):
 class PairedT(NamedTuple):
     """Student's paired test: mean difference, t, two-sided p.
 
+    Examples
+    --------
     >>> paired_t_test([0.1, 0.2], [0.1, 0.2])
     PairedT(difference=0.0, statistic=0.0, p_value=1.0)
     """
@@ -50,6 +54,8 @@ class PairedT(NamedTuple):
 class McNemar(NamedTuple):
     """McNemar's exact test: rows on which only the first, only the second erred, two-sided p.
 
+    Examples
+    --------
     >>> mcnemar([1, 0, 1], [0, 1, 1])
     McNemar(only_first=1, only_second=1, p_value=1.0)
     """
@@ -62,6 +68,8 @@ class McNemar(NamedTuple):
 class Wilcoxon(NamedTuple):
     """Wilcoxon's signed-rank test: windows, the median of their differences, two-sided p.
 
+    Examples
+    --------
     >>> wilcoxon([0.5, 0.25], [0.5, 0.25])
     Wilcoxon(windows=2, median=0.0, p_value=1.0)
     """
@@ -74,6 +82,8 @@ class Wilcoxon(NamedTuple):
 def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     """The mean over runs with Student's confidence interval.
 
+    Examples
+    --------
     >>> interval = mean_interval([0.15, 0.16, 0.17])
     >>> round(interval.mean, 3), round(interval.halfwidth, 4)
     (0.16, 0.0248)
@@ -90,6 +100,8 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> PairedT:
 
     Runs without any difference give p = 1; the same difference in all of them gives p = 0.
 
+    Examples
+    --------
     >>> result = paired_t_test([0.20, 0.22, 0.21, 0.25], [0.18, 0.19, 0.20, 0.21])
     >>> round(result.difference, 3), round(result.p_value, 3)
     (0.025, 0.03)
@@ -111,6 +123,8 @@ def mcnemar(first_mistakes: ArrayLike, second_mistakes: ArrayLike) -> McNemar:
     The test takes rows as independent; on a stream, where mistakes cluster, p is too small rather than too
     large.
 
+    Examples
+    --------
     >>> mcnemar([1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0])
     McNemar(only_first=5, only_second=0, p_value=0.0625)
     """
@@ -122,6 +136,8 @@ def mcnemar(first_mistakes: ArrayLike, second_mistakes: ArrayLike) -> McNemar:
 def mcnemar_of_counts(only_first: int, only_second: int) -> McNemar:
     """McNemar's test where the rows on which only one of two models erred are counted already.
 
+    Examples
+    --------
     >>> mcnemar_of_counts(5, 0).p_value
     0.0625
     """
@@ -132,6 +148,8 @@ def mcnemar_of_counts(only_first: int, only_second: int) -> McNemar:
 def wilcoxon(first: ArrayLike, second: ArrayLike) -> Wilcoxon:
     """Whether two models differ over the same windows, by Wilcoxon's signed ranks; equal windows say nothing.
 
+    Examples
+    --------
     >>> wilcoxon([0.1, 0.2, 0.1, 0.3, 0.2, 0.4], [0.2, 0.4, 0.4, 0.7, 0.7, 1.0]).p_value
     0.03125
     """
@@ -149,6 +167,8 @@ def holm(p_values: ArrayLike) -> Floats:
 
     S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979.
 
+    Examples
+    --------
     >>> holm([0.01, 0.04, 0.02]).tolist()
     [0.03, 0.04, 0.04]
     """

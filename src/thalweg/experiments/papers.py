@@ -71,6 +71,8 @@ class Paper:
     def draws(self, items: Sequence[str]) -> bool:
         """Whether any of the items has a picture.
 
+        Examples
+        --------
         >>> PAPERS["bounsiar"].draws(["table1"]), PAPERS["bounsiar"].draws(["growth"])
         (False, True)
         """
@@ -79,6 +81,8 @@ class Paper:
     def wanted(self, items: Sequence[str], runs: int | None) -> list[str]:
         """The items asked for, in the paper's order; an error where there is no such item or nothing to run.
 
+        Examples
+        --------
         >>> PAPERS["kuncheva2008"].wanted(["fig2", "table1"], runs=1)
         ['table1', 'fig2']
         """

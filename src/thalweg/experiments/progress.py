@@ -12,6 +12,8 @@ Progress: TypeAlias = Callable[[float, str], None]
 class Meter:
     """Turns the shares of named stages, weighed by their work, into a share of the whole.
 
+    Examples
+    --------
     >>> meter = Meter({"draw": 1.0, "learn": 3.0}, lambda share, label: print(f"{share:.3f} {label}"))
     >>> meter.stage("draw")(1.0)
     0.250 draw
@@ -33,6 +35,8 @@ class Meter:
     def part(self, label: str) -> Progress:
         """Begin a stage that says itself what it is doing.
 
+        Examples
+        --------
         >>> meter = Meter({"draw": 1.0, "learn": 3.0}, lambda share, label: print(f"{share:.3f} {label}"))
         >>> meter.part("draw")(0.5, "pencils")
         0.125 pencils

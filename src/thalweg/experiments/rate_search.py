@@ -10,6 +10,8 @@ COARSE = (0.01, *(round(0.05 * step, 2) for step in range(1, 20)), 0.99)
 def refined(errors: Mapping[float, float]) -> list[float]:
     """The hundredths between the neighbours of the best rate that have not been tried.
 
+    Examples
+    --------
     >>> refined({0.90: 0.20, 0.95: 0.10, 0.99: 0.30})
     [0.91, 0.92, 0.93, 0.94, 0.96, 0.97, 0.98]
     """
@@ -23,6 +25,8 @@ def refined(errors: Mapping[float, float]) -> list[float]:
 def best(errors: Mapping[float, float]) -> float:
     """The rate of least error; of equals the smallest.
 
+    Examples
+    --------
     >>> best({0.5: 0.2, 0.4: 0.2, 0.3: 0.25})
     0.4
     """

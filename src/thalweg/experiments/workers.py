@@ -52,6 +52,8 @@ def run_each(
 def run_all(tasks: Sequence[Callable[[], Result]], workers: int, finished: Callable[[float], None]) -> list[Result]:
     """Run every task; after each, tell ``finished`` the share of them that is done.
 
+    Examples
+    --------
     >>> run_all([lambda: 1, lambda: 2], workers=2, finished=lambda share: None)
     [1, 2]
     """

@@ -103,6 +103,8 @@ def classification(seed: int) -> Curves:
 def line_name(normal: tuple[float, float]) -> str:
     """A line through the origin, by its normal.
 
+    Examples
+    --------
     >>> line_name((1.0, -1.0))
     'line x₁ − x₂ = 0'
     """

@@ -105,6 +105,8 @@ class InParts:
 def row_major(X: NDArray[Any]) -> Floats:
     """An array of numbers in rows: itself where it is so already, else one copy.
 
+    Examples
+    --------
     >>> row_major(np.array([[1, 2], [3, 4]], dtype=np.int8, order="F"))
     array([[1., 2.],
            [3., 4.]])

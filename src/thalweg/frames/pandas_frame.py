@@ -15,6 +15,8 @@ from thalweg.frames.frame import Floats, Frame, InParts
 class PandasFrame(Frame):
     """A ``pandas.DataFrame``.
 
+    Examples
+    --------
     >>> import pandas as pd
     >>> frame = PandasFrame(pd.DataFrame({"price": [1, 2], "up": [True, False]}))
     >>> frame.names, frame.rows().tolist()

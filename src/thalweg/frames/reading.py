@@ -19,6 +19,8 @@ _NO_FRAMES = (np.ndarray, list, tuple, str)
 def frame_of(X: Any) -> Frame | None:
     """X as a frame; None where it is no table of any library, or has no named columns.
 
+    Examples
+    --------
     >>> import pyarrow as pa
     >>> frame_of(pa.table({"price": [1.0, 2.0]})).names
     ['price']
@@ -71,6 +73,8 @@ def as_array(y: Any) -> Any:
 
     `InvalidInput` names the row of a missing value.
 
+    Examples
+    --------
     >>> import pyarrow as pa
     >>> as_array(pa.array(["dry", "wet", "dry"]).dictionary_encode())
     array(['dry', 'wet', 'dry'], dtype='<U3')

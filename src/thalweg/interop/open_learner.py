@@ -197,6 +197,8 @@ class OpenSupervisedLearner(OpenLearner):
 def in_order(names: Iterable[Any]) -> tuple[Any, ...]:
     """Names in an order of their own, whatever the order of a dict: numbers in them by value.
 
+    Examples
+    --------
     >>> in_order({"x10": 0, "x9": 0, 2: 0})
     (2, 'x9', 'x10')
     """

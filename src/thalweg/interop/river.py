@@ -1,5 +1,7 @@
 """Our models as River's: dicts in, labels, numbers or dicts out, with features that come and go.
 
+Examples
+--------
 >>> from river import datasets, evaluate, metrics
 >>> from thalweg import OnlineLDC
 >>> from thalweg.interop import to_river

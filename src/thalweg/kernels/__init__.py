@@ -34,6 +34,8 @@ __all__ = ["available_levels", "compiled", "level", "load"]
 def available_levels() -> tuple[str, ...]:
     """The levels that were built and that this processor can run, slowest first.
 
+    Examples
+    --------
     >>> available_levels()[0]
     'base'
     """

@@ -26,6 +26,8 @@ def handicaps(rates: Sequence[float], sharpness: float) -> list[float]:
     Before there is evidence, a voice counts in proportion to its rate. All slow voices say the same at first, and
     without this they would outvote the quick ones for as long after the first drift as a young stream has lasted.
 
+    Examples
+    --------
     >>> [round(each, 1) for each in handicaps([0.001, 0.01, 0.1, 0.3], sharpness=0.5)]
     [9.2, 4.6, 0.0, 0.0]
     """

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 class GrowingRows:
     """An array of rows; adding to it costs what the new rows cost, on average.
 
+    Examples
+    --------
     >>> rows = GrowingRows(2, np.float64)
     >>> rows.add(np.ones((3, 2)))
     >>> rows.add(np.zeros((1, 2)))

@@ -89,6 +89,8 @@ def begin_budget(
 def rows_to_tune(n: int, forgetting: float) -> NDArray[np.int64]:
     """Which of n rows leave-one-out looks at.
 
+    Examples
+    --------
     >>> rows_to_tune(5, 0.0).tolist()
     [0, 1, 2, 3, 4]
     >>> rows_to_tune(100_000, 0.001)[[0, -1]].tolist()

@@ -30,6 +30,8 @@ def weights_from(rho: OneOrEach, seen: Seen) -> Floats:
 
     A number gives the last class seen the odds rho / (1 - rho) against every other one.
 
+    Examples
+    --------
     >>> weights_from(0.7, np.array([True, True])).round(3).tolist()
     [0.3, 0.7]
     >>> weights_from(0.7, np.array([True, False, True, True])).round(3).tolist()

@@ -84,6 +84,8 @@ def kind_of(label: object) -> str:
 class Labels:
     """An immutable, sorted set of labels of one kind.
 
+    Examples
+    --------
     >>> known = Labels.of(["up", "down"])
     >>> known.values
     array(['down', 'up'], dtype='<U4')

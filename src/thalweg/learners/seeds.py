@@ -10,6 +10,8 @@ from thalweg.errors import InvalidParameter
 def as_seed(value: object, owner: str) -> int:
     """A whole number from 0 to 2**63 - 1, or an error that names its owner.
 
+    Examples
+    --------
     >>> as_seed(7, "Perceptron")
     7
     """

@@ -17,6 +17,8 @@ from thalweg.learners.rows import Floats
 def as_targets(y: ArrayLike | None, rows: int, owner: str) -> tuple[Floats, int | None]:
     """The targets in rows, and how many columns they came in; None for a one-dimensional y.
 
+    Examples
+    --------
     >>> as_targets([1, 2], 2, "OnlineLinearRegression")
     (array([[1.],
            [2.]]), None)

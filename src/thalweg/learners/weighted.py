@@ -1,4 +1,4 @@
-"""The methods of learners whose rows may have weights; what a weight means is said in `thalweg.learners.weights`."""
+"""The methods of learners whose rows may have weights; what a weight means to each is told in ``weights.py``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class WithWeights(StreamClassifier):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Forget everything and start from these rows; `partial_fit` goes on from there.
 
-        ``sample_weight`` is how many rows each row counts for (`thalweg.learners.weights`); one each where it is None.
+        ``sample_weight`` is how much each row counts: 1, or None, is an ordinary row, 0 is none, and more than 1 counts
+        for more: as so many copies, or by a step so many times as large (the documentation's page on weights).
         """
         return self._fit(X, y, sample_weight)
 
@@ -47,8 +48,22 @@ class WithWeights(StreamClassifier):
     ) -> NDArray[Any] | Answers:
         """Answer each row before its label is seen, then learn it: the whole stream in one compiled call.
 
-        ``sample_weight`` is how many rows each row counts for; one of weight 0 is only answered. The switches and what
-        is returned are those of every stream classifier.
+        Parameters
+        ----------
+        X, y : array or frame of shape (rows, features), array of shape (rows,)
+            The rows and their labels, in the order in which they came.
+        sample_weight : array of shape (rows,), optional
+            How much each row counts, 1 each by default; a row of weight 0 is only answered.
+        with_proba, with_rate, with_weights : bool
+            Whether to give, beside each answer, the class probabilities, the rate in force after the row, and the
+            shares that the members of a learner made of others had in the answer.
+
+        Returns
+        -------
+        ndarray or Answers
+            The answers; with one of the switches an `Answers` that also holds what was asked for (probabilities with
+            columns as in ``classes_`` after the call), or None where the learner has no such thing. Before any label
+            is known the answer is the zero of the labels' type: 0, False or "".
         """
         return self._predict_then_learn(X, y, with_proba, with_rate, with_weights, sample_weight=sample_weight)
 
@@ -59,7 +74,8 @@ class WithTargetWeights(StreamRegressor):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Forget everything and start from these rows; `partial_fit` goes on from there.
 
-        ``sample_weight`` is how many rows each row counts for (`thalweg.learners.weights`); one each where it is None.
+        ``sample_weight`` is how much each row counts: 1, or None, is an ordinary row, 0 is none, and more than 1 counts
+        for more: as so many copies, or by a step so many times as large (the documentation's page on weights).
         """
         return self._fit(X, y, sample_weight)
 

@@ -7,8 +7,9 @@ though the row is still answered; w need not be whole. All weights here are ours
 where                      what a weight w does
 =========================  =============================================================================================
 `fit` of a batch start     means, scatters and sums of squares are weighted: a whole w equals w times the same row, in
-                           whatever order (O-LDC, Hiraoka's LDA, trend forecast, both regressions, scaler)
-soft counts, "auto"        w copies in sequence: lambda -> 1 - (1 - lambda)^w
+                           whatever order (O-LDC, Hiraoka's LDA, trend forecast, both regressions, scaler; least squares
+                           and a scaler that forget go row by row, so that the order counts)
+soft counts                w copies in sequence: lambda -> 1 - (1 - lambda)^w
 hard counts                lambda w is set against (1 - lambda) N and the count grows by w; at lambda = 1/2 w copies
 Hiraoka's LDA              means as w copies, zeta -> 1 - (1 - zeta)^w; the axes take a step of w zeta
 perceptron, logistic, SGD  a step w times as large: eta -> w eta
@@ -40,6 +41,8 @@ def as_masses(sample_weight: ArrayLike | None, rows: int, *, first: bool) -> dic
 
     ``first`` says that a model is to begin with these rows, which then cannot all count for nothing.
 
+    Examples
+    --------
     >>> as_masses(None, 2, first=True)
     {}
     >>> as_masses([1, 2], 2, first=True)

@@ -156,6 +156,8 @@ class StreamPipeline(StreamEstimator):
 class ClassifierPipeline(StreamPipeline, StreamClassifier):
     """A pipeline that ends in a classifier; see `StreamPipeline`.
 
+    Examples
+    --------
     >>> from thalweg import OnlineLDC, StandardScaler
     >>> model = StreamPipeline([StandardScaler(), OnlineLDC()])
     >>> type(model).__name__, model.fit([[0.0], [9.0], [1.0]], ["low", "high", "low"]).predict([[8.0]]).tolist()
@@ -213,6 +215,8 @@ class ClassifierPipeline(StreamPipeline, StreamClassifier):
 class RegressorPipeline(StreamPipeline, StreamRegressor):
     """A pipeline that ends in a regressor; see `StreamPipeline`. ``coef_`` weighs what the transformers give out.
 
+    Examples
+    --------
     >>> from thalweg import OnlineLinearRegression, StandardScaler
     >>> model = StreamPipeline([StandardScaler(), OnlineLinearRegression(solver="rls")])
     >>> type(model).__name__, model.fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0]).predict([[3.0]]).round(3).tolist()
@@ -266,6 +270,8 @@ class RegressorPipeline(StreamPipeline, StreamRegressor):
 class TransformerPipeline(StreamPipeline, StreamTransformer):
     """A pipeline of transformers; see `StreamPipeline`.
 
+    Examples
+    --------
     >>> from thalweg import CCIPCA, StandardScaler
     >>> model = StreamPipeline([StandardScaler(), CCIPCA(1)])
     >>> type(model).__name__, model.fit([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]).transform([[1.0, 1.0]]).shape

@@ -41,6 +41,8 @@ class Band:
     def of(cls, name: str, runs: NDArray[np.float64]) -> Band:
         """Of values by run and time.
 
+        Examples
+        --------
         >>> Band.of("runs", np.arange(11.0)[:, np.newaxis])
         Band(name='runs', mean=array([5.]), low=array([1.]), high=array([9.]))
         """

@@ -70,6 +70,8 @@ def draw(mean_ranks: Mapping[str, float], difference: float, *, title: str) -> F
 def groups(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
     """The longest runs of sorted ranks that span less than the difference, as places of first and last.
 
+    Examples
+    --------
     >>> groups([1.0, 1.5, 2.6, 4.0], 1.3)
     [(0, 1), (1, 2)]
     """

@@ -44,6 +44,8 @@ class Panel:
 def thinned(values: NDArray[np.generic], steps: int) -> NDArray[np.float64]:
     """Means of so many steps each, the last of what is left.
 
+    Examples
+    --------
     >>> thinned(np.array([1.0, 3.0, 5.0]), 2)
     array([2., 5.])
     """

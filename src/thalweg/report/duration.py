@@ -28,6 +28,8 @@ class Duration:
 def readable(seconds: float) -> str:
     """Three digits and the unit that fits.
 
+    Examples
+    --------
     >>> readable(0.000321), readable(0.0456), readable(12.3)
     ('321 µs', '45.6 ms', '12.3 s')
     """

@@ -62,6 +62,8 @@ class SplitError:
     ) -> SplitError:
         """From the error of each split.
 
+        Examples
+        --------
         >>> str(SplitError.of("p", "table1", "heart", "METH.", np.array([0.16, 0.18])).measured)
         '17.0±1.4'
         """

@@ -96,6 +96,8 @@ CLASS_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GREY, "#8A7A00")
 def look_of(model: str, otherwise: Look = _OTHER) -> Look:
     """The look of a model, by its printed name; unknown names share one.
 
+    Examples
+    --------
     >>> look_of("O-LDC").colour
     '#0072B2'
     """
@@ -141,6 +143,8 @@ def mark_changes(axes: Axes, changes: Sequence[float]) -> None:
 def label(text: str, longest: int = 28) -> str:
     r"""A name from a file, as it stands: in one line, not too long, no mathematics, nothing hidden by an underscore.
 
+    Examples
+    --------
     >>> label("_cost in $ " + "y" * 40)
     ' _cost in \\$ yyyyyyyyyyyyyyyy…'
     """

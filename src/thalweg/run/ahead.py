@@ -12,6 +12,8 @@ Item = TypeVar("Item")
 def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
     """The same items, each made by a thread of its own while the one before is in use.
 
+    Examples
+    --------
     >>> list(one_ahead(iter("abc")))
     ['a', 'b', 'c']
     """

@@ -19,6 +19,8 @@ Codes = NDArray[np.int64]
 class Names:
     """Words that were met, and their numbers.
 
+    Examples
+    --------
     >>> names = Names()
     >>> names.numbers(["up", "down"], np.array([1, 0, -1, 1])).tolist()
     [2, 1, 0, 2]

@@ -147,6 +147,8 @@ def _at_once(X: Floats, labels: NDArray[np.int64], has_label: NDArray[np.bool_],
 def rows_of(places: NDArray[np.int64], rows: int) -> tuple[slice | NDArray[np.int64], NDArray[np.int64]]:
     """The distinct rows among these places, rising, and where in them each place is.
 
+    Examples
+    --------
     >>> rows_of(np.array([2, 2, 3]), 5)
     (slice(2, 4, None), array([0, 0, 1]))
     >>> rows_of(np.array([3, 0, 3]), 5)

@@ -15,6 +15,8 @@ def trace_of(model: Any) -> dict[str, Any]:
 
     Rows are by class where the model can tell, else `ALL_ROWS` of them together.
 
+    Examples
+    --------
     >>> from thalweg import OnlineLDC
     >>> rows, labels = [[0.0], [1.0], [2.0]], ["low", "high", "high"]
     >>> trace_of(OnlineLDC(0.25, counts="soft").partial_fit(rows, labels))

@@ -35,6 +35,8 @@ Write: TypeAlias = Callable[[Rows], None]
 def format_for(path: Path, given: str | None = None) -> str:
     """The format asked for, or the one that the file's name ends with.
 
+    Examples
+    --------
     >>> format_for(Path("plane.parquet")), format_for(Path("plane.txt"), "csv")
     ('parquet', 'csv')
     """
@@ -51,6 +53,8 @@ def format_for(path: Path, given: str | None = None) -> str:
 def packing_for(path: Path) -> str | None:
     """How the bytes are compressed, by the file's name.
 
+    Examples
+    --------
     >>> packing_for(Path("plane.csv.gz")), packing_for(Path("plane.csv"))
     ('gzip', None)
     """

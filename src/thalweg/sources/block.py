@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 class BadRow:
     """A row that cannot be used: where it stands, and what is wrong with it.
 
+    Examples
+    --------
     >>> print(BadRow("prices.csv", 7, "demand", "'high' is not a number"))
     prices.csv, row 7, column 'demand': 'high' is not a number
     """

@@ -18,6 +18,8 @@ _LINES, _HEAD_BYTES = 20, 1 << 16
 def compression_of(head: bytes) -> str | None:
     """How the bytes are compressed.
 
+    Examples
+    --------
     >>> compression_of(b"a,b"), compression_of(bytes([0x1F, 0x8B, 8]))
     (None, 'gzip')
     """
@@ -30,6 +32,8 @@ def compression_of(head: bytes) -> str | None:
 def as_utf8(head: bytes, encoding: str) -> bytes:
     """The first bytes as they are in UTF-8; as they are where they are no such text.
 
+    Examples
+    --------
     >>> as_utf8("{ä".encode("utf-16"), "utf-16").decode()
     '{ä'
     """
@@ -42,6 +46,8 @@ def as_utf8(head: bytes, encoding: str) -> bytes:
 def format_of(head: bytes) -> Format:
     """What kind of file begins with these bytes.
 
+    Examples
+    --------
     >>> format_of(b'{"price": 3}'), format_of(b"price,class")
     ('ndjson', 'csv')
     """
@@ -59,6 +65,8 @@ def format_of(head: bytes) -> Format:
 def delimiter_of(head: bytes) -> str:
     r"""The delimiter that splits the first lines into the same number of cells, and into the most of them.
 
+    Examples
+    --------
     >>> delimiter_of(b"when;price\n3;4,5\n4;4,7\n")
     ';'
     """

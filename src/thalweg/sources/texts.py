@@ -19,6 +19,8 @@ WHOLE = 2.0**53
 def as_text(column: pa.Array | pa.ChunkedArray) -> Any:
     """A column as text: whole numbers without a point, truth values as ``true`` and ``false``, NaN as missing.
 
+    Examples
+    --------
     >>> import pyarrow as pa
     >>> as_text(pa.array([1.0, 2.5, None, float("nan")])).to_pylist(), as_text(pa.array([True])).to_pylist()
     (['1', '2.5', None, None], ['true'])

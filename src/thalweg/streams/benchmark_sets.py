@@ -36,6 +36,8 @@ _ARRAYS = ("X", "y", "train", "n_real")
 class Split(NamedTuple):
     """Training rows, and all the others to test on.
 
+    Examples
+    --------
     >>> X, y = np.zeros((4, 2)), np.array([1, -1, 1, -1])
     >>> split = Split(X[:3], y[:3], X_test=X[3:], y_test=y[3:])
     >>> len(split.y_train), len(split.y_test)

@@ -85,6 +85,8 @@ class Sampler:
 
     Splitting does not matter: ``rows_at(a)`` and then ``rows_at(b)`` are ``rows_at`` of both together.
 
+    Examples
+    --------
     >>> from thalweg.streams import MovingPlane
     >>> sampler = MovingPlane(seed=1).sampler("test")
     >>> X, y = sampler.sets_at([0, 90], n=5)
@@ -125,6 +127,8 @@ class Sampler:
 class Concept:
     """What holds at one time of a generated stream.
 
+    Examples
+    --------
     >>> from thalweg.streams import DriftingGaussians
     >>> concept = DriftingGaussians(seed=1).concept(100)
     >>> concept.draw(3)[0].shape, 0 < concept.bayes_error < 0.5
@@ -149,6 +153,8 @@ class Concept:
 class RuleStream(ConceptStream):
     """A generated stream whose features do not drift and whose labels follow from them by the time's rule.
 
+    Examples
+    --------
     >>> from thalweg.streams import Stagger
     >>> stream = Stagger(seed=1)
     >>> X, y = stream.take(40)
@@ -182,6 +188,8 @@ class RuleStream(ConceptStream):
 class RuleConcept(Concept):
     """A concept that knows the right label of any row.
 
+    Examples
+    --------
     >>> from thalweg.streams import MovingPlane
     >>> MovingPlane(seed=1).concept(0).label([[0.5, 0.0], [-0.5, 0.0]]).tolist()
     [1, 0]

@@ -22,6 +22,8 @@ Points: TypeAlias = tuple[tuple[float, ...], ...]
 class Motion(ABC):
     """Where every class mean is at any time.
 
+    Examples
+    --------
     >>> from thalweg.streams import Circling
     >>> motion = Circling()
     >>> isinstance(motion, Motion), motion.means_at([0, 1]).shape == (2, motion.n_classes, motion.n_features)

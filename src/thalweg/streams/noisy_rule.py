@@ -14,6 +14,8 @@ from thalweg.streams.stream import Floats, Labels, Rows
 class NoisyRuleStream(RuleStream):
     """A rule stream with noise in what is drawn: in the features, or in the labels.
 
+    Examples
+    --------
     >>> from thalweg.streams import SEA
     >>> stream = SEA(seed=1, noise=0.1)
     >>> isinstance(stream, NoisyRuleStream), stream.clean.noise

@@ -14,6 +14,8 @@ from thalweg.errors import InvalidParameter
 def real_number(owner: str, name: str, value: object, *, positive: bool = False) -> float:
     """The value as a float, or an error that names its owner.
 
+    Examples
+    --------
     >>> real_number("MovingPlane", "degrees_per_row", -1, positive=True)
     Traceback (most recent call last):
         ...

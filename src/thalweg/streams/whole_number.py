@@ -13,6 +13,8 @@ from thalweg.errors import InvalidParameter
 def whole_number(owner: str, name: str, value: object, least: int = 0) -> int:
     """The value as an int, or an error that names its owner.
 
+    Examples
+    --------
     >>> whole_number("Table", "n", 1.5)
     Traceback (most recent call last):
         ...

@@ -10,6 +10,8 @@ from thalweg.errors import InvalidParameter
 def as_forgetting(value: object, owner: str) -> float:
     """A number in [0, 1), or an error that names its owner.
 
+    Examples
+    --------
     >>> as_forgetting(0.01, "StandardScaler")
     0.01
     """

@@ -1,4 +1,4 @@
-"""The methods of transformers that weigh rows; what a weight means is said in `thalweg.learners.weights`."""
+"""The methods of transformers that weigh rows; what a weight means to each is told in ``learners/weights.py``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ class WithRowWeights(StreamTransformer):
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Forget everything and learn these rows; `partial_fit` goes on from there. ``y`` is not looked at.
 
-        ``sample_weight`` is how many rows each row counts for (`thalweg.learners.weights`); one each where it is None.
+        ``sample_weight`` is how much each row counts: 1, or None, is an ordinary row, 0 is none, and more than 1 counts
+        for more: as so many copies, or by a step so many times as large (the documentation's page on weights).
         """
         return self._fit(X, sample_weight)
 

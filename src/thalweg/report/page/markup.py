@@ -17,6 +17,8 @@ class Markup(str):
 def tag(name: str, *children: str, **attributes: str | bool | None) -> Markup:
     """One element. ``class_`` and ``data_row`` are written class and data-row; True is a bare attribute.
 
+    Examples
+    --------
     >>> tag("p", "a < b", tag("b", "!"), class_="note", hidden=True, title=None)
     '<p class="note" hidden>a &lt; b<b>!</b></p>'
     """

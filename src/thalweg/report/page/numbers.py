@@ -11,6 +11,8 @@ UNKNOWN = "–"
 def count(number: int) -> str:
     """A whole number, in thousands.
 
+    Examples
+    --------
     >>> count(45312)
     '45,312'
     """
@@ -20,6 +22,8 @@ def count(number: int) -> str:
 def counted(number: int, thing: str) -> str:
     """So many of a thing, whose name takes an s.
 
+    Examples
+    --------
     >>> counted(1, "row"), counted(45312, "row")
     ('1 row', '45,312 rows')
     """
@@ -29,6 +33,8 @@ def counted(number: int, thing: str) -> str:
 def percent(share: Known) -> str:
     r"""A share, as one speaks of it; small ones keep two digits.
 
+    Examples
+    --------
     >>> percent(0.14671), percent(0.00042), percent(0.0), percent(None)
     ('14.7\xa0%', '0.042\xa0%', '0\xa0%', '–')
     """
@@ -38,6 +44,8 @@ def percent(share: Known) -> str:
 def per_hundred(share: float) -> str:
     """How many in a hundred, without its sign.
 
+    Examples
+    --------
     >>> per_hundred(-0.073), per_hundred(0.0004), per_hundred(0.0)
     ('7.3', '0.04', '0')
     """
@@ -50,6 +58,8 @@ def per_hundred(share: float) -> str:
 def plain(number: Known, digits: int = 3) -> str:
     """A number without a unit, with a true minus sign.
 
+    Examples
+    --------
     >>> plain(-1.8942), plain(-0.0001), plain(None)
     ('−1.894', '0.000', '–')
     """
@@ -59,6 +69,8 @@ def plain(number: Known, digits: int = 3) -> str:
 def short(number: Known) -> str:
     """A number of any size, to four digits.
 
+    Examples
+    --------
     >>> short(1234567.0), short(0.0012345), short(12.5)
     ('1,234,567', '0.001234', '12.5')
     """

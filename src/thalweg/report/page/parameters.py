@@ -10,6 +10,8 @@ from thalweg.report.page.numbers import UNKNOWN
 def in_words(value: Any) -> str:
     """A saved parameter: models by their class with their own parameters, yes and no, lists without brackets.
 
+    Examples
+    --------
     >>> in_words({"class": "OnlineLDC", "parameters": {"rate": 0.9, "warmup": 10}}), in_words(True), in_words(None)
     ('OnlineLDC(rate=0.9, warmup=10)', 'yes', '–')
     >>> in_words({"rate": "ErrorDriven", "start": 0.02, "window": 10})

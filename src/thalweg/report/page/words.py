@@ -104,6 +104,8 @@ def fine_print(metrics: Metrics) -> str:
 def interval(difference: Difference) -> str:
     """Both ends, in mistakes per 100 rows.
 
+    Examples
+    --------
     >>> interval({"difference": -0.07, "low": -0.08, "high": 0.01, "level": 0.95, "blocks": 40, "block_rows": 64})
     '8.0 fewer to 1.0 more'
     """
