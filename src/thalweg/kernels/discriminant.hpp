@@ -220,7 +220,7 @@ template <int P> class Discriminant final : public MeanLearner {
     if (P_.needs_cap(variance.data())) stale |= P_.cap(variance);
     if (stale || ++since_refresh >= refresh_after()) refresh();
   }
-  int64_t refresh_after() const { return std::max(kRefresh, features()); }
+  int64_t refresh_after() const { return std::max(kRefresh, width.features()); }
 
   // The counts, and the priors they imply                                                            eq. (11)
   THALWEG_INLINE void count_row(const Move &move) {
