@@ -26,8 +26,10 @@ struct Core : Gated {
   void check(std::size_t rows, std::size_t features, std::size_t labels, const int64_t *y, std::size_t masses) const {
     if (int64_t(features) != learner->features() || rows != labels || rows != masses)
       throw std::invalid_argument("shapes do not agree");
-    for (std::size_t i = 0; i < labels; i++)
-      if (y[i] < 0 || y[i] >= learner->classes()) throw std::invalid_argument("a class that was never announced");
+    const int64_t classes = learner->classes();
+    bool unknown = false;  // no way out of the loop, so that it runs at the speed of memory
+    for (std::size_t i = 0; i < labels; i++) unknown |= y[i] < 0 || y[i] >= classes;
+    if (unknown) throw std::invalid_argument("a class that was never announced");
   }
   void check_class(int64_t k) const {
     if (k < 0 || k >= learner->classes()) throw std::invalid_argument("a class that was never announced");

@@ -8,17 +8,10 @@
 // a common shift changes no decision, and offsets such as time stamps then cost no digits.
 #pragma once
 
-#include "factor.hpp"
+#include "discriminant_move.hpp"
 #include "rate.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
-
-struct DiscriminantOptions {
-  bool soft_counts = false;
-  bool covariance_2008 = false;
-  int64_t warmup = 10;
-  double ridge = 0;
-};
 
 template <int P> class Discriminant final : public MeanLearner {
   using W = Width<P>;
@@ -28,7 +21,8 @@ template <int P> class Discriminant final : public MeanLearner {
  public:
   Discriminant(int64_t p, DiscriminantOptions options, Rate rate)
       : MeanLearner(p), width(p), options(options), rate_(std::move(rate)), P_(p), origin(stride()), variance(stride()),
-        ridge_held(stride()), long_mean(stride()), long_variance(stride()), z_(stride()), e_(stride()), u_(stride()), warm_left(std::max<int64_t>(1, options.warmup)) {}
+        ridge_held(stride()), long_mean(stride()), long_variance(stride()), z_(stride()), e_(stride()), u_(stride()),
+        warm_left(std::max<int64_t>(1, options.warmup)) {}
 
   MeanLearner *copy() const override { return new Discriminant(*this); }
   double rate() const override { return rate_.value; }
@@ -40,12 +34,10 @@ template <int P> class Discriminant final : public MeanLearner {
   }
 
   int64_t step(const double *x, int64_t k) override {
-    return take(x, k, 1, [](double lambda) { return Share{1 - lambda, lambda, 1}; });
+    return take(x, k, 1, Share::once);
   }
 
-  void run(const double *X, const int64_t *y, int64_t count, const Outputs &out) override {
-    run_as(*this, X, y, count, out);
-  }
+  void run(const double *X, const int64_t *y, int64_t count, const Outputs &out) override;
 
   int64_t mistakes_on(const double *X, const int64_t *y, int64_t count) const override {
     Scratch room(stride() + classes());
@@ -135,7 +127,6 @@ template <int P> class Discriminant final : public MeanLearner {
     insert_row(half_square, at, 1);
     insert_row(M, at, stride());
     insert_row(weights, at, stride());
-    along.resize(counts.size());
     score_.resize(counts.size());
     if (last >= at) last++;
   }
@@ -145,11 +136,6 @@ template <int P> class Discriminant final : public MeanLearner {
   static constexpr double kGreatShrink = 1e-4;  // a row that shrinks P more than this spoils w: compute it afresh
 
   static constexpr double kLeastFade = 1e-12;   // no row, whatever its weight, leaves less of what was known
-
-  // What a row counts for: old counts are multiplied by `fade`, `news` is set beside them; hard counts grow by `mass`.
-  struct Share {
-    double fade, news, mass;
-  };
 
   int64_t stride() const { return width.stride(); }
 
@@ -164,7 +150,7 @@ template <int P> class Discriminant final : public MeanLearner {
       settle();
       if (--warm_left == 0) end_start();
     } else {
-      learn(z, k, share_at(rate_.next(given != k)));
+      learn(z, Move(options, k, counts[k], total, share_at(rate_.next(given != k))));
     }
     return given;
   }
@@ -175,54 +161,53 @@ template <int P> class Discriminant final : public MeanLearner {
       out[c] = log_prior[c] - half_square[c] + width.dot(weights.data() + c * stride(), at);
   }
 
-  THALWEG_INLINE void learn(const double *z, int64_t k, const Share &row) {
-    double *m = M.data() + k * stride();
-    const double n = counts[k], keep = row.fade * n, gain = row.news / (keep + row.news);  // eq. (10)
-    last_gain_ = gain;
-    const double rest = keep / (keep + row.news);  // 1 - gain, without its cancellation
-    const double a = row.fade * total, grown = a + row.news;
-    double weight;
-    if (options.covariance_2008) {
-      weight = row.news * rest * rest;  // z = x - m_k after the row, eq. (12)
-    } else if (options.soft_counts) {
-      weight = row.news * rest;  // the exact exponentially weighted scatter, ours
-    } else {
-      const double beta = (n + row.mass) * row.fade / (keep + row.news);  // v = beta e, Schnackenberg eq. (4)
-      weight = row.news * n / (n + row.mass) * beta * beta;               // Schnackenberg eq. (3)
-    }
-    typename W::Room e(e_);
-    const double share = 1 / grown;
-    for (int64_t b = 0; b < width.blocks(); b++) {
-      const V mb = load<V>(m + b * L), eb = load<V>(z + b * L) - mb, vb = load<V>(variance.data() + b * L);
-      store<V>(e + b * L, eb);
-      store<V>(variance.data() + b * L, share * (a * vb + weight * eb * eb));
-      store<V>(m + b * L, mb + gain * eb);
-    }
-    const double shrink = absorb(e, k, a, weight, grown / a, gain);
-    count(k, n, row, a);
-    bool stale = shrink < kGreatShrink;
+  THALWEG_INLINE void learn(const double *z, const Move &move) {
+    typename W::Room e(e_), u(u_);
+    width.difference_padded(z, M.data() + move.k * stride(), e);
+    approach(e, move);
+    const double inverse = P_.absorb(e, move.change, u);  // eq. (7), (12)
+    bool stale = reweigh(e, u, move.change, inverse, move.k, move.gain) < kGreatShrink;
     if (options.ridge > 0) {
-      survey(z, row.mass);
-      stale |= top_up_ridge(a / grown);
+      survey(z, move.row.mass);
+      stale |= top_up_ridge(move.change.a * move.whole);
     }
-    if (P_.needs_cap(variance)) stale |= P_.cap(variance);
-    if (stale || ++since_refresh >= std::max(kRefresh, features())) refresh();
+    tidy(stale);
+    count_row(move);
   }
 
-  // P and every w_c = P m_c follow the rank-one change along e; w corrects itself through e'w (never through u'm,
-  // whose error grows without bound). Returns by how much P shrinks along e.
-  THALWEG_INLINE double absorb(const double *e, int64_t k, double a, double weight, double scale, double gain) {
-    typename W::Room u(u_);
-    for (int64_t c = 0; c < classes(); c++) along[c] = width.dot(weights.data() + c * stride(), e);
-    const double whole = P_.absorb(e, a, weight, scale, u);  // eq. (7), (12)
-    const double kappa = weight / whole, shrink = a / whole;
+  // Whole chunks, discriminant_runs.hpp
+  static constexpr int64_t kWide = 256;
+  struct Ahead;
+  void run_in_one_pass(const double *X, const int64_t *y, int64_t count, const Outputs &out);
+  void run_in_blocks(const double *X, const int64_t *y, int64_t count, const Outputs &out);
+  void look_ahead(const double *X, const int64_t *y, int64_t count, Ahead &ahead) const;
+  int64_t catch_up(const double *X, int64_t count, Ahead &ahead, const Outputs &out);
+  int64_t answer_row(int64_t i, const Outputs &out);
+
+  // The class's mean and the variances follow e = x - m_k.
+  THALWEG_INLINE void approach(const double *e, const Move &move) {
+    double *m = M.data() + move.k * stride();
+    last_gain_ = move.gain;
+    for (int64_t b = 0; b < width.blocks(); b++) {
+      const V eb = load<V>(e + b * L), vb = load<V>(variance.data() + b * L);
+      store<V>(variance.data() + b * L, move.whole * (move.change.a * vb + move.change.weight * eb * eb));
+      store<V>(m + b * L, load<V>(m + b * L) + move.gain * eb);
+    }
+  }
+
+  // Every w_c = P m_c follows the rank-one change of P along e, u = P e; w corrects itself through e'w (never through
+  // u'm, whose error grows without bound). Returns by how much P shrinks along e.
+  THALWEG_INLINE double reweigh(const double *e, const double *u, const RankOne &change, double inverse, int64_t k,
+                                double gain) {
+    const double kappa = change.weight * inverse, shrink = change.a * inverse;
+    const double own[2] = {0, gain * shrink};  // looked up, without a branch: labels are hard to foresee
     for (int64_t c = 0; c < classes(); c++) {
       double *w = weights.data() + c * stride();
       const double *m = M.data() + c * stride();
-      const double factor = (c == k ? gain * shrink : 0) - kappa * along[c];
+      const double scaled = change.scale * (own[c == k] - kappa * width.dot(w, e));
       V square{};
       for (int64_t b = 0; b < width.blocks(); b++) {
-        const V wb = scale * (load<V>(w + b * L) + factor * load<V>(u + b * L));
+        const V wb = change.scale * load<V>(w + b * L) + scaled * load<V>(u + b * L);
         store<V>(w + b * L, wb);
         square += wb * load<V>(m + b * L);
       }
@@ -231,22 +216,25 @@ template <int P> class Discriminant final : public MeanLearner {
     return shrink;
   }
 
+  THALWEG_INLINE void tidy(bool stale) {
+    if (P_.needs_cap(variance.data())) stale |= P_.cap(variance);
+    if (stale || ++since_refresh >= refresh_after()) refresh();
+  }
+  int64_t refresh_after() const { return std::max(kRefresh, width.features()); }
+
   // The counts, and the priors they imply                                                            eq. (11)
-  THALWEG_INLINE void count(int64_t k, double n, const Share &row, double a) {
+  THALWEG_INLINE void count_row(const Move &move) {
+    const Share &row = move.row;
+    move.count(options, counts.data(), classes(), total);
     if (options.soft_counts) {
-      for (int64_t c = 0; c < classes(); c++) counts[c] = counts[c] > 1e-290 ? counts[c] * row.fade : 0;
-      counts[k] += row.news;
-      total = a + row.news;
       for (int64_t c = 0; c < classes(); c++) log_prior[c] = std::log(counts[c]);
       return;
     }
     // Hard counts: the printed prior favours the last row's class by lambda, the others keep their counts.
-    counts[k] = n + row.mass;
-    total += row.mass;
     log_prior[last] = log_count;
-    log_prior[k] = std::log(n > 0 ? n + row.news / row.fade : row.mass);
-    log_count = row.news == row.fade * row.mass ? log_prior[k] : std::log(n + row.mass);
-    last = k;
+    log_prior[move.k] = std::log(move.n > 0 ? move.n + row.news / row.fade : row.mass);
+    log_count = row.news == row.fade * row.mass ? log_prior[move.k] : std::log(move.n + row.mass);
+    last = move.k;
   }
 
   // Each feature's long-run variance, the measure of the ridge: of all rows at first, of some thousands later, and with
@@ -277,7 +265,9 @@ template <int P> class Discriminant final : public MeanLearner {
       if (!(more > 0)) continue;
       std::fill(e_.begin(), e_.end(), 0.0);
       e_[cursor] = 1;
-      stale |= absorb(e_.data(), -1, 1, more, 1, 0) < kGreatShrink;
+      const RankOne change{1, more, 1};
+      const double inverse = P_.absorb(e_.data(), change, u_.data());
+      stale |= reweigh(e_.data(), u_.data(), change, inverse, -1, 0) < kGreatShrink;
       variance[cursor] += more;
       ridge_held[cursor] = due;
     }
@@ -370,7 +360,7 @@ template <int P> class Discriminant final : public MeanLearner {
   Buffer origin, variance, ridge_held;               // per feature
   Buffer long_mean, long_variance;                   // per feature, over the long run; kept where there is a ridge
   Buffer scatter;                                    // feature x feature, during the start
-  Buffer z_, e_, u_, along, score_;                  // the row at hand
+  Buffer z_, e_, u_, score_;                         // the row at hand
   int64_t rows = 0, warm_left, last = -1, since_refresh = 0, cursor = 0;
   double total = 0, surveyed = 0;  // weight of all rows; rows behind the long-run variance
   double last_gain_ = 0;           // by which the last row moved its class's mean
@@ -378,3 +368,5 @@ template <int P> class Discriminant final : public MeanLearner {
 };
 
 }  // namespace thalweg::THALWEG_LEVEL
+
+#include "discriminant_runs.hpp"  // the rest of it

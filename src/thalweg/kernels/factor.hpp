@@ -4,10 +4,11 @@
 // construction: no rate, scale or outlier can make it indefinite, and no asymmetry exists to grow, since only
 // one triangle does. Sherman-Morrison on P itself loses all digits of a direction that one row shrinks by 1e16
 // (features of scale 1e8 after an identity start); here such a direction is one entry of D, kept to full
-// precision. O(p^2) a row in two passes over the triangle, 1.5 p^2 multiply-adds.
+// precision. O(p^2) a row, 1.5 p^2 multiply-adds, in two passes over the triangle; in one where the next row is known.
 //
-// L is kept as rows of its transpose: U[j, i] = L[i, j] for i > j, zero elsewhere, so that whole vectors can be
-// read without masks.
+// L is kept as rows of its transpose, U[j, i] = L[i, j] for i > j, cut into blocks of lanes x lanes. Those on and above
+// the diagonal are kept, one after the other in the order of reading, ones on the diagonal and zeros below it included:
+// whole vectors can be read without masks.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +17,11 @@
 #include "learner.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
+
+// P <- scale (P - P v v'P / (a / weight + v'Pv)); a weight of zero only scales.
+struct RankOne {
+  double a, weight, scale;
+};
 
 template <int P> class Factor {
   using W = Width<P>;
@@ -30,89 +36,84 @@ template <int P> class Factor {
   static constexpr double kSlack = 100;  // so that a forgetting learner is capped now and then, not at every row
   static constexpr double kLeastVariance = 1e-80;
 
-  explicit Factor(int64_t p) : width(p), U(width.stride() * width.stride(), 0.0), D(width.stride(), 0.0),
+  explicit Factor(int64_t p) : width(p), U(block_row(width.blocks()), 0.0), D(width.stride(), 0.0),
                                f_(width.stride()), g_(width.stride()), lambda_(width.stride()) {
     identity();
   }
 
   void identity() {
     std::fill(U.begin(), U.end(), 0.0);
+    for (int64_t j = 0; j < width.features(); j++) one(j) = 1;
     std::fill(D.begin(), D.begin() + width.features(), 1.0);
   }
 
   // f = L'v
-  THALWEG_INLINE void project(const double *v, double *f) const {
-    for (int64_t b = 0; b < width.blocks(); b++) {
-      const double *rows = U.data() + b * L * width.stride();
-      const int filled = width.filled(b);
-      V s[L];
-      for (int r = 0; r < L; r++) s[r] = V{};
-      for (int64_t c = b; c < width.blocks(); c++) {
-        const V vc = load<V>(v + c * L);
-#pragma GCC unroll 8
-        for (int r = 0; r < filled; r++) s[r] += load<V>(rows + r * width.stride() + c * L) * vc;
-      }
-      store<V>(f + b * L, load<V>(v + b * L) + sums(s));
-    }
+  THALWEG_INLINE void project(const double *v, double *f) {
+    for (int64_t b = 0; b < width.blocks(); b++) sweep<false, true>(b, nullptr, nullptr, nullptr, v, f + b * L);
   }
 
-  // P <- scale (P - P v v'P / (a / weight + v'Pv)), with u = P v (of the old P) on the way.
-  // Returns a + weight v'Pv. A weight of zero only scales.
-  THALWEG_INLINE double absorb(const double *v, double a, double weight, double scale, double *u) {
+  // Makes the change along v, with u = P v (of the old P) on the way. Returns 1 / (a + weight v'Pv).
+  THALWEG_INLINE double absorb(const double *v, const RankOne &change, double *u) {
     typename W::Room f(f_), g(g_), lambda(lambda_);
     project(v, f);
-    // alpha_j = a + weight * (the terms of coordinates j, j + 1, …); divisions are slow, so one per block: what lies
-    // behind lane r is lane r + 1, and so is its inverse.
-    V behind = broadcast<V>(a), behind_inverse = broadcast<V>(1 / a);
+    const double inverse = settle(f, change, g, lambda);
+    rotate(g, lambda, u);
+    return inverse;
+  }
+
+  // The same in steps, for callers that put another row's step between them: `project`, then `settle`, which needs no
+  // more of L than f and changes D, then `rotate`, which changes L.
+  THALWEG_INLINE double settle(const double *f, const RankOne &change, double *g, double *lambda) {
+    Behind behind(change.a);
+    for (int64_t b = width.blocks() - 1; b >= 0; b--) settle(b, f + b * L, change, behind, g + b * L, lambda + b * L);
+    return behind.inverse[0];
+  }
+  THALWEG_INLINE void rotate(const double *g, const double *lambda, double *u) {
+    for (int64_t b = width.blocks() - 1; b >= 0; b--)
+      sweep<true, false>(b, g + b * L, lambda + b * L, u, nullptr, nullptr);
+  }
+  // The change of one row and the projection of the next in one pass.
+  THALWEG_INLINE void rotate_and_project(const double *g, const double *lambda, double *u, const double *v, double *f) {
+    for (int64_t b = width.blocks() - 1; b >= 0; b--) sweep<true, true>(b, g + b * L, lambda + b * L, u, v, f + b * L);
+  }
+
+  // Many changes at once: row s of v (rows x stride) makes changes[s] after the rows before it, with u and the diagonal
+  // after it in row s of `us` and `diagonals`, and inverses[s] as `absorb` returns it. Every number comes about as
+  // there, but each row of blocks takes all the changes while it is in the cache: it needs nothing of those above it. P
+  // as it was goes to `before`.
+  void absorb_rows(int64_t count, const double *v, const RankOne *changes, double *us, double *diagonals,
+                   double *inverses, Factor &before) {
+    const int64_t n = width.stride();
+    Buffer f(L), g(count * L), lambda(count * L);
+    std::vector<Behind> behind;
+    for (int64_t s = 0; s < count; s++) behind.emplace_back(changes[s].a);
+    before.D = D;
     for (int64_t b = width.blocks() - 1; b >= 0; b--) {
-      const V fb = load<V>(f + b * L), d = load<V>(D.data() + b * L), gb = d * fb;
-      const V after = behind + suffix_sums(weight * fb * gb), after_inverse = 1 / after;
-      store<V>(g + b * L, gb);
-      store<V>(lambda + b * L, -weight * fb * shift(after_inverse, behind_inverse));
-      store<V>(D.data() + b * L, scale * d * (shift(after, behind) * after_inverse));
-      behind = broadcast<V>(after[0]);
-      behind_inverse = broadcast<V>(after_inverse[0]);
+      std::copy(U.begin() + block_row(b), U.begin() + block_row(b + 1), before.U.begin() + block_row(b));
+      sweep<false, true>(b, nullptr, nullptr, nullptr, v, f.data());
+      for (int64_t s = 0; s < count; s++) {
+        double *gs = g.data() + s * L, *ls = lambda.data() + s * L;
+        settle(b, f.data(), changes[s], behind[s], gs, ls);
+        store<V>(diagonals + s * n + b * L, load<V>(D.data() + b * L));
+        if (s + 1 < count) sweep<true, true>(b, gs, ls, us + s * n, v + (s + 1) * n, f.data());
+        else sweep<true, false>(b, gs, ls, us + s * n, nullptr, nullptr);
+      }
     }
-    for (int64_t b = width.blocks() - 1; b >= 0; b--) {
-      double *rows = U.data() + b * L * width.stride();
-      const int filled = width.filled(b);
-      V l[L], gr[L];
-      for (int r = 0; r < filled; r++) {
-        l[r] = broadcast<V>(lambda[b * L + r]);
-        gr[r] = broadcast<V>(g[b * L + r]);
-      }
-      for (int64_t c = b + 1; c < width.blocks(); c++) {
-        V uc = load<V>(u + c * L);
-#pragma GCC unroll 8
-        for (int r = filled - 1; r >= 0; r--) {
-          double *at = rows + r * width.stride() + c * L;
-          const V w = load<V>(at);
-          store<V>(at, w + uc * l[r]);
-          uc += gr[r] * w;
-        }
-        store<V>(u + c * L, uc);
-      }
-      V ub{};
-#pragma GCC unroll 8
-      for (int r = filled - 1; r >= 0; r--) {
-        double *at = rows + r * width.stride() + b * L;
-        const V w = load<V>(at);
-        store<V>(at, w + ub * l[r]);
-        ub += gr[r] * w;
-        ub[r] = gr[r][r];
-      }
-      store<V>(u + b * L, ub);
-    }
-    return behind[0];
+    for (int64_t s = 0; s < count; s++) inverses[s] = behind[s].inverse[0];
   }
 
   // w = P m
   void apply(const double *m, double *w) {
     project(m, f_.data());
     for (int64_t b = 0; b < width.blocks(); b++)
-      store<V>(w + b * L, load<V>(D.data() + b * L) * load<V>(f_.data() + b * L));
-    std::copy(w, w + width.stride(), g_.begin());
-    for (int64_t j = 0; j < width.features(); j++) width.add(w, g_[j], U.data() + j * width.stride());
+      store<V>(g_.data() + b * L, load<V>(D.data() + b * L) * load<V>(f_.data() + b * L));
+    std::fill(w, w + width.stride(), 0.0);
+    for (int64_t b = 0; b < width.blocks(); b++)
+      for (int64_t c = b; c < width.blocks(); c++) {
+        V wc = load<V>(w + c * L);
+        for (int r = 0; r < L; r++) wc += g_[b * L + r] * load<V>(block(b, c) + r * L);
+        store<V>(w + c * L, wc);
+      }
   }
 
   // D_j <= 1 / (resolution * variance_j): a direction without variance grows no further. True where D changed.
@@ -134,17 +135,15 @@ template <int P> class Factor {
     for (int64_t j = 0; j < width.features(); j++)
       D[j] = std::min(D[j], 1 / (share * std::max(variance[j], kLeastVariance)));
   }
-  THALWEG_INLINE bool needs_cap(const Buffer &variance) const {
-    V worst{};
+  // Whether `cap` may have something to do: true wherever it has, and hardly ever where it has not.
+  THALWEG_INLINE bool needs_cap(const double *variance) const { return needs_cap(variance, D.data()); }
+  THALWEG_INLINE bool needs_cap(const double *variance, const double *diagonal) const {
+    V all{};
     for (int64_t b = 0; b < width.blocks(); b++) {
-      const V v = load<V>(variance.data() + b * L), d = load<V>(D.data() + b * L);
-      const V floor = v > kLeastVariance ? v : broadcast<V>(kLeastVariance);
-      const V ratio = d * floor;
-      worst = ratio > worst ? ratio : worst;
+      const V v = load<V>(variance + b * L);
+      all += load<V>(diagonal + b * L) * (v > kLeastVariance ? v : broadcast<V>(kLeastVariance));
     }
-    for (int r = 0; r < L; r++)
-      if (worst[r] > kSlack / kResolution) return true;
-    return false;
+    return sum(all) > kSlack / kResolution;
   }
 
   // P = S^-1 for a covariance given as its strictly upper rows and its diagonal; false, and P as it was, where S
@@ -165,48 +164,129 @@ template <int P> class Factor {
       }
       for (int64_t j = 0; j < i; j++) S[j * n + i] /= E[i];
     }
-    std::fill(U.begin(), U.end(), 0.0);
+    Buffer rows(n * n, 0.0);
     for (int64_t j = p - 1; j >= 0; j--) {  // row j of C^-1 from the rows below it
       D[j] = 1 / E[j];
       for (int64_t k = j + 1; k < p; k++) {
         const double c = S[j * n + k];
         if (c == 0) continue;
-        U[j * n + k] -= c;
-        for (int64_t i = k + 1; i < p; i++) U[j * n + i] -= c * U[k * n + i];
+        rows[j * n + k] -= c;
+        for (int64_t i = k + 1; i < p; i++) rows[j * n + i] -= c * rows[k * n + i];
       }
     }
+    take_rows(rows);
     return true;
   }
 
   // P as given by its rows; the identity where it is not positive definite.
   void adopt(const double *precision) {
     const int64_t p = width.features(), n = width.stride();
+    Buffer rows(n * n, 0.0);
     for (int64_t j = 0; j < p; j++) {
       double d = precision[j * p + j];
-      for (int64_t k = 0; k < j; k++) d -= U[k * n + j] * U[k * n + j] * D[k];
+      for (int64_t k = 0; k < j; k++) d -= rows[k * n + j] * rows[k * n + j] * D[k];
       if (!(d > 0)) return identity();
       D[j] = d;
-      std::fill_n(U.begin() + j * n, n, 0.0);
       for (int64_t i = j + 1; i < p; i++) {
         double l = precision[i * p + j];
-        for (int64_t k = 0; k < j; k++) l -= U[k * n + i] * U[k * n + j] * D[k];
-        U[j * n + i] = l / d;
+        for (int64_t k = 0; k < j; k++) l -= rows[k * n + i] * rows[k * n + j] * D[k];
+        rows[j * n + i] = l / d;
       }
     }
+    take_rows(rows);
   }
 
   void visit(State &state, const std::string &prefix = "") {
-    const std::string rows = prefix + "factor_rows", diagonal = prefix + "factor_diagonal";
-    state.matrix(rows.c_str(), U, width.features(), width.features(), width.stride());
+    const std::string name = prefix + "factor_rows", diagonal = prefix + "factor_diagonal";
+    Buffer rows = whole_rows();
+    state.matrix(name.c_str(), rows, width.features(), width.features(), width.stride());
     state.matrix(diagonal.c_str(), D, 1, width.features(), width.stride());
     for (int64_t j = 0; j < width.features(); j++) {
       if (!(D[j] > 0) || !std::isfinite(D[j])) throw BadState(diagonal);
       for (int64_t i = 0; i <= j; i++)
-        if (U[j * width.stride() + i] != 0) throw BadState(rows);
+        if (rows[j * width.stride() + i] != 0) throw BadState(name);
     }
+    take_rows(rows);
   }
 
  private:
+  // Where a row of blocks begins, and one of its blocks.
+  THALWEG_INLINE int64_t block_row(int64_t b) const { return (b * width.blocks() - b * (b - 1) / 2) * L * L; }
+  THALWEG_INLINE double *block(int64_t b, int64_t c) { return U.data() + block_row(b) + (c - b) * L * L; }
+
+  double &one(int64_t j) { return block(j / L, j / L)[j % L * (L + 1)]; }  // of the diagonal
+
+  // U as rows of features, without its diagonal, and back.
+  Buffer whole_rows() {
+    Buffer rows(width.stride() * width.stride(), 0.0);
+    each_lane_row([&](double *lanes, int64_t at) { std::copy(lanes, lanes + L, rows.begin() + at); });
+    for (int64_t j = 0; j < width.features(); j++) rows[j * width.stride() + j] = 0;
+    return rows;
+  }
+  void take_rows(const Buffer &rows) {
+    each_lane_row([&](double *lanes, int64_t at) { std::copy(rows.begin() + at, rows.begin() + at + L, lanes); });
+    for (int64_t j = 0; j < width.features(); j++) one(j) = 1;
+  }
+  template <class Do> void each_lane_row(Do act) {
+    for (int64_t b = 0; b < width.blocks(); b++)
+      for (int64_t c = b; c < width.blocks(); c++)
+        for (int r = 0; r < L; r++) act(block(b, c) + r * L, (b * L + r) * width.stride() + c * L);
+  }
+
+  // alpha_j = a + weight * (the terms of coordinates j, j + 1, …) of the block behind, and its inverse, in every lane.
+  struct Behind {
+    explicit THALWEG_INLINE Behind(double a) : alpha(broadcast<V>(a)), inverse(broadcast<V>(1 / a)) {}
+    V alpha, inverse;
+  };
+
+  // One block of coordinates of a row: its part of D, g and lambda. Divisions are slow, so there is one: what lies
+  // behind lane r is lane r + 1, and so is its inverse.
+  THALWEG_INLINE void settle(int64_t b, const double *f, const RankOne &change, Behind &behind, double *g,
+                             double *lambda) {
+    const V fb = load<V>(f), d = load<V>(D.data() + b * L), gb = d * fb, wf = change.weight * fb;
+    const V alpha = behind.alpha + suffix_sums(wf * gb), inverse = 1 / alpha;
+    store<V>(g, gb);
+    store<V>(lambda, -wf * shift(inverse, behind.inverse));
+    store<V>(D.data() + b * L, change.scale * d * (shift(alpha, behind.alpha) * inverse));
+    behind.alpha = first_lane(alpha);
+    behind.inverse = first_lane(inverse);
+  }
+
+  // One block of rows of U: makes the change (g, lambda) and adds to u, then multiplies what it has become by v; each
+  // where it is asked for. Blocks must change from the last to the first.
+  template <bool Changes, bool Projects>
+  THALWEG_INLINE void sweep(int64_t b, const double *g, const double *lambda, double *u, const double *v, double *f) {
+    double *row = block(b, b);
+    const int filled = width.filled(b);
+    V l[L], gr[L], s[L];
+    for (int r = 0; r < L; r++) s[r] = V{};
+    if constexpr (Changes)
+      for (int r = 0; r < filled; r++) {
+        l[r] = broadcast<V>(lambda[r]);
+        gr[r] = broadcast<V>(g[r]);
+      }
+    for (int64_t c = b; c < width.blocks(); c++, row += L * L) {
+      V uc{}, vc{};
+      if constexpr (Changes)
+        if (c > b) uc = load<V>(u + c * L);
+      if constexpr (Projects) vc = load<V>(v + c * L);
+#pragma GCC unroll 8
+      for (int r = filled - 1; r >= 0; r--) {
+        double *at = row + r * L;
+        V w = load<V>(at);
+        if constexpr (Changes) {
+          const V changed = w + uc * l[r];
+          store<V>(at, changed);
+          uc += gr[r] * w;
+          w = changed;
+        }
+        if constexpr (Projects) s[r] += w * vc;
+      }
+      if constexpr (Changes) store<V>(u + c * L, uc);
+    }
+    if constexpr (Projects) store<V>(f, sums(s));
+  }
+
   W width;
   Buffer U, D, f_, g_, lambda_;
 };

@@ -208,7 +208,7 @@ class Forecaster final : public Learner {
         const double square = std::min(member.padded[j] * member.padded[j], 100 * variance);  // wild values are cut
         variance += (square - variance) * weight / all;
       }
-      member.residual.absorb(member.padded.data(), 1 - rho, rho, 1 / (1 - rho), member.u.data());
+      member.residual.absorb(member.padded.data(), RankOne{1 - rho, rho, 1 / (1 - rho)}, member.u.data());
       member.residual.hold_above(member.variance, kLeastShare);
     }
   }

@@ -10,10 +10,30 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
+// Where the values follow each other without a gap: a label's place is its distance from the first.
+inline int64_t encode_by_distance(const int64_t *y, int64_t count, int64_t low, uint64_t values, int64_t *codes) {
+  constexpr int64_t block = 256;
+  for (int64_t from = 0; from < count; from += block) {
+    const int64_t to = std::min(from + block, count);
+    bool unknown = false;
+    for (int64_t i = from; i < to; i++) {
+      const uint64_t code = uint64_t(y[i]) - uint64_t(low);
+      codes[i] = int64_t(code);
+      unknown |= code >= values;
+    }
+    if (unknown)
+      for (int64_t i = from; i < to; i++)
+        if (uint64_t(codes[i]) >= values) return i;
+  }
+  return -1;
+}
+
 inline int64_t encode(Labels y, Labels values, OutLabels codes) {
   constexpr int64_t widest = 1 << 16;
   if (codes.size() != y.size() || values.size() == 0) throw std::invalid_argument("shapes do not agree");
   const int64_t *first = values.data(), *last = first + values.size(), low = *first;
+  if (uint64_t(*(last - 1)) - uint64_t(low) == values.size() - 1)
+    return encode_by_distance(y.data(), int64_t(y.size()), low, values.size(), codes.data());
   const bool narrow = low < INT64_MAX - widest && *(last - 1) < low + widest;
   std::vector<int64_t> table(narrow ? *(last - 1) - low + 1 : 0, -1);
   if (narrow)

@@ -46,6 +46,12 @@ struct Outputs {
   double *scores = nullptr;   // rows x classes, before the row
   double *rates = nullptr;    // after the row
   double *shares = nullptr;   // rows x members, before the row
+
+  // The same behind some rows, for a learner without members.
+  Outputs after(int64_t rows, int64_t classes) const {
+    return {answers ? answers + rows : nullptr, scores ? scores + rows * classes : nullptr,
+            rates ? rates + rows : nullptr, nullptr};
+  }
 };
 
 class Learner {
@@ -160,6 +166,10 @@ class Learner {
   template <class Self>
   static void run_as(Self &self, const double *X, const int64_t *y, int64_t rows, const Outputs &out) {
     const int64_t p = self.features_, c = self.classes_, members = self.members();
+    if (out.answers && !out.scores && !out.rates && !out.shares) {
+      for (int64_t i = 0; i < rows; i++) out.answers[i] = self.step(X + i * p, y[i]);
+      return;
+    }
     for (int64_t i = 0; i < rows; i++) {
       if (out.scores) self.scores(X + i * p, out.scores + i * c);
       if (out.shares) self.shares(out.shares + i * members);

@@ -130,8 +130,8 @@ template <int P> class LeastSquares final : public Regressor {
   // S <- a S + k v v', P <- its inverse, and every w towards its residual along v.
   THALWEG_INLINE void absorb(const double *v, double a, double k, double inverse_a) {
     typename W::Room u(u_);
-    const double whole = P_.absorb(v, a, k, inverse_a, u);
-    for (int64_t o = 0; o < outputs(); o++) width.add(weights.data() + o * width.stride(), k * residual[o] / whole, u);
+    const double inverse = P_.absorb(v, RankOne{a, k, inverse_a}, u);
+    for (int64_t o = 0; o < outputs(); o++) width.add(weights.data() + o * width.stride(), k * residual[o] * inverse, u);
   }
 
   // A feature's first deviation says how large it is: from there its prior weight is the penalty and next to nothing.

@@ -13,20 +13,20 @@ struct Rate {
   enum Form { kPower, kProduct };  // Kuncheva & Plumpton 2008, section 5: product for Winnow, power elsewhere
 
   Rate(Kind kind, double start, int64_t window, Form form, double low, double high)
-      : kind(kind), form(form), start(start), low(low), high(high), window(window) {
+      : kind_(kind), form(form), start(start), low(low), high(high), window(window) {
     reset();
   }
 
   void reset() {
     value = std::clamp(start, low, high);
     rows = recent = older = 0;
-    mistakes.assign(kind == kErrorDriven ? 2 * window : 0, 0);
+    mistakes.assign(kind_ == kErrorDriven ? 2 * window : 0, 0);
   }
 
   // The rate for this row, given whether the learner had just misclassified it.
   THALWEG_INLINE double next(bool mistake) {
-    if (kind == kConstant) return value;
-    if (kind == kInverseSqrt) {
+    if (kind_ == kConstant) return value;
+    if (kind_ == kInverseSqrt) {
       value = std::clamp(start / std::sqrt(double(++rows)), low, high);
       return value;
     }
@@ -37,13 +37,15 @@ struct Rate {
     state.real("rate", value);
     state.integer("rate_rows", rows);
     state.integers("rate_mistakes", mistakes);
-    if (mistakes.size() != (kind == kErrorDriven ? std::size_t(2 * window) : 0)) throw BadState("rate_mistakes");
+    if (mistakes.size() != (kind_ == kErrorDriven ? std::size_t(2 * window) : 0)) throw BadState("rate_mistakes");
     if (!(value >= low && value <= high) || rows < 0) throw BadState("rate");
     recent = older = 0;
-    if (kind == kErrorDriven)
+    if (kind_ == kErrorDriven)
       for (int64_t back = 1; back <= std::min(rows, 2 * window); back++)
         (back <= window ? recent : older) += mistakes[(rows - back) % (2 * window)] != 0;
   }
+
+  Kind kind() const { return kind_; }
 
   double value;
 
@@ -68,7 +70,7 @@ struct Rate {
     return value;
   }
 
-  Kind kind;
+  Kind kind_;
   Form form;
   double start, low, high;
   int64_t window, rows, recent, older;

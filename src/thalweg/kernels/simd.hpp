@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <new>
+#include <type_traits>
 #include <vector>
 
 #ifndef THALWEG_LEVEL
@@ -38,7 +39,7 @@ template <class V> THALWEG_INLINE V load(const double *from) {
 template <class V> THALWEG_INLINE void store(double *to, V v) {
   *reinterpret_cast<typename InMemory<V>::type *>(to) = v;
 }
-template <class V> THALWEG_INLINE V broadcast(double x) { return V{} + x; }
+template <class V> THALWEG_INLINE V broadcast(double x) { return x - V{}; }  // not x + 0, which changes a -0
 
 THALWEG_INLINE double sum(VectorOf<2>::type a) { return a[0] + a[1]; }
 THALWEG_INLINE double sum(VectorOf<4>::type a) {
@@ -102,6 +103,13 @@ THALWEG_INLINE VectorOf<8>::type shift(VectorOf<8>::type a, VectorOf<8>::type b)
   return __builtin_shufflevector(a, b, 1, 2, 3, 4, 5, 6, 7, 8);
 }
 
+// The first lane in all lanes.
+THALWEG_INLINE VectorOf<2>::type first_lane(VectorOf<2>::type a) { return __builtin_shufflevector(a, a, 0, 0); }
+THALWEG_INLINE VectorOf<4>::type first_lane(VectorOf<4>::type a) { return __builtin_shufflevector(a, a, 0, 0, 0, 0); }
+THALWEG_INLINE VectorOf<8>::type first_lane(VectorOf<8>::type a) {
+  return __builtin_shufflevector(a, a, 0, 0, 0, 0, 0, 0, 0, 0);
+}
+
 // Memory on cache-line boundaries.
 template <class T> struct CacheAligned {
   using value_type = T;
@@ -144,16 +152,22 @@ template <int P> struct Width {
   THALWEG_INLINE int filled(int64_t block) const { return P && (block + 1) * L > P ? int(P - block * L) : L; }
 
   // A working vector: on the stack, and from there in registers, where the width is known; else borrowed.
-  class Room {
-   public:
-    explicit THALWEG_INLINE Room(Buffer &borrowed) : data_(P ? own_ : borrowed.data()) {}
-    THALWEG_INLINE operator double *() { return P ? own_ : data_; }
-
-   private:
-    alignas(64) double own_[P ? (P + L - 1) / L * L : 1];
-    double *data_;
+  struct OwnRoom {
+    explicit THALWEG_INLINE OwnRoom(Buffer &) {}
+    THALWEG_INLINE operator double *() { return own; }
+    alignas(V) double own[P ? (P + L - 1) / L * L : 1];
   };
+  struct BorrowedRoom {
+    explicit THALWEG_INLINE BorrowedRoom(Buffer &from) : data(from.data()) {}
+    THALWEG_INLINE operator double *() { return data; }
+    double *data;
+  };
+  using Room = std::conditional_t<P != 0, OwnRoom, BorrowedRoom>;
 
+  // a - b, both padded.
+  THALWEG_INLINE void difference_padded(const double *a, const double *b, double *to) const {
+    for (int64_t i = 0; i < blocks(); i++) store<V>(to + L * i, load<V>(a + L * i) - load<V>(b + L * i));
+  }
   // x - origin, padded.
   THALWEG_INLINE void difference(const double *x, const double *origin, double *to) const {
     const int64_t whole = features() / L;
@@ -167,6 +181,7 @@ template <int P> struct Width {
   }
 
   THALWEG_INLINE double dot(const double *a, const double *b) const {
+    if (blocks() == 1) return sum(load<V>(a) * load<V>(b));
     V s0{}, s1{};
     int64_t i = 0;
     for (; i + 2 <= blocks(); i += 2) {

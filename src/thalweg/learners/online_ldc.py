@@ -32,8 +32,12 @@ Where we depart from the printed paper
    lambda -> 1 - (1 - lambda)^w; with hard counts m_k <- m_k + lambda w / ((1 - lambda) N_k + lambda w) (x - m_k) and
    N_k <- N_k + w, S likewise, which at lambda = 1/2 is w copies too.
 
-Cost: O(p^2 + p c) a row, 1.5 p^2 + 4 p c multiply-adds, memory 8 p (p + 2 c) bytes. The limit is the two passes over
-the triangle of L: from p = 100 on they take nine tenths of the time.
+Cost: O(p^2 + p c) a row, 1.5 p^2 + 4 p c multiply-adds, memory 4 p (p + 4 c) bytes. The limit is the way of the
+triangle of L through the processor: from p = 50 on it takes most of the time. A single row reads it twice. Rows
+of a chunk read it once each, and from p = 256 on once for 64 of them, where the multiply-adds and the nearest cache are
+the limit; such a chunk needs 4 p^2 + 1536 p bytes for as long as it is learned. The numbers are the same to the last
+bit. A ridge makes changes between the rows, which then go one by one; an error-driven rate has to know each answer
+before the next row, so that its rows read the triangle once each at any width (``kernels/discriminant_runs.hpp``).
 """
 
 from __future__ import annotations
