@@ -196,8 +196,13 @@ template <int P> class Factor {
   }
 
   void visit(State &state, const std::string &prefix = "") {
+    if (state.trusted()) {
+      state.above_diagonal("", U, width.features(), width.stride());
+      state.matrix("", D, 1, width.features(), width.stride());
+      return;
+    }
     const std::string rows = prefix + "factor_rows", diagonal = prefix + "factor_diagonal";
-    state.matrix(rows.c_str(), U, width.features(), width.features(), width.stride());
+    state.above_diagonal(rows.c_str(), U, width.features(), width.stride());
     state.matrix(diagonal.c_str(), D, 1, width.features(), width.stride());
     for (int64_t j = 0; j < width.features(); j++) {
       if (!(D[j] > 0) || !std::isfinite(D[j])) throw BadState(diagonal);
