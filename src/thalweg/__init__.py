@@ -69,6 +69,7 @@ _PACKAGES = (
     "errors",
     "evaluate",
     "experiments",
+    "fleet",
     "frames",
     "interop",
     "kernels",

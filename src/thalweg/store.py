@@ -32,7 +32,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 
-from thalweg import learners, pipeline, rates, transforms
+from thalweg import fleet, learners, pipeline, rates, transforms
 from thalweg.errors import InvalidParameter, ModelFileError
 from thalweg.files import write_atomically
 from thalweg.learners import sklearn_state
@@ -44,7 +44,7 @@ PROTOCOL = 1
 _ELSEWHERE = "elsewhere"
 _CLASSES: dict[str, type[StreamEstimator]] = {
     name: getattr(home, name) for home in (learners, transforms, pipeline) for name in home.__all__
-}
+} | {"Fleet": fleet.Fleet}
 _RATES: dict[str, type[rates.Rate]] = {
     kind.__name__: kind for kind in (rates.Constant, rates.InverseSqrt, rates.ErrorDriven)
 }

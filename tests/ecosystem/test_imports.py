@@ -12,7 +12,7 @@ HEAVY = {"sklearn", "scipy", "pandas", "polars", "matplotlib", "pyarrow", "rich"
 #: Ours that `import thalweg` may load: the package itself and what loads the rest on first use.
 FEW = 8
 #: Ours that one learner may need besides: its contract, its kernels, its inputs.
-ONE_LEARNER = 26
+ONE_LEARNER = 27
 
 
 def added(before: str, then: str) -> list[str]:

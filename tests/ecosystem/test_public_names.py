@@ -12,7 +12,7 @@ import pytest
 import thalweg
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("errors", "evaluate", "frames", "learners", "pipeline", "rates", "store", "streams", "transforms")
+PACKAGES = ("errors", "evaluate", "fleet", "frames", "learners", "pipeline", "rates", "store", "streams", "transforms")
 REFERENCE = sorted([*ROOT.glob("docs/api*.md"), *ROOT.glob("docs/api/**/*.md")])
 
 

@@ -13,6 +13,7 @@
 #include "core.hpp"
 #include "discriminant.hpp"
 #include "fading.hpp"
+#include "fleet_bindings.hpp"
 #include "foreign.hpp"
 #include "forecaster.hpp"
 #include "hiraoka.hpp"
@@ -362,6 +363,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
   module.def("no_change", [](int64_t p) { return new Core(new NoChange(p)); }, "features"_a);
   module.def("majority", [](int64_t p) { return new Core(new Majority(p)); }, "features"_a);
 
+  bind_fleet(module);
   bind_regression(module);
   bind_transforms(module);
 

@@ -124,6 +124,10 @@ struct PrefixedState final : State {
   void matrix(const char *name, Buffer &values, int64_t rows, int64_t columns, int64_t stride) override {
     inner.matrix((prefix + name).c_str(), values, rows, columns, stride);
   }
+  void above_diagonal(const char *name, Buffer &values, int64_t order, int64_t stride) override {
+    inner.above_diagonal((prefix + name).c_str(), values, order, stride);
+  }
+  bool trusted() const override { return inner.trusted(); }
   State &inner;
   std::string prefix;
 };

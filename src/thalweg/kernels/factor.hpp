@@ -197,9 +197,14 @@ template <int P> class Factor {
   }
 
   void visit(State &state, const std::string &prefix = "") {
-    const std::string name = prefix + "factor_rows", diagonal = prefix + "factor_diagonal";
     Buffer rows = whole_rows();
-    state.matrix(name.c_str(), rows, width.features(), width.features(), width.stride());
+    if (state.trusted()) {
+      state.above_diagonal("", rows, width.features(), width.stride());
+      state.matrix("", D, 1, width.features(), width.stride());
+      return take_rows(rows);
+    }
+    const std::string name = prefix + "factor_rows", diagonal = prefix + "factor_diagonal";
+    state.above_diagonal(name.c_str(), rows, width.features(), width.stride());
     state.matrix(diagonal.c_str(), D, 1, width.features(), width.stride());
     for (int64_t j = 0; j < width.features(); j++) {
       if (!(D[j] > 0) || !std::isfinite(D[j])) throw BadState(diagonal);

@@ -25,6 +25,12 @@ struct State {
   virtual void integers(const char *name, std::vector<int64_t> &values) = 0;
   // rows x columns of a padded matrix; the padding is not part of the state
   virtual void matrix(const char *name, Buffer &values, int64_t rows, int64_t columns, int64_t stride) = 0;
+  // the same for a square one that is zero on and below its diagonal
+  virtual void above_diagonal(const char *name, Buffer &values, int64_t order, int64_t stride) {
+    matrix(name, values, order, order, stride);
+  }
+  // whether it was never out of our hands, so that names and checks would only take time
+  virtual bool trusted() const { return false; }
 };
 
 // Shares exp(-sharpness loss), made to sum to one.

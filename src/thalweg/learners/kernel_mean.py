@@ -202,12 +202,12 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
             )
 
     def _new_core(self, features: int, known: Labels) -> StreamCore:
-        core = super()._new_core(features, known)
+        core: StreamCore = super()._new_core(features, known)
         self._require_each(len(known))
         return core
 
     def _core_for_row(self, x: Row) -> StreamCore:
-        core = super()._core_for_row(x)
+        core: StreamCore = super()._core_for_row(x)
         self._require_each(1)
         return core
 

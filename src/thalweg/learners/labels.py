@@ -135,7 +135,7 @@ class Labels:
         self._require_kind(y.dtype.kind, y[0])
         if y.dtype.kind == "U":
             codes = np.empty(len(y), dtype=np.int64)
-            if len(self) and compiled.encode_words(_code_points(y), _code_points(self.values), codes) < 0:
+            if len(self) and compiled.encode_words(code_points(y), code_points(self.values), codes) < 0:
                 return self, codes
         if y.dtype.kind not in "ib":
             return self._encode_by_name(y.tolist())
@@ -166,7 +166,7 @@ class Labels:
             raise InvalidInput(f"y must hold {_KIND_NAMES[self.kind]} like the labels learned so far, got {shown!r}")
 
 
-def _code_points(words: NDArray[np.str_]) -> NDArray[np.uint32]:
+def code_points(words: NDArray[np.str_]) -> NDArray[np.uint32]:
     """Words as rows of code points, padded with zeros."""
     native = np.ascontiguousarray(words, dtype=words.dtype.newbyteorder("=") if words.itemsize else "U1")
     return native.view(np.uint32).reshape(len(words), -1)

@@ -1,0 +1,302 @@
+// The fleet as Python sees it: a core whose rows come with keys.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "arrays.hpp"
+#include "core.hpp"
+#include "fleet.hpp"
+#include "label_codes.hpp"
+#include "python_state.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+struct FleetCore : Gated {
+  FleetCore(const Learner &model, int64_t capacity, int file) : fleet(model, capacity, file), row(model.features()) {}
+  Fleet fleet;
+  RowReader row;
+};
+
+// A row's key as Python holds it: an integer or a word.
+inline Key key_of(nb::handle raw) {
+  Key key;
+  if (nb::isinstance<nb::str>(raw)) {
+    Py_ssize_t length = 0;
+    const char *text = PyUnicode_AsUTF8AndSize(raw.ptr(), &length);
+    if (!text) {
+      PyErr_Clear();
+      refuse("a key must be text that can be written as UTF-8");
+    }
+    while (length && text[length - 1] == 0) length--;  // as NumPy's words end
+    key.word = std::string_view(text, std::size_t(length));
+    key.is_word = true;
+    return key;
+  }
+  nb::object whole = nb::steal(PyBool_Check(raw.ptr()) ? nullptr : PyNumber_Index(raw.ptr()));
+  if (whole.is_valid()) key.number = PyLong_AsLongLong(whole.ptr());
+  if (!whole.is_valid() || PyErr_Occurred()) {
+    PyErr_Clear();
+    refuse("a key must be an integer of 64 bits or a string, got " + nb::cast<std::string>(nb::repr(raw)));
+  }
+  return key;
+}
+inline void require_kind(const Fleet &fleet, const Key &key) {
+  if (fleet.book().knows_kind() && fleet.book().of_words() != key.is_word)
+    refuse(std::string("a key must be ") + (key.is_word ? "an integer" : "a string") + " like those learned so far");
+}
+
+// Words as rows of code points padded with zeros, turned to UTF-8 one at a time: a key lives until the next is asked for.
+class WordKeys {
+ public:
+  explicit WordKeys(Words words) : points_(words.data()), width_(words.shape(1)) {}
+  Key operator()(int64_t i) {
+    text_.clear();
+    for (std::size_t j = 0, end = length(i); j < end; j++) append(points_[i * width_ + j], text_);
+    return Key{0, text_, true};
+  }
+
+ private:
+  std::size_t length(int64_t i) const {
+    std::size_t n = width_;
+    while (n && points_[i * width_ + n - 1] == 0) n--;
+    return n;
+  }
+  static void append(uint32_t point, std::string &to) {
+    if (point < 0x80) {
+      to += char(point);
+      return;
+    }
+    const int more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+    to += char((0xff00 >> (more + 1) & 0xff) | point >> (6 * more));
+    for (int i = more - 1; i >= 0; i--) to += char(0x80 | (point >> (6 * i) & 0x3f));
+  }
+  const uint32_t *points_;
+  std::size_t width_;
+  std::string text_;
+};
+
+// Calls work(key_at) with keys of either kind.
+template <class Work> void with_keys(const std::optional<Labels> &numbers, const std::optional<Words> &words, Work work) {
+  if (numbers) work([data = numbers->data()](int64_t i) { return Key{data[i], {}, false}; });
+  else work(WordKeys(*words));
+}
+inline void check_keys(const std::optional<Labels> &numbers, const std::optional<Words> &words, std::size_t rows) {
+  if (numbers.has_value() == words.has_value() || (numbers ? numbers->size() : words->shape(0)) != rows)
+    throw std::invalid_argument("shapes do not agree");
+}
+
+// A vector that NumPy takes over.
+template <class T> nb::object handed_over(std::vector<T> &&values) {
+  auto *own = new std::vector<T>(std::move(values));
+  nb::capsule owner(own, [](void *raw) noexcept { delete static_cast<std::vector<T> *>(raw); });
+  return nb::ndarray<nb::numpy, T>(own->data(), {own->size()}, owner).cast();
+}
+inline nb::object letters_of(const std::string &text) {
+  return owned_array(reinterpret_cast<const uint8_t *>(text.data()), {text.size()});
+}
+
+// Keys in order, so that equal fleets give equal files however they came to be.
+inline nb::dict fleet_state(Fleet &fleet) {
+  const KeyBook &book = fleet.book();
+  const std::vector<int64_t> order = fleet.order_of_use();
+  std::vector<int64_t> numbers, word_ends, lengths, uses;
+  std::string letters;
+  std::vector<double> records;
+  Fleet::Reader reader(fleet);
+  for (uint32_t slot : book.sorted()) {
+    if (book.of_words()) letters += book.word(slot), word_ends.push_back(int64_t(letters.size()));
+    else numbers.push_back(book.number(slot));
+    const FlatWriter &record = fleet.record(slot, reader);
+    if (records.empty()) records.reserve(fleet.size() * record.count());
+    records.insert(records.end(), record.words(), record.words() + record.count());
+    lengths.push_back(record.count());
+    if (!order.empty()) uses.push_back(order[slot]);
+  }
+  const int64_t classes = fleet.classes();
+  nb::dict state;
+  state["n_classes"] = owned_array(&classes, {1});
+  state["layout"] = letters_of(fleet.layout());
+  state["keys"] = handed_over(std::move(numbers));
+  state["key_letters"] = letters_of(letters);
+  state["key_ends"] = handed_over(std::move(word_ends));
+  state["record_lengths"] = handed_over(std::move(lengths));
+  state["records"] = handed_over(std::move(records));
+  state["order_of_use"] = handed_over(std::move(uses));
+  return state;
+}
+
+inline void restore_fleet(Fleet &fleet, nb::dict state) {
+  StateReader reader(state);
+  int64_t classes;
+  reader.integer("n_classes", classes);
+  if (fleet.size() || fleet.classes() || classes < 0 || classes > (int64_t(1) << 31)) throw BadState("n_classes");
+  while (fleet.classes() < classes) fleet.announce(fleet.classes());
+  const auto layout = reader.get<uint8_t, 1>("layout"), letters = reader.get<uint8_t, 1>("key_letters");
+  const auto numbers = reader.get<int64_t, 1>("keys"), ends = reader.get<int64_t, 1>("key_ends");
+  const auto lengths = reader.get<int64_t, 1>("record_lengths"), uses = reader.get<int64_t, 1>("order_of_use");
+  const auto records = reader.get<double, 1>("records");
+  const auto view = [](const nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig> &text, int64_t from, int64_t to) {
+    return std::string_view(reinterpret_cast<const char *>(text.data()) + from, std::size_t(to - from));
+  };
+  if (view(layout, 0, int64_t(layout.size())) != fleet.layout()) throw BadState("layout");
+  const std::size_t count = lengths.size();
+  const bool words = ends.size() > 0;
+  if ((words ? ends : numbers).size() != count || (words && numbers.size())) throw BadState("keys");
+  if (uses.size() && uses.size() != count) throw BadState("order_of_use");
+  std::vector<int64_t> starts(count + 1, 0), turn(count);
+  for (std::size_t i = 0; i < count; i++) {
+    const int64_t left = int64_t(records.size()) - starts[i];
+    if (lengths.data()[i] < 1 || lengths.data()[i] > left) throw BadState("record_lengths");
+    starts[i + 1] = starts[i] + lengths.data()[i];
+    if (words && (ends.data()[i] < (i ? ends.data()[i - 1] : 0) || ends.data()[i] > int64_t(letters.size())))
+      throw BadState("key_ends");
+  }
+  if (starts[count] != int64_t(records.size())) throw BadState("records");
+  std::iota(turn.begin(), turn.end(), 0);
+  if (uses.size())
+    std::stable_sort(turn.begin(), turn.end(), [&](int64_t a, int64_t b) { return uses.data()[a] < uses.data()[b]; });
+  for (int64_t i : turn) {
+    Key key{words ? 0 : numbers.data()[i], {}, words};
+    if (words) {
+      key.word = view(letters, i ? ends.data()[i - 1] : 0, ends.data()[i]);
+      const nb::object readable = nb::steal(PyUnicode_DecodeUTF8(key.word.data(), Py_ssize_t(key.word.size()), nullptr));
+      if (!readable.is_valid()) {
+        PyErr_Clear();
+        throw BadState("key_letters");
+      }
+    }
+    fleet.restore(key, records.data() + starts[i], lengths.data()[i]);
+  }
+}
+
+inline nb::object keys_in_order(const Fleet &fleet) {
+  const KeyBook &book = fleet.book();
+  nb::list keys;
+  for (uint32_t slot : book.sorted()) {
+    if (book.of_words()) keys.append(nb::str(book.word(slot).data(), book.word(slot).size()));
+    else keys.append(book.number(slot));
+  }
+  return keys;
+}
+
+inline void bind_fleet(nb::module_ &module) {
+  using namespace nb::literals;
+  nb::class_<FleetCore>(module, "FleetCore")
+      .def(nb::new_([](const Core &model, int64_t capacity, int file) {
+             if (model.learner->classes() || model.learner->may_fail()) throw std::invalid_argument("needs a fresh learner");
+             return new FleetCore(*model.learner, capacity, file);
+           }),
+           "model"_a, "capacity"_a = 0, "file"_a = -1)
+      .def_prop_ro("n_features", [](const FleetCore &c) { return c.fleet.features(); })
+      .def_prop_ro("n_classes", [](const FleetCore &c) { return c.fleet.classes(); })
+      .def_prop_ro("n_bytes",
+                   [](const FleetCore &c) {
+                     const BriefReading together(c);
+                     return c.fleet.bytes();
+                   })
+      .def_prop_ro("kind",
+                   [](const FleetCore &c) {
+                     const BriefReading together(c);
+                     return !c.fleet.book().knows_kind() ? "" : c.fleet.book().of_words() ? "U" : "i";
+                   })
+      .def("__len__",
+           [](const FleetCore &c) {
+             const BriefReading together(c);
+             return c.fleet.size();
+           })
+      .def("name_features", [](FleetCore &c, nb::object names) { c.row.name(names); })
+      .def("announce",
+           [](FleetCore &c, int64_t at) {
+             const BriefLearning alone(c);
+             if (at < 0 || at > c.fleet.classes()) throw std::invalid_argument("no such place for a class");
+             c.fleet.announce(at);
+           })
+      .def("run",
+           [](FleetCore &c, Matrix X, Labels y, std::optional<Labels> numbers, std::optional<Words> words,
+              std::optional<OutLabels> answers) {
+             const Learning alone(c);
+             if (int64_t(X.shape(1)) != c.fleet.features() || X.shape(0) != y.size() ||
+                 (answers && answers->size() != y.size()))
+               throw std::invalid_argument("shapes do not agree");
+             check_keys(numbers, words, y.size());
+             for (std::size_t i = 0; i < y.size(); i++)
+               if (y.data()[i] < 0 || y.data()[i] >= c.fleet.classes())
+                 throw std::invalid_argument("a class that was never announced");
+             with_keys(numbers, words, [&](auto key_at) {
+               c.fleet.run(X.data(), y.data(), y.size(), key_at, answers ? answers->data() : nullptr);
+             });
+           },
+           "X"_a, "y"_a, "numbers"_a.none(), "words"_a.none(), "answers"_a = nb::none())
+      .def("answers",
+           [](const FleetCore &c, Matrix X, std::optional<Labels> numbers, std::optional<Words> words, OutLabels out) {
+             const Reading together(c);
+             if (int64_t(X.shape(1)) != c.fleet.features() || X.shape(0) != out.size())
+               throw std::invalid_argument("shapes do not agree");
+             check_keys(numbers, words, out.size());
+             with_keys(numbers, words, [&](auto key_at) { c.fleet.answers(X.data(), out.size(), key_at, out.data()); });
+           },
+           "X"_a, "numbers"_a.none(), "words"_a.none(), "out"_a)
+      .def("learn_one",
+           [](FleetCore &c, nb::handle x, int64_t k, nb::handle raw) {
+             const BriefLearning alone(c);
+             const Key key = key_of(raw);
+             require_kind(c.fleet, key);
+             if (k < 0 || k >= c.fleet.classes()) throw std::invalid_argument("a class that was never announced");
+             c.fleet.learn(key, c.row.read(x), k);
+           },
+           "x"_a.none(), "k"_a, "key"_a.none())
+      .def("answer_one",
+           [](FleetCore &c, nb::handle x, nb::handle raw) {
+             const BriefLearning alone(c);
+             const Key key = key_of(raw);
+             require_kind(c.fleet, key);
+             return c.fleet.answer(key, c.row.read(x));
+           },
+           "x"_a.none(), "key"_a.none())
+      .def("check_one", [](FleetCore &c, nb::handle x) { c.row.read(x); }, "x"_a.none())
+      .def("state_of",
+           [](const FleetCore &c, nb::handle raw) -> nb::object {
+             const BriefReading together(c);
+             const uint32_t slot = c.fleet.find(key_of(raw));
+             if (slot == KeyBook::kNone) return nb::none();
+             StateWriter writer;
+             Fleet::Reader reader(c.fleet);
+             reader.learner_of(slot).visit(writer);
+             return writer.values;
+           },
+           "key"_a.none())
+      .def("__contains__",
+           [](const FleetCore &c, nb::handle raw) {
+             const BriefReading together(c);
+             return c.fleet.find(key_of(raw)) != KeyBook::kNone;
+           },
+           "key"_a.none())
+      .def("forget",
+           [](FleetCore &c, nb::handle raw) {
+             const BriefLearning alone(c);
+             return c.fleet.forget(key_of(raw));
+           },
+           "key"_a.none())
+      .def("keys",
+           [](const FleetCore &c) {
+             const BriefReading together(c);
+             return keys_in_order(c.fleet);
+           })
+      .def("state",
+           [](FleetCore &c) {
+             const BriefLearning alone(c);
+             return fleet_state(c.fleet);
+           })
+      .def("restore", [](FleetCore &c, nb::dict values) {
+        const BriefLearning alone(c);
+        restore_fleet(c.fleet, values);
+      });
+}
+
+}  // namespace thalweg::THALWEG_LEVEL

@@ -1,0 +1,82 @@
+"""Each run of a sweep is the run a model makes by itself, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from tests.laws import LEARNERS
+from thalweg import NoChange, OnlineLDC, OnlineLinearRegression, Perceptron
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.fleet import sweep
+from thalweg.rates import ErrorDriven
+from thalweg.store import dumps
+
+
+def streams(count, rows=120, features=2, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, (count, rows))
+    return rng.normal(size=(count, rows, features)) + y[..., None], y
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_every_learner_over_many_streams(name, threads):
+    X, y = streams(3, rows=60)
+    found = sweep(LEARNERS[name], None, X, y, threads=threads)
+    assert found.mistakes.shape == (1, 3)
+    for stream in range(3):
+        alone = clone(LEARNERS[name])
+        expected = alone.predict_then_learn(X[stream], y[stream])
+        assert (found.answers[0, stream] == expected).all()
+        assert found.mistakes[0, stream] == (expected != y[stream]).sum()
+        assert dumps(found.model_of(0, stream)) == dumps(alone)
+
+
+@pytest.mark.parametrize("features", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("counts", ["hard", "soft"])
+def test_every_setting_over_one_stream(features, counts):
+    X, y = streams(1, rows=700, features=features)
+    grid = {"rate": [0.5, 0.01, ErrorDriven(0.3, 10)], "warmup": [1, 10, 33], "ridge": [0.0, 1e-3]}
+    found = sweep(OnlineLDC(counts=counts), grid, X[0], y[0])
+    assert found.answers.shape == (18, 700)
+    for number, setting in enumerate(found.settings):
+        alone = OnlineLDC(counts=counts).set_params(**setting)
+        assert (found.answers[number] == alone.predict_then_learn(X[0], y[0])).all()
+        assert dumps(found.model_of(number)) == dumps(alone)
+    assert found.best == found.settings[int(found.mistakes.argmin())]
+
+
+def test_seeds_stand_for_random_states():
+    X, y = streams(1)
+    found = sweep(Perceptron(), [3, 4], X[0], y[0])
+    assert found.settings == [{"random_state": 3}, {"random_state": 4}]
+    assert dumps(found.model_of(1)) == dumps(Perceptron(random_state=4).partial_fit(X[0], y[0]))
+
+
+def test_an_answer_before_any_label_counts_as_it_is_given():
+    found = sweep(NoChange(), None, np.zeros((2, 2, 1)), [[0, 0], [1, 1]])
+    assert found.mistakes.tolist() == [[0, 1]]
+    assert found.answers.tolist() == [[[0, 0], [0, 1]]]
+
+
+@pytest.mark.parametrize(
+    ("model", "settings", "X", "y", "error"),
+    [
+        (OnlineLinearRegression(), None, [[0.0]], [0], InvalidParameter),
+        (OnlineLDC(), [], [[0.0]], [0], InvalidParameter),
+        (OnlineLDC(), [{"rate": 7.0}], [[0.0]], [0], InvalidParameter),
+        (OnlineLDC(), None, [[[0.0]]], [[0, 1]], InvalidInput),
+        (OnlineLDC(), None, [[[np.nan]]], [[0]], InvalidInput),
+        (OnlineLDC(), None, [[0.0]], [0, 1], InvalidInput),
+    ],
+)
+def test_what_cannot_be_swept(model, settings, X, y, error):
+    with pytest.raises(error):
+        sweep(model, settings, X, y)
+
+
+def test_threads_must_be_some():
+    with pytest.raises(InvalidParameter, match="threads"):
+        sweep(OnlineLDC(), None, [[0.0]], [0], threads=0)
