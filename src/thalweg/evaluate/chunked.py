@@ -8,9 +8,11 @@ from typing import Any, TypeAlias
 from numpy.typing import ArrayLike
 
 from thalweg.errors import InvalidParameter
-from thalweg.frames.reading import as_array, sliced
+from thalweg.frames.named_rows import NamedRows
+from thalweg.frames.reading import as_array, names_of_columns, sliced
 from thalweg.learners.labels import Labels as KnownLabels
 from thalweg.learners.labels import as_labels
+from thalweg.learners.rows import as_rows
 from thalweg.streams import Stream
 from thalweg.streams.stream import Labels
 
@@ -40,8 +42,31 @@ class ChunkedRows:
 
 
 def batches_of(stream: Walkable, size: int, rows: int | None) -> Iterator[tuple[Any, Any]]:
-    """The rows of either, some at a time."""
-    return (stream if isinstance(stream, Stream) else ChunkedRows(stream)).batches(size, rows)
+    """The rows of either, some at a time; those of a stream that knows its columns with their names."""
+    if not isinstance(stream, Stream):
+        return ChunkedRows(stream).batches(size, rows)
+    names = stream.given_names
+    batches = stream.batches(size, rows)
+    return batches if names is None else ((NamedRows(X, names), y) for X, y in batches)
+
+
+def single_rows(X: Any, model: Any) -> Iterator[Any]:
+    """Chunks of one row each, with their names for a model that has a use for them."""
+    rows, names = as_rows(X, model, "X"), names_for(model, X)
+    for start in range(len(rows)):
+        row = rows[start : start + 1]
+        yield row if names is None else NamedRows(row, names)
+
+
+def chunk_for(model: Any, X: Any) -> Any:
+    """X as it came; a stream's named rows as a plain array for a model that has no use for the names."""
+    return X.values if isinstance(X, NamedRows) and names_for(model, X) is None else X
+
+
+def names_for(model: Any, X: Any) -> list[Any] | None:
+    """The names of X's columns where they say something to the model; None otherwise."""
+    names = names_of_columns(X) if hasattr(model, "_has_use_for") else None
+    return names if names is not None and model._has_use_for(names) else None
 
 
 def classes_of(owner: str, stream: Walkable, classes: ArrayLike | None) -> Labels:

@@ -27,6 +27,8 @@ def frame_of(X: Any) -> Frame | None:
     """
     if isinstance(X, _NO_FRAMES):
         return None
+    if isinstance(X, Frame):
+        return X
     if _is(X, "pandas", "DataFrame"):
         return pandas_frame.PandasFrame(X)
     if _is(X, "polars", "DataFrame"):

@@ -6,21 +6,19 @@ checked before the core is touched, so a refused call leaves the model exactly a
 
 from __future__ import annotations
 
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import validate_data
 
-from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.frames.reading import names_of_columns, with_names
+from thalweg.errors import InvalidParameter
+from thalweg.learners.columns import WithColumns
 from thalweg.learners.rows import Floats, as_rows
 
 
-class StreamEstimator(BaseEstimator):
+class StreamEstimator(WithColumns):
     """An estimator whose state is a core, with columns that must stay the same and parameters that must not change.
 
     Attributes
@@ -53,31 +51,6 @@ class StreamEstimator(BaseEstimator):
         if "_core" not in self.__dict__:
             raise AttributeError("learned attributes exist once the first row is learned")
         return self._core
-
-    def _remember_columns(self, X: ArrayLike) -> tuple[str, ...] | None:
-        """The names of X's columns, if it has any, kept as scikit-learn keeps them."""
-        if type(X) is np.ndarray:  # no names; scikit-learn would look for them in many kinds of frames
-            self.__dict__.pop("feature_names_in_", None)
-            return None
-        validate_data(self, X=with_names(X), reset=True, skip_check_array=True)
-        return tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else None
-
-    def _require_same_columns(self, X: ArrayLike) -> None:
-        if type(X) is np.ndarray and X.shape[1:] == (self.n_features_in_,) and not hasattr(self, "feature_names_in_"):
-            return  # scikit-learn's check, which looks for names in many kinds of frames, would find nothing else
-        try:
-            validate_data(self, X=with_names(X), reset=False, skip_check_array=True)
-        except ValueError as error:
-            raise InvalidInput(self._first_other_column(X) + str(error)) from error
-
-    def _first_other_column(self, X: ArrayLike) -> str:
-        known, given = getattr(self, "feature_names_in_", None), names_of_columns(X)
-        if known is None or given is None:
-            return ""
-        for place, (was, now) in enumerate(zip_longest(known, given, fillvalue="no column")):
-            if was != now:
-                return f"Column {place} of X must be {was!r}, as when learning began, got {now!r}. "
-        return ""
 
     def _require_same_parameters(self) -> None:
         now = _described(self)

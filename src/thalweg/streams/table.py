@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +22,8 @@ class Table(Stream):
     y : array-like of shape (rows,)
         Labels; copied.
     feature_names : sequence of str, optional
-        By default the frame's columns, else x1, x2, …
+        By default the frame's columns, else x1, x2, … Names of a frame, or given here, go to the models that are walked
+        along the table.
 
     Examples
     --------
@@ -33,7 +34,7 @@ class Table(Stream):
     ['wet', 'wet']
     """
 
-    def __init__(self, X: ArrayLike, y: ArrayLike, feature_names: Sequence[str] | None = None) -> None:
+    def __init__(self, X: ArrayLike, y: ArrayLike, feature_names: Sequence[Hashable] | None = None) -> None:
         frame = frame_of(X)
         try:
             self._X = np.array(X if frame is None else frame.rows(), dtype=np.float64)
@@ -54,10 +55,12 @@ class Table(Stream):
             )
         columns = self._X.shape[1]
         given = feature_names if frame is None or feature_names is not None else frame.names
-        names = range(1, columns + 1) if given is None else given
-        self._names = tuple(f"x{name}" if given is None else str(name) for name in names)
+        self._given = None if given is None else tuple(given)
+        self._names = tuple(f"x{i + 1}" for i in range(columns)) if given is None else tuple(map(str, given))
         if len(self._names) != columns:
             raise InvalidParameter.of("Table", "feature_names", f"name all {columns} columns", feature_names)
+        if self._given is not None and len(set(self._given)) < columns:
+            raise InvalidParameter.of("Table", "feature_names", "name each column differently", feature_names)
         self._classes = np.unique(self._y)
 
     @property
@@ -69,6 +72,11 @@ class Table(Stream):
     def feature_names(self) -> tuple[str, ...]:
         """One name per column of X."""
         return self._names
+
+    @property
+    def given_names(self) -> tuple[Hashable, ...] | None:
+        """The frame's columns or the names told; None for an array without."""
+        return self._given
 
     @property
     def classes(self) -> Labels:
