@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from thalweg.errors import InvalidParameter
+from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.frames.named_rows import NamedRows
-from thalweg.frames.reading import as_array, names_of_columns, sliced
+from thalweg.frames.reading import as_array, frame_of, names_of_columns, sliced
 from thalweg.learners.labels import Labels as KnownLabels
 from thalweg.learners.labels import as_labels
 from thalweg.learners.rows import as_rows
@@ -29,7 +30,7 @@ class ChunkedRows:
     def batches(self, size: int, rows: int | None = None) -> Iterator[tuple[Any, Any]]:
         """The chunks, each of at most ``size`` rows, up to so many rows in all."""
         left = rows
-        for X, y in self._chunks:
+        for X, y in _pairs(self._chunks):
             labels = as_array(y)
             stop = len(labels) if left is None else min(left, len(labels))
             for start in range(0, stop, size):
@@ -39,6 +40,22 @@ class ChunkedRows:
                 left -= stop
                 if left == 0:
                     return
+
+
+def _pairs(chunks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    for chunk in chunks:
+        if not isinstance(chunk, list | tuple) or len(chunk) != 2:
+            hint = "rows and their labels are Table(X, y), and a frame with a target is chunks(frame, target)"
+            raise InvalidInput(f"a chunk must be a pair of features and labels, got a {type(chunk).__name__}: {hint}")
+        yield chunk[0], chunk[1]
+
+
+def require_walkable(owner: str, stream: Any) -> None:
+    """Raise `InvalidParameter` for what is neither a stream nor chunks."""
+    table = isinstance(stream, np.ndarray | Mapping | str) or frame_of(stream) is not None
+    if table or not isinstance(stream, Iterable):
+        rule = "be a Stream, as Table(X, y) is, or pairs of features and labels, as thalweg.frames.chunks gives them"
+        raise InvalidParameter(f"The 'stream' parameter of {owner} must {rule}, got a {type(stream).__name__}.")
 
 
 def batches_of(stream: Walkable, size: int, rows: int | None) -> Iterator[tuple[Any, Any]]:
@@ -71,6 +88,7 @@ def names_for(model: Any, X: Any) -> list[Any] | None:
 
 def classes_of(owner: str, stream: Walkable, classes: ArrayLike | None) -> Labels:
     """Every label that may occur, sorted; chunks that can be gone through twice are asked for theirs."""
+    require_walkable(owner, stream)
     if isinstance(stream, Stream):
         if classes is not None:
             raise InvalidParameter.of(owner, "classes", "be left out for a Stream, which knows them", classes)
@@ -82,7 +100,7 @@ def classes_of(owner: str, stream: Walkable, classes: ArrayLike | None) -> Label
         rule = "tell the labels that may occur where chunks can be gone through only once"
         raise InvalidParameter.of(owner, "classes", rule, classes)
     known = KnownLabels.none()
-    for _, y in stream:
+    for _, y in _pairs(stream):
         labels = as_array(y)
         known = known.with_labels(as_labels(labels, len(labels), owner))
     return known.values

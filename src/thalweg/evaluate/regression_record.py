@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.answering import Model
-from thalweg.evaluate.chunked import Walkable, batches_of, chunk_for, single_rows
+from thalweg.evaluate.chunked import Walkable, batches_of, chunk_for, require_walkable, single_rows
+from thalweg.learners.targets import as_targets
 from thalweg.streams.stream import Floats
 from thalweg.streams.whole_number import whole_number
 
@@ -85,6 +86,7 @@ def prequential_regression(
     if not walkable or not is_regressor(model):
         rule = "be a regressor with predict_then_learn, or predict and partial_fit"
         raise InvalidParameter.of("prequential_regression", "model", rule, model)
+    require_walkable("prequential_regression", stream)
     if rows is not None:
         rows = whole_number("prequential_regression", "rows", rows)
     size = whole_number("prequential_regression", "chunk", chunk, least=1)
@@ -98,7 +100,8 @@ def _walk(
     last: Any = 0.0
     start = 0
     for X, y in batches_of(stream, chunk, rows):
-        truth = np.asarray(y, dtype=np.float64)
+        targets, columns = as_targets(y, len(y), "prequential_regression")
+        truth = targets[:, 0] if columns is None else targets
         totals = np.cumsum(np.concatenate([np.broadcast_to(total, truth.shape[1:])[np.newaxis], truth]), axis=0)
         before = np.arange(start, start + len(truth)).reshape(-1, *[1] * (truth.ndim - 1))
         no_change = np.concatenate([np.broadcast_to(last, truth.shape[1:])[np.newaxis], truth[:-1]])

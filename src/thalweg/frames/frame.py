@@ -62,6 +62,7 @@ class Frame(ABC):
 
     def rows(self, name: str = "X") -> Floats:
         """The whole table in rows; `InvalidInput` names the first column that holds no numbers."""
+        self._require_distinct_names(name)
         shape = (len(self), len(self.names))
         if 0 in shape:
             return np.empty(shape)
@@ -84,6 +85,17 @@ class Frame(ABC):
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"{name} must hold numbers, column {self.names[done]!r} does not: {error}") from error
         return rows
+
+    def _require_distinct_names(self, name: str) -> None:
+        names = self.names
+        words = [isinstance(each, str) for each in names]
+        if any(words) and not all(words):
+            word, other = names[words.index(True)], names[words.index(False)]
+            rule = "have words for the names of all columns, or of none"
+            raise InvalidInput(f"{name} must {rule}, got {word!r} and {other!r}")
+        if len(set(names)) < len(names):
+            twice = next(each for place, each in enumerate(names) if each in names[:place])
+            raise InvalidInput(f"{name} must have a different name for each column, got {twice!r} more than once")
 
 
 class InParts:

@@ -14,7 +14,7 @@ from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
 from thalweg.frames.named_rows import NamedRows
 from thalweg.frames.reading import names_of_columns
 from thalweg.learners.columns import WithColumns
-from thalweg.learners.labels import as_labels
+from thalweg.learners.labels import Labels, as_labels
 from thalweg.learners.rows import Floats, Row, as_rows
 from thalweg.learners.targets import as_targets
 
@@ -153,9 +153,10 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
         """Learn these rows in order. ``classes`` announces labels to come."""
         rows = self._dicts(X)
         labels = as_labels(y, len(rows), type(self).__name__)
-        known = [self.classes_] if "classes_" in self.__dict__ else []
-        wider = np.unique(np.concatenate([*known, labels, *([] if classes is None else [np.asarray(classes)])]))
-        told_from_the_start = len(wider) == 2 and all(len(before) == 2 for before in known)
+        known = Labels(self.classes_) if "classes_" in self.__dict__ else Labels.none()
+        announced = labels[:0] if classes is None else as_labels(classes, np.size(classes), type(self).__name__)
+        wider = known.with_labels(labels).with_labels(announced).values
+        told_from_the_start = len(wider) == 2 and len(known) in (0, 2)
         if not (self.model._multiclass or told_from_the_start or set(wider.tolist()) <= {0, 1}):
             rule = "tells two classes apart, and must know both from the start: give them as 'classes'"
             raise InvalidInput(f"{self.model} {rule}, got {wider.tolist()}")

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array
 
-from thalweg.errors import InvalidInput
+from thalweg.errors import InvalidInput, NotNumbers
 from thalweg.frames.frame import row_major
+from thalweg.frames.plain import as_plain
 from thalweg.frames.reading import frame_of
 from thalweg.kernels import compiled
 
@@ -50,10 +51,13 @@ def _converted(X: ArrayLike, owner: BaseEstimator, name: str) -> Floats:
         return row_major(X)
     try:
         rows: Floats = check_array(
-            X, dtype=np.float64, order="C", ensure_all_finite=False, estimator=owner, input_name=name
+            as_plain(X, name), dtype=np.float64, order="C", ensure_all_finite=False, estimator=owner, input_name=name
         )
-    except ValueError as error:
-        raise InvalidInput(f"{name} must be a two-dimensional array of numbers: {error}") from error
+    except InvalidInput:
+        raise
+    except (TypeError, ValueError) as error:
+        kind = NotNumbers if isinstance(error, TypeError) else InvalidInput
+        raise kind(f"{name} must be a two-dimensional array of numbers: {error}") from error
     return rows
 
 

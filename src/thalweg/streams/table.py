@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.frames.plain import as_plain, as_they_are
 from thalweg.frames.reading import as_array, frame_of
 from thalweg.streams.stream import Labels, Rows, Stream
 
@@ -37,12 +38,16 @@ class Table(Stream):
     def __init__(self, X: ArrayLike, y: ArrayLike, feature_names: Sequence[Hashable] | None = None) -> None:
         frame = frame_of(X)
         try:
-            self._X = np.array(X if frame is None else frame.rows(), dtype=np.float64)
+            self._X = np.array(as_plain(X, "X") if frame is None else frame.rows(), dtype=np.float64)
+        except InvalidInput:
+            raise
         except (TypeError, ValueError) as error:
             raise InvalidInput(
                 f"The X of a Table must be a matrix of numbers, got one that fails with: {error}."
             ) from None
-        self._y = np.array(as_array(y))
+        if np.ma.is_masked(y):
+            raise InvalidInput("The y of a Table must hold a label for every row, got a masked array.")
+        self._y = np.array(as_they_are(as_array(y)))
         if self._X.ndim != 2 or self._y.shape != self._X.shape[:1]:
             raise InvalidInput(
                 "A Table must have X of shape (rows, features) and y of shape (rows,), "
@@ -61,7 +66,10 @@ class Table(Stream):
             raise InvalidParameter.of("Table", "feature_names", f"name all {columns} columns", feature_names)
         if self._given is not None and len(set(self._given)) < columns:
             raise InvalidParameter.of("Table", "feature_names", "name each column differently", feature_names)
-        self._classes = np.unique(self._y)
+        try:
+            self._classes = np.unique(self._y)
+        except TypeError as error:
+            raise InvalidInput(f"The y of a Table must hold labels of one type: {error}.") from None
 
     @property
     def length(self) -> int:
