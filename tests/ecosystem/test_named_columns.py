@@ -9,7 +9,7 @@ from sklearn.linear_model import SGDClassifier
 from thalweg import OnlineLDC, OnlineLinearRegression
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate import prequential, prequential_regression, summarise
-from thalweg.frames.named_rows import NamedRows
+from thalweg.frames.frame import NamedRows
 from thalweg.learners.rows import as_rows
 from thalweg.streams import MovingPlane, Table
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.frames.named_rows import NamedRows
+from thalweg.frames.frame import NamedRows
 from thalweg.frames.reading import as_array, frame_of, names_of_columns, sliced
 from thalweg.learners.labels import Labels as KnownLabels
 from thalweg.learners.labels import as_labels

@@ -11,9 +11,9 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import NotFittedError
 
 from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
-from thalweg.frames.named_rows import NamedRows
+from thalweg.frames.frame import NamedRows
 from thalweg.frames.reading import names_of_columns
-from thalweg.learners.columns import WithColumns
+from thalweg.learners.estimator import WithColumns
 from thalweg.learners.labels import Labels, as_labels
 from thalweg.learners.rows import Floats, Row, as_rows
 from thalweg.learners.targets import as_targets

@@ -11,8 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from thalweg.errors import InvalidInput
-from thalweg.frames.plain import as_they_are
-from thalweg.frames.reading import as_array
+from thalweg.frames.reading import as_array, as_they_are
 from thalweg.kernels import compiled
 
 _KIND_NAMES = {"i": "integers", "b": "booleans", "U": "strings", "f": "numbers"}

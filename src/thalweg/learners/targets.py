@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array
 
 from thalweg.errors import InvalidInput
-from thalweg.frames.plain import as_plain
-from thalweg.frames.reading import as_array, frame_of
+from thalweg.frames.reading import as_array, as_plain, frame_of
 from thalweg.kernels import compiled
 from thalweg.learners.rows import Floats
 

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from thalweg.errors import InvalidInput
-from thalweg.frames.plain import as_plain
+from thalweg.frames.reading import as_plain
 from thalweg.kernels import compiled
 from thalweg.learners.rows import Floats
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.frames.plain import as_plain, as_they_are
-from thalweg.frames.reading import as_array, frame_of
+from thalweg.frames.reading import as_array, as_plain, as_they_are, frame_of
 from thalweg.streams.stream import Labels, Rows, Stream
 
 
