@@ -5,7 +5,8 @@
     ThalwegError
     ├── InvalidParameter   a constructor or function argument breaks its rule   (a ValueError)
     ├── InvalidInput       rows or labels that cannot be learned or answered    (a ValueError)
-    │   └── UnknownFeature     a row has a feature that the model does not know
+    │   ├── UnknownFeature     a row has a feature that the model does not know
+    │   └── NotNumbers         a cell holds what is no number                   (a TypeError, too)
     ├── DataUnavailable    a data set is neither on disk nor to be had          (a FileNotFoundError)
     ├── ModelFileError     a file that is not a model, or a damaged one         (a ValueError)
     └── MissingExtra       an optional library is not installed                 (an ImportError)
@@ -92,6 +93,10 @@ class InvalidInput(ThalwegError, ValueError):
 
 class UnknownFeature(InvalidInput):
     """A row has a feature that the model does not know; whoever learns may make room for it."""
+
+
+class NotNumbers(InvalidInput, TypeError):
+    """A cell holds an object that is no number; a TypeError, too, since scikit-learn has it so."""
 
 
 class DataUnavailable(ThalwegError, FileNotFoundError):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import sys
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -12,7 +16,7 @@ from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 from thalweg import OnlineLDC, OnlineLinearRegression, StandardScaler
-from thalweg.errors import DataUnavailable, InvalidInput, InvalidParameter
+from thalweg.errors import DataUnavailable, InvalidInput, InvalidParameter, MissingExtra
 from thalweg.evaluate import prequential, prequential_regression, summarise
 from thalweg.frames import chunks
 from thalweg.store import dumps
@@ -152,3 +156,27 @@ def test_what_is_refused(tmp_path):
             chunks(TABLE, "side", size=wrong)
     with pytest.raises(InvalidParameter, match="columns"):
         chunks(TABLE, "side", columns="ab")
+    with pytest.raises(InvalidParameter, match=r"'columns' .* leave out the target, 'side'"):
+        chunks(TABLE, "side", columns=["a", "side"])
+
+
+@pytest.mark.parametrize("text", [b"a,side\n1,left\n", b'{"a": 1, "side": "left"}\n'])
+@pytest.mark.parametrize("packed", [gzip.compress, bz2.compress], ids=["gzip", "bz2"])
+def test_packed_text_is_text(text, packed, tmp_path):
+    (tmp_path / "rows").write_bytes(packed(text))
+    with pytest.raises(InvalidInput, match="rows holds text"):
+        list(chunks(tmp_path / "rows", "side"))
+
+
+@pytest.mark.parametrize("content", [b"", gzip.compress(b"")])
+def test_an_empty_file_is_called_so(content, tmp_path):
+    (tmp_path / "rows.parquet").write_bytes(content)
+    with pytest.raises(InvalidInput, match=r"rows.parquet is empty"):
+        list(chunks(tmp_path / "rows.parquet", "side"))
+
+
+@pytest.mark.parametrize("source", ["rows.parquet", Stranger()])
+def test_without_pyarrow_it_says_what_to_install(source, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtra, match=r"reading (files|a Stranger) needs pyarrow: pip install 'thalweg\[files\]'"):
+        list(chunks(source, "side"))

@@ -144,7 +144,8 @@ def test_the_html_names_every_parameter_and_tells_the_learned_from_the_fresh(nam
     model = estimators()[name]
     for parameter in model.get_params(deep=False):
         assert f">{parameter}" in model._repr_html_()
-    assert type(model).__name__ in model._repr_html_()
+    shown = "StreamPipeline" if isinstance(model, StreamPipeline) else type(model).__name__
+    assert shown in model._repr_html_()
     assert "<span>Not fitted</span>" in model._repr_html_()
     assert "<span>Fitted</span>" in model.fit(X, Y)._repr_html_()
 

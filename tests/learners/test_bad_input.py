@@ -8,15 +8,18 @@ from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from tests.laws import LEARNERS
-from thalweg import BalancedWinnow, HiraokaLDA, OnlineLDC, Perceptron
+from thalweg import BalancedWinnow, HiraokaLDA, OnlineLDC, OnlineLinearRegression, Perceptron, StandardScaler
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.rates import Constant, ErrorDriven, InverseSqrt
 from thalweg.store import dumps
+
+pl = pytest.importorskip("polars")
 
 GOOD = np.arange(12.0).reshape(4, 3) % 5
 LABELS = np.array([0, 1, 0, 1])
@@ -285,3 +288,39 @@ def test_a_parameter_may_not_change_in_mid_stream():
     ):
         model.partial_fit(GOOD, LABELS)
     assert model.fit(GOOD, LABELS).rate_ == 0.9
+
+
+def by_rows(model):
+    """The methods that take a single row, as functions of it."""
+    if isinstance(model, StandardScaler):
+        return model.learn_one, model.transform_one
+    return (lambda x: model.learn_one(x, 1.0 if isinstance(model, OnlineLinearRegression) else 1)), model.predict_one
+
+
+@pytest.mark.parametrize("learned", [False, True])
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("model", [OnlineLDC(), OnlineLinearRegression(solver="rls"), StandardScaler()], ids=repr)
+def test_a_frame_of_one_row_is_no_row(model, library, learned):
+    frame = pd.DataFrame(GOOD, columns=["a", "b", "c"])
+    model = clone(model).partial_fit(frame, LABELS) if learned else clone(model)
+    one = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table.from_pandas}[library](frame.iloc[:1])
+    for call in by_rows(model) if learned else by_rows(model)[:1]:
+        with pytest.raises(InvalidInput, match="a row must be one row, not a frame"):
+            call(one)
+
+
+@pytest.mark.parametrize("model", [OnlineLDC(), OnlineLinearRegression(solver="rls"), StandardScaler()], ids=repr)
+def test_features_that_a_dict_lacks_are_named(model):
+    model = clone(model).partial_fit(pd.DataFrame(GOOD, columns=["a", "b", "c"]), LABELS)
+    for call in by_rows(model):
+        with pytest.raises(InvalidInput, match=r"the model's 3 features, got 1: it lacks 'a', 'c'$"):
+            call({"b": 1.0})
+        with pytest.raises(InvalidInput, match=r"the model's 3 features, got 4$"):
+            call({"a": 1.0, "b": 1.0, "d": 1.0, "e": 1.0})
+
+
+def test_few_of_many_missing_features_are_named():
+    names = [f"x{i}" for i in range(50)]
+    model = OnlineLDC().partial_fit(pd.DataFrame(np.tile(GOOD[:, :1], 50), columns=names), LABELS)
+    with pytest.raises(InvalidInput, match=r"got 1: it lacks 'x1', 'x2', 'x3' and 46 more$"):
+        model.predict_one({"x0": 1.0})

@@ -299,3 +299,12 @@ def test_a_damaged_step_is_noticed():
     assert b"0.variance" in content
     with pytest.raises(ModelFileError):
         loads(content.replace(b"0.variance", b"1.variance"))
+
+
+@pytest.mark.parametrize("last", [OnlineLDC(), OnlineLinearRegression(), StandardScaler()], ids=repr)
+def test_it_is_shown_as_it_is_written(last):
+    model = StreamPipeline([("first", StandardScaler(clip=10.0)), ("second", StandardScaler()), ("last", last)])
+    assert repr(model).startswith("StreamPipeline(steps=[('first', StandardScaler(clip=10.0)),")
+    assert type(model).__name__ not in model._repr_html_()
+    assert "StreamPipeline" in model._repr_html_()
+    assert repr(eval(repr(model))) == repr(model)

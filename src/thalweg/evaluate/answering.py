@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections import deque
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from sklearn.base import is_regressor
 
 from thalweg.errors import InvalidParameter
+from thalweg.evaluate.chunked import chunk_for, names_for, single_rows
 from thalweg.evaluate.record import NO_ANSWER, Codes, encode
-from thalweg.learners.rows import as_rows
+from thalweg.learners.rows import Row, as_rows
 from thalweg.streams.stream import Floats, Labels
 
 #: One of our learners, or any scikit-learn classifier with ``partial_fit``.
@@ -58,7 +60,7 @@ def knows_no_class(model: Model) -> bool:
     return len(getattr(model, "classes_", ())) == 0
 
 
-def teach(model: Model, X: Floats, y: Labels, classes: Labels) -> None:
+def teach(model: Model, X: Any, y: Labels, classes: Labels) -> None:
     """``partial_fit``, with the classes announced where the first call demands them."""
     announced = knows_no_class(model) and "classes" in inspect.signature(model.partial_fit).parameters
     model.partial_fit(X, y, **({"classes": classes} if announced else {}))
@@ -73,7 +75,7 @@ class _CompiledAsker:
     def __call__(self, X: Any, y: Labels) -> Answers:
         unanswered = 1 if knows_no_class(self._model) else 0
         labels, proba, rate, weights = self._model.predict_then_learn(
-            X, y, with_proba=self._with_proba, with_rate=True, with_weights=True
+            chunk_for(self._model, X), y, with_proba=self._with_proba, with_rate=True, with_weights=True
         )
         codes = encode(labels, self._classes)
         codes[:unanswered] = NO_ANSWER
@@ -90,11 +92,11 @@ class _LateAsker:
         self._model = model
         self._classes = classes
         self._delay = delay
-        self._waiting: deque[tuple[Floats, Any]] = deque()
+        self._waiting: deque[tuple[Row, Any]] = deque()
 
     def __call__(self, X: Any, y: Labels) -> Answers:
         given: list[Any] = []
-        for x, label in zip(as_rows(X, self._model, "X"), y.tolist(), strict=True):
+        for x, label in zip(self._rows(X), y.tolist(), strict=True):
             given.append(self._model.predict_one(x))
             self._waiting.append((x, label))
             if len(self._waiting) > self._delay:
@@ -105,6 +107,12 @@ class _LateAsker:
             codes[known] = encode(np.array([answer for answer in given if answer is not None]), self._classes)
         return Answers(codes, None, None, None)
 
+    def _rows(self, X: Any) -> Iterator[Row]:
+        """Rows one by one, dicts for a model that has a use for names."""
+        names = names_for(self._model, X)
+        for row in as_rows(X, self._model, "X"):
+            yield row if names is None else dict(zip(names, row.tolist(), strict=True))
+
 
 class _RowwiseAsker:
     def __init__(self, model: Model, classes: Labels, with_proba: bool) -> None:
@@ -113,17 +121,16 @@ class _RowwiseAsker:
         self._with_proba = with_proba and hasattr(model, "predict_proba")
 
     def __call__(self, X: Any, y: Labels) -> Answers:
-        X = as_rows(X, self._model, "X")
         codes = np.full(len(y), NO_ANSWER, dtype=np.int64)
         proba = np.full((len(y), len(self._classes)), 1.0 / len(self._classes)) if self._with_proba else None
-        for row in range(len(y)):
-            this = slice(row, row + 1)
+        for i, row in enumerate(single_rows(X, self._model)):
+            this = slice(i, i + 1)
             if not knows_no_class(self._model):
-                codes[this] = encode(self._model.predict(X[this]), self._classes)
+                codes[this] = encode(self._model.predict(row), self._classes)
                 if proba is not None:
-                    given = self._model.predict_proba(X[this])
+                    given = self._model.predict_proba(row)
                     proba[this] = _in_order_of(self._classes, given, self._model.classes_)
-            teach(self._model, X[this], y[this], self._classes)
+            teach(self._model, row, y[this], self._classes)
         return Answers(codes, proba, None, None)
 
 

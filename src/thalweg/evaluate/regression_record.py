@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.answering import Model
-from thalweg.evaluate.chunked import Walkable, batches_of
-from thalweg.learners.rows import as_rows
+from thalweg.evaluate.chunked import Walkable, batches_of, chunk_for, require_walkable, single_rows
+from thalweg.learners.targets import as_targets
 from thalweg.streams.stream import Floats
 from thalweg.streams.whole_number import whole_number
 
@@ -86,6 +86,7 @@ def prequential_regression(
     if not walkable or not is_regressor(model):
         rule = "be a regressor with predict_then_learn, or predict and partial_fit"
         raise InvalidParameter.of("prequential_regression", "model", rule, model)
+    require_walkable("prequential_regression", stream)
     if rows is not None:
         rows = whole_number("prequential_regression", "rows", rows)
     size = whole_number("prequential_regression", "chunk", chunk, least=1)
@@ -99,22 +100,23 @@ def _walk(
     last: Any = 0.0
     start = 0
     for X, y in batches_of(stream, chunk, rows):
-        truth = np.asarray(y, dtype=np.float64)
+        targets, columns = as_targets(y, len(y), "prequential_regression")
+        truth = targets[:, 0] if columns is None else targets
         totals = np.cumsum(np.concatenate([np.broadcast_to(total, truth.shape[1:])[np.newaxis], truth]), axis=0)
         before = np.arange(start, start + len(truth)).reshape(-1, *[1] * (truth.ndim - 1))
         no_change = np.concatenate([np.broadcast_to(last, truth.shape[1:])[np.newaxis], truth[:-1]])
-        answers = model.predict_then_learn(X, truth) if compiled else _row_by_row(model, as_rows(X, model, "X"), truth)
+        answers = model.predict_then_learn(chunk_for(model, X), truth) if compiled else _row_by_row(model, X, truth)
         yield RegressionRecord(start, truth, answers, totals[:-1] / np.maximum(before, 1), no_change)
         total, last, start = totals[-1], truth[-1], start + len(truth)
 
 
-def _row_by_row(model: Model, X: Floats, y: Floats) -> NDArray[np.float64]:
+def _row_by_row(model: Model, X: Any, y: Floats) -> NDArray[np.float64]:
     answers = np.zeros_like(y)
-    for row in range(len(y)):
-        this = slice(row, row + 1)
-        if row > 0 or _knows_something(model):
-            answers[this] = model.predict(X[this])
-        model.partial_fit(X[this], y[this])
+    for i, row in enumerate(single_rows(X, model)):
+        this = slice(i, i + 1)
+        if i > 0 or _knows_something(model):
+            answers[this] = model.predict(row)
+        model.partial_fit(row, y[this])
     return answers
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -81,7 +82,7 @@ def _as_floats(column: Any, kind: Any, start: int, stop: int) -> Floats:
 
 def table_of(X: Any) -> Any:
     """The table behind any of Arrow's interfaces; a stream is read to its end."""
-    pa = _pyarrow(X)
+    pa = pyarrow_for(X)
     if isinstance(X, pa.Table):
         return X
     if isinstance(X, pa.RecordBatch):
@@ -94,7 +95,7 @@ def table_of(X: Any) -> Any:
 
 def batches_of(stream: Any) -> Iterator[Any]:
     """The record batches of a data set, a reader, or a stranger's stream, one after the other."""
-    pa = _pyarrow(stream)
+    pa = pyarrow_for(stream)
     if hasattr(stream, "scanner"):
         yield from stream.scanner(**_little_at_a_time(stream)).to_reader()
     elif isinstance(stream, pa.RecordBatchReader):
@@ -117,7 +118,7 @@ def _little_at_a_time(dataset: Any) -> dict[str, Any]:
 
 def schema_table_of(X: Any) -> Any:
     """The same without its rows: a stream that can be read only once keeps them."""
-    pa = _pyarrow(X)
+    pa = pyarrow_for(X)
     if isinstance(X, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
         return X.schema.empty_table()
     if hasattr(X, "__arrow_c_schema__"):
@@ -135,7 +136,7 @@ def schema_table_of(X: Any) -> Any:
 
 def values_of(series: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """The values of an array or a chunked one, and where one is null; None where none is."""
-    pa = _pyarrow(series)
+    pa = pyarrow_for(series)
     if not isinstance(series, pa.Array | pa.ChunkedArray):
         series = pa.chunked_array(series) if hasattr(series, "__arrow_c_stream__") else pa.array(series)
     if series.null_count:
@@ -151,9 +152,11 @@ def _decoded(piece: Any) -> NDArray[Any]:
     return np.array(piece.dictionary.to_pylist()).take(codes)
 
 
-def _pyarrow(X: Any) -> Any:
+def pyarrow_for(X: Any) -> Any:
+    """The library, or `MissingExtra` that says what X needs it for."""
     try:
         import pyarrow
     except ImportError as error:
-        raise MissingExtra.of("pyarrow", "files", f"reading a {type(X).__name__}") from error
+        what = "files" if isinstance(X, str | Path) else f"a {type(X).__name__}"
+        raise MissingExtra.of("pyarrow", "files", f"reading {what}") from error
     return pyarrow

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.frames.arrow_frame import ArrowFrame, batches_of
+from thalweg.frames.arrow_frame import ArrowFrame, batches_of, pyarrow_for
 from thalweg.frames.frame import Frame
 from thalweg.frames.reading import frame_of, is_in_memory, reads_once
 from thalweg.sources.block import Block
 from thalweg.sources.chunks import chunks as cut
-from thalweg.sources.opening import open_source
-from thalweg.sources.sniff import compression_of, format_of
+from thalweg.sources.opening import holds_text, open_source
 
 
 def chunks(
@@ -58,6 +57,8 @@ def chunks(
         raise InvalidParameter.of("chunks", "size", "be a whole number of at least 1", size)
     if isinstance(columns, str):
         raise InvalidParameter.of("chunks", "columns", "be a sequence of names", columns)
+    if columns is not None and target in columns:
+        raise InvalidParameter.of("chunks", "columns", f"leave out the target, {target!r}", list(columns))
     found = Chunks(source, target, None if columns is None else list(columns), size)
     return iter(found) if reads_once(source) else found
 
@@ -88,8 +89,7 @@ class Chunks:
             for start in range(0, len(whole), self._size):
                 yield whole.sliced(start, start + self._size)
             return
-        import pyarrow as pa
-
+        pa = pyarrow_for(self._source)
         for chunk in cut(_blocks(self._source), self._size):
             yield ArrowFrame(pa.table({name: chunk.column(name) for name in chunk.column_names}))
 
@@ -98,21 +98,13 @@ def _blocks(source: Any) -> Iterator[Block]:
     if isinstance(source, str | Path):
         opened = open_source(source)
         for path in opened.files:
-            _require_types(path)
+            if holds_text(path):
+                change = f"give its columns some, as pyarrow.csv.open_csv({path.name!r}) does"
+                raise InvalidInput(f"{path} holds text, which has no types: {change}")
         yield from opened.blocks()
         return
-    import pyarrow as pa
-
+    pa = pyarrow_for(source)
     first = 1
     for batch in batches_of(source):
         yield Block(pa.Table.from_batches([batch]), type(source).__name__, first)
         first += len(batch)
-
-
-def _require_types(path: Path) -> None:
-    with path.open("rb") as file:
-        head = file.read(64)
-    if compression_of(head) is None and format_of(head) in ("csv", "ndjson"):
-        raise InvalidInput(
-            f"{path} holds text, which has no types: give its columns some, as pyarrow.csv.open_csv({path.name!r}) does"
-        )

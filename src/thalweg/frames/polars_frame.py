@@ -38,7 +38,8 @@ class PolarsFrame(Frame):
         polars = _types()
         for column in self.native.iter_columns():
             kind = column.dtype
-            to_cast = kind.is_decimal() or kind in (polars.Boolean, polars.Null)
+            unknown_to_numpy = kind.is_integer() and str(kind) in ("Int128", "UInt128")
+            to_cast = kind.is_decimal() or kind in (polars.Boolean, polars.Null) or unknown_to_numpy
             if not (to_cast or kind.is_numeric()):
                 raise TypeError(f"it holds {kind}")
             if to_cast or column.null_count() or column.n_chunks() > 1:

@@ -1,8 +1,13 @@
-"""Which library a table or a series is of. None of them is imported here: one that made an object is already loaded."""
+"""Which library a table or a series is of. None of them is imported here: one that made an object is already loaded.
+
+What is of none is taken as NumPy takes it, but for what NumPy turns into numbers or text without a word: dates, masked
+cells, records, dicts, and labels of several types.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -29,6 +34,8 @@ def frame_of(X: Any) -> Frame | None:
     """
     if isinstance(X, _NO_FRAMES):
         return None
+    if isinstance(X, Frame):
+        return X
     if _is(X, "pandas", "DataFrame"):
         return pandas_frame.PandasFrame(X)
     if _is(X, "polars", "DataFrame"):
@@ -88,6 +95,48 @@ def as_array(y: Any) -> Any:
     if frame is None:
         return _values(y)
     return np.reshape(_values(frame.column(frame.names[0])), (-1, 1)) if len(frame.names) == 1 else y
+
+
+def as_they_are(y: Any) -> Any:
+    """A list of labels of several types as objects, which NumPy would make all text; numbers, and all else, as it is.
+
+    >>> as_they_are(["a", 1])
+    array(['a', 1], dtype=object)
+    """
+    types = set(map(type, y)) if isinstance(y, list | tuple) else ()
+    numbers = all(issubclass(each, int | float | np.number) and each is not bool for each in types)
+    return np.fromiter(y, dtype=object, count=len(y)) if len(types) > 1 and not numbers else y
+
+
+def as_plain(values: Any, name: str) -> Any:
+    """These values, lists as an array; `InvalidInput` where they only look like numbers, or ValueError if ragged.
+
+    >>> as_plain([[1, 2], [3, 4]], "X").shape
+    (2, 2)
+    >>> as_plain(np.array(["2026-01-01"], dtype="M8[D]"), "y")
+    Traceback (most recent call last):
+        ...
+    thalweg.errors.InvalidInput: y must hold numbers, got datetime64[D]: make them some, as in (y - y[0]).astype(float)
+    """
+    if isinstance(values, Mapping):
+        raise InvalidInput(f"{name} must be an array or a frame, got a {type(values).__name__}: make a frame of it")
+    if np.ma.is_masked(values):
+        raise InvalidInput(f"{name} must hold a value in every cell, got a masked array: {name}.filled fills it")
+    array = np.asarray(values) if isinstance(values, list | tuple) else values
+    kind = getattr(getattr(array, "dtype", None), "kind", "")
+    if kind == "V":
+        raise InvalidInput(f"{name} must hold a number in each cell, got records of {array.dtype}")
+    if kind in ("m", "M"):
+        change = f"make them some, as in ({name} - {name}[0]).astype(float)"
+        raise InvalidInput(f"{name} must hold numbers, got {array.dtype}: {change}")
+    if kind == "O" and isinstance(array, np.ndarray):
+        for type_ in set(map(type, array.flat)):
+            if issubclass(type_, Mapping) and array.ndim == 1:
+                rows = "rows as dicts go one by one, as into learn_one, or all as a frame"
+                raise InvalidInput(f"{name} must be an array or a frame, got a sequence of dicts: {rows}")
+            if issubclass(type_, np.datetime64 | np.timedelta64):
+                raise InvalidInput(f"{name} must hold numbers, got {type_.__name__}")
+    return array
 
 
 def sliced(X: Any, start: int, stop: int) -> Any:

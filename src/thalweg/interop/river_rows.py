@@ -55,4 +55,4 @@ def river_stream(dataset: Iterable[tuple[dict[Any, Any], Any]], *, limit: int | 
             if not isinstance(value, Real | np.bool_):
                 raise InvalidInput(f"a stream's features must be numbers, got {value!r} in column {name!r} of row {i}")
             X[i, columns[name]] = float(value)
-    return Table(X, labels, [str(name) for name in columns])
+    return Table(X, labels, list(columns))

@@ -18,7 +18,7 @@ from thalweg.kernels._base import Core
 from thalweg.learners.labelled import LabelledEstimator
 from thalweg.learners.labels import Labels
 from thalweg.learners.python_core import PythonCore
-from thalweg.learners.rows import Floats, Row
+from thalweg.learners.rows import Floats, Row, told_of_row
 from thalweg.learners.weights import as_masses
 
 StreamCore: TypeAlias = Core | PythonCore
@@ -253,7 +253,10 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
         labels: Labels | None = self.__dict__.get("_labels")
         if labels is None or type(y) not in labels.everyday_types or y not in labels.codes:
             labels = self._meet(x, y)
-        self._core.learn_one(x, labels.codes[y])
+        try:
+            self._core.learn_one(x, labels.codes[y])
+        except InvalidInput as error:
+            raise told_of_row(error, x, self) from None
         return self
 
     # ------------------------------------------------------------------ answering
@@ -268,7 +271,10 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
     def predict_one(self, x: Row) -> Any:
         """The answer to one row; None from a model that has seen no label yet."""
         labels: Labels | None = self.__dict__.get("_labels")
-        return None if labels is None else labels.ordinary[self._core.answer_one(x)]
+        try:
+            return None if labels is None else labels.ordinary[self._core.answer_one(x)]
+        except InvalidInput as error:
+            raise told_of_row(error, x, self) from None
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """The discriminant of each class (for two classes, the second's minus the first's; positive answers it)."""
@@ -305,15 +311,6 @@ class WithProbabilities:
     def predict_proba(self: Any, X: ArrayLike) -> Floats:
         """The probability of each class of ``classes_``; 0 for a class that was announced but never seen."""
         return _probabilities(self._scores(X), self._core)
-
-
-class LooksAtNoFeature:
-    """A baseline: scikit-learn is told not to expect a good score of it."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.classifier_tags.poor_score = True
-        return tags
 
 
 class WithRate:

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from thalweg.errors import InvalidInput
-from thalweg.frames.reading import as_array
+from thalweg.frames.reading import as_array, as_they_are
 from thalweg.kernels import compiled
 
 _KIND_NAMES = {"i": "integers", "b": "booleans", "U": "strings", "f": "numbers"}
@@ -32,7 +32,9 @@ def as_labels(y: ArrayLike | None, rows: int, owner: str) -> NDArray[Any]:
     if y is None:
         raise InvalidInput(f"{owner} requires y to be passed, but the target y is None")
     try:
-        labels: NDArray[Any] = column_or_1d(as_array(y), warn=True)
+        if np.ma.is_masked(y):
+            raise InvalidInput("y must hold a label for every row, got a masked array")
+        labels: NDArray[Any] = column_or_1d(as_they_are(as_array(y)), warn=True)
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             raise InvalidInput("y must hold a label for every row, but Input y contains NaN or infinity")
         if labels.dtype.kind == "O":
@@ -50,7 +52,7 @@ def as_labels(y: ArrayLike | None, rows: int, owner: str) -> NDArray[Any]:
             raise InvalidInput(f"y must hold integers below 2**63, got {int(labels.max())}")
         labels = labels.astype(np.int64, copy=False)
     if labels.dtype.kind == "S":
-        labels = labels.astype(np.str_)
+        raise InvalidInput("y must hold integers, strings or booleans, got bytes: decode them, as y.astype(str) does")
     if labels.dtype.kind not in _KIND_NAMES:
         raise InvalidInput(f"y must hold integers, strings or booleans, got {labels.dtype}")
     return labels

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.contract import LooksAtNoFeature, StreamClassifier, WithProbabilities
+from thalweg.learners.contract import StreamClassifier, WithProbabilities
+from thalweg.learners.estimator import LooksAtNoFeature
 
 
 class NoChange(LooksAtNoFeature, WithProbabilities, StreamClassifier):

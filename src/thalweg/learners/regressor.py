@@ -17,7 +17,7 @@ from sklearn.base import RegressorMixin
 from thalweg.errors import Diverging, InvalidInput
 from thalweg.kernels._base import RegressionCore
 from thalweg.learners.estimator import StreamEstimator
-from thalweg.learners.rows import Floats, Row, as_rows, names_of, width_of
+from thalweg.learners.rows import Floats, Row, as_rows, names_of, told_of_row, width_of
 from thalweg.learners.targets import as_target, as_targets
 from thalweg.learners.weights import as_masses
 
@@ -124,7 +124,11 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
             target = y
         else:
             core, target = self._meet(x, y)
-        if core.learn_one(x, target):
+        try:
+            cut = core.learn_one(x, target)
+        except InvalidInput as error:
+            raise told_of_row(error, x, self) from None
+        if cut:
             self._warn_of_cuts(core, stacklevel=3)
         return self
 
@@ -156,7 +160,10 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         core: RegressionCore | None = self.__dict__.get("_core")
         if core is None:
             return None
-        return core.answer_number(x) if self._columns is None else core.answer_one(x)
+        try:
+            return core.answer_number(x) if self._columns is None else core.answer_one(x)
+        except InvalidInput as error:
+            raise told_of_row(error, x, self) from None
 
     @property
     def coef_(self) -> Floats:

@@ -10,12 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array
 
-from thalweg.errors import InvalidInput
+from thalweg.errors import InvalidInput, NotNumbers
 from thalweg.frames.frame import row_major
-from thalweg.frames.reading import frame_of
+from thalweg.frames.reading import as_plain, frame_of
 from thalweg.kernels import compiled
 
 Floats: TypeAlias = NDArray[np.float64]
+#: How many missing features are named.
+_FEW = 3
 Row: TypeAlias = Mapping[str, float] | Sequence[float] | Floats
 
 
@@ -50,15 +52,20 @@ def _converted(X: ArrayLike, owner: BaseEstimator, name: str) -> Floats:
         return row_major(X)
     try:
         rows: Floats = check_array(
-            X, dtype=np.float64, order="C", ensure_all_finite=False, estimator=owner, input_name=name
+            as_plain(X, name), dtype=np.float64, order="C", ensure_all_finite=False, estimator=owner, input_name=name
         )
-    except ValueError as error:
-        raise InvalidInput(f"{name} must be a two-dimensional array of numbers: {error}") from error
+    except InvalidInput:
+        raise
+    except (TypeError, ValueError) as error:
+        kind = NotNumbers if isinstance(error, TypeError) else InvalidInput
+        raise kind(f"{name} must be a two-dimensional array of numbers: {error}") from error
     return rows
 
 
 def width_of(x: Row) -> int:
     """How many features a single row has."""
+    if frame_of(x) is not None:
+        raise InvalidInput(_one_row(x))
     try:
         width = len(x)
     except TypeError as error:
@@ -66,6 +73,23 @@ def width_of(x: Row) -> int:
     if width == 0:
         raise InvalidInput("a row must have at least one feature, got none")
     return width
+
+
+def told_of_row(error: InvalidInput, x: Row, model: BaseEstimator) -> InvalidInput:
+    """The refusal of a single row, in better words where more can be said than the compiled core knows."""
+    if frame_of(x) is not None:
+        return InvalidInput(_one_row(x))
+    known = list(getattr(model, "feature_names_in_", ()))
+    missing = [name for name in known if name not in x] if isinstance(x, Mapping) and len(x) < len(known) else []
+    if type(error) is not InvalidInput or not missing:
+        return error  # another kind tells of a feature that is unknown
+    told = ", ".join(map(repr, missing[:_FEW])) + (f" and {len(missing) - _FEW} more" if len(missing) > _FEW else "")
+    return InvalidInput(f"{error}: it lacks {told}")
+
+
+def _one_row(x: object) -> str:
+    change = "give its values or a dict, or all rows to the methods that take many"
+    return f"a row must be one row, not a frame, got a {type(x).__name__}: {change}"
 
 
 def names_of(x: Row) -> tuple[str, ...] | None:

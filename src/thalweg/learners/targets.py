@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array
 
 from thalweg.errors import InvalidInput
-from thalweg.frames.reading import as_array, frame_of
+from thalweg.frames.reading import as_array, as_plain, frame_of
 from thalweg.kernels import compiled
 from thalweg.learners.rows import Floats
 
@@ -29,14 +29,16 @@ def as_targets(y: ArrayLike | None, rows: int, owner: str) -> tuple[Floats, int 
     values = as_array(y) if frame is None else frame.rows("y")
     try:
         targets: Floats = check_array(
-            values,
+            as_plain(values, "y"),
             dtype=np.float64,
             order="C",
             ensure_2d=False,
             ensure_all_finite=False,
             input_name="y",
         )
-    except ValueError as error:
+    except InvalidInput:
+        raise
+    except (TypeError, ValueError) as error:
         raise InvalidInput(f"y must be a one- or two-dimensional array of numbers: {error}") from error
     columns = None if targets.ndim == 1 else targets.shape[1]
     targets = targets.reshape(len(targets), 1 if columns is None else columns)

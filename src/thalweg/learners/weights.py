@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from thalweg.errors import InvalidInput
+from thalweg.frames.reading import as_plain
 from thalweg.kernels import compiled
 from thalweg.learners.rows import Floats
 
@@ -51,9 +52,11 @@ def as_masses(sample_weight: ArrayLike | None, rows: int, *, first: bool) -> dic
     if sample_weight is None:
         return {}
     try:
-        masses = np.asarray(sample_weight, dtype=np.float64)
+        masses = np.asarray(as_plain(sample_weight, "sample_weight"), dtype=np.float64)
+    except InvalidInput:
+        raise
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"sample_weight must hold numbers, got {sample_weight!r}") from error
+        raise InvalidInput(f"sample_weight must hold numbers: {error}") from error
     if masses.shape != (rows,):
         raise InvalidInput(f"sample_weight must hold a number for each of the {rows} rows, got shape {masses.shape}")
     lawful = (masses >= 0) & (masses <= compiled.largest_value)

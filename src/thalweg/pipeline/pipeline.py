@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone, is_regressor
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.metaestimators import available_if
 
 from thalweg.errors import InvalidParameter
@@ -22,6 +23,9 @@ from thalweg.pipeline.foreign_regressor import ForeignRegressor
 from thalweg.pipeline.regressor_core import RegressorCore
 from thalweg.pipeline.steps import named
 from thalweg.transforms.contract import StreamTransformer
+
+#: What a pipeline of any kind is called by those who write it down.
+_WRITTEN = "StreamPipeline"
 
 
 def _last_has(name: str) -> Any:
@@ -78,6 +82,13 @@ class StreamPipeline(StreamEstimator):
 
     def __init__(self, steps: Sequence[Any]) -> None:
         self.steps = steps
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """As it is written: by the name of the class that makes any of the three kinds."""
+        return str(super().__repr__(N_CHAR_MAX)).replace(type(self).__name__, _WRITTEN, 1)
+
+    def _html_repr(self) -> str:
+        return str(estimator_html_repr(self)).replace(type(self).__name__, _WRITTEN)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The steps; where deep, each by its name, and their parameters as ``name__parameter``."""

@@ -82,10 +82,8 @@ class Source:
 
     def _read(self, file: IO[bytes], name: str, path: Path | None) -> Iterator[Block]:
         try:
-            stream = Peeked(file)
-            packing = compression_of(stream.head)
-            if packing is not None:
-                stream, path = Peeked(_unpacked(stream, packing)), None
+            stream, packed = _peeked(file)
+            path = None if packed else path
             head = as_utf8(stream.head, self.encoding)
             kind = format_of(head)
             if kind == "csv":
@@ -132,6 +130,25 @@ def open_source(given: str | Path, *, delimiter: str | None = None, encoding: st
     if not path.exists():
         raise DataUnavailable(f"there is no file {path}")
     return Source(str(given), (path,), delimiter, encoding)
+
+
+def holds_text(path: Path) -> bool:
+    """Whether the cells of a file, packed or not, have no types; `InvalidInput` where it holds nothing."""
+    with path.open("rb") as file:
+        try:
+            head = _peeked(file)[0].head
+        except (EOFError, OSError) as error:
+            raise InvalidInput(f"{path} cannot be read to its end: {error}") from error
+    if not head:
+        raise InvalidInput(f"{path} is empty")
+    return format_of(head) in ("csv", "ndjson")
+
+
+def _peeked(file: IO[bytes]) -> tuple[Peeked, bool]:
+    """The bytes unpacked, and whether they were packed."""
+    stream = Peeked(file)
+    packing = compression_of(stream.head)
+    return (stream, False) if packing is None else (Peeked(_unpacked(stream, packing)), True)
 
 
 def _unpacked(stream: io.RawIOBase, packing: str) -> IO[bytes]:

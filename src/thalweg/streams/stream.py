@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -46,6 +46,11 @@ class Stream(ABC):
     @abstractmethod
     def feature_names(self) -> tuple[str, ...]:
         """One name per column of X."""
+
+    @property
+    def given_names(self) -> tuple[Hashable, ...] | None:
+        """The names that came with the data, which evaluation hands on to models; None where names are made up."""
+        return None
 
     @property
     @abstractmethod

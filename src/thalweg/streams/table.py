@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.frames.reading import as_array, frame_of
+from thalweg.frames.reading import as_array, as_plain, as_they_are, frame_of
 from thalweg.streams.stream import Labels, Rows, Stream
 
 
@@ -22,7 +22,8 @@ class Table(Stream):
     y : array-like of shape (rows,)
         Labels; copied.
     feature_names : sequence of str, optional
-        By default the frame's columns, else x1, x2, …
+        By default the frame's columns, else x1, x2, … Names of a frame, or given here, go to the models that are walked
+        along the table.
 
     Examples
     --------
@@ -33,15 +34,19 @@ class Table(Stream):
     ['wet', 'wet']
     """
 
-    def __init__(self, X: ArrayLike, y: ArrayLike, feature_names: Sequence[str] | None = None) -> None:
+    def __init__(self, X: ArrayLike, y: ArrayLike, feature_names: Sequence[Hashable] | None = None) -> None:
         frame = frame_of(X)
         try:
-            self._X = np.array(X if frame is None else frame.rows(), dtype=np.float64)
+            self._X = np.array(as_plain(X, "X") if frame is None else frame.rows(), dtype=np.float64)
+        except InvalidInput:
+            raise
         except (TypeError, ValueError) as error:
             raise InvalidInput(
                 f"The X of a Table must be a matrix of numbers, got one that fails with: {error}."
             ) from None
-        self._y = np.array(as_array(y))
+        if np.ma.is_masked(y):
+            raise InvalidInput("The y of a Table must hold a label for every row, got a masked array.")
+        self._y = np.array(as_they_are(as_array(y)))
         if self._X.ndim != 2 or self._y.shape != self._X.shape[:1]:
             raise InvalidInput(
                 "A Table must have X of shape (rows, features) and y of shape (rows,), "
@@ -54,11 +59,16 @@ class Table(Stream):
             )
         columns = self._X.shape[1]
         given = feature_names if frame is None or feature_names is not None else frame.names
-        names = range(1, columns + 1) if given is None else given
-        self._names = tuple(f"x{name}" if given is None else str(name) for name in names)
+        self._given = None if given is None else tuple(given)
+        self._names = tuple(f"x{i + 1}" for i in range(columns)) if given is None else tuple(map(str, given))
         if len(self._names) != columns:
             raise InvalidParameter.of("Table", "feature_names", f"name all {columns} columns", feature_names)
-        self._classes = np.unique(self._y)
+        if self._given is not None and len(set(self._given)) < columns:
+            raise InvalidParameter.of("Table", "feature_names", "name each column differently", feature_names)
+        try:
+            self._classes = np.unique(self._y)
+        except TypeError as error:
+            raise InvalidInput(f"The y of a Table must hold labels of one type: {error}.") from None
 
     @property
     def length(self) -> int:
@@ -69,6 +79,11 @@ class Table(Stream):
     def feature_names(self) -> tuple[str, ...]:
         """One name per column of X."""
         return self._names
+
+    @property
+    def given_names(self) -> tuple[Hashable, ...] | None:
+        """The frame's columns or the names told; None for an array without."""
+        return self._given
 
     @property
     def classes(self) -> Labels:

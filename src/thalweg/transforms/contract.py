@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import TransformerMixin
 
+from thalweg.errors import InvalidInput
 from thalweg.learners.estimator import StreamEstimator
-from thalweg.learners.rows import Floats, Row, as_rows, names_of, width_of
+from thalweg.learners.rows import Floats, Row, as_rows, names_of, told_of_row, width_of
 from thalweg.learners.weights import as_masses
 
 
@@ -66,7 +67,10 @@ class StreamTransformer(TransformerMixin, StreamEstimator):
     def learn_one(self, x: Row) -> Self:
         """Learn one row: an array, a sequence of numbers, or a dict of feature name to number."""
         if self.__sklearn_is_fitted__():
-            self._core.learn_one(x)
+            try:
+                self._core.learn_one(x)
+            except InvalidInput as error:
+                raise told_of_row(error, x, self) from None
         else:
             core = self._core_for_row(x)
             core.learn_one(x)
@@ -85,7 +89,10 @@ class StreamTransformer(TransformerMixin, StreamEstimator):
     def transform_one(self, x: Row) -> Floats:
         """One row transformed. Before the first row it is what `transform_then_learn` gives for that one."""
         core = self._core if self.__sklearn_is_fitted__() else self._core_for_row(x)
-        out: Floats = core.transform_one(x)
+        try:
+            out: Floats = core.transform_one(x)
+        except InvalidInput as error:
+            raise told_of_row(error, x, self) from None
         return out
 
     @property
