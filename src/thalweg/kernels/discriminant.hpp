@@ -13,6 +13,8 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
+class SideBySide;
+
 struct DiscriminantOptions {
   bool soft_counts = false;
   bool covariance_2008 = false;
@@ -21,6 +23,7 @@ struct DiscriminantOptions {
 };
 
 template <int P> class Discriminant final : public MeanLearner {
+  friend class SideBySide;
   using W = Width<P>;
   using V = typename W::V;
   static constexpr int L = W::L;
