@@ -66,6 +66,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/pca.py
 	$(BIN)/python benchmarks/command_line.py
 	$(BIN)/python benchmarks/memory.py
+	$(BIN)/python benchmarks/fleet.py
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

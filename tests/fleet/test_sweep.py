@@ -37,15 +37,42 @@ def test_every_learner_over_many_streams(name, threads):
 @pytest.mark.parametrize("features", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("counts", ["hard", "soft"])
 def test_every_setting_over_one_stream(features, counts):
-    X, y = streams(1, rows=700, features=features)
+    X, y = streams(1, rows=300, features=features)
     grid = {"rate": [0.5, 0.01, ErrorDriven(0.3, 10)], "warmup": [1, 10, 33], "ridge": [0.0, 1e-3]}
     found = sweep(OnlineLDC(counts=counts), grid, X[0], y[0])
-    assert found.answers.shape == (18, 700)
+    assert found.answers.shape == (18, 300)
     for number, setting in enumerate(found.settings):
         alone = OnlineLDC(counts=counts).set_params(**setting)
         assert (found.answers[number] == alone.predict_then_learn(X[0], y[0])).all()
         assert dumps(found.model_of(number)) == dumps(alone)
     assert found.best == found.settings[int(found.mistakes.argmin())]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        OnlineLDC(0.5),
+        OnlineLDC(0.97, warmup=1),
+        OnlineLDC(0.1, covariance="2008"),
+        OnlineLDC(0.3, counts="soft"),
+        OnlineLDC(0.02, counts="soft", covariance="2008", warmup=350),
+        OnlineLDC(0.02, counts="soft", warmup=200),
+    ],
+)
+@pytest.mark.parametrize("scale", [1.0, 1e9])
+def test_streams_side_by_side_end_with_the_same_bits(model, scale):
+    X, y = streams(19, rows=300)
+    X[3, 100:] = 0.0  # features that stand still: the factor is capped
+    X[4, :, 1] = X[4, :, 0]
+    X[5, 250] = 1e6
+    y[6] = 1
+    X *= scale
+    found = sweep(model, None, X, y, threads=1)
+    for stream in range(19):
+        alone = clone(model).partial_fit(X[stream][:1], y[stream][:1], classes=[0, 1, 2])
+        alone.partial_fit(X[stream][1:], y[stream][1:])
+        assert dumps(found.model_of(0, stream)) == dumps(alone)
+        assert (found.answers[0, stream] == clone(model).predict_then_learn(X[stream], y[stream])).all()
 
 
 def test_seeds_stand_for_random_states():

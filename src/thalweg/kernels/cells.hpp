@@ -1,7 +1,7 @@
 // Records of a few sizes, each size packed without holes: a record that leaves is replaced by the last of its size.
 //
-// Blocks never move, so growing copies nothing, and a block that is empty goes back to the system. Records that were put
-// aside lie in a file, in places of the same sizes.
+// Blocks never move, so growing copies nothing, and a block that is empty goes back to the system. Records that were
+// put aside lie in a file, in places of the same sizes.
 #pragma once
 
 #include <sys/mman.h>

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "learner.hpp"
@@ -177,6 +178,10 @@ template <int P> class Factor {
     take_rows(rows);
     return true;
   }
+
+  // The numbers behind a P of two features: L's one entry, then D.
+  std::array<double, 3> entries() const { return {U[1], D[0], D[1]}; }
+  void set_entries(const std::array<double, 3> &entries) { U[1] = entries[0], D[0] = entries[1], D[1] = entries[2]; }
 
   // P as given by its rows; the identity where it is not positive definite.
   void adopt(const double *precision) {

@@ -1,4 +1,4 @@
-// A learner's state as one run of eight-byte words in the order of its visit, and back: what a fleet keeps for each key.
+// A learner's state as one run of eight-byte words in the order of its visit, and back: what a fleet keeps of a key.
 #pragma once
 
 #include <cstring>
@@ -85,7 +85,9 @@ struct Layout final : State {
   void real(const char *name, double &) override { note(name, 1); }
   void integer(const char *name, int64_t &) override { note(name, 1); }
   void integers(const char *name, std::vector<int64_t> &values) override { note(name, int64_t(values.size())); }
-  void matrix(const char *name, Buffer &, int64_t rows, int64_t columns, int64_t) override { note(name, rows * columns); }
+  void matrix(const char *name, Buffer &, int64_t rows, int64_t columns, int64_t) override {
+    note(name, rows * columns);
+  }
   void above_diagonal(const char *name, Buffer &, int64_t order, int64_t) override {
     note(name, order * (order - 1) / 2);
   }

@@ -19,9 +19,7 @@ class Fleet {
  public:
   // `capacity`: records in memory, the rest lies in `file`, which is then ours to close; 0: all in memory.
   Fleet(const Learner &model, int64_t capacity, int file)
-      : pristine_(model.copy()), at_work_(model.copy()), cells_(file), capacity_(capacity) {
-    renew();
-  }
+      : pristine_(model.copy()), at_work_(model.copy()), cells_(file), capacity_(capacity) {}
 
   int64_t features() const { return pristine_->features(); }
   int64_t classes() const { return at_work_->classes(); }
@@ -35,7 +33,7 @@ class Fleet {
   void announce(int64_t at) {
     announced_.push_back(at);
     at_work_->announce(at);
-    renew();
+    fresh_.restart();
   }
 
   // Test-then-train: row i belongs to key_at(i).
@@ -160,6 +158,7 @@ class Fleet {
   }
 
   uint32_t slot_of(const Key &key) {
+    if (!fresh_.count()) renew();
     const uint32_t slot = book_.find_or_add(key);
     if (slot >= places_.size()) places_.resize(slot + 1);
     return slot;

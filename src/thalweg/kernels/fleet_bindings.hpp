@@ -14,6 +14,7 @@
 #include "fleet.hpp"
 #include "label_codes.hpp"
 #include "python_state.hpp"
+#include "side_by_side.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -51,7 +52,7 @@ inline void require_kind(const Fleet &fleet, const Key &key) {
     refuse(std::string("a key must be ") + (key.is_word ? "an integer" : "a string") + " like those learned so far");
 }
 
-// Words as rows of code points padded with zeros, turned to UTF-8 one at a time: a key lives until the next is asked for.
+// Words as rows of code points padded with zeros, turned to UTF-8 one at a time: a key lives until the next is asked.
 class WordKeys {
  public:
   explicit WordKeys(Words words) : points_(words.data()), width_(words.shape(1)) {}
@@ -82,7 +83,8 @@ class WordKeys {
 };
 
 // Calls work(key_at) with keys of either kind.
-template <class Work> void with_keys(const std::optional<Labels> &numbers, const std::optional<Words> &words, Work work) {
+template <class Work>
+void with_keys(const std::optional<Labels> &numbers, const std::optional<Words> &words, Work work) {
   if (numbers) work([data = numbers->data()](int64_t i) { return Key{data[i], {}, false}; });
   else work(WordKeys(*words));
 }
@@ -165,7 +167,8 @@ inline void restore_fleet(Fleet &fleet, nb::dict state) {
     Key key{words ? 0 : numbers.data()[i], {}, words};
     if (words) {
       key.word = view(letters, i ? ends.data()[i - 1] : 0, ends.data()[i]);
-      const nb::object readable = nb::steal(PyUnicode_DecodeUTF8(key.word.data(), Py_ssize_t(key.word.size()), nullptr));
+      const Py_ssize_t length = Py_ssize_t(key.word.size());
+      const nb::object readable = nb::steal(PyUnicode_DecodeUTF8(key.word.data(), length, nullptr));
       if (!readable.is_valid()) {
         PyErr_Clear();
         throw BadState("key_letters");
@@ -185,11 +188,34 @@ inline nb::object keys_in_order(const Fleet &fleet) {
   return keys;
 }
 
+using OutLabelMatrix = nb::ndarray<int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Runs learner i over stream i, those that are alike side by side; false, and nothing done, where they cannot be.
+inline bool run_side_by_side(std::vector<Core *> cores, Cube X, LabelMatrix y, OutLabelMatrix answers) {
+  const std::size_t rows = X.shape(1);
+  if (X.shape(2) != 2 || cores.empty()) return false;
+  if (X.shape(0) != cores.size() || y.shape(0) != cores.size() || answers.shape(0) != cores.size() ||
+      y.shape(1) != rows || answers.shape(1) != rows)
+    throw std::invalid_argument("shapes do not agree");
+  std::vector<SideBySide::Stream> streams;
+  for (std::size_t i = 0; i < cores.size(); i++) {
+    auto *learner = SideBySide::fitting(*cores[i]->learner);
+    if (!learner || (i && !SideBySide::alike(*streams[0].learner, *learner))) return false;
+    streams.push_back({learner, X.data() + i * rows * 2, y.data() + i * rows, answers.data() + i * rows});
+    for (std::size_t t = 0; t < rows; t++) cores[i]->check_class(streams[i].y[t]);
+  }
+  nb::gil_scoped_release released;  // the cores are the caller's own: nobody else knows them yet
+  SideBySide::run(streams, int64_t(rows));
+  return true;
+}
+
 inline void bind_fleet(nb::module_ &module) {
   using namespace nb::literals;
+  module.def("run_side_by_side", &run_side_by_side, "cores"_a, "X"_a, "y"_a, "answers"_a);
   nb::class_<FleetCore>(module, "FleetCore")
       .def(nb::new_([](const Core &model, int64_t capacity, int file) {
-             if (model.learner->classes() || model.learner->may_fail()) throw std::invalid_argument("needs a fresh learner");
+             if (model.learner->classes() || model.learner->may_fail())
+               throw std::invalid_argument("needs a fresh learner");
              return new FleetCore(*model.learner, capacity, file);
            }),
            "model"_a, "capacity"_a = 0, "file"_a = -1)
