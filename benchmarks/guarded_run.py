@@ -36,15 +36,16 @@ def matrix(values, columns):
 
 
 def main():
-    """Learn the first half of the rows, or all: the program differs in nothing else."""
-    file, kernel, features, count, whole = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])
-    X, Y, codes = rows(whole, features)
-    answers = array("q", bytes(8 * whole))
+    """Learn the same rows as many times as asked for: that much longer is the longer of two runs, and nothing else."""
+    file, kernel, count, features, passes = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])
+    X, Y, codes = rows(count, features)
+    answers = array("q", bytes(8 * count))
     module = kernels(file)
     if kernel == "recursive least squares":
         core = module.least_squares(features, True, 1e-3, 0.01)
         core.widen(1)
-        core.run(X[:count], Y[:count])
+        for _ in range(passes):
+            core.run(X, Y)
         return
     if kernel == "discriminant":
         core = module.discriminant(features, RATE, False, False, 10, 0.0)
@@ -52,7 +53,8 @@ def main():
         core = module.perceptron(features, RATE, 0.0, False, 0.0, 0)
     for code in (0, 1):
         core.announce(code)
-    core.run(X[:count], codes[:count], answers[:count])
+    for _ in range(passes):
+        core.run(X, codes, answers)
 
 
 main()
