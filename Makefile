@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 KERNELS := $(wildcard src/thalweg/kernels/*.cpp src/thalweg/kernels/*.hpp) CMakeLists.txt
 WORKERS ?= 2
 
-.PHONY: help setup demo test lint types layers doctest unit bench docs docs-serve clean
+.PHONY: help setup demo test lint types layers doctest unit bench bench-guard docs docs-serve clean
 
 help:
 	@sed -n '2,4p' Makefile | cut -c3-
@@ -67,6 +67,9 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/command_line.py
 	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/fleet.py
+	$(BIN)/python benchmarks/wide_rows.py --quick
+bench-guard: $(VENV)/.base
+	$(BIN)/python benchmarks/guard.py
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -102,6 +102,7 @@ class Labels:
         self.codes: dict[Any, int] = {value: code for code, value in enumerate(values.tolist())}
         #: The labels as ordinary Python values, by place; -1, no answer, is the zero of their type.
         self.ordinary: list[Any] = [*self.codes, _ZEROS.get(self.kind)]
+        self._are_places = self.kind == "i" and np.array_equal(values, np.arange(len(values)))
 
     @classmethod
     def of(cls, labels: Iterable[Any]) -> Labels:
@@ -131,7 +132,7 @@ class Labels:
         return self.with_labels(_from_objects(np.array([label], dtype=object)) if kind == "i" else np.array([label]))
 
     def encode(self, y: NDArray[Any]) -> tuple[Labels, NDArray[np.int64]]:
-        """These labels widened by those of y, and the place of each of y among them."""
+        """These labels widened by those of y, and the place of each of y among them, to be read and not written."""
         if len(y) == 0:
             return self, np.empty(0, dtype=np.int64)
         self._require_kind(y.dtype.kind, y[0])
@@ -142,6 +143,8 @@ class Labels:
         if y.dtype.kind not in "ib":
             return self._encode_by_name(y.tolist())
         whole = np.ascontiguousarray(y, dtype=np.int64)
+        if self._are_places and len(self) and whole.min() >= 0 and whole.max() < len(self):
+            return self, whole
         codes = np.empty(len(y), dtype=np.int64)
         if len(self) and compiled.encode(whole, self.values.astype(np.int64, copy=False), codes) < 0:
             return self, codes
@@ -155,9 +158,12 @@ class Labels:
         return wider, np.fromiter(map(wider.codes.__getitem__, y), dtype=np.int64, count=len(y))
 
     def decode(self, codes: NDArray[np.int64]) -> NDArray[Any]:
-        """The labels at these places; -1, no answer, is the zero of the labels' type."""
-        answers = self.values.take(codes)
+        """The labels at these places; -1, no answer, is the zero of the labels' type.
+
+        Labels 0, 1, 2, … are the places themselves: the array is then given back, not copied.
+        """
         unanswered = codes < 0
+        answers = codes if self._are_places else self.values.take(codes)
         if unanswered.any():
             answers[unanswered] = _ZEROS[self.kind]
         return answers
