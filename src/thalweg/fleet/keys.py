@@ -27,6 +27,8 @@ class Keys(NamedTuple):
 def as_keys(keys: ArrayLike, rows: int, kind: str) -> Keys:
     """Keys for this many rows, of the kind already in use where there is one.
 
+    Examples
+    --------
     >>> as_keys(["a", "b"], 2, "").words.tolist()
     [[97], [98]]
     """

@@ -2,8 +2,7 @@
 
 Each run is the one that the model would have made by itself, to the last bit, on however many threads. Rows and labels
 are checked once, runs are compiled calls without the interpreter's lock, and nothing is made of their answers before
-they are asked for. Streams of two features that an `OnlineLDC` learns at a constant rate go side by side, one in each
-lane of the processor's vectors.
+they are asked for.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.kernels import compiled
 from thalweg.learners.contract import StreamClassifier
 from thalweg.learners.labels import Labels, as_labels
 from thalweg.learners.rows import Floats, as_rows
@@ -139,8 +137,6 @@ def sweep(
     def run(setting: int, part: slice) -> None:
         cores = runs.cores[setting * streams :][part]
         X, y, given = rows[part], expected[part], answers[setting, part]
-        if isinstance(cores[0], compiled.Core) and compiled.run_side_by_side(cores, X, y, given):
-            return
         for number, core in enumerate(cores):
             core.run(X[number], y[number], given[number])
 

@@ -101,6 +101,8 @@ class Frame(ABC):
 class NamedRows(Frame):
     """An array of numbers and a name for each column: how a stream hands on the names it knows. Nothing is copied.
 
+    Examples
+    --------
     >>> rows = NamedRows(np.array([[1.0, 2.0], [3.0, 4.0]]), ["price", "demand"])
     >>> rows.names, rows.sliced(1, 2).rows().tolist()
     (['price', 'demand'], [[3.0, 4.0]])

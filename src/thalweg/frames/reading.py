@@ -100,6 +100,8 @@ def as_array(y: Any) -> Any:
 def as_they_are(y: Any) -> Any:
     """A list of labels of several types as objects, which NumPy would make all text; numbers, and all else, as it is.
 
+    Examples
+    --------
     >>> as_they_are(["a", 1])
     array(['a', 1], dtype=object)
     """
@@ -111,6 +113,8 @@ def as_they_are(y: Any) -> Any:
 def as_plain(values: Any, name: str) -> Any:
     """These values, lists as an array; `InvalidInput` where they only look like numbers, or ValueError if ragged.
 
+    Examples
+    --------
     >>> as_plain([[1, 2], [3, 4]], "X").shape
     (2, 2)
     >>> as_plain(np.array(["2026-01-01"], dtype="M8[D]"), "y")
@@ -118,7 +122,7 @@ def as_plain(values: Any, name: str) -> Any:
         ...
     thalweg.errors.InvalidInput: y must hold numbers, got datetime64[D]: make them some, as in (y - y[0]).astype(float)
     """
-    if isinstance(values, Mapping):
+    if isinstance(values, Mapping) and not hasattr(values, "tocsr"):  # of sparse kinds scikit-learn's check tells more
         raise InvalidInput(f"{name} must be an array or a frame, got a {type(values).__name__}: make a frame of it")
     if np.ma.is_masked(values):
         raise InvalidInput(f"{name} must hold a value in every cell, got a masked array: {name}.filled fills it")

@@ -13,10 +13,7 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-class SideBySide;
-
 template <int P> class Discriminant final : public MeanLearner {
-  friend class SideBySide;
   using W = Width<P>;
   using V = typename W::V;
   static constexpr int L = W::L;

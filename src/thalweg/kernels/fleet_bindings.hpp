@@ -14,7 +14,6 @@
 #include "fleet.hpp"
 #include "label_codes.hpp"
 #include "python_state.hpp"
-#include "side_by_side.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -188,30 +187,8 @@ inline nb::object keys_in_order(const Fleet &fleet) {
   return keys;
 }
 
-using OutLabelMatrix = nb::ndarray<int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-// Runs learner i over stream i, those that are alike side by side; false, and nothing done, where they cannot be.
-inline bool run_side_by_side(std::vector<Core *> cores, Cube X, LabelMatrix y, OutLabelMatrix answers) {
-  const std::size_t rows = X.shape(1);
-  if (X.shape(2) != 2 || cores.empty()) return false;
-  if (X.shape(0) != cores.size() || y.shape(0) != cores.size() || answers.shape(0) != cores.size() ||
-      y.shape(1) != rows || answers.shape(1) != rows)
-    throw std::invalid_argument("shapes do not agree");
-  std::vector<SideBySide::Stream> streams;
-  for (std::size_t i = 0; i < cores.size(); i++) {
-    auto *learner = SideBySide::fitting(*cores[i]->learner);
-    if (!learner || (i && !SideBySide::alike(*streams[0].learner, *learner))) return false;
-    streams.push_back({learner, X.data() + i * rows * 2, y.data() + i * rows, answers.data() + i * rows});
-    for (std::size_t t = 0; t < rows; t++) cores[i]->check_class(streams[i].y[t]);
-  }
-  nb::gil_scoped_release released;  // the cores are the caller's own: nobody else knows them yet
-  SideBySide::run(streams, int64_t(rows));
-  return true;
-}
-
 inline void bind_fleet(nb::module_ &module) {
   using namespace nb::literals;
-  module.def("run_side_by_side", &run_side_by_side, "cores"_a, "X"_a, "y"_a, "answers"_a);
   nb::class_<FleetCore>(module, "FleetCore")
       .def(nb::new_([](const Core &model, int64_t capacity, int file) {
              if (model.learner->classes() || model.learner->may_fail())

@@ -23,8 +23,6 @@ struct Rate {
     mistakes.assign(kind_ == kErrorDriven ? 2 * window : 0, 0);
   }
 
-  bool is_constant() const { return kind_ == kConstant; }
-
   // The rate for this row, given whether the learner had just misclassified it.
   THALWEG_INLINE double next(bool mistake) {
     if (kind_ == kConstant) return value;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,7 +34,7 @@ def as_labels(y: ArrayLike | None, rows: int, owner: str) -> NDArray[Any]:
     try:
         if np.ma.is_masked(y):
             raise InvalidInput("y must hold a label for every row, got a masked array")
-        labels: NDArray[Any] = column_or_1d(as_they_are(as_array(y)), warn=True)
+        labels: NDArray[Any] = y if _is_labels_already(y) else column_or_1d(as_they_are(as_array(y)), warn=True)
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             raise InvalidInput("y must hold a label for every row, but Input y contains NaN or infinity")
         if labels.dtype.kind == "O":
@@ -56,6 +56,11 @@ def as_labels(y: ArrayLike | None, rows: int, owner: str) -> NDArray[Any]:
     if labels.dtype.kind not in _KIND_NAMES:
         raise InvalidInput(f"y must hold integers, strings or booleans, got {labels.dtype}")
     return labels
+
+
+def _is_labels_already(y: ArrayLike) -> TypeGuard[NDArray[Any]]:
+    """What scikit-learn's check, which takes longer than answering some hundred rows, would return as it is."""
+    return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "ibU"
 
 
 def _from_objects(labels: NDArray[Any]) -> NDArray[Any]:
