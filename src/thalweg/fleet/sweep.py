@@ -16,7 +16,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.learners.contract import StreamClassifier
@@ -170,6 +169,8 @@ def _each(settings: Settings | None) -> list[dict[str, Any]]:
     if settings is None:
         return [{}]
     if isinstance(settings, Mapping):
+        from sklearn.model_selection import ParameterGrid  # which loads a good part of scikit-learn
+
         return [dict(setting) for setting in ParameterGrid(dict(settings))]
     chosen = [dict(each) if isinstance(each, Mapping) else {"random_state": each} for each in settings]
     if not chosen:
