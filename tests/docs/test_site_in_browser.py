@@ -11,11 +11,6 @@ from typing import Any
 
 import pytest
 
-from tests.browser import CHROMIUM, FLAGS
-
-playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need Playwright for Python")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="the browser tests need Chromium")
-
 PAGES = (
     "index.html",
     "tutorials/from-a-csv-file-to-a-report.html",
@@ -35,14 +30,6 @@ def address(site: Path) -> Iterator[str]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield running
-        running.close()
 
 
 @pytest.fixture

@@ -168,7 +168,7 @@ def test_packed_text_is_text(text, packed, tmp_path):
         list(chunks(tmp_path / "rows", "side"))
 
 
-@pytest.mark.parametrize("content", [b"", gzip.compress(b"")])
+@pytest.mark.parametrize("content", [b"", gzip.compress(b"")], ids=["nothing", "nothing packed"])
 def test_an_empty_file_is_called_so(content, tmp_path):
     (tmp_path / "rows.parquet").write_bytes(content)
     with pytest.raises(InvalidInput, match=r"rows.parquet is empty"):

@@ -60,7 +60,7 @@ def test_every_setting_over_one_stream(features, counts):
     ],
 )
 @pytest.mark.parametrize("scale", [1.0, 1e9])
-def test_streams_side_by_side_end_with_the_same_bits(model, scale):
+def test_streams_end_with_the_bits_of_lone_runs(model, scale):
     X, y = streams(19, rows=300)
     X[3, 100:] = 0.0  # features that stand still: the factor is capped
     X[4, :, 1] = X[4, :, 0]

@@ -44,8 +44,12 @@ def test_size_does_not_grow_with_rows(name):
     assert len(dumps(model)) == pytest.approx(size, abs=16)
 
 
+def failures(estimator):
+    """With forgetting the order of fit's rows matters, but in one mode too little for scikit-learn to notice."""
+    return {} if estimator is REGRESSORS["rls-forgetting"] else expected_failures(estimator)
+
+
 @pytest.mark.filterwarnings("ignore::thalweg.errors.Diverging")
-# With forgetting the order of fit's rows matters, though not for every rate so much that scikit-learn notices.
-@parametrize_with_checks(list(REGRESSORS.values()), expected_failed_checks=expected_failures, xfail_strict=False)
+@parametrize_with_checks(list(REGRESSORS.values()), expected_failed_checks=failures)
 def test_scikit_learn_conformance(estimator, check):
     check(estimator)

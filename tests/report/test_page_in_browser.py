@@ -9,26 +9,14 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from tests.browser import CHROMIUM, FLAGS
 from tests.sample_metrics import sample_metrics
 
 from thalweg.report.page import build
-
-playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need Playwright for Python")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="the browser tests need Chromium")
 
 WIDE = {"width": 1280, "height": 900}
 POINTS = 60
 SVG = "{http://www.w3.org/2000/svg}"
 TIME_CHARTS = ("error", "rate", "memory", "members", "mean0", "mean1")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield running
-        running.close()
 
 
 @pytest.fixture
