@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import csv
 import importlib.util
+import os
 import subprocess
 import sys
 import tempfile
@@ -62,7 +63,9 @@ def main() -> None:
 
 
 def _run(arguments: list[str]) -> None:
-    subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+    # As an installed program is: with its modules compiled before.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    subprocess.run([sys.executable, *arguments], check=True, capture_output=True, env=environment)
 
 
 def _ours(table: Path, *rate: str) -> Command:

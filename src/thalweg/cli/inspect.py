@@ -12,6 +12,9 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
     """Show what a model is, what it has seen, and how fast it forgets."""
     from rich.console import Console
 
+    from thalweg.cli.start import load_scikit_learn
+
+    load_scikit_learn()
     from thalweg.columns import Plan
     from thalweg.report import tables
     from thalweg.report.page.parameters import in_words

@@ -29,6 +29,9 @@ def predict(
     encoding: Annotated[str | None, typer.Option(help="Of CSV and NDJSON; by default as in the run.")] = None,
 ) -> None:
     """Answer each row of a table; nothing is learned. Columns: row, answer, probability."""
+    from thalweg.cli.start import load_scikit_learn
+
+    load_scikit_learn()
     from thalweg.cli.folders import writable_file
     from thalweg.errors import InvalidParameter
     from thalweg.files import replacement

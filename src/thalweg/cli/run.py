@@ -83,6 +83,9 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", help="No live view.")] = False,
 ) -> None:
     """Learn a table of rows in time order; every row is answered before its label is learned."""
+    from thalweg.cli.start import load_scikit_learn
+
+    load_scikit_learn()
     from thalweg.cli.folders import writable_file, writable_folder
     from thalweg.errors import InvalidParameter
     from thalweg.run import folder as folders

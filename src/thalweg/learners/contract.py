@@ -10,13 +10,13 @@ from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 
 from thalweg.errors import InvalidInput
 from thalweg.kernels._base import Core
 from thalweg.learners.labelled import LabelledEstimator
 from thalweg.learners.labels import Labels
+from thalweg.learners.posteriors import posteriors
 from thalweg.learners.python_core import PythonCore
 from thalweg.learners.rows import Floats, Row, told_of_row
 from thalweg.learners.weights import as_masses
@@ -165,7 +165,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
         decoded = self._labels.decode(answers)
         if not (with_proba or with_rate or with_weights):
             return decoded
-        return Answers(decoded, None if scores is None else _probabilities(scores, core), rates, shares)
+        return Answers(decoded, None if scores is None else posteriors(scores, core.confidence), rates, shares)
 
     def follow(
         self, X: ArrayLike, y: ArrayLike, order: ArrayLike, *, with_proba: bool = False
@@ -209,7 +209,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
         answers = np.full(len(rows), -1, dtype=np.int64)
         scores = np.full((len(rows), core.n_classes), np.nan) if with_proba and hasattr(self, "predict_proba") else None
         core.follow(rows, codes, steps, answers, scores)
-        return self._labels.decode(answers), None if scores is None else _probabilities(scores, core)
+        return self._labels.decode(answers), None if scores is None else posteriors(scores, core.confidence)
 
     def learn_then_test(self, X: ArrayLike, y: ArrayLike, X_test: ArrayLike, y_test: ArrayLike) -> NDArray[np.int64]:
         """Learn each row, then answer that row's own test set: the papers' way to measure on simulated streams.
@@ -310,7 +310,7 @@ class WithProbabilities:
 
     def predict_proba(self: Any, X: ArrayLike) -> Floats:
         """The probability of each class of ``classes_``; 0 for a class that was announced but never seen."""
-        return _probabilities(self._scores(X), self._core)
+        return posteriors(self._scores(X), self._core.confidence)
 
 
 class WithRate:
@@ -324,9 +324,3 @@ class WithRate:
     def rate_(self: Any) -> float:
         """The learning rate now in force."""
         return float(self._learned_core().rate)
-
-
-def _probabilities(scores: Floats, core: StreamCore) -> Floats:
-    unseen = np.isneginf(scores).all(axis=1)
-    scores[unseen] = 0.0  # nothing is known yet: all classes alike
-    return np.asarray(softmax(core.confidence * scores, axis=1))

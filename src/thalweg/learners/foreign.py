@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 from sklearn.base import clone, is_regressor
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.contract import StreamClassifier, StreamCore
+from thalweg.learners.posteriors import posteriors
 from thalweg.learners.python_core import PythonCore
 from thalweg.learners.rows import Floats
 
@@ -58,9 +58,8 @@ class _InPython:
         self.core.restore(what)
 
     def posteriors(self, x: Floats) -> Floats:
-        scores = self.core.discriminants(x[None])[0]
-        unknown = np.isneginf(scores).all()
-        return np.asarray(softmax(np.zeros_like(scores) if unknown else self.core.confidence * scores))
+        given: Floats = posteriors(self.core.discriminants(x[None]), self.core.confidence)[0]
+        return given
 
     def learn(self, x: Floats, k: int) -> None:
         self.core.learn(x[None], np.array([k]))
@@ -123,5 +122,5 @@ class _Foreign:
             return np.asarray(self.model.predict_proba(X)[0], dtype=np.float64)
         if hasattr(self.model, "decision_function"):
             margin = np.atleast_1d(self.model.decision_function(X)[0])
-            return np.asarray(softmax(np.array([0.0, margin[0]]) if known == 2 else margin))
+            return np.asarray(posteriors(np.array([[0.0, margin[0]] if known == 2 else margin]), 1.0)[0])
         return np.asarray(np.eye(known)[int(self.model.predict(X)[0])])

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Vocabulary
+from thalweg.learners.posteriors import posteriors
 from thalweg.learners.rows import Floats, Row
 
 Codes = NDArray[np.int64]
@@ -148,9 +148,7 @@ class PythonCore(ABC):
 
     def probabilities_one(self, x: Row, /) -> list[float]:
         """The probability of each class; all alike where none was seen."""
-        scores = self.discriminants(self._reader.read(x)[None])[0]
-        unknown = np.isneginf(scores).all()
-        given: list[float] = softmax(np.zeros_like(scores) if unknown else self.confidence * scores).tolist()
+        given: list[float] = posteriors(self.discriminants(self._reader.read(x)[None]), self.confidence)[0].tolist()
         return given
 
     def learn_one(self, x: Row, k: int, /) -> None:

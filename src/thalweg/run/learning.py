@@ -268,7 +268,11 @@ class Run:
         self._follow(work, words, slice(begin, None), answered)
         nothing = np.zeros((rows, 1))
         for name, baseline in self.baselines.items():
-            answered[name] = baseline.follow(nothing, work.labels, work.order)[0]
+            answered[name] = (
+                baseline.predict_then_learn(nothing, work.labels)
+                if work.at_once
+                else baseline.follow(nothing, work.labels, work.order)[0]
+            )
         before = self.schedule.waiting
         if before is not None and len(before):
             for name, values in before.answered.items():
@@ -280,15 +284,20 @@ class Run:
         steps = work.order[part]
         if len(steps) == 0:
             return
-        answers = steps >= 0
-        rows, places = rows_of(np.where(answers, steps, ~steps), len(work.X))
-        order = np.where(answers, places, ~places)
-        given, proba = self.model.follow(work.X[rows], words[rows], order, with_proba=True)
-        asked, among = steps[answers], places[answers]
-        answered["model"][asked] = self.names.of_answers(given[among].astype(np.str_, copy=False))
+        asked: slice | NDArray[np.int64]
+        if work.at_once:
+            asked = slice(int(steps[0]), int(steps[-2]) + 1)
+            given, proba, *_ = self.model.predict_then_learn(work.X[asked], words[asked], with_proba=True)
+        else:
+            answers = steps >= 0
+            rows, places = rows_of(np.where(answers, steps, ~steps), len(work.X))
+            order = np.where(answers, places, ~places)
+            given, proba = self.model.follow(work.X[rows], words[rows], order, with_proba=True)
+            asked, among = steps[answers], places[answers]
+            given, proba = given[among], None if proba is None else proba[among]
+        answered["model"][asked] = self.names.of_answers(given.astype(np.str_, copy=False))
         if "of_answer" in answered:
             column = self.names.places_among([str(label) for label in getattr(self.model, "classes_", ())])
-            proba = None if proba is None else proba[among]
             for name, values in confidences(proba, column, work.labels[asked], answered["model"][asked]).items():
                 answered[name][asked] = values
 

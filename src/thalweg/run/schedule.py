@@ -49,6 +49,8 @@ class Work:
     waiting: NDArray[np.int64]
     due: NDArray[np.int64]
     number: NDArray[np.int64]
+    #: Whether every row is answered and then learned before the next one is.
+    at_once: bool = False
 
 
 class Schedule:
@@ -141,7 +143,7 @@ def _at_once(X: Floats, labels: NDArray[np.int64], has_label: NDArray[np.bool_],
     steps = np.stack([rows, ~rows], axis=1)
     wanted = np.stack([np.ones(len(X), dtype=np.bool_), has_label], axis=1)
     none = np.empty(0, dtype=np.int64)
-    return Work(X, labels, steps[wanted], 0, rows[has_label], none, number, number)
+    return Work(X, labels, steps[wanted], 0, rows[has_label], none, number, number, at_once=bool(has_label.all()))
 
 
 def rows_of(places: NDArray[np.int64], rows: int) -> tuple[slice | NDArray[np.int64], NDArray[np.int64]]:

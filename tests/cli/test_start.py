@@ -1,0 +1,48 @@
+"""A command starts without what it does not use, and nobody who uses it later notices."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+LATER = """
+import sys
+from thalweg.cli.start import load_scikit_learn
+
+load_scikit_learn()
+assert "sklearn.base" in sys.modules and "scipy.stats" not in sys.modules
+import scipy
+from sklearn.utils.fixes import _mode
+
+assert _mode([1, 2, 2]).mode == 2
+from scipy import stats
+
+assert stats is scipy.stats is sys.modules["scipy.stats"]
+assert abs(stats.norm.cdf(0.0) - 0.5) < 1e-12
+load_scikit_learn()
+assert sys.modules["scipy.stats"] is stats
+"""
+
+RUN = """
+import sys
+from thalweg.cli import main
+
+try:
+    main(["run", "rows.csv", "--target", "label", "--quiet"])
+except SystemExit as end:
+    assert end.code == 0
+print("scipy.stats" in sys.modules)
+"""
+
+
+def output(code, **options):
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, **options).stdout
+
+
+def test_statistics_come_when_they_are_used():
+    assert output(LATER) == ""
+
+
+def test_a_run_does_without_them(tmp_path):
+    (tmp_path / "rows.csv").write_text("x,label\n" + "".join(f"{i % 7},{'ab'[i % 7 > 3]}\n" for i in range(50)))
+    assert output(RUN, cwd=tmp_path).splitlines()[-1] == "False"
