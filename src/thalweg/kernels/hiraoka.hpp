@@ -1,6 +1,6 @@
 // Hiraoka's online linear discriminant analysis (Kuncheva & Plumpton 2008, 2.3): stochastic ascent on
 //     phi(A) = tr(A'BA (I - A'WA / 2))
-// and the nearest class mean in the space of A'x. O(p m c) a row.
+// and the nearest class mean in the space of A'x. O(p m c) a row: c / 2 passes over the p x m axes to answer, two to learn.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace thalweg::THALWEG_LEVEL {
 class Hiraoka final : public MeanLearner {
  public:
   Hiraoka(int64_t p, int64_t components, bool full_gradient, Rate rate)
-      : MeanLearner(p), m(components), full_gradient(full_gradient), rate_(std::move(rate)), A(p * m), overall(p), b(p), r(p),
-        bA(m), rA(m) {
+      : MeanLearner(p), m(components), axes(components), full_gradient(full_gradient), rate_(std::move(rate)),
+        A(p * axes.stride()), overall(p), b(p), r(p), bA(axes.stride()), rA(axes.stride()) {
     start_axes();
   }
   MeanLearner *copy() const override { return new Hiraoka(*this); }
@@ -26,26 +26,28 @@ class Hiraoka final : public MeanLearner {
   double log_prior_of(int64_t c) const override { return counts[c] > 0 ? 0 : -__builtin_inf(); }
   void localise(const double *x, double *to) const override { std::copy(x, x + features(), to); }
   void weigh(const double *mean, double *w) override {  // the nearest mean of A'x: the metric is AA'
-    project(mean, bA.data());
-    for (int64_t j = 0; j < features(); j++) {
-      w[j] = 0;
-      for (int64_t i = 0; i < m; i++) w[j] += A[j * m + i] * bA[i];
-    }
+    project<1>({mean}, {bA.data()});
+    for (int64_t j = 0; j < features(); j++) w[j] = axes.dot(axis_row(j), bA.data());
   }
 
   void scores(const double *x, double *out) const override {
-    Scratch room(features() + m);
-    double *d = room.data(), *image = d + features();
+    Scratch room(2 * (features() + axes.stride()));
+    double *const d[2] = {room.data(), room.data() + features()};
+    double *const image[2] = {room.data() + 2 * features(), room.data() + 2 * features() + axes.stride()};
+    int64_t waiting[2], count = 0;
     for (int64_t c = 0; c < classes(); c++) {
-      if (counts[c] == 0) {
-        out[c] = -__builtin_inf();
-        continue;
+      out[c] = -__builtin_inf();
+      if (counts[c] > 0) {
+        for (int64_t j = 0; j < features(); j++) d[count][j] = x[j] - means[c * features() + j];
+        waiting[count++] = c;
       }
-      for (int64_t j = 0; j < features(); j++) d[j] = x[j] - means[c * features() + j];
-      project(d, image);
-      double square = 0;
-      for (int64_t i = 0; i < m; i++) square += image[i] * image[i];
-      out[c] = -0.5 * std::min(square, 1e300);
+      if (count == 0 || (count == 1 && c + 1 < classes())) continue;
+      if (count == 2) project<2>({d[0], d[1]}, {image[0], image[1]});
+      else project<1>({d[0]}, {image[0]});
+      for (; count > 0; count--) {
+        const double *at = image[count - 1];
+        out[waiting[count - 1]] = -0.5 * std::min(axes.dot(at, at), 1e300);
+      }
     }
   }
 
@@ -71,7 +73,7 @@ class Hiraoka final : public MeanLearner {
     state.matrix("counts", counts, 1, classes(), classes());
     state.matrix("means", means, classes(), features(), features());
     state.matrix("mean", overall, 1, features(), features());
-    state.matrix("axes", A, features(), m, m);
+    state.matrix("axes", A, features(), m, axes.stride());
     rate_.visit(state);
   }
 
@@ -87,17 +89,34 @@ class Hiraoka final : public MeanLearner {
   }
 
  private:
+  using V = Width<0>::V;
+  static constexpr int L = Width<0>::L;
   static constexpr double kMostNorm = 1e6;  // of A; only directions matter to the nearest mean
 
   void start_axes() {
     std::fill(A.begin(), A.end(), 0.0);
-    for (int64_t i = 0; i < std::min(features(), m); i++) A[i * m + i] = 1;
+    for (int64_t i = 0; i < std::min(features(), m); i++) axis_row(i)[i] = 1;
   }
 
-  void project(const double *d, double *image) const {
-    std::fill(image, image + m, 0.0);
+  double *axis_row(int64_t j) { return A.data() + j * axes.stride(); }
+  const double *axis_row(int64_t j) const { return A.data() + j * axes.stride(); }
+
+  // The images A'd of N vectors in one pass over A.
+  template <int N> void project(const double *const (&d)[N], double *const (&image)[N]) const {
+    int64_t at = 0;
+    for (; at + 4 <= axes.blocks(); at += 4) project_blocks<N, 4>(at * L, d, image);
+    for (; at < axes.blocks(); at++) project_blocks<N, 1>(at * L, d, image);
+  }
+  template <int N, int Blocks>
+  THALWEG_INLINE void project_blocks(int64_t at, const double *const (&d)[N], double *const (&image)[N]) const {
+    V sums[N][Blocks] = {};
     for (int64_t j = 0; j < features(); j++)
-      for (int64_t i = 0; i < m; i++) image[i] += d[j] * A[j * m + i];
+      for (int i = 0; i < Blocks; i++) {
+        const V axis = load<V>(axis_row(j) + at + i * L);
+        for (int n = 0; n < N; n++) sums[n][i] += d[n][j] * axis;
+      }
+    for (int n = 0; n < N; n++)
+      for (int i = 0; i < Blocks; i++) store<V>(image[n] + at + i * L, sums[n][i]);
   }
 
   // The means follow at the rate of A, after plain averaging at first: running averages would not track. A row that
@@ -119,29 +138,30 @@ class Hiraoka final : public MeanLearner {
 
   // A += zeta (bb'A - rr'A A'bb'A), where bb' and rr' stand for B and W; or the whole gradient of phi.
   void ascend(double zeta) {
-    project(b.data(), bA.data());
-    project(r.data(), rA.data());
-    double cross = 0, bA2 = 0, rA2 = 0, b2 = 0, r2 = 0;
-    for (int64_t i = 0; i < m; i++) cross += bA[i] * rA[i], bA2 += bA[i] * bA[i], rA2 += rA[i] * rA[i];
+    project<2>({b.data(), r.data()}, {bA.data(), rA.data()});
+    const double cross = axes.dot(bA.data(), rA.data()), bA2 = axes.dot(bA.data(), bA.data());
+    double b2 = 0, r2 = 0;
     for (int64_t j = 0; j < features(); j++) b2 += b[j] * b[j], r2 += r[j] * r[j];
     // The step is stable while zeta |r|^2 |A'b|^2 < 1 (and its mirror image): a larger one is cut to that, ours.
-    const double stiffness = full_gradient ? std::max(r2 * bA2, b2 * rA2) : r2 * bA2;
-    const double step = zeta / std::max(1.0, zeta * std::max(stiffness, b2));
-    double norm = 0;
-    for (int64_t j = 0; j < features(); j++)
-      for (int64_t i = 0; i < m; i++) {
-        const double up = full_gradient ? 2 * b[j] * bA[i] - cross * (b[j] * rA[i] + r[j] * bA[i])
-                                        : (b[j] - cross * r[j]) * bA[i];
-        double &at = A[j * m + i];
-        at += step * up;
-        norm += at * at;
+    const double mirror = full_gradient ? b2 * axes.dot(rA.data(), rA.data()) : 0;
+    const double step = zeta / std::max(1.0, zeta * std::max({r2 * bA2, mirror, b2}));
+    V squares{};
+    for (int64_t j = 0; j < features(); j++) {
+      const double along_bA = step * ((full_gradient ? 2 * b[j] : b[j]) - cross * r[j]);
+      const double along_rA = full_gradient ? -step * cross * b[j] : 0;
+      for (int64_t i = 0; i < axes.stride(); i += L) {
+        const V moved = load<V>(axis_row(j) + i) + along_bA * load<V>(bA.data() + i) + along_rA * load<V>(rA.data() + i);
+        store<V>(axis_row(j) + i, moved);
+        squares += moved * moved;
       }
-    norm = std::sqrt(norm);
+    }
+    const double norm = std::sqrt(sum(squares));
     if (norm > kMostNorm)
       for (double &at : A) at *= kMostNorm / norm;
   }
 
   int64_t m;
+  Width<0> axes;
   bool full_gradient;
   Rate rate_;
   Buffer A, counts, means, overall, b, r, bA, rA;

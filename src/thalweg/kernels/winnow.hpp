@@ -5,6 +5,7 @@
 // The second of two classes starts as the mirror image of the first and stays it: their difference is the paper's rule.
 #pragma once
 
+#include "exponential.hpp"
 #include "linear.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -19,16 +20,22 @@ class Winnow final : public Linear {
     Linear::visit(state);
     state.matrix("bias_exponent", bias_exponent, 1, classes(), classes());
     state.matrix("exponents", exponents, classes(), features(), width.stride());
+    for (Buffer *starts : {&rising, &falling}) starts->assign(classes() * width.stride(), 0.0);
+    for (int64_t c = 0; c < classes(); c++)
+      if (arrival[c] >= 0) draw(c);
   }
 
  protected:
   void insert(int64_t at) override {
     Linear::insert(at);
     insert_row(bias_exponent, at, 1);
-    insert_row(exponents, at, width.stride());
+    for (Buffer *matrix : {&exponents, &rising, &falling}) insert_row(*matrix, at, width.stride());
   }
 
-  void wake(int64_t k) override { weigh(k); }
+  void wake(int64_t k) override {
+    draw(k);
+    weigh(k);
+  }
 
   void learn(int64_t k, int64_t given, double beta, double weight) override {
     if (given == k || given < 0) return;
@@ -54,22 +61,32 @@ class Winnow final : public Linear {
     weigh(c);
   }
 
+  // A class's a+ and a-; the second of a pair has them the other way round.
+  void draw(int64_t c) {
+    const bool mirrored = arrival[c] % 2;
+    for (int64_t j = 0; j < features(); j++) {
+      row(mirrored ? falling : rising, c)[j] = start(c, 2 * (j + 1));
+      row(mirrored ? rising : falling, c)[j] = start(c, 2 * (j + 1) + 1);
+    }
+  }
+  double start(int64_t c, uint64_t position) const { return 0.01 + 0.1 * uniform(seed, arrival[c] / 2, position); }
+
   void weigh(int64_t c) {
     const bool mirrored = arrival[c] % 2;
-    const uint64_t pair = arrival[c] / 2;
-    const auto weight = [&](int64_t position, double s) {
-      const double first = start(pair, 2 * position), second = start(pair, 2 * position + 1);
-      return mirrored ? second * std::exp(s) - first * std::exp(-s) : first * std::exp(s) - second * std::exp(-s);
-    };
-    bias[c] = weight(0, bias_exponent[c]);
-    for (int64_t j = 0; j < features(); j++) row(weights, c)[j] = weight(j + 1, row(exponents, c)[j]);
+    const double s = bias_exponent[c];
+    bias[c] = start(c, mirrored) * std::exp(s) - start(c, !mirrored) * std::exp(-s);
+    for (int64_t j = 0; j < width.stride(); j += L) {
+      const V at = load<V>(row(exponents, c) + j);
+      const V small = exp_of_negative(at < 0.0 ? at : -at), great = 1 / small;
+      const V up = at < 0.0 ? small : great, down = at < 0.0 ? great : small;
+      store<V>(row(weights, c) + j, load<V>(row(rising, c) + j) * up - load<V>(row(falling, c) + j) * down);
+    }
   }
-
-  double start(uint64_t pair, uint64_t position) const { return 0.01 + 0.1 * uniform(seed, pair, position); }
 
   uint64_t seed;
   bool decaying_rate;
   Buffer bias_exponent, exponents;
+  Buffer rising, falling;  // a+ and a-, which the seed and the order of arrival tell
 };
 
 }  // namespace thalweg::THALWEG_LEVEL
