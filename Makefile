@@ -59,15 +59,7 @@ unit: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -n $(WORKERS)
 
 bench: $(VENV)/.bench
-	$(BIN)/python benchmarks/first_look.py
-	$(BIN)/python benchmarks/untuned.py
-	$(BIN)/python benchmarks/kernel_mean.py --quick
-	$(BIN)/python benchmarks/regression.py --quick
-	$(BIN)/python benchmarks/pca.py
-	$(BIN)/python benchmarks/command_line.py
-	$(BIN)/python benchmarks/memory.py
-	$(BIN)/python benchmarks/fleet.py
-	$(BIN)/python benchmarks/wide_rows.py --quick
+	$(BIN)/python -m benchmarks $(BENCH)
 bench-guard: $(VENV)/.base
 	$(BIN)/python benchmarks/guard.py
 

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from contest import Contestant, Run, Unavailable
 from numpy.typing import NDArray
-from operations import ANSWER_THEN_LEARN
-from ours import online_ldc
-from rows import Rows
 
+from benchmarks.contest import Contestant, Run, Unavailable
+from benchmarks.operations import ANSWER_THEN_LEARN
+from benchmarks.ours import Started
 from thalweg import OnlineLDC
 
 SOURCE = Path(__file__).parent / "limit" / "discriminant_limit.c"
@@ -25,7 +24,7 @@ FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-shar
 MOST_DIFFERENT_ANSWERS = 1e-3
 
 
-class Start(NamedTuple):
+class Known(NamedTuple):
     """What a discriminant knows when the clock starts."""
 
     means: NDArray[np.float64]
@@ -34,7 +33,7 @@ class Start(NamedTuple):
     rate: float
 
     @classmethod
-    def of(cls, model: OnlineLDC) -> Start:
+    def of(cls, model: OnlineLDC) -> Known:
         """What this model knows."""
         return cls(model.means_, model.precision_, model.counts_, model.rate_)
 
@@ -58,10 +57,10 @@ class Limit:
         self._run.argtypes = [numbers, numbers, numbers, ctypes.c_double, numbers, codes, ctypes.c_int64, codes]
         self._run.restype = None
 
-    def predict_then_learn(self, start: Start, X: NDArray[np.float64], y: NDArray[np.int64]) -> NDArray[np.int64]:
+    def predict_then_learn(self, known: Known, X: NDArray[np.float64], y: NDArray[np.int64]) -> NDArray[np.int64]:
         """The answers of a model that goes on from there."""
         answers = np.empty(len(y), dtype=np.int64)
-        self._run(*start, X, y, len(y), answers)
+        self._run(*known, X, y, len(y), answers)
         return answers
 
 
@@ -79,26 +78,16 @@ def _compiled(features: int, folder: Path) -> Path:
     return library
 
 
-def against_the_limit(rows: Rows, folder: Path) -> tuple[Contestant, Contestant]:
-    """Our call and the C loop, both on the same rows, from one and the same start."""
-    limit = Limit(rows.features, folder)
-    # Enough rows for a covariance that has an inverse: where ours begins with it, so can the limit.
-    first = 3 * rows.features + 20
-    X, y = rows.X[first:], rows.y[first:]
-    fitted = online_ldc().fit(rows.X[:first], rows.y[:first])
-    start = Start.of(fitted)
-    differ = np.mean(copy.deepcopy(fitted).predict_then_learn(X, y) != limit.predict_then_learn(start, X, y))
+def the_limit(start: Started, folder: Path) -> Contestant:
+    """The C loop on what comes after the start; it has to answer as ours does."""
+    features = start.X.shape[1]
+    limit, known = Limit(features, folder), Known.of(start.model)
+    answers = copy.deepcopy(start.model).predict_then_learn(start.X, start.y)
+    differ = np.mean(answers != limit.predict_then_learn(known, start.X, start.y))
     if differ > MOST_DIFFERENT_ANSWERS:
-        raise Unavailable(f"the limit in C: at {rows.features} features {differ:.1%} of its answers differ from ours")
+        raise Unavailable(f"the limit in C: at {features} features {differ:.1%} of its answers differ from ours")
 
-    def our_call(count: int) -> Run:
-        model = copy.deepcopy(fitted)
-        return lambda: model.predict_then_learn(X[:count], y[:count])
+    def prepare(count: int) -> Run:
+        return lambda: limit.predict_then_learn(known, start.X[:count], start.y[:count])
 
-    def limit_call(count: int) -> Run:
-        return lambda: limit.predict_then_learn(start, X[:count], y[:count])
-
-    return (
-        Contestant(ANSWER_THEN_LEARN, "OnlineLDC.predict_then_learn", our_call, len(y)),
-        Contestant(ANSWER_THEN_LEARN, "C", limit_call, len(y)),
-    )
+    return Contestant(ANSWER_THEN_LEARN, "C, the same loop", prepare, len(start.y), "limit")

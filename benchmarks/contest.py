@@ -1,16 +1,20 @@
-"""Contestants and how they are timed: one after the other, round after round, each on as many rows as it can take."""
+"""Contestants and how they are timed: one after the other, round after round, each on as many rows as it can take.
+
+What is timed in this process costs the lesser of two times: that on the wall, which the machine's other work makes
+longer, and that of the processor, which a contestant's own helping threads make longer.
+"""
 
 from __future__ import annotations
 
 import gc
-import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 #: What is timed.
 Run: TypeAlias = Callable[[], object]
+Side: TypeAlias = Literal["ours", "peer", "limit"]
 
 
 class Unavailable(Exception):
@@ -23,21 +27,24 @@ class Contestant:
 
     Parameters
     ----------
-    operation, model : str
+    work, model : str
         What is done with a row, and by whom.
     prepare : callable
         Gets a number of rows, sets up a model that has not seen them, and gives the run to be timed.
     most : int
         Rows there are.
-    river : bool
-        Whether it is one of River's, against which all are measured.
+    side : {"ours", "peer", "limit"}
+        Whose it is; a limit is arithmetic that no learner can beat.
+    least : int
+        Rows it takes at least, so that what comes before the first one hardly counts.
     """
 
-    operation: str
+    work: str
     model: str
     prepare: Callable[[int], Run]
     most: int
-    river: bool = False
+    side: Side = "peer"
+    least: int = 64
 
 
 @dataclass(frozen=True)
@@ -48,50 +55,67 @@ class Timing:
     seconds: tuple[float, ...]
 
     @property
-    def best(self) -> float:
-        """Rows a second in the best round: other work on the machine only ever slows a round down."""
-        return self.rows / min(self.seconds)
-
-    @property
-    def spread(self) -> float:
-        """How much longer the median round took than the best one, as a share of the best."""
-        return statistics.median(self.seconds) / min(self.seconds) - 1
+    def costs(self) -> tuple[float, ...]:
+        """Seconds a row in each round."""
+        return tuple(taken / self.rows for taken in self.seconds)
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to look: the rounds, and about how many seconds a contestant may take in each."""
+    """How long to look.
+
+    Parameters
+    ----------
+    rounds : int
+        How often each contestant runs.
+    seconds : float
+        About how long it may take in each round.
+    size : int
+        The suite's own measure of size, where it has one: rows of a file, keys of a fleet.
+    """
 
     rounds: int
-    seconds: float
+    seconds: float = 0.0
+    size: int = 0
 
 
-def contest(contestants: Sequence[Contestant], effort: Effort, after_round: Callable[[], None]) -> Iterator[Timing]:
-    """The timing of each contestant. Rounds are interleaved, so that a slow spell of the machine hits all alike."""
+def contest(
+    contestants: Sequence[Contestant],
+    effort: Effort,
+    after_round: Callable[[], None] = lambda: None,
+    *,
+    elsewhere: bool = False,
+) -> list[Timing]:
+    """The timing of each contestant. Rounds are interleaved, so that a slow spell of the machine hits all alike.
+
+    Where the work is done ``elsewhere``, by processes that contestants start, only the wall's clock can tell.
+    """
     rows = [_affordable_rows(contestant, effort.seconds) for contestant in contestants]
     seconds: list[list[float]] = [[] for _ in contestants]
     for _ in range(effort.rounds):
         gc.collect()
         for contestant, count, taken in zip(contestants, rows, seconds, strict=True):
-            taken.append(_time(contestant.prepare(count)))
+            on_the_wall, of_the_processor = _times(contestant.prepare(count))
+            taken.append(on_the_wall if elsewhere else min(on_the_wall, of_the_processor))
         after_round()
-    return (Timing(count, tuple(taken)) for count, taken in zip(rows, seconds, strict=True))
+    return [Timing(count, tuple(taken)) for count, taken in zip(rows, seconds, strict=True)]
 
 
 def _affordable_rows(contestant: Contestant, seconds: float) -> int:
-    rows = min(64, contestant.most)
-    while True:
-        taken = _time(contestant.prepare(rows))
-        if rows == contestant.most or taken >= seconds / 2:
-            return rows
+    rows = min(contestant.least, contestant.most)
+    while rows < contestant.most:
+        taken = min(_times(contestant.prepare(rows)))
+        if taken >= seconds / 2:
+            break
         rows = min(contestant.most, rows * max(2, min(16, int(seconds / taken))))
+    return rows
 
 
-def _time(run: Run) -> float:
+def _times(run: Run) -> tuple[float, float]:
     gc.disable()
     try:
-        start = time.perf_counter()
+        wall, processor = time.perf_counter(), time.process_time()
         run()
-        return time.perf_counter() - start
+        return time.perf_counter() - wall, time.process_time() - processor
     finally:
         gc.enable()

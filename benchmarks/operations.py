@@ -2,44 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from contest import Contestant, Run
+from benchmarks.contest import Contestant, Run, Side
 
 ANSWER_THEN_LEARN = "answer each row, then learn it"
 LEARN_ONE = "learn_one"
 PREDICT_ONE = "predict_one"
-OPERATIONS = (ANSWER_THEN_LEARN, LEARN_ONE, PREDICT_ONE)
 
 
-def answer_then_learn(model: Any, rows: Sequence[Any], labels: Sequence[bool]) -> None:
+def answer_then_learn(model: Any, rows: Iterable[Any], labels: Iterable[Any]) -> None:
     predict, learn = model.predict_one, model.learn_one
     for x, y in zip(rows, labels, strict=True):
         predict(x)
         learn(x, y)
 
 
-def learn_all(model: Any, rows: Sequence[Any], labels: Sequence[bool]) -> None:
+def learn_all(model: Any, rows: Iterable[Any], labels: Iterable[Any]) -> None:
     learn = model.learn_one
     for x, y in zip(rows, labels, strict=True):
         learn(x, y)
 
 
-def predict_all(model: Any, rows: Sequence[Any]) -> None:
+def predict_all(model: Any, rows: Iterable[Any]) -> None:
     predict = model.predict_one
     for x in rows:
         predict(x)
 
 
-def one_by_one(
-    name: str, make: Callable[[], Any], rows: Sequence[Any], labels: Sequence[bool], *, river: bool = False
-) -> Iterator[Contestant]:
-    """A model's three contests with single rows."""
+def answering(
+    name: str, make: Callable[[], Any], rows: Sequence[Any], labels: Sequence[Any], *, side: Side = "peer"
+) -> Contestant:
+    """A model that answers single rows and learns them."""
 
-    def to_answer_then_learn(count: int) -> Run:
+    def prepare(count: int) -> Run:
         model, some, answers = make(), rows[:count], labels[:count]
         return lambda: answer_then_learn(model, some, answers)
+
+    return Contestant(ANSWER_THEN_LEARN, name, prepare, len(rows), side)
+
+
+def one_by_one(
+    name: str, make: Callable[[], Any], rows: Sequence[Any], labels: Sequence[Any], *, side: Side = "peer"
+) -> Iterator[Contestant]:
+    """A model's three contests with single rows."""
 
     def to_learn(count: int) -> Run:
         model, some, answers = make(), rows[:count], labels[:count]
@@ -52,6 +59,6 @@ def one_by_one(
         some = rows[:count]
         return lambda: predict_all(trained, some)
 
-    prepared = zip(OPERATIONS, (to_answer_then_learn, to_learn, to_predict), strict=True)
-    for operation, prepare in prepared:
-        yield Contestant(operation, name, prepare, len(rows), river)
+    yield answering(name, make, rows, labels, side=side)
+    yield Contestant(LEARN_ONE, name, to_learn, len(rows), side)
+    yield Contestant(PREDICT_ONE, name, to_predict, len(rows), side)

@@ -1,4 +1,4 @@
-"""The rows every contestant gets: two normal classes with correlated features, in the form each of them takes."""
+"""The rows every contestant gets: normal classes with correlated features, in the form each of them takes."""
 
 from __future__ import annotations
 
@@ -15,24 +15,27 @@ class Rows:
     ----------
     features : int
         The width.
-    seed : int
-        Everything random.
+    classes : int
+        How many classes.
+    numbers : int
+        Numbers in the array.
     """
 
-    #: Numbers in the array, and in all dicts together, which take some ten times the room.
-    NUMBERS, NUMBERS_IN_DICTS = 1_500_000, 300_000
+    NUMBERS = 1_500_000
+    #: Numbers in all dicts together, which take some ten times the room.
+    NUMBERS_IN_DICTS = 300_000
 
-    def __init__(self, features: int, seed: int = 0) -> None:
-        random = np.random.default_rng([seed, features])
-        count = self.NUMBERS // features
+    def __init__(self, features: int, classes: int = 2, numbers: int = NUMBERS) -> None:
+        random = np.random.default_rng([0, features])
+        count = numbers // features
         self.features = features
         self.names = [f"x{j}" for j in range(features)]
-        self.y: NDArray[np.int64] = random.integers(0, 2, size=count)
+        self.y: NDArray[np.int64] = random.integers(0, classes, size=count)
         mixing = np.eye(features) + random.normal(scale=0.5 / np.sqrt(features), size=(features, features))
-        # Classes two standard deviations apart at any width: every learner errs now and then, as on real streams.
-        shift = random.normal(size=features)
-        shift *= 2 / np.linalg.norm(shift)
-        self.X: NDArray[np.float64] = (random.normal(size=(count, features)) + np.outer(self.y, shift)) @ mixing
+        # Two classes are some two standard deviations apart at any width: every learner errs now and then.
+        shifts = random.normal(size=(classes, features))
+        shifts *= np.sqrt(2) / np.linalg.norm(shifts, axis=1, keepdims=True)
+        self.X: NDArray[np.float64] = (random.normal(size=(count, features)) + shifts[self.y]) @ mixing
 
     def __len__(self) -> int:
         return len(self.y)

@@ -2,83 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import groupby
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from contest import Timing
 from rich.table import Table
 
-
-def speeds(results: Sequence[dict[str, Any]]) -> Table:
-    """The contestants at one width, a section for each operation, the fastest first and ours in bold."""
-    table = _empty("", "rows/s", "ns/row", "× River", "spread")
-    for operation, group in groupby(results, key=lambda result: result["operation"]):
-        if table.row_count:
-            table.add_row()
-        table.add_row(operation, style="dim italic")
-        for result in sorted(group, key=lambda result: -result["rows_per_second"]):
-            ratio = result["times_river"]
-            table.add_row(
-                f" {result['model']}",
-                _rate(result["rows_per_second"]),
-                _nanoseconds(result["rows_per_second"]),
-                "" if ratio is None else f"{ratio:,.3g}" if ratio < 100 else f"{ratio:,.0f}",
-                f"{result['spread']:.0%}",
-                style="bold" if result["ours"] else None,
-            )
-    return table
+from benchmarks.records import Finding, Record, groups
+from benchmarks.sizes import amount
 
 
-def limits(results: Sequence[dict[str, Any]]) -> Table:
-    """Our share of the limit at each width."""
-    table = _empty("features", "ours\nns/row", "C\nns/row", "share of\nthe limit", "spread\nours", "spread\nC")
-    for result in results:
+def tables(records: Sequence[Record]) -> Iterator[tuple[str, Table]]:
+    """A heading and a table for each setting and work, the cheapest first and ours in bold."""
+    for (where, work), group in groups(records).items():
+        yield ": ".join(part for part in (where, work) if part), _compared(group)
+
+
+def findings_table(findings: Sequence[Finding]) -> Table:
+    """What follows from the records, each with its target."""
+    table = _empty("", "found", "target", " ")
+    for finding in findings:
+        least = finding.at_least is not None
+        bound = finding.at_least if least else finding.at_most
         table.add_row(
-            str(result["features"]),
-            _nanoseconds(result["rows_per_second"]),
-            _nanoseconds(result["limit_rows_per_second"]),
-            f"{result['share']:.2f}",
-            f"{result['spread']:.0%}",
-            f"{result['limit_spread']:.0%}",
+            finding.what,
+            _number(finding.value, finding.unit),
+            "" if bound is None else f"{'at least' if least else 'at most'} {_number(bound, finding.unit)}",
+            {True: "met", False: "missed", None: ""}[finding.met],
+            style="yellow" if finding.met is False else None,
         )
     return table
 
 
-def command_lines(timings: Mapping[str, Timing], errors: Mapping[str, float]) -> Table:
-    """Whole commands, each beside the first."""
-    table = _empty("", "seconds", "rows/s", "spread", "× the time\nof the first", "share wrong")
-    first = next(iter(timings.values()))
-    for name, timing in timings.items():
+def _compared(group: Sequence[Record]) -> Table:
+    ratios = list(dict.fromkeys(name for record in group for name in record.ratios))
+    also = list(dict.fromkeys(name for record in group for name in record.also))
+    rate = ["rows/s"] if group[0].per == "row" and group[0].unit == "seconds" else []
+    table = _empty("", f"a {group[0].per}", *rate, *ratios, *also, "median", "spread")
+    for record in sorted(group, key=lambda record: record.best):
         table.add_row(
-            name,
-            f"{min(timing.seconds):.2f}",
-            _rate(timing.best),
-            f"{timing.spread:.0%}",
-            f"{first.best / timing.best:.2f}",
-            f"{errors[name]:.4f}",
-        )
-    return table
-
-
-def untuned(results: Sequence[dict[str, Any]]) -> Table:
-    """The untuned default at each width."""
-    table = _empty(
-        "features",
-        "AutoClassifier\nns/row",
-        "its parts\none by one",
-        "River scaled\nlogistic, ns",
-        "× River",
-        "× River,\ndict rows",
-    )
-    for result in results:
-        table.add_row(
-            str(result["features"]),
-            _nanoseconds(result["rows_per_second"]),
-            f"{result['parts']:.2f} ×",
-            _nanoseconds(result["river"]),
-            f"{result['times_river']:.1f}",
-            f"{result['dicts_times_river']:.1f}",
+            record.model,
+            amount(record.best, record.unit),
+            *(_rate(1 / record.best) for _ in rate),
+            *(_ratio(record.ratios.get(name)) for name in ratios),
+            *(_plain(record.also.get(name)) for name in also),
+            amount(record.median, record.unit),
+            f"{record.spread:.0%}",
+            style="bold" if record.side == "ours" else "italic" if record.side == "limit" else None,
         )
     return table
 
@@ -95,5 +63,13 @@ def _rate(rows_per_second: float) -> str:
     return f"{rows_per_second / size:.3g}{unit}"
 
 
-def _nanoseconds(rows_per_second: float) -> str:
-    return f"{1e9 / rows_per_second:,.0f}"
+def _ratio(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:,.3g}" if ratio < 100 else f"{ratio:,.0f}"
+
+
+def _plain(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+def _number(value: float, unit: str) -> str:
+    return f"{value:,.3g} {unit}".rstrip() if value < 1000 else f"{value:,.0f} {unit}".rstrip()

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "memory.py"
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "peak_memory.py"
 SHORT, LONG = 200_000, 1_200_000
 #: Bytes that a row may leave behind; its three features alone are 24. What is measured differs by up to 16 MB.
 BYTES_A_ROW = 20
@@ -20,7 +20,7 @@ BYTES_A_ROW = 20
 def test_memory_does_not_grow_with_the_stream() -> None:
     # Chunks of one size: by default they grow with the first million rows, and what they take with them.
     options = ("--model", "oldc", "--rate", "0.02", "--delay", "100", "--chunk", "2048", "--checkpoint-seconds", "0.5")
-    command = [sys.executable, str(BENCHMARK), "--rows", str(SHORT), str(LONG), "--json", "--", *options]
+    command = [sys.executable, str(BENCHMARK), "--rows", str(SHORT), str(LONG), "--", *options]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     short, long = map(json.loads, told.splitlines())
     assert min(short["checkpoint_share"], long["checkpoint_share"]) > 0

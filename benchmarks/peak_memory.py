@@ -1,8 +1,7 @@
-"""Memory and checkpoints of ``thalweg run``: streams of growing length, each learned by a process of its own.
+"""Memory and checkpoints of one ``thalweg run``: a stream is written, then learned by a process of its own.
 
-Run it by ``python benchmarks/memory.py``, with ``--rows 10000000`` for a long stream. The peak of resident memory grows
-until chunks have their full size, over some hundred thousand rows, and no further. Nothing large is imported here: a
-process is born with its parent's peak.
+Run by the suite ``memory`` in a small process, and so by ``python benchmarks/peak_memory.py --rows 1000000``. Nothing
+large is imported here: a process is born with its parent's peak.
 """
 
 from __future__ import annotations
@@ -16,32 +15,20 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-ROWS = (300_000, 1_000_000, 3_000_000)
 _THALWEG = (sys.executable, "-c", "from thalweg import cli; cli.main()")
 #: What ru_maxrss counts in.
 _UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure and print, a line of JSON for each length."""
     parser = argparse.ArgumentParser(description="Peak memory and cost of checkpoints over the length of a stream.")
-    parser.add_argument("--rows", type=int, nargs="+", default=list(ROWS), metavar="N", help="lengths of the streams")
+    parser.add_argument("--rows", type=int, nargs="+", required=True, metavar="N", help="lengths of the streams")
     parser.add_argument("--stream", default="sea", help="a stream of `thalweg generate`")
-    parser.add_argument("--json", action="store_true", help="the figures as JSON lines")
     parser.add_argument("options", nargs="*", help="after --: options of `thalweg run`; by default its own")
     given = parser.parse_args()
-    if not given.json:
-        print(f"{'rows':>12}{'peak MB':>10}{'seconds':>10}{'rows/s':>12}{'checkpoints':>13}")
     for rows in given.rows:
-        found = measured(rows, given.stream, given.options)
-        if given.json:
-            print(json.dumps(found), flush=True)
-        else:
-            print(
-                f"{rows:12,}{found['peak_mb']:10.1f}{found['seconds']:10.1f}{rows / found['seconds']:12,.0f}"
-                f"{found['checkpoint_share']:13.2%}",
-                flush=True,
-            )
+        print(json.dumps(measured(rows, given.stream, given.options)), flush=True)
 
 
 def measured(rows: int, stream: str, options: list[str]) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Beside peers, as ratios within one run: ``python -m benchmarks``."""

@@ -1,0 +1,1 @@
+"""Pictures of records, one kind a file."""

@@ -1,0 +1,31 @@
+"""The suites, one module each, which declares its ``SUITE``."""
+
+from __future__ import annotations
+
+import importlib
+
+from benchmarks.suite import Suite
+
+NAMES = (
+    "first_look",
+    "limit",
+    "river_loop",
+    "latency",
+    "untuned",
+    "wide_rows",
+    "growth",
+    "kernel_mean",
+    "regression",
+    "pca",
+    "fleet",
+    "command_line",
+    "memory",
+    "start",
+    "installed",
+)
+
+
+def suite_of(name: str) -> Suite:
+    """The suite of that name; its module is imported only now."""
+    suite: Suite = importlib.import_module(f"benchmarks.suites.{name}").SUITE
+    return suite

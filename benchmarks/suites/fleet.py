@@ -1,0 +1,142 @@
+"""Many models at once: a model per key beside a dict of models, and a sweep beside separate runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from mmap import PAGESIZE
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from benchmarks.contest import Contestant, Effort, Run
+from benchmarks.plots.dots import dots
+from benchmarks.records import Finding, Record
+from benchmarks.suite import Bench, Suite
+from thalweg import OnlineLDC
+from thalweg.fleet import Fleet, sweep
+
+FEATURES = 5
+ROWS, ROWS_IN_PYTHON, MODELS_IN_PYTHON = 500_000, 50_000, 10_000
+STREAMS, ROWS_A_STREAM = 100, 4_000
+KEYED, HELD = "rows of random keys", "what a key holds"
+SWEPT = {
+    "sweep, rate 1/2": OnlineLDC(0.5),
+    "sweep, rate 0.1": OnlineLDC(0.1),
+    "sweep, rate 0.1, soft counts": OnlineLDC(0.1, counts="soft"),
+}
+
+
+def measure(bench: Bench) -> Iterator[list[Record]]:
+    """First the keys, then the sweeps."""
+    yield from _keyed(bench, bench.effort.size)
+    for work, model in SWEPT.items():
+        yield list(_swept(bench, work, model))
+
+
+def _model() -> OnlineLDC:
+    return OnlineLDC(0.05, counts="soft")
+
+
+def _keyed(bench: Bench, keys: int) -> Iterator[list[Record]]:
+    """A fleet of many keys, and a dict of fewer: Python could not hold so many."""
+    rng = np.random.default_rng(0)
+    fleet, where = Fleet(_model()), {"keys": keys}
+    X, y, _ = _rows_of(rng, keys, keys)
+    bench.progress(f"{keys:,} keys: the first ten rows of each")
+    before, start = resident_bytes(), process_time()
+    for _ in range(10):  # the start of every model, whose rows cost more: alone as in a fleet
+        fleet.partial_fit(X, y, rng.permutation(keys))
+    starting = (process_time() - start) / (10 * keys)
+    held = (resident_bytes() - before) / keys
+    state = sum(array.nbytes for array in fleet.model_of(0)._core.state().values())
+    yield [
+        Record(HELD, "the fleet, resident", where, "ours", (held,), "bytes", "key"),
+        Record(HELD, "the fleet's own count", where, "ours", (fleet.n_bytes_ / keys,), "bytes", "key"),
+        Record(HELD, "state as a model file holds it", where, "limit", (float(state),), "bytes", "key"),
+    ]
+    models = {}
+    for key in range(min(keys, MODELS_IN_PYTHON)):
+        models[key] = _model().partial_fit(X[key : key + 11], y[key : key + 11], classes=[0, 1])
+    lone = _model().partial_fit(X, y)
+    X, y, owners = _rows_of(rng, ROWS, keys)
+    few = _rows_of(rng, ROWS_IN_PYTHON, len(models))
+
+    def one_by_one(count: int) -> None:
+        for x, label, key in zip(few[0][:count], few[1][:count].tolist(), few[2][:count].tolist(), strict=True):
+            models[key].learn_one(x, label)
+
+    contestants = [
+        _on("Fleet.partial_fit", lambda n: fleet.partial_fit(X[:n], y[:n], owners[:n]), ROWS),
+        _on("Fleet.predict_then_learn", lambda n: fleet.predict_then_learn(X[:n], y[:n], owners[:n]), ROWS),
+        _on("one model alone", lambda n: lone.partial_fit(X[:n], y[:n]), ROWS),
+        _on("dict of models, learn_one", one_by_one, ROWS_IN_PYTHON),
+    ]
+    first = Record(KEYED, "Fleet.partial_fit, first ten rows of a key", where, "ours", (starting,))
+    yield [*bench.measure(contestants, where), first]
+
+
+def _swept(bench: Bench, work: str, model: OnlineLDC) -> Iterator[Record]:
+    """Streams of two features in one sweep on one core, and one after the other."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, (STREAMS, ROWS_A_STREAM))
+    X = rng.normal(size=(*y.shape, 2)) + y[..., None]
+
+    def separate(_: int) -> None:
+        for stream in range(STREAMS):
+            OnlineLDC(model.rate, counts=model.counts).predict_then_learn(X[stream], y[stream])
+
+    contestants = [
+        Contestant(work, "sweep", lambda _: lambda: sweep(model, None, X, y, threads=1), 1, "ours"),
+        Contestant(work, "separate runs", lambda _: lambda: separate(0), 1, "ours"),
+    ]
+    effort = Effort(3 * bench.effort.rounds)
+    where = {"streams": STREAMS, "rows": ROWS_A_STREAM}
+    for record in bench.measure(contestants, where, effort=effort):
+        yield Record(work, record.model, where, record.side, tuple(cost / y.size for cost in record.costs))
+
+
+def _on(model: str, learn: Callable[[int], object], most: int) -> Contestant:
+    def prepare(count: int) -> Run:
+        return lambda: learn(count)
+
+    return Contestant(KEYED, model, prepare, most, "ours")
+
+
+def _rows_of(rng: np.random.Generator, rows: int, keys: int) -> tuple[Any, Any, Any]:
+    y = rng.integers(0, 2, rows)
+    return rng.normal(size=(rows, FEATURES)) + y[:, None], y, rng.integers(0, keys, rows)
+
+
+def resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * PAGESIZE
+
+
+def findings(records: Sequence[Record]) -> Iterable[Finding]:
+    """Rows a second of random keys, bytes a key, and nanoseconds a row of a sweep."""
+    for record in records:
+        if record.work == KEYED and record.model == "Fleet.partial_fit":
+            yield Finding("rows of random keys learned a second", 1 / record.best, at_least=1e6)
+        if record.work == HELD and record.model == "the fleet, resident":
+            over = 1 / record.ratios["of the state"]
+            yield Finding("bytes a key over those of the state alone", over, at_most=1.3)
+        if record.model == "sweep":
+            yield Finding(f"{record.work}, a row", 1e9 * record.best, at_most=8.0, unit="ns")
+
+
+SUITE = Suite(
+    name="fleet",
+    asks="What do many models at once cost, beside a dict of models and beside separate runs?",
+    measure=measure,
+    plot=dots("fleet", "Many models at once", panel="work"),
+    full=Effort(rounds=7, seconds=0.5, size=1_000_000),
+    quick=Effort(rounds=3, seconds=0.1, size=100_000),
+    ratios={
+        "× a dict": "dict of models",
+        "of one alone": "one model alone",
+        "× separate": "separate runs",
+        "of the state": "state as",
+    },
+    findings=findings,
+)

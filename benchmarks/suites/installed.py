@@ -1,0 +1,68 @@
+"""How large what is installed is: the compiled part of each instruction set, and whole packages."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+
+from benchmarks.contest import Effort
+from benchmarks.plots.dots import dots
+from benchmarks.records import Finding, Record
+from benchmarks.suite import Bench, Suite
+from thalweg import kernels
+
+COMPILED, LEVELS = "compiled part of a package", "compiled part of thalweg, by instruction set"
+MOST = 3.0
+PEERS = ("river", "vowpalwabbit", "sklearn")
+
+
+def measure(bench: Bench) -> Iterator[list[Record]]:
+    """Bytes of compiled modules as they lie on the disk."""
+    own = {name: _size_of(f"thalweg.kernels._{name}") for name in ("base", "v3", "v4")}
+    built = {name: size for name, size in own.items() if size is not None}
+    yield [_record(LEVELS, f"kernels, {name}", size) for name, size in built.items()]
+    compared = [_record(COMPILED, "thalweg", sum(built.values()))]
+    for name in PEERS:
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.origin is None:
+            bench.leave_out(f"{name}: not installed")
+            continue
+        compared.append(_record(COMPILED, name, _compiled_bytes(Path(spec.origin).parent), ours=False))
+    yield compared
+
+
+def _record(work: str, model: str, size: int, *, ours: bool = True) -> Record:
+    return Record(work, model, {}, "ours" if ours else "peer", (float(size),), "bytes", "package")
+
+
+def _size_of(module: str) -> int | None:
+    spec = importlib.util.find_spec(module)
+    return Path(spec.origin).stat().st_size if spec and spec.origin else None
+
+
+def _compiled_bytes(package: Path) -> int:
+    suffix = Path(EXTENSION_SUFFIXES[0]).suffix
+    beside = package.parent.glob(f"*{package.name}*{suffix}")
+    return sum(path.stat().st_size for path in (*package.rglob(f"*{suffix}"), *beside))
+
+
+def findings(records: Sequence[Record]) -> Iterable[Finding]:
+    """The whole compiled part, in the levels this processor can and cannot run."""
+    for record in records:
+        if record.work == COMPILED and record.model == "thalweg":
+            levels = 1 + ("v3" in kernels.available_levels()) + ("v4" in kernels.available_levels())
+            yield Finding("installed compiled part", record.best / 1e6, at_most=MOST, unit="MB")
+            yield Finding("instruction sets of it that this processor runs", levels)
+
+
+SUITE = Suite(
+    name="installed",
+    asks="How large is the compiled part as installed?",
+    measure=measure,
+    plot=dots("installed", "Installed compiled code"),
+    full=Effort(rounds=1),
+    quick=Effort(rounds=1),
+    findings=findings,
+)

@@ -1,0 +1,56 @@
+"""What the untuned default costs: `AutoClassifier` beside River's scaled logistic regression and its own parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+
+from benchmarks.contest import Effort, Unavailable
+from benchmarks.operations import answering
+from benchmarks.ours import in_one_call
+from benchmarks.peers.river_models import SCALED, models
+from benchmarks.plots.dots import dots
+from benchmarks.records import Finding, Record, groups
+from benchmarks.rows import Rows
+from benchmarks.suite import Bench, Suite
+from thalweg import AutoClassifier
+from thalweg.experiments.auto_models import MEMBER_CORES, ScaledMember
+
+WIDTHS = (3, 10, 54)
+WHOLE, PART = "AutoClassifier", "its part, "
+
+
+def measure(bench: Bench) -> Iterator[list[Record]]:
+    """The default in one call and on dicts, its parts one by one, and River."""
+    for width in WIDTHS:
+        rows = Rows(width)
+        contestants = [in_one_call(WHOLE, AutoClassifier, rows)]
+        contestants += [
+            in_one_call(PART + name, partial(ScaledMember, make), rows) for name, make in MEMBER_CORES.items()
+        ]
+        contestants.append(answering(f"{WHOLE}, dict rows", AutoClassifier, rows.dicts, rows.labels, side="ours"))
+        try:
+            contestants.append(answering(SCALED, models()[SCALED], rows.dicts, rows.labels))
+        except Unavailable as reason:
+            bench.leave_out(reason)
+        yield list(bench.measure(contestants, {"features": width}))
+
+
+def findings(records: Sequence[Record]) -> Iterable[Finding]:
+    """What the parts cost one by one, as a share of the whole."""
+    for (where, _), group in groups(records).items():
+        whole = next(record.best for record in group if record.model == WHOLE)
+        parts = sum(record.best for record in group if record.model.startswith(PART))
+        yield Finding(f"its parts one by one, times AutoClassifier, {where}", parts / whole)
+
+
+SUITE = Suite(
+    name="untuned",
+    asks="What does the untuned default cost, beside its parts and River's scaled logistic regression?",
+    measure=measure,
+    plot=dots("untuned", "The untuned default and its parts"),
+    full=Effort(rounds=9, seconds=0.1),
+    quick=Effort(rounds=3, seconds=0.05),
+    ratios={"× River": "River"},
+    findings=findings,
+)
