@@ -1,0 +1,46 @@
+"""Servers of this machine, started for a benchmark and stopped after it."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+@contextmanager
+def started(arguments: Sequence[str], port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """A Python process that listens, until the block ends."""
+    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(300):
+            try:
+                socket.create_connection(("127.0.0.1", port), 0.1).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield process
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def post(connection: http.client.HTTPConnection, path: str, body: bytes, kind: str = "application/json") -> bytes:
+    """One request over a connection that stays open; anything but success is an error."""
+    connection.request("POST", path, body, {"Content-Type": kind})
+    answer = connection.getresponse()
+    content = answer.read()
+    if answer.status >= 300:
+        raise RuntimeError(f"{path} answered {answer.status}: {content[:200].decode(errors='replace')}")
+    return content

@@ -1,0 +1,56 @@
+"""wrk, told to send each request of a list once: how long they took together, and how long each waited."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.contest import Unavailable
+
+#: Sends the lines of a file, each a path and a body, and stops at the last.
+_SCRIPT = """
+local requests, at = {}, 0
+for line in io.lines("%s") do
+  local path, body = line:match("^(%%S+) (.*)$")
+  requests[#requests + 1] = wrk.format("POST", path, {["Content-Type"] = "application/json"}, body)
+end
+request = function()
+  at = at + 1
+  if at > #requests then wrk.thread:stop() end
+  return requests[math.min(at, #requests)]
+end
+done = function(summary, latency)
+  local bad = summary.errors.status + summary.errors.connect + summary.errors.read + summary.errors.timeout
+  print(string.format('{"requests": %%d, "seconds": %%f, "bad": %%d, "p50": %%f, "p99": %%f}', summary.requests,
+    summary.duration / 1e6, bad, latency:percentile(50) / 1e6, latency:percentile(99) / 1e6))
+end
+"""
+
+
+@dataclass(frozen=True)
+class Load:
+    """How some requests went; times in seconds."""
+
+    requests: int
+    seconds: float
+    bad: int
+    p50: float
+    p99: float
+
+
+def send(port: int, requests: Sequence[str], folder: Path, connections: int) -> Load:
+    """Send requests, each a path and a body in one line, over so many connections at a time."""
+    if shutil.which("wrk") is None:
+        raise Unavailable("wrk: not installed; Debian has a package of that name")
+    bodies, script = folder / "requests.txt", folder / "requests.lua"
+    bodies.write_text("\n".join(requests) + "\n")
+    script.write_text(_SCRIPT % bodies)
+    options = ["-t1", f"-c{connections}", "-d600s", "--timeout", "30s", "-s", str(script)]
+    told = subprocess.run(
+        ["wrk", *options, f"http://127.0.0.1:{port}"], check=True, capture_output=True, text=True
+    ).stdout
+    return Load(**json.loads(told.splitlines()[-1]))

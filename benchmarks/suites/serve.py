@@ -1,0 +1,154 @@
+"""`thalweg serve` under load, beside a bare endpoint of Starlette that only reads and writes JSON or Arrow.
+
+Client and servers share this machine's cores. Every request is journalled on the disk before it is answered.
+"""
+
+from __future__ import annotations
+
+import http.client
+import io
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from benchmarks.contest import Effort, Side, Unavailable
+from benchmarks.load.processes import free_port, post, started
+from benchmarks.load.wrk import Load, send
+from benchmarks.plots.dots import dots
+from benchmarks.records import Finding, Record
+from benchmarks.suite import Bench, Suite
+
+FEATURES, CONNECTIONS, ARROW_ROWS = 10, 64, 10_000
+ARROW = "application/vnd.apache.arrow.stream"
+OURS, BARE = "thalweg serve", "bare Starlette"
+PREDICT, LABEL, MIXED, BATCHES = (
+    "a request with one row",
+    "a request with one label",
+    "a row and a label in turn",
+    "a row of Arrow batches of 10,000",
+)
+
+
+def measure(bench: Bench) -> Iterator[list[Record]]:
+    """Single requests by wrk, then batches of Arrow over one connection."""
+    count = bench.effort.size
+    ours, bare = free_port(), free_port()
+    command = ["-m", "thalweg", "serve", "--new", "oldc", "--data", str(bench.folder / "served")]
+    with (
+        started([*command, "--listen", f"127.0.0.1:{ours}"], ours),
+        started(["-m", "benchmarks.load.bare_endpoint", str(bare)], bare),
+    ):
+        _teach(ours)
+        try:
+            yield list(_single(bench, ours, bare, count))
+        except Unavailable as reason:
+            bench.leave_out(reason)
+        yield list(_batches(bench, ours, bare))
+
+
+def _single(bench: Bench, ours: int, bare: int, count: int) -> Iterator[Record]:
+    loads: dict[tuple[str, str], list[Load]] = {}
+    for number in range(bench.effort.rounds):
+        bench.progress(f"{count:,} requests of each kind: round {number + 1} of {bench.effort.rounds}")
+        rows = [f"/v1/predict {json.dumps({'row': row})}" for row in _rows(count, seed=number)]
+        labels = [
+            f"/v1/label {json.dumps({'labels': [label]})}" for label in _answered(ours, count + count // 2, number)
+        ]
+        mixed = [line for pair in zip(rows[: count // 2], labels[count:], strict=True) for line in pair]
+        for work, model, port, lines in (
+            (PREDICT, BARE, bare, rows),
+            (PREDICT, OURS, ours, rows),
+            (LABEL, OURS, ours, labels[:count]),
+            (MIXED, OURS, ours, mixed),
+        ):
+            loads.setdefault((work, model), []).append(send(port, lines, bench.folder, CONNECTIONS))
+    for (work, model), found in loads.items():
+        best = min(found, key=lambda load: load.seconds / load.requests)
+        costs = tuple(load.seconds / load.requests for load in found)
+        also = {
+            "requests a second": 1 / min(costs),
+            "median wait, ms": 1e3 * best.p50,
+            "99th percentile, ms": 1e3 * best.p99,
+            "refused or failed": float(sum(load.bad for load in found)),
+        }
+        yield Record(work, model, {"connections": CONNECTIONS}, _side(model), costs, per="request", also=also)
+
+
+def _batches(bench: Bench, ours: int, bare: int) -> Iterator[Record]:
+    import pyarrow as pa
+
+    numbers = np.random.default_rng(0).normal(size=(FEATURES, ARROW_ROWS))
+    table = pa.table({f"x{i}": column for i, column in enumerate(numbers)})
+    written = io.BytesIO()
+    with pa.ipc.new_stream(written, table.schema) as stream:
+        stream.write_table(table)
+    body = written.getvalue()
+    connections = {
+        OURS: http.client.HTTPConnection("127.0.0.1", ours),
+        BARE: http.client.HTTPConnection("127.0.0.1", bare),
+    }
+
+    def seconds(connection: http.client.HTTPConnection) -> float:
+        began = time.perf_counter()
+        for _ in range(10):
+            post(connection, "/v1/predict", body, ARROW)
+        return time.perf_counter() - began
+
+    costs: dict[str, list[float]] = {OURS: [], BARE: []}
+    for number in range(2 * bench.effort.rounds):
+        bench.progress(f"Arrow batches: round {number + 1} of {2 * bench.effort.rounds}")
+        for model, connection in connections.items():
+            costs[model].append(seconds(connection) / (10 * ARROW_ROWS))
+    for model, taken in costs.items():
+        also = {"rows a second": 1 / min(taken)}
+        yield Record(BATCHES, model, {"connections": 1}, _side(model), tuple(taken), also=also)
+
+
+def findings(records: Sequence[Record]) -> Iterable[Finding]:
+    """Beside what was wanted."""
+    best = {(record.work, record.model): record.best for record in records}
+    if (PREDICT, OURS) in best:
+        share = best[PREDICT, BARE] / best[PREDICT, OURS]
+        yield Finding("predict, share of the bare endpoint's rate", share, at_least=0.5)
+    if (BATCHES, OURS) in best:
+        yield Finding("rows a second by Arrow", 1 / best[BATCHES, OURS], at_least=500_000)
+
+
+def _side(model: str) -> Side:
+    return "ours" if model == OURS else "limit"
+
+
+def _rows(count: int, seed: int) -> list[dict[str, float]]:
+    numbers = np.random.default_rng(seed).normal(size=(count, FEATURES)).round(4)
+    return [{f"x{i}": value for i, value in enumerate(row)} for row in numbers.tolist()]
+
+
+def _answered(port: int, count: int, seed: int) -> list[dict[str, str]]:
+    """Rows that were answered before the clock starts, and the labels they will get."""
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    rows, labels = _rows(count, seed + 1000), []
+    for begin in range(0, count, 10_000):
+        part = rows[begin : begin + 10_000]
+        told = json.loads(post(connection, "/v1/predict", json.dumps({"rows": part}).encode()))
+        for row, answer in zip(part, told["answers"], strict=True):
+            labels.append({"id": answer["id"], "label": "up" if row["x0"] + row["x1"] > 0 else "down"})
+    return labels
+
+
+def _teach(port: int) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    post(connection, "/v1/label", json.dumps({"labels": _answered(port, 1000, seed=-1)}).encode())
+
+
+SUITE = Suite(
+    name="serve",
+    asks="What does a service cost that journals every row and label, beside one that only reads and writes?",
+    measure=measure,
+    plot=dots("serve", "Under load", panel="work"),
+    full=Effort(rounds=3, size=20_000),
+    quick=Effort(rounds=1, size=2_000),
+    ratios={"× bare endpoint": BARE},
+    findings=findings,
+)
