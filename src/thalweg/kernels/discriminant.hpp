@@ -13,7 +13,10 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
+class DiscriminantBlocks;
+
 template <int P> class Discriminant final : public MeanLearner {
+  friend class DiscriminantBlocks;
   using W = Width<P>;
   using V = typename W::V;
   static constexpr int L = W::L;
@@ -38,6 +41,8 @@ template <int P> class Discriminant final : public MeanLearner {
   }
 
   void run(const double *X, const int64_t *y, int64_t count, const Outputs &out) override;
+  void weighted_run(const double *X, const int64_t *y, const double *masses, int64_t count,
+                    const Outputs &out) override;
 
   int64_t mistakes_on(const double *X, const int64_t *y, int64_t count) const override {
     Scratch room(stride() + classes());
@@ -114,11 +119,7 @@ template <int P> class Discriminant final : public MeanLearner {
 
  protected:
   int64_t weighted_step(const double *x, int64_t k, double mass) override {
-    return take(x, k, mass, [&](double lambda) {
-      if (!options.soft_counts) return Share{1 - lambda, lambda * mass, mass};
-      const double fade = std::exp(mass * std::log1p(-lambda));
-      return Share{std::max(fade, std::min(kLeastFade, 1 - lambda)), repeated(lambda, mass), mass};
-    });
+    return take(x, k, mass, [&](double lambda) { return share(lambda, mass); });
   }
   void insert(int64_t at) override {
     insert_row(counts, at, 1);
@@ -138,6 +139,13 @@ template <int P> class Discriminant final : public MeanLearner {
   static constexpr double kLeastFade = 1e-12;   // no row, whatever its weight, leaves less of what was known
 
   int64_t stride() const { return width.stride(); }
+
+  Share share(double lambda, double mass) const {
+    if (mass == 1) return Share::once(lambda);
+    if (!options.soft_counts) return {1 - lambda, lambda * mass, mass};
+    const double fade = std::exp(mass * std::log1p(-lambda));
+    return {std::max(fade, std::min(kLeastFade, 1 - lambda)), repeated(lambda, mass), mass};
+  }
 
   template <class ShareAt> THALWEG_INLINE int64_t take(const double *x, int64_t k, double mass, ShareAt share_at) {
     if (rows++ == 0) std::copy(x, x + features(), origin.begin());
@@ -169,20 +177,18 @@ template <int P> class Discriminant final : public MeanLearner {
     bool stale = reweigh(e, u, move.change, inverse, move.k, move.gain) < kGreatShrink;
     if (options.ridge > 0) {
       survey(z, move.row.mass);
-      stale |= top_up_ridge(move.change.a * move.whole);
+      stale |= top_up_ridge(move, [&](int64_t j, double more) { return raise(j, more); });
     }
     tidy(stale);
     count_row(move);
   }
 
-  // Whole chunks, discriminant_runs.hpp
+  // Whole chunks, discriminant_runs.hpp; behind the start, null masses: each row counts once.
   static constexpr int64_t kWide = 256;
-  struct Ahead;
+  void run_on(const double *X, const int64_t *y, const double *masses, int64_t count, const Outputs &out);
+  void run_singly(const double *X, const int64_t *y, const double *masses, int64_t count, const Outputs &out);
   void run_in_one_pass(const double *X, const int64_t *y, int64_t count, const Outputs &out);
-  void run_in_blocks(const double *X, const int64_t *y, int64_t count, const Outputs &out);
-  void look_ahead(const double *X, const int64_t *y, int64_t count, Ahead &ahead) const;
-  int64_t catch_up(const double *X, int64_t count, Ahead &ahead, const Outputs &out);
-  int64_t answer_row(int64_t i, const Outputs &out);
+  int64_t write_answer(int64_t i, const Outputs &out);
 
   // The class's mean and the variances follow e = x - m_k.
   THALWEG_INLINE void approach(const double *e, const Move &move) {
@@ -254,24 +260,31 @@ template <int P> class Discriminant final : public MeanLearner {
   }
 
   // Keeps ridge * (long-run variance) on the diagonal while forgetting eats it: the features are topped up in turn,
-  // as many a row as keeps each above half of its due.
-  __attribute__((noinline)) bool top_up_ridge(double decay) {
-    const int64_t p = features();
-    for (int64_t j = 0; j < p; j++) ridge_held[j] *= decay;
-    const int64_t turns = std::clamp<int64_t>(int64_t(std::ceil(double(p) * (1 - decay) / 0.69)), 1, p);
+  // as many a row as keeps each above half of its due. `raise(feature, variance)` returns by how much P shrinks.
+  template <class Raise> __attribute__((noinline)) bool top_up_ridge(const Move &move, Raise raise) {
+    const int64_t p = features(), turns = ridge_turns(move);
+    for (int64_t j = 0; j < p; j++) ridge_held[j] *= kept(move);
     bool stale = false;
     for (int64_t i = 0; i < turns; i++, cursor = (cursor + 1) % p) {
       const double due = options.ridge * long_variance[cursor], more = due - ridge_held[cursor];
       if (!(more > 0)) continue;
-      std::fill(e_.begin(), e_.end(), 0.0);
-      e_[cursor] = 1;
-      const RankOne change{1, more, 1};
-      const double inverse = P_.absorb(e_.data(), change, u_.data());
-      stale |= reweigh(e_.data(), u_.data(), change, inverse, -1, 0) < kGreatShrink;
+      stale |= raise(cursor, more) < kGreatShrink;
       variance[cursor] += more;
       ridge_held[cursor] = due;
     }
     return stale;
+  }
+  static double kept(const Move &move) { return move.change.a * move.whole; }
+  int64_t ridge_turns(const Move &move) const {
+    const int64_t p = features();
+    return std::clamp<int64_t>(int64_t(std::ceil(double(p) * (1 - kept(move)) / 0.69)), 1, p);
+  }
+  double raise(int64_t j, double more) {
+    std::fill(e_.begin(), e_.end(), 0.0);
+    e_[j] = 1;
+    const RankOne change{1, more, 1};
+    const double inverse = P_.absorb(e_.data(), change, u_.data());
+    return reweigh(e_.data(), u_.data(), change, inverse, -1, 0);
   }
 
   __attribute__((noinline)) void refresh() {

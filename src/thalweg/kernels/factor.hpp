@@ -24,7 +24,10 @@ struct RankOne {
   double a, weight, scale;
 };
 
+class FactorBlock;
+
 template <int P> class Factor {
+  friend class FactorBlock;
   using W = Width<P>;
   using V = typename W::V;
   static constexpr int L = W::L;
@@ -78,31 +81,6 @@ template <int P> class Factor {
     for (int64_t b = width.blocks() - 1; b >= 0; b--) sweep<true, true>(b, g + b * L, lambda + b * L, u, v, f + b * L);
   }
 
-  // Many changes at once: row s of v (rows x stride) makes changes[s] after the rows before it, with u and the diagonal
-  // after it in row s of `us` and `diagonals`, and inverses[s] as `absorb` returns it. Every number comes about as
-  // there, but each row of blocks takes all the changes while it is in the cache: it needs nothing of those above it. P
-  // as it was goes to `before`.
-  void absorb_rows(int64_t count, const double *v, const RankOne *changes, double *us, double *diagonals,
-                   double *inverses, Factor &before) {
-    const int64_t n = width.stride();
-    Buffer f(L), g(count * L), lambda(count * L);
-    std::vector<Behind> behind;
-    for (int64_t s = 0; s < count; s++) behind.emplace_back(changes[s].a);
-    before.D = D;
-    for (int64_t b = width.blocks() - 1; b >= 0; b--) {
-      std::copy(U.begin() + block_row(b), U.begin() + block_row(b + 1), before.U.begin() + block_row(b));
-      sweep<false, true>(b, nullptr, nullptr, nullptr, v, f.data());
-      for (int64_t s = 0; s < count; s++) {
-        double *gs = g.data() + s * L, *ls = lambda.data() + s * L;
-        settle(b, f.data(), changes[s], behind[s], gs, ls);
-        store<V>(diagonals + s * n + b * L, load<V>(D.data() + b * L));
-        if (s + 1 < count) sweep<true, true>(b, gs, ls, us + s * n, v + (s + 1) * n, f.data());
-        else sweep<true, false>(b, gs, ls, us + s * n, nullptr, nullptr);
-      }
-    }
-    for (int64_t s = 0; s < count; s++) inverses[s] = behind[s].inverse[0];
-  }
-
   // w = P m
   void apply(const double *m, double *w) {
     project(m, f_.data());
@@ -137,12 +115,11 @@ template <int P> class Factor {
       D[j] = std::min(D[j], 1 / (share * std::max(variance[j], kLeastVariance)));
   }
   // Whether `cap` may have something to do: true wherever it has, and hardly ever where it has not.
-  THALWEG_INLINE bool needs_cap(const double *variance) const { return needs_cap(variance, D.data()); }
-  THALWEG_INLINE bool needs_cap(const double *variance, const double *diagonal) const {
+  THALWEG_INLINE bool needs_cap(const double *variance) const {
     V all{};
     for (int64_t b = 0; b < width.blocks(); b++) {
       const V v = load<V>(variance + b * L);
-      all += load<V>(diagonal + b * L) * (v > kLeastVariance ? v : broadcast<V>(kLeastVariance));
+      all += load<V>(D.data() + b * L) * (v > kLeastVariance ? v : broadcast<V>(kLeastVariance));
     }
     return sum(all) > kSlack / kResolution;
   }

@@ -122,7 +122,8 @@ class Learner {
   virtual void run(const double *X, const int64_t *y, int64_t rows, const Outputs &out) {
     run_as(*this, X, y, rows, out);
   }
-  void weighted_run(const double *X, const int64_t *y, const double *weights, int64_t rows, const Outputs &out) {
+  virtual void weighted_run(const double *X, const int64_t *y, const double *weights, int64_t rows,
+                            const Outputs &out) {
     for (int64_t i = 0; i < rows; i++) {
       const double *x = X + i * features_;
       if (out.scores) scores(x, out.scores + i * classes_);
