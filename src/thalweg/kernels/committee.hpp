@@ -128,6 +128,7 @@ struct PrefixedState final : State {
     inner.above_diagonal((prefix + name).c_str(), values, order, stride);
   }
   bool trusted() const override { return inner.trusted(); }
+  void words(double *values, int64_t count) override { inner.words(values, count); }
   State &inner;
   std::string prefix;
 };

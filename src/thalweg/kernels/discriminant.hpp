@@ -322,16 +322,17 @@ template <int P> class Discriminant final : public MeanLearner {
   __attribute__((noinline)) void settle() {
     const int64_t p = features(), n = stride();
     for (int64_t c = 0; c < classes(); c++) log_prior[c] = std::log(counts[c]);
-    Buffer covariance(scatter);
+    Scratch room(n * n);
+    double *covariance = room.data();
     int64_t seen = 0;
     for (int64_t j = 0; j < p; j++) {
-      for (int64_t i = j; i < p; i++) covariance[j * n + i] /= total;
+      for (int64_t i = j; i < p; i++) covariance[j * n + i] = scatter[j * n + i] / total;
       ridge_held[j] = options.ridge * long_variance[j];
       variance[j] = covariance[j * n + j] + ridge_held[j];
     }
     for (int64_t c = 0; c < classes(); c++) seen += counts[c] > 0;
     const bool full_rank_possible = options.ridge > 0 || rows - seen >= p;
-    if (!full_rank_possible || !P_.invert(covariance.data(), variance.data())) {
+    if (!full_rank_possible || !P_.invert(covariance, variance.data())) {
       P_.identity();
       std::fill(variance.begin(), variance.begin() + p, 1.0);
       std::fill(ridge_held.begin(), ridge_held.end(), 0.0);

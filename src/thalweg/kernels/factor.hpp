@@ -126,13 +126,12 @@ template <int P> class Factor {
 
   // P = S^-1 for a covariance given as its strictly upper rows and its diagonal; false, and P as it was, where S
   // is singular. S = C E C' with C unit upper triangular from the last coordinate backwards; L' = C^-1, D = E^-1.
-  bool invert(const double *upper, const double *diagonal) {
+  // S is used up.
+  bool invert(double *S, const double *diagonal) {
     const int64_t p = width.features(), n = width.stride();
-    Buffer S(n * n, 0.0), E(n, 0.0);
-    for (int64_t j = 0; j < p; j++) {
-      for (int64_t i = j + 1; i < p; i++) S[j * n + i] = upper[j * n + i];
-      E[j] = diagonal[j];
-    }
+    Scratch room(p);
+    double *E = room.data();
+    std::copy(diagonal, diagonal + p, E);
     for (int64_t i = p - 1; i >= 0; i--) {
       if (!(E[i] > kSingular * diagonal[i]) || !(E[i] > kLeastVariance)) return false;
       for (int64_t j = 0; j < i; j++) {
@@ -142,17 +141,16 @@ template <int P> class Factor {
       }
       for (int64_t j = 0; j < i; j++) S[j * n + i] /= E[i];
     }
-    Buffer rows(n * n, 0.0);
-    for (int64_t j = p - 1; j >= 0; j--) {  // row j of C^-1 from the rows below it
+    for (int64_t j = p - 1; j >= 0; j--) {  // row j of C^-1, from the rows below it, in the place of C
       D[j] = 1 / E[j];
-      for (int64_t k = j + 1; k < p; k++) {
+      for (int64_t k = p - 1; k > j; k--) {
         const double c = S[j * n + k];
-        if (c == 0) continue;
-        rows[j * n + k] -= c;
-        for (int64_t i = k + 1; i < p; i++) rows[j * n + i] -= c * rows[k * n + i];
+        S[j * n + k] = -c;
+        for (int64_t i = k + 1; i < p; i++) S[j * n + i] -= c * S[k * n + i];
       }
     }
-    take_rows(rows);
+    for (int64_t j = 0; j < p; j++)
+      for (int64_t i = j + 1; i < p; i++) above(j, i) = S[j * n + i];
     return true;
   }
 
@@ -179,12 +177,11 @@ template <int P> class Factor {
   }
 
   void visit(State &state, const std::string &prefix = "") {
-    Buffer rows = whole_rows();
     if (state.trusted()) {
-      state.above_diagonal("", rows, width.features(), width.stride());
-      state.matrix("", D, 1, width.features(), width.stride());
-      return take_rows(rows);
+      visit_above(state);
+      return state.words(D.data(), width.features());
     }
+    Buffer rows = whole_rows();
     const std::string name = prefix + "factor_rows", diagonal = prefix + "factor_diagonal";
     state.above_diagonal(name.c_str(), rows, width.features(), width.stride());
     state.matrix(diagonal.c_str(), D, 1, width.features(), width.stride());
@@ -201,7 +198,24 @@ template <int P> class Factor {
   THALWEG_INLINE int64_t block_row(int64_t b) const { return (b * width.blocks() - b * (b - 1) / 2) * L * L; }
   THALWEG_INLINE double *block(int64_t b, int64_t c) { return U.data() + block_row(b) + (c - b) * L * L; }
 
+  THALWEG_INLINE double &above(int64_t j, int64_t i) { return block(j / L, i / L)[j % L * L + i % L]; }  // U[j, i]
   double &one(int64_t j) { return block(j / L, j / L)[j % L * (L + 1)]; }  // of the diagonal
+
+  // The entries of L alone, one after the other.
+  void visit_above(State &state) {
+    const int64_t p = width.features();
+    Scratch entries(p * (p - 1) / 2);
+    double *at = entries.data();
+    each_above([&](double &entry) { *at++ = entry; });
+    state.words(entries.data(), p * (p - 1) / 2);
+    at = entries.data();
+    each_above([&](double &entry) { entry = *at++; });
+  }
+  template <class Do> THALWEG_INLINE void each_above(Do act) {
+    const int64_t p = width.features();
+    for (int64_t j = 0; j < p; j++)
+      for (int64_t i = j + 1; i < p; i++) act(above(j, i));
+  }
 
   // U as rows of features, without its diagonal, and back.
   Buffer whole_rows() {

@@ -14,6 +14,7 @@ struct FlatWriter final : State {
   void restart() { used_ = 0; }
   bool trusted() const override { return true; }
 
+  void words(double *from, int64_t count) override { copy(from, count, take(count)); }
   void real(const char *, double &value) override { *take(1) = value; }
   void integer(const char *, int64_t &value) override { std::memcpy(take(1), &value, sizeof value); }
   void integers(const char *name, std::vector<int64_t> &from) override {
@@ -50,6 +51,7 @@ struct FlatReader final : State {
   bool trusted() const override { return trusted_; }
   bool only_zeros_left() const { return std::all_of(at_, end_, [](double word) { return word == 0; }); }
 
+  void words(double *to, int64_t count) override { FlatWriter::copy(take("records", count), count, to); }
   void real(const char *name, double &value) override { value = *take(name, 1); }
   void integer(const char *name, int64_t &value) override { std::memcpy(&value, take(name, 1), sizeof value); }
   void integers(const char *name, std::vector<int64_t> &to) override {

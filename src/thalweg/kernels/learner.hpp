@@ -31,6 +31,8 @@ struct State {
   }
   // whether it was never out of our hands, so that names and checks would only take time
   virtual bool trusted() const { return false; }
+  // words without a name, one after the other, where it is trusted
+  virtual void words(double *, int64_t) {}
 };
 
 // Shares exp(-sharpness loss), made to sum to one.

@@ -135,7 +135,7 @@ class Scratch {
   double *data() { return large_.empty() ? small_ : large_.data(); }
 
  private:
-  static constexpr int64_t kSmall = 128;
+  static constexpr int64_t kSmall = 320;
   alignas(64) double small_[kSmall];
   Buffer large_;
 };
