@@ -9,6 +9,8 @@
     │   └── NotNumbers         a cell holds what is no number                   (a TypeError, too)
     ├── DataUnavailable    a data set is neither on disk nor to be had          (a FileNotFoundError)
     ├── ModelFileError     a file that is not a model, or a damaged one         (a ValueError)
+    ├── ServiceRefused     a running service said no
+    ├── ServiceUnreachable a service did not answer, however often it was asked (a ConnectionError)
     └── MissingExtra       an optional library is not installed                 (an ImportError)
 
 And one warning, `Diverging` (a UserWarning): a step too large for its row was cut.
@@ -25,6 +27,8 @@ __all__ = [
     "InvalidParameter",
     "MissingExtra",
     "ModelFileError",
+    "ServiceRefused",
+    "ServiceUnreachable",
     "ThalwegError",
 ]
 
@@ -123,6 +127,35 @@ class ModelFileError(ThalwegError, ValueError):
     ... except ModelFileError:
     ...     print("refused")
     refused
+    """
+
+
+class ServiceRefused(ThalwegError):
+    """A running service said no, in its own words; `status` is that of the reply.
+
+    Examples
+    --------
+    >>> error = ServiceRefused("there is no model 'rain'", 404)
+    >>> print(error, error.status)
+    there is no model 'rain' 404
+    """
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class ServiceUnreachable(ThalwegError, ConnectionError):
+    """A service did not answer, however often it was asked.
+
+    Examples
+    --------
+    >>> from thalweg.client import Client
+    >>> with Client("http://127.0.0.1:1", patience=0.0) as client:
+    ...     client.models()
+    Traceback (most recent call last):
+        ...
+    thalweg.errors.ServiceUnreachable: the service did not answer: [Errno 111] Connection refused
     """
 
 
