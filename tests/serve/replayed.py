@@ -114,16 +114,12 @@ class Replayed:
             return None
 
         async def models(request: Request) -> Response:
-            rivals = {self.compared["champion"]: [self.compared["challenger"]]} if self.compared else {}
             listed = [
-                {
-                    "name": name,
-                    "archived": False,
-                    "error": points[-1]["error"] if points else None,
-                    "challengers": rivals.get(name, []),
-                }
+                {"name": name, "archived": False, "error": points[-1]["error"] if points else None}
                 for name, points in self.courses.items()
             ]
+            if self.compared:
+                listed.append({"name": self.compared["challenger"], "challenger_of": self.compared["champion"]})
             return refused(request) or JSONResponse({"models": listed})
 
         async def told(request: Request) -> Response:

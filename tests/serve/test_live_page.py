@@ -12,7 +12,7 @@ pytest.importorskip("starlette", reason="the service needs Starlette")
 pytest.importorskip("uvicorn", reason="the service needs uvicorn")
 
 from tests.serve.replayed import Replayed, listening
-from thalweg.serve.page.pages import _LIES_IN, POLICY, asset, page
+from thalweg.serve.page.pages import _LIES_IN, asset, page
 
 WIDE = {"width": 1280, "height": 900}
 CHARTS = ["error", "rate", "memory", "half_life", "waiting", "delay", "speed", "mean0", "mean1"]
@@ -123,7 +123,7 @@ def test_zoom_and_keyboard_are_those_of_the_report(opened: Any, service: Replaye
     resets.first.wait_for(state="hidden")
     shown.locator('[data-chart="rate"] summary').click()
     chart(shown, "rate").locator("details tbody tr").nth(20).wait_for()
-    shown.get_by_role("radio", name="rain").focus()
+    shown.locator('input[value="rain"]').focus()
     shown.keyboard.press("ArrowRight")
     chart(shown, "mean0").wait_for(state="detached")
     assert shown.url.endswith("#flood")
@@ -227,7 +227,6 @@ def test_everything_the_page_names_can_be_had_and_nothing_else() -> None:
     httpx = pytest.importorskip("httpx", reason="requests are sent by httpx")
     with listening(Starlette(routes=routes())) as address, httpx.Client(base_url=address) as client:
         first = client.get("/")
-        assert first.headers["Content-Security-Policy"] == POLICY
         assert client.get("/", headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
         for path in ("/assets/nothing", "/assets/..%2fpages.py", "/assets/live.html", "/assets/"):
             assert client.get(path).status_code == 404

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from thalweg.on_first_use import on_first_use
 
 if TYPE_CHECKING:
-    from thalweg.client.answers import Answer, Answers, Comparison, Model, Receipt
+    from thalweg.client.answers import Answer, Answers, Comparison, Decision, Model, Receipt
     from thalweg.client.clients import AsyncClient, Client
     from thalweg.client.course import Change, Course, Point
 
@@ -19,6 +19,7 @@ __all__ = [
     "Client",
     "Comparison",
     "Course",
+    "Decision",
     "Model",
     "Point",
     "Receipt",

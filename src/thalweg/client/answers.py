@@ -53,7 +53,7 @@ class Answers(Sequence[Answer]):
     model : str
         Who answered.
     version : int or None
-        Labels that model had learned by then.
+        The last record of the journal with labels that it had learned by then.
     ids, answers, probabilities : list
         A value for each row.
 
@@ -173,23 +173,23 @@ class Comparison:
     labels : int
         On how many both have answered.
     difference : float or None
-        The challenger's share of errors less the champion's: below 0 the challenger is better.
+        The champion's share of errors less the challenger's: above 0 the challenger errs less.
     interval : pair of float, or None
         Holds the true difference at all times at once with the probability of `level`, however often one looks.
     level : float
         Of confidence.
     winner : str or None
-        Whose lead is certain by now.
+        Who errs less, as far as the level makes sure; None while it is open.
 
     Examples
     --------
-    >>> seen = Comparison("rain", "rain-auto", 900, -0.04, (-0.07, -0.01), 0.95, "rain-auto")
+    >>> seen = Comparison("rain", "rain-auto", 900, 0.04, (0.01, 0.07), 0.95, "rain-auto")
     >>> seen.winner
     'rain-auto'
     """
 
     champion: str
-    challenger: str | None
+    challenger: str
     labels: int
     difference: float | None
     interval: tuple[float, float] | None
@@ -198,32 +198,66 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class Decision:
+    """Something was decided: a model made, promoted, archived or restored.
+
+    Parameters
+    ----------
+    name : str
+        The model's.
+    seq : int
+        The journal's number of the decision.
+
+    Examples
+    --------
+    >>> Decision("rain", 41).seq
+    41
+    """
+
+    name: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
-    """A model of the service.
+    """A model of the service, or a challenger of one.
 
     Parameters
     ----------
     name : str
         By which it is asked.
-    version : int
-        Labels it has learned.
+    kind : str
+        What learns, as ``thalweg serve --new`` names it.
     rows, labels, waiting : int
-        Rows answered, labels learned, rows whose label has not come.
+        Rows answered, labels learned, rows whose label may still come.
+    error : float or None
+        The share of wrong answers, over all labels.
+    created : float
+        When, in seconds since 1970.
     archived : bool
         Whether it was put away.
-    challenger : str or None
-        The model that learns in its shadow.
+    challenger_of : str or None
+        In whose shadow it learns; None for a model that answers.
+    parameters, schema : mapping or None
+        How it was made, and its columns; None in a list of models, and a schema where no row has come yet.
+    labels_seen : tuple of str
+        The classes it knows; empty in a list of models.
 
     Examples
     --------
-    >>> Model("rain", version=40, rows=52, labels=40, waiting=12).waiting
+    >>> Model("rain", "oldc", rows=52, labels=40, waiting=12).waiting
     12
     """
 
     name: str
-    version: int = 0
+    kind: str
     rows: int = 0
     labels: int = 0
     waiting: int = 0
+    error: float | None = None
+    created: float = 0.0
     archived: bool = False
-    challenger: str | None = None
+    challenger_of: str | None = None
+    parameters: Mapping[str, Any] | None = None
+    schema: Mapping[str, Any] | None = None
+    labels_seen: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
-from thalweg.client.answers import Answer, Answers, Comparison, Label, Model, Receipt
+from thalweg.client.answers import Answer, Answers, Comparison, Decision, Label, Model, Receipt
 from thalweg.client.batches import ARROW, JSON, Batch, arrow_columns, as_body, labels_in_batches, rows_in_batches
 from thalweg.client.call import call, stream
 from thalweg.client.course import Course, Point
@@ -106,18 +106,34 @@ class Calls:
         return read(Model, as_json(await self._asked(Request("GET", _path(name)))))
 
     @call
-    async def create(self, name: str, settings: Mapping[str, Any]) -> Model:
-        """Make a model.
+    async def create(
+        self,
+        name: str,
+        kind: str,
+        *,
+        parameters: Mapping[str, Any] | None = None,
+        schema: Mapping[str, Any] | None = None,
+        challenger_of: str | None = None,
+    ) -> Decision:
+        """Make a model, or a challenger of one.
 
         Parameters
         ----------
         name : str
             Its name, from now on.
-        settings : mapping
-            What the service is to make, as its description of ``POST /v1/models`` tells.
+        kind : str
+            What learns, such as ``"oldc"`` or ``"auto"``; ``thalweg models`` lists them.
+        parameters : mapping, optional
+            As the options of ``thalweg run``: rate, adaptive, window, seed.
+        schema : mapping, optional
+            Its columns, as in ``{"columns": [{"name": "load", "kind": "number"}]}``, and its labels; by default the
+            first rows tell. A challenger has that of the model it challenges.
+        challenger_of : str, optional
+            The model in whose shadow it learns.
         """
-        body = as_body({**settings, "name": name})
-        return read(Model, as_json(await self._posted("/v1/models", Batch(JSON, body))))
+        given = {"kind": kind, "parameters": parameters, "schema": schema, "challenger_of": challenger_of}
+        body = as_body({"name": name, **{key: value for key, value in given.items() if value is not None}})
+        return read(Decision, as_json(await self._posted("/v1/models", Batch(JSON, body))))
 
     @call
     async def compare(self, name: str) -> Comparison:
@@ -126,23 +142,23 @@ class Calls:
         Parameters
         ----------
         name : str
-            The champion's.
+            The challenger's; or the champion's, where it has but one.
         """
         return read(Comparison, as_json(await self._asked(Request("GET", _path(name, "compare")))))
 
     @call
-    async def promote(self, name: str) -> Model:
-        """Let the challenger answer from now on.
+    async def promote(self, name: str) -> Decision:
+        """Let a challenger answer from now on; the champion learns on in its place.
 
         Parameters
         ----------
         name : str
-            The champion's.
+            The challenger's.
         """
         return await self._told(name, "promote")
 
     @call
-    async def archive(self, name: str) -> Model:
+    async def archive(self, name: str) -> Decision:
         """Put a model away: it keeps all it knows, and answers no more until restored.
 
         Parameters
@@ -153,7 +169,7 @@ class Calls:
         return await self._told(name, "archive")
 
     @call
-    async def restore(self, name: str) -> Model:
+    async def restore(self, name: str) -> Decision:
         """Take an archived model back.
 
         Parameters
@@ -217,8 +233,8 @@ class Calls:
         reply = await self._posted("/v1/label", batch, key, in_address if batch.media == ARROW else {})
         return read(Receipt, as_json(reply))
 
-    async def _told(self, name: str, order: str) -> Model:
-        return read(Model, as_json(await self._posted(_path(name, order), Batch(JSON, b"{}"))))
+    async def _told(self, name: str, order: str) -> Decision:
+        return read(Decision, as_json(await self._posted(_path(name, order), Batch(JSON, b""))))
 
 
 def _path(name: str, *further: str) -> str:

@@ -34,9 +34,7 @@ const picture = ({ difference, interval }) => {
 
 const hundred = (value) => number(Math.round(10000 * value) / 100);
 
-export const showChallenge = (place, compared) => {
-  place.hidden = !compared;
-  if (!compared) return;
+const told = (compared) => {
   const { champion, challenger, labels, difference, interval, level } = compared;
   const tone = standing(compared);
   const parts = [made("h2", {}, `${challenger} challenges ${champion}`), made("p", { class: "opening" }, WORDS[tone](compared))];
@@ -51,6 +49,11 @@ export const showChallenge = (place, compared) => {
       ),
     );
   }
-  const box = made("div", { class: `challenge ${tone}` }, ...parts);
-  if (place.textContent !== box.textContent) place.replaceChildren(box);
+  return made("div", { class: `challenge ${tone}` }, ...parts);
+};
+
+export const showChallenges = (place, all) => {
+  place.hidden = !all.length;
+  const boxes = all.map(told);
+  if (place.textContent !== boxes.map((box) => box.textContent).join("")) place.replaceChildren(...boxes);
 };

@@ -1,5 +1,5 @@
 // The live page: which model, how the connection is, and when what is drawn.
-import { showChallenge } from "./challenge.js";
+import { showChallenges } from "./challenge.js";
 import { Charts } from "./charts.js";
 import { Course } from "./course.js";
 import { switchable } from "./look.js";
@@ -67,6 +67,12 @@ const offer = (models) => {
   return current;
 };
 
+// Those who learn in the model's shadow; or the model itself, if it is one of those.
+const challengersOf = (models, name) =>
+  models
+    .filter((model) => !model.archived && model.challenger_of && [model.name, model.challenger_of].includes(name))
+    .map((model) => model.name);
+
 // ---- what events do not tell is asked for now and then
 const refresh = async () => {
   const { models } = await ask("v1/models");
@@ -74,22 +80,23 @@ const refresh = async () => {
     course = null;
     charts.clear();
     showNoModels(at("verdict"));
-    showChallenge(at("challenge"), null);
+    showChallenges(at("challenge"), []);
     at("models").hidden = at("axis").hidden = true;
     state("idle");
     return;
   }
   const name = offer(models);
-  const { challengers } = models.find((model) => model.name === name);
-  const compared = challengers?.length ? ask(modelPath(name, "compare")) : null;
-  const told = await ask(modelPath(name, "course"));
+  const [told, ...compared] = await Promise.all([
+    ask(modelPath(name, "course")),
+    ...challengersOf(models, name).map((challenger) => ask(modelPath(challenger, "compare"))),
+  ]);
   const another = course?.name !== name;
   course = new Course(told); // anew each time: a revised label changes what went before
   if (another) {
     charts.clear();
     listen(name);
   }
-  showChallenge(at("challenge"), await compared);
+  showChallenges(at("challenge"), compared);
   document.title = `${name} – thalweg, live`;
   draw();
 };

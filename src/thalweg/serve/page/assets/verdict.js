@@ -69,7 +69,7 @@ export const showNoModels = (place) =>
   replaced(place, [
     made("h1", {}, "No model yet"),
     made("p", {}, "This service has no model. Make one, ask it for answers, and watch it learn here."),
-    example(curl("/v1/models", '{"name": "first", "model": "oldc"}')),
+    example(curl("/v1/models", '{"name": "default", "kind": "auto"}')),
   ]);
 
 export const showTrouble = (place, message) => replaced(place, [made("h1", {}, "Not to be had"), made("p", {}, message)]);
