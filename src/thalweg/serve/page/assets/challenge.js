@@ -4,12 +4,12 @@ import { count, number, share } from "./numbers.js";
 
 const standing = ({ interval }) => {
   if (!interval) return "unknown";
-  return interval[0] > 0 ? "better" : interval[1] < 0 ? "worse" : "even";
+  return interval[0] > 0 ? "better" : interval[1] < 0 ? "behind" : "even";
 };
 
 const WORDS = {
   better: ({ challenger }) => `${challenger} errs less.`,
-  worse: ({ champion }) => `${champion} errs less.`,
+  behind: ({ champion }) => `${champion} errs less.`,
   even: () => "Not decided: the difference may be on either side of zero.",
   unknown: () => "Not decided: no label has been compared yet.",
 };
@@ -34,19 +34,24 @@ const picture = ({ difference, interval }) => {
 
 const hundred = (value) => number(Math.round(10000 * value) / 100);
 
+// Who makes more mistakes is named first, so that the number is never negative; only the interval may be.
+const inWords = ({ champion, challenger, labels, difference, interval, level }) => {
+  const [more, less, sign] = difference < 0 ? [challenger, champion, -1] : [champion, challenger, 1];
+  const [low, high] = interval.map((end) => sign * end).sort((a, b) => a - b).map(hundred);
+  return (
+    `In 100 answers, ${more} makes ${hundred(sign * difference)} more mistakes than ${less}: between ${low} and ${high}, ` +
+    `with ${share(level)} confidence at all times at once, over ${count(labels)} labels that both had answered.`
+  );
+};
+
 const told = (compared) => {
-  const { champion, challenger, labels, difference, interval, level } = compared;
+  const { champion, challenger, interval } = compared;
   const tone = standing(compared);
   const parts = [made("h2", {}, `${challenger} challenges ${champion}`), made("p", { class: "opening" }, WORDS[tone](compared))];
   if (interval) {
-    const [low, high] = interval.map(hundred);
     parts.push(
       made("div", { class: "interval" }, made("span", {}, `← ${champion} better`), picture(compared), made("span", {}, `${challenger} better →`)),
-      made(
-        "p",
-        { class: "note" },
-        `In 100 answers, ${champion} makes ${hundred(difference)} more mistakes than ${challenger}: between ${low} and ${high}, with ${share(level)} confidence at all times at once, over ${count(labels)} labels that both had answered.`,
-      ),
+      made("p", { class: "note" }, inWords(compared)),
     );
   }
   return made("div", { class: `challenge ${tone}` }, ...parts);

@@ -35,11 +35,14 @@ export class Course {
     return this.length ? this[name][this.length - 1] : null;
   }
 
-  // Labels a second between each point and the one before.
+  // Labels a second, each over a hundredth of the time shown, or a second: many labels may come at one moment.
   speed() {
+    const least = Math.max(1, (this.last("time") - this.time[0]) / 100);
+    let before = 0;
     return this.time.map((time, at) => {
-      const passed = at ? time - this.time[at - 1] : 0;
-      return passed > 0 ? (this.labels[at] - this.labels[at - 1]) / passed : null;
+      while (before + 1 < at && time - this.time[before + 1] >= least) before += 1;
+      const passed = time - this.time[before];
+      return passed >= least ? (this.labels[at] - this.labels[before]) / passed : null;
     });
   }
 }

@@ -52,7 +52,7 @@ const offer = (models) => {
   const picks = models.map((model) => {
     const radio = made("input", { type: "radio", name: "model", value: model.name, checked: model.name === current });
     radio.onchange = () => (location.hash = encodeURIComponent(model.name));
-    const error = model.error == null ? null : made("small", {}, share(model.error));
+    const error = model.error == null ? null : made("small", {}, `${share(model.error)} overall`);
     return made("label", { class: model.archived ? "archived" : null }, radio, made("span", {}, model.name), error);
   });
   const place = at("models");

@@ -2,8 +2,8 @@
 const COLOURS = 8;
 const MOST_CLASSES = 8;
 const MOST_COLUMNS = 6;
-const HEADING = 24; // points that a line through the last class means looks back on
-const AHEAD = 0.08; // how far it is drawn on, as a share of the whole
+const FEWEST = 8; // points that a line through the last class means looks back on, at the least
+const AHEAD = 0.08; // how far it is drawn on, as a share of the whole; it looks back twice as far
 
 const line = (name, look, values, dashed = false) => ({ name, look, values, dashed });
 const isKnown = (values) => values && values.some((value) => value != null);
@@ -21,16 +21,18 @@ const classLines = (course, columns) =>
 
 // A line through the last points, drawn on beyond them: [where it begins, where it ends], or null.
 export const heading = (x, values) => {
+  const last = x.length - 1;
+  const ahead = (x[last] - x[0]) * AHEAD;
   const places = [];
-  for (let at = values.length - 1; at >= 0 && places.length < HEADING; at -= 1) if (values[at] != null) places.push(at);
-  if (places.length < 4 || places[0] !== values.length - 1) return null;
+  for (let at = last; at >= 0 && (places.length < FEWEST || x[at] >= x[last] - 2 * ahead); at -= 1) {
+    if (values[at] != null) places.push(at);
+  }
+  if (places.length < FEWEST || places[0] !== last) return null;
   const mean = (of) => places.reduce((sum, at) => sum + of(at), 0) / places.length;
   const [x0, y0] = [mean((at) => x[at]), mean((at) => values[at])];
   const spread = mean((at) => (x[at] - x0) ** 2);
   if (!(spread > 0)) return null;
   const slope = mean((at) => (x[at] - x0) * (values[at] - y0)) / spread;
-  const last = x.length - 1;
-  const ahead = (x[last] - x[0]) * AHEAD;
   return [values[last], values[last] + slope * ahead, x[last] + ahead];
 };
 
@@ -117,10 +119,10 @@ export const specs = (course, axis) => {
     {
       key: "speed",
       title: "Throughput",
-      caption: "Labels learned in a second, from point to point.",
+      caption: "Labels learned in a second.",
       unit: "perSecond",
-      lines: course.length > 1 ? [line("labels", "model", course.speed())] : [],
-      empty: "A second point is needed to tell how fast labels come.",
+      lines: isKnown(course.speed()) ? [line("labels", "model", course.speed())] : [],
+      empty: "Told when labels have come for more than a second.",
     },
   ];
   return [...charts.map((chart) => ({ fromZero: true, x, ...chart })), ...meanCharts(course, x)];
