@@ -9,6 +9,7 @@
     │   └── NotNumbers         a cell holds what is no number                   (a TypeError, too)
     ├── DataUnavailable    a data set is neither on disk nor to be had          (a FileNotFoundError)
     ├── ModelFileError     a file that is not a model, or a damaged one         (a ValueError)
+    ├── JournalError       a service's journal cannot be read or written        (an OSError)
     └── MissingExtra       an optional library is not installed                 (an ImportError)
 
 And one warning, `Diverging` (a UserWarning): a step too large for its row was cut.
@@ -23,6 +24,7 @@ __all__ = [
     "Diverging",
     "InvalidInput",
     "InvalidParameter",
+    "JournalError",
     "MissingExtra",
     "ModelFileError",
     "ThalwegError",
@@ -123,6 +125,16 @@ class ModelFileError(ThalwegError, ValueError):
     ... except ModelFileError:
     ...     print("refused")
     refused
+    """
+
+
+class JournalError(ThalwegError, OSError):
+    """The journal of a service cannot be read or written; nothing of what was asked has been acknowledged.
+
+    Examples
+    --------
+    >>> issubclass(JournalError, OSError)
+    True
     """
 
 
