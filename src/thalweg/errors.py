@@ -9,6 +9,7 @@
     │   └── NotNumbers         a cell holds what is no number                   (a TypeError, too)
     ├── DataUnavailable    a data set is neither on disk nor to be had          (a FileNotFoundError)
     ├── ModelFileError     a file that is not a model, or a damaged one         (a ValueError)
+    ├── JournalError       a service's journal cannot be read or written        (an OSError)
     ├── ServiceRefused     a running service said no
     ├── ServiceUnreachable a service did not answer, however often it was asked (a ConnectionError)
     └── MissingExtra       an optional library is not installed                 (an ImportError)
@@ -25,6 +26,7 @@ __all__ = [
     "Diverging",
     "InvalidInput",
     "InvalidParameter",
+    "JournalError",
     "MissingExtra",
     "ModelFileError",
     "ServiceRefused",
@@ -127,6 +129,16 @@ class ModelFileError(ThalwegError, ValueError):
     ... except ModelFileError:
     ...     print("refused")
     refused
+    """
+
+
+class JournalError(ThalwegError, OSError):
+    """The journal of a service cannot be read or written; nothing of what was asked has been acknowledged.
+
+    Examples
+    --------
+    >>> issubclass(JournalError, OSError)
+    True
     """
 
 
