@@ -65,6 +65,7 @@ _ELSEWHERE = {
 }
 _HOMES = {name: _ELSEWHERE.get(name, "thalweg.learners") for name in __all__}
 _PACKAGES = (
+    "client",
     "conformance",
     "errors",
     "evaluate",

@@ -9,6 +9,9 @@
     │   └── NotNumbers         a cell holds what is no number                   (a TypeError, too)
     ├── DataUnavailable    a data set is neither on disk nor to be had          (a FileNotFoundError)
     ├── ModelFileError     a file that is not a model, or a damaged one         (a ValueError)
+    ├── JournalError       a service's journal cannot be read or written        (an OSError)
+    ├── ServiceRefused     a running service said no
+    ├── ServiceUnreachable a service did not answer, however often it was asked (a ConnectionError)
     └── MissingExtra       an optional library is not installed                 (an ImportError)
 
 And one warning, `Diverging` (a UserWarning): a step too large for its row was cut.
@@ -23,8 +26,11 @@ __all__ = [
     "Diverging",
     "InvalidInput",
     "InvalidParameter",
+    "JournalError",
     "MissingExtra",
     "ModelFileError",
+    "ServiceRefused",
+    "ServiceUnreachable",
     "ThalwegError",
 ]
 
@@ -123,6 +129,45 @@ class ModelFileError(ThalwegError, ValueError):
     ... except ModelFileError:
     ...     print("refused")
     refused
+    """
+
+
+class JournalError(ThalwegError, OSError):
+    """The journal of a service cannot be read or written; nothing of what was asked has been acknowledged.
+
+    Examples
+    --------
+    >>> issubclass(JournalError, OSError)
+    True
+    """
+
+
+class ServiceRefused(ThalwegError):
+    """A running service said no, in its own words; `status` is that of the reply.
+
+    Examples
+    --------
+    >>> error = ServiceRefused("there is no model 'rain'", 404)
+    >>> print(error, error.status)
+    there is no model 'rain' 404
+    """
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class ServiceUnreachable(ThalwegError, ConnectionError):
+    """A service did not answer, however often it was asked.
+
+    Examples
+    --------
+    >>> from thalweg.client import Client
+    >>> with Client("http://127.0.0.1:1", patience=0.0) as client:
+    ...     client.models()
+    Traceback (most recent call last):
+        ...
+    thalweg.errors.ServiceUnreachable: the service did not answer: [Errno 111] Connection refused
     """
 
 

@@ -12,7 +12,19 @@ import pytest
 import thalweg
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("errors", "evaluate", "fleet", "frames", "learners", "pipeline", "rates", "store", "streams", "transforms")
+PACKAGES = (
+    "client",
+    "errors",
+    "evaluate",
+    "fleet",
+    "frames",
+    "learners",
+    "pipeline",
+    "rates",
+    "store",
+    "streams",
+    "transforms",
+)
 REFERENCE = sorted([*ROOT.glob("docs/api*.md"), *ROOT.glob("docs/api/**/*.md")])
 
 

@@ -19,9 +19,11 @@ from thalweg.cli.generate import generate
 from thalweg.cli.inspect import inspect
 from thalweg.cli.models import models
 from thalweg.cli.predict import predict
+from thalweg.cli.replay import replay
 from thalweg.cli.reproduce import HELP as REPRODUCE_HELP
 from thalweg.cli.reproduce import reproduce
 from thalweg.cli.run import run
+from thalweg.cli.serve import serve
 
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
@@ -29,6 +31,8 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 app = typer.Typer(name="thalweg", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.command(short_help="Learn a table of rows in time order, and tell how it went.")(run)
 app.command(short_help="Answer the rows of a table by a model.")(predict)
+app.command(short_help="Answer and learn over HTTP, with labels that come late.")(serve)
+app.command(short_help="Build a served model as it was after any record of its journal.")(replay)
 app.command(short_help="Show what a model is and what it has seen.")(inspect)
 app.command(short_help="Show the models of `thalweg run`, and when to use which.")(models)
 app.command(short_help="Learn a drifting stream and draw how it went.")(demo)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -67,18 +67,22 @@ class Encoder:
         good = np.ones(len(chunk), dtype=np.bool_)
         good[list(taken)] = False
         kept = np.flatnonzero(good)
-        X = np.empty((len(kept), len(self.plan.feature_names)))
-        gaps = np.zeros(len(kept), dtype=np.bool_)
+        chosen = found if good.all() else [_chosen(values, kept) for values in found]
+        return Encoded(self.features(chosen, len(kept), learn=learn), kept, bad)
+
+    def features(self, parsed: Sequence[Any], rows: int, *, learn: bool) -> Floats:
+        """The features of rows whose cells are parsed, column by column in the order of the plan."""
+        X = np.empty((rows, len(self.plan.feature_names)))
+        gaps = np.zeros(rows, dtype=np.bool_)
         start = 0
-        for column, values in zip(self.plan.columns, found, strict=True):
+        for column, values in zip(self.plan.columns, parsed, strict=True):
             end = start + len(column.features)
-            chosen = values if good.all() else _chosen(values, kept)
-            column.encode(chosen, X[:, start:end], learn=learn)
+            column.encode(values, X[:, start:end], learn=learn)
             if not getattr(column, "indicator", False):
-                gaps |= column.missing(chosen)
+                gaps |= column.missing(values)
             start = end
         X[:, -1] = gaps
-        return Encoded(X, kept, bad)
+        return X
 
     def _parse(self, column: Column, chunk: Chunk) -> tuple[Any, list[tuple[int, str]]]:
         """The values of a column, and the places where there is none, with the reason."""

@@ -82,7 +82,7 @@ def _column(kind: str, name: str, **options: Any) -> Column:
 def plan_columns(
     head: Chunk,
     *,
-    target: str,
+    target: str | None,
     drop: Collection[str] = (),
     categorical: Collection[str] = (),
     reserved: Sequence[str] = (),
@@ -94,8 +94,8 @@ def plan_columns(
     ----------
     head : Chunk
         The first rows.
-    target : str
-        The column of labels, which is no feature.
+    target : str or None
+        The column of labels, which is no feature; None for rows that come without.
     drop : collection of str
         Columns to leave out.
     categorical : collection of str
@@ -107,7 +107,7 @@ def plan_columns(
     """
     present = head.column_names
     for name in (target, *drop, *categorical, *reserved):
-        if name not in present:
+        if name is not None and name not in present:
             close = ", ".join(map(repr, present[:20])) + (", …" if len(present) > 20 else "")
             raise InvalidInput(f"{head.pieces[0].block.file} has no column {name!r}; it has {close}")
     columns: list[Column] = []
@@ -127,7 +127,8 @@ def plan_columns(
                 columns.append(found)
     if not columns:
         told = [f"; {name!r} is {why}" for name, why in left_out.items() if why.startswith("left out:")][:1]
-        raise InvalidInput(f"{head.pieces[0].block.file} has no column to learn from beside {target!r}{''.join(told)}")
+        beside = "" if target is None else f" beside {target!r}"
+        raise InvalidInput(f"{head.pieces[0].block.file} has no column to learn from{beside}{''.join(told)}")
     return Plan(tuple(columns), left_out, tuple(present))
 
 

@@ -54,7 +54,7 @@ class Target:
 
         encoded = names(chunk.column(self.name)).combine_chunks().dictionary_encode()
         places: NDArray[np.int32] = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
-        written = [_plain(label) for label in encoded.dictionary.to_pylist()]
+        written = [plain_label(label) for label in encoded.dictionary.to_pylist()]
         different = list(dict.fromkeys(written))
         if len(different) < len(written):
             at = {label: place for place, label in enumerate(different)}
@@ -62,10 +62,10 @@ class Target:
         return different, places
 
 
-def _plain(label: str) -> str:
+def plain_label(label: str) -> str:
     """A whole number without a point; anything else as it is.
 
-    >>> _plain("1.0"), _plain("1.5"), _plain("v1.0")
+    >>> plain_label("1.0"), plain_label("1.5"), plain_label("v1.0")
     ('1', '1.5', 'v1.0')
     """
     whole = _WHOLE.fullmatch(label)

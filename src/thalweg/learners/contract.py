@@ -268,6 +268,17 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
         self._core.answers(rows, answers)
         return self._labels.decode(answers)
 
+    def _answers(self, X: ArrayLike) -> tuple[NDArray[np.int64], Floats | None]:
+        """Both at once, for callers in a hurry: the place of each answer among ``classes_``, and the probabilities."""
+        rows = self._rows_to_answer(X)
+        answers = np.empty(len(rows), dtype=np.int64)
+        self._core.answers(rows, answers)
+        if not hasattr(self, "predict_proba"):
+            return answers, None
+        scores = np.empty((len(rows), self._core.n_classes))
+        self._core.scores(rows, scores)
+        return answers, _probabilities(scores, self._core)
+
     def predict_one(self, x: Row) -> Any:
         """The answer to one row; None from a model that has seen no label yet."""
         labels: Labels | None = self.__dict__.get("_labels")

@@ -69,11 +69,11 @@ def _block(lines: Iterable[str], columns: list[str], name: str, first: int) -> B
         else:
             bad.append(BadRow(name, number, None, f"it must be an object, got {line.strip()[:40]}"))
     names = columns or list(dict.fromkeys(key for value in objects for key in value))
-    table = {key: _column([value.get(key) for value in objects]) for key in names}
+    table = {key: column_of([value.get(key) for value in objects]) for key in names}
     return Block(pa.table(table), name, first, bad)
 
 
-def _column(values: list[Any]) -> Any:
+def column_of(values: list[Any]) -> Any:
     """Numbers where all are numbers and keep all their digits, else text: the plan decides what it means."""
     import pyarrow as pa
 

@@ -1,0 +1,49 @@
+"""``thalweg replay``: a served model as it was after any record of its journal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def replay(
+    data: Annotated[Path | None, typer.Argument(metavar="DIR", help="The folder of `thalweg serve`.")] = None,
+    to: Annotated[int | None, typer.Option(metavar="N", help="The last record that counts; by default all.")] = None,
+    model: Annotated[str, typer.Option(metavar="NAME", help="Which model, or which challenger.")] = "default",
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Where to write the model.")] = None,
+    database: Annotated[
+        str | None, typer.Option(metavar="URL", help="The journal is in PostgreSQL, as in postgresql://…")
+    ] = None,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="From the first record, without the help of snapshots.")
+    ] = False,
+) -> None:
+    """Build a served model again, byte for byte as it was after a record of the journal."""
+    from thalweg.errors import InvalidParameter, MissingExtra
+    from thalweg.files import write_atomically
+
+    if (data is None) == (database is None):
+        raise InvalidParameter("name either the folder of the journal, DIR, or its --database")
+    try:
+        from thalweg.serve.journal.opening import open_journal
+        from thalweg.serve.rebuilding import keeper_of, rebuild
+    except ImportError as error:
+        raise MissingExtra.of(error.name or "orjson", "serve", "thalweg replay") from error
+
+    journal = open_journal(data, database, read_only=True)
+    try:
+        found = rebuild(journal, keeper_of(journal, model), to, from_snapshots=not whole)
+    finally:
+        journal.close()
+    if model not in found.model.learners:
+        raise InvalidParameter(f"there was no model {model!r} at record {to} yet")
+    content = found.model.file(model)
+    if out is not None:
+        write_atomically(out, content)
+    began = f"from the snapshot at record {found.base:,}" if found.base else "from the beginning"
+    typer.echo(
+        f"{model} after record {found.model.seq:,}: {found.model.labels:,} labels learned, "
+        f"{found.replayed:,} of them again, {began}"
+    )

@@ -1,0 +1,34 @@
+"""ASK A RUNNING SERVICE: rows out, answers back, labels when they come. Blocking and awaited, from one source."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from thalweg.on_first_use import on_first_use
+
+if TYPE_CHECKING:
+    from thalweg.client.answers import Answer, Answers, Comparison, Decision, Model, Receipt
+    from thalweg.client.clients import AsyncClient, Client
+    from thalweg.client.course import Change, Course, Point
+
+__all__ = [
+    "Answer",
+    "Answers",
+    "AsyncClient",
+    "Change",
+    "Client",
+    "Comparison",
+    "Course",
+    "Decision",
+    "Model",
+    "Point",
+    "Receipt",
+]
+
+_HOMES = {"AsyncClient": "clients", "Client": "clients", "Change": "course", "Course": "course", "Point": "course"}
+
+__getattr__ = on_first_use(__name__, {name: f"thalweg.client.{_HOMES.get(name, 'answers')}" for name in __all__})
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

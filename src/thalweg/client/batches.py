@@ -1,0 +1,151 @@
+"""Rows and labels as request bodies: JSON for dictionaries, Arrow for tables and arrays, in batches of bounded size."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
+
+JSON = "application/json"
+ARROW = "application/vnd.apache.arrow.stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One body and its media type."""
+
+    media: str
+    content: bytes
+
+
+def as_body(given: Mapping[str, Any]) -> bytes:
+    """JSON, with NumPy's numbers as numbers and times as ISO 8601.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_body({"a": np.float64(0.5), "at": date(2026, 1, 2)})
+    b'{"a":0.5,"at":"2026-01-02"}'
+    """
+    try:
+        return json.dumps(given, default=_plain, allow_nan=False, separators=(",", ":")).encode()
+    except InvalidInput:
+        raise
+    except ValueError:  # infinite, or not a number
+        raise InvalidInput("rows must hold finite numbers; leave a missing value out, or give None") from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, date | datetime):
+        return value.isoformat()
+    if hasattr(value, "item"):
+        return value.item()
+    raise InvalidInput(f"rows must hold numbers, words, truth values and times, got {value!r}")
+
+
+def rows_in_batches(rows: Any, columns: Sequence[str] | None, most: int, model: str | None) -> Iterator[Batch]:
+    """The bodies of as many requests as the rows need.
+
+    Parameters
+    ----------
+    rows : mapping, sequence of mappings, table or array
+        One row, several, a pandas, polars or Arrow table, or a two-dimensional array.
+    columns : sequence of str or None
+        Names for an array's columns.
+    most : int
+        Rows in a batch.
+    model : str or None
+        Written into JSON bodies; with Arrow it stands in the address.
+    """
+    if isinstance(rows, Mapping):
+        rows = [rows]
+    table = as_table(rows, columns)
+    if table is not None:
+        yield from _arrow_batches(table, most)
+        return
+    if not all(isinstance(row, Mapping) for row in rows):
+        raise InvalidInput("rows must be dictionaries by column, a table, or an array with columns=")
+    yield from _json_batches("rows", list(rows), most, {"model": model} if model else {})
+
+
+def labels_in_batches(labels: Any, values: Any, most: int, common: Mapping[str, Any]) -> Iterator[Batch]:
+    """The bodies of as many requests as the labels need.
+
+    Parameters
+    ----------
+    labels : str, mapping, table or sequence
+        An id, labels by id, a table with columns id and label, or ids.
+    values : label, sequence or None
+        The label of the id, or the labels of the ids.
+    most : int
+        Labels in a batch.
+    common : mapping
+        Written into JSON bodies beside the labels.
+    """
+    if isinstance(labels, str):
+        labels = {labels: values}
+    elif values is not None:
+        if len(labels) != len(values):
+            raise InvalidInput(f"there must be a label for each id, got {len(values)} labels for {len(labels)} ids")
+        if _is_array(labels) or _is_array(values):
+            labels = _pyarrow().table({"id": labels, "label": values})
+        else:
+            labels = dict(zip(labels, values, strict=True))
+    if isinstance(labels, Mapping):
+        pairs = [{"id": row, "label": label} for row, label in labels.items()]
+        yield from _json_batches("labels", pairs, most, common)
+        return
+    table = as_table(labels, None)
+    if table is None or not {"id", "label"} <= set(table.column_names):
+        raise InvalidInput("labels must be an id and its label, labels by id, or a table with columns id and label")
+    yield from _arrow_batches(table.select(["id", "label"]), most)
+
+
+def as_table(rows: Any, columns: Sequence[str] | None) -> Any:
+    """An Arrow table of a table or an array; None where it is neither."""
+    if hasattr(rows, "__arrow_c_stream__"):
+        return _pyarrow().table(rows)
+    if not _is_array(rows):
+        return None
+    if columns is None or rows.ndim != 2 or len(columns) != rows.shape[1]:
+        rule = "name each column where rows are an array"
+        raise InvalidParameter.of("predict", "columns", rule, columns)
+    return _pyarrow().table(dict(zip(columns, rows.T, strict=True)))
+
+
+def _is_array(values: Any) -> bool:
+    return (hasattr(values, "__array__") and hasattr(values, "ndim")) or hasattr(values, "__arrow_c_stream__")
+
+
+def _json_batches(name: str, items: list[Any], most: int, common: Mapping[str, Any]) -> Iterator[Batch]:
+    for start in range(0, len(items), most):
+        yield Batch(JSON, as_body({**common, name: items[start : start + most]}))
+
+
+def _arrow_batches(table: Any, most: int) -> Iterator[Batch]:
+    pa = _pyarrow()
+    for start in range(0, len(table), most):
+        part, sink = table.slice(start, most), pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, part.schema) as writer:
+            writer.write_table(part)
+        yield Batch(ARROW, sink.getvalue().to_pybytes())
+
+
+def arrow_columns(content: bytes, *names: str) -> tuple[list[list[Any]], dict[str, str]]:
+    """Columns of an Arrow stream as lists, and what its schema says besides."""
+    table = _pyarrow().ipc.open_stream(content).read_all()
+    told = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
+    return [table.column(name).to_pylist() for name in names], told
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow as pa
+        import pyarrow.ipc
+    except ImportError:
+        raise MissingExtra.of("pyarrow", "files", "sending tables and arrays") from None
+    return pa

@@ -1,0 +1,155 @@
+"""The two clients: the same calls, blocking or awaited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from thalweg.client.call import Awaits, Blocks, finished
+from thalweg.client.calls import Calls
+from thalweg.client.wire import AwaitingWire, BlockingWire
+from thalweg.errors import InvalidParameter, MissingExtra
+
+if TYPE_CHECKING:
+    import httpx
+
+
+class Client(Calls, Blocks):
+    """Speaks with a running ``thalweg serve``.
+
+    What is lost on the way, or refused for the moment, is sent again; each request carries a key by which the service
+    knows it, so nothing is learned twice.
+
+    Parameters
+    ----------
+    address : str
+        Where the service listens, such as ``"http://127.0.0.1:8080"``.
+    token : str, optional
+        The bearer token, where the service asks for one.
+    model : str, optional
+        Who is asked where a call names no model.
+    patience : float
+        Seconds to go on trying while the service is away or busy; with 0 nothing is sent twice.
+    timeout : float
+        Seconds to wait for one reply.
+    batch_rows : int
+        Rows or labels in one request; longer tables go in several.
+    transport : httpx transport, optional
+        What carries the requests instead of the network, as in tests.
+
+    Examples
+    --------
+    A stand-in for the service, so that the example runs anywhere:
+
+    >>> import httpx
+    >>> def service(request):
+    ...     answer = {"id": "a1", "answer": "wet", "probabilities": {"wet": 0.9, "dry": 0.1}}
+    ...     if request.url.path == "/v1/predict":
+    ...         return httpx.Response(200, json={"model": "rain", "version": 40, "answers": [answer]})
+    ...     return httpx.Response(200, json={"model": "rain", "seq": 82, "learned": 1})
+
+    Ask now; give the label when it comes:
+
+    >>> with Client("http://127.0.0.1:8080", transport=httpx.MockTransport(service)) as client:
+    ...     answer = client.predict_one({"cloud": 0.7, "wind": 3.1})
+    ...     print(answer.answer, answer.probability)
+    ...     receipt = client.label(answer.id, "wet")
+    ...     print(receipt.learned, receipt.complete)
+    wet 0.9
+    1 True
+    """
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        token: str | None = None,
+        model: str | None = None,
+        patience: float = 30.0,
+        timeout: float = 30.0,
+        batch_rows: int = 10_000,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        options = _checked("Client", address, token, patience, timeout, batch_rows)
+        self._model, self._patience, self._batch_rows = model, patience, batch_rows
+        self._wire = BlockingWire(_httpx().Client(**options, transport=transport))
+
+    def close(self) -> None:
+        """Give up the connections; ``with`` does it by itself."""
+        finished(self._wire.close())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.close()
+
+
+class AsyncClient(Calls, Awaits):
+    """As `Client`, for programs with an event loop: every call is awaited.
+
+    Parameters
+    ----------
+    address, token, model, patience, timeout, batch_rows, transport
+        See `Client`.
+
+    Examples
+    --------
+    >>> import asyncio, httpx
+    >>> def service(request):  # a stand-in
+    ...     answer = {"id": "a1", "answer": "wet", "probabilities": {"wet": 0.9, "dry": 0.1}}
+    ...     return httpx.Response(200, json={"model": "rain", "version": 40, "answers": [answer]})
+    >>> async def ask():
+    ...     async with AsyncClient("http://127.0.0.1:8080", transport=httpx.MockTransport(service)) as client:
+    ...         return (await client.predict_one({"cloud": 0.7})).answer
+    >>> asyncio.run(ask())
+    'wet'
+    """
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        token: str | None = None,
+        model: str | None = None,
+        patience: float = 30.0,
+        timeout: float = 30.0,
+        batch_rows: int = 10_000,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        options = _checked("AsyncClient", address, token, patience, timeout, batch_rows)
+        self._model, self._patience, self._batch_rows = model, patience, batch_rows
+        self._wire = AwaitingWire(_httpx().AsyncClient(**options, transport=transport))
+
+    async def close(self) -> None:
+        """Give up the connections; ``async with`` does it by itself."""
+        await self._wire.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *reason: object) -> None:
+        await self.close()
+
+
+def _checked(
+    owner: str, address: str, token: str | None, patience: float, timeout: float, batch_rows: int
+) -> dict[str, Any]:
+    """What httpx is given, every part of it checked."""
+    if not isinstance(address, str) or not address.startswith(("http://", "https://")):
+        raise InvalidParameter.of(owner, "address", "begin with http:// or https://", address)
+    if not patience >= 0.0:
+        raise InvalidParameter.of(owner, "patience", "be at least 0", patience)
+    if not timeout > 0.0:
+        raise InvalidParameter.of(owner, "timeout", "be above 0", timeout)
+    if not batch_rows >= 1:
+        raise InvalidParameter.of(owner, "batch_rows", "be at least 1", batch_rows)
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return {"base_url": address, "headers": headers, "timeout": timeout}
+
+
+def _httpx() -> Any:
+    try:
+        import httpx
+    except ImportError:
+        raise MissingExtra.of("httpx", "client", "speaking with a service") from None
+    return httpx

@@ -1,0 +1,134 @@
+"""Rows of JSON or Arrow as the cells of a model's columns; a row that cannot be used is named, with its column.
+
+Most cells are numbers in columns of numbers and words in columns of categories, and those are read at once. All others
+go the way of a file of JSON lines, so that the same cell means the same in a file and in a request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.columns.encoder import Encoder, parsed
+from thalweg.columns.kinds import CategoryColumn, Column, NumberColumn
+from thalweg.serve.refusal import Refused
+from thalweg.serve.schema import MOST_COLUMNS, MOST_TEXT
+from thalweg.sources.ndjson_rows import column_of
+
+_NUMBERS, _WORDS = {int, float}, {str}
+_NOTHING = type(None)
+#: As files of text have it, too.
+_LARGEST = 1e50
+
+Row = dict[str, Any]
+
+
+def of_rows(rows: Sequence[Row], encoder: Encoder) -> list[Any]:
+    """The cells of each column, parsed; `Refused` names the first row that cannot be used."""
+    known = frozenset(encoder.plan.names)
+    for at, row in enumerate(rows):
+        if not row.keys() <= known:
+            raise _bad_row(at, min(row.keys() - known), "the model has no such column")
+    found = []
+    for column in encoder.plan.columns:
+        name = column.name
+        values = [row.get(name) for row in rows]
+        quick = _quickly(column, values)
+        found.append(_slowly(column, values) if quick is None else quick)
+    _require_whole(encoder, found)
+    return found
+
+
+def of_table(table: Any, encoder: Encoder) -> list[Any]:
+    """The same of a table of Arrow."""
+    import pyarrow as pa
+
+    names = table.column_names
+    if strange := set(names) - set(encoder.plan.names):
+        raise Refused(422, f"column {min(strange)!r}: the model has no such column")
+    if len(set(names)) < len(names):
+        raise Refused(422, "the table has two columns of the same name")
+    nothing = pa.chunked_array([pa.nulls(len(table))])
+    found = [
+        _parse(column, table.column(column.name) if column.name in names else nothing)
+        for column in encoder.plan.columns
+    ]
+    _require_whole(encoder, found)
+    return found
+
+
+def as_table(rows: Sequence[Row]) -> Any:
+    """Rows of JSON as a table of Arrow, with the columns that any of them has."""
+    import pyarrow as pa
+
+    names = dict.fromkeys(name for row in rows for name in row)
+    if len(names) > MOST_COLUMNS:
+        raise Refused(422, f"rows may have at most {MOST_COLUMNS} columns, got {len(names)}")
+    if not names:
+        raise Refused(422, "row 0: it has no column")
+    return pa.table({name: column_of([row.get(name) for row in rows]) for name in names})
+
+
+def gaps_of(encoder: Encoder, found: Sequence[Any]) -> NDArray[np.bool_] | None:
+    """Which cells of the columns of numbers are missing; None for none."""
+    gaps = [np.isnan(v) for c, v in zip(encoder.plan.columns, found, strict=True) if isinstance(c, NumberColumn)]
+    return np.stack(gaps, axis=1) if any(each.any() for each in gaps) else None
+
+
+def _quickly(column: Column, values: list[Any]) -> Any:
+    """Cells of the expected kind; None where there are others among them."""
+    kinds = set(map(type, values))
+    if isinstance(column, NumberColumn):
+        if not kinds <= {*_NUMBERS, _NOTHING}:
+            return None
+        if _NOTHING in kinds:
+            values = [np.nan if value is None else value for value in values]
+        numbers = np.array(values, dtype=np.float64)
+        with np.errstate(invalid="ignore"):
+            return None if (np.abs(numbers) > _LARGEST).any() else numbers
+    if isinstance(column, CategoryColumn) and kinds <= _WORDS and max(map(len, values)) <= MOST_TEXT:
+        places: dict[str, int] = {}
+        words = [value.strip() for value in values]
+        found = np.array([places.setdefault(word, len(places)) if word else -1 for word in words], dtype=np.int64)
+        return found, list(places)
+    return None
+
+
+def _slowly(column: Column, values: list[Any]) -> Any:
+    import pyarrow as pa
+
+    for at, value in enumerate(values):
+        if isinstance(value, dict | list):
+            raise _bad_row(at, column.name, "a cell must be a number, a text, true, false or null")
+        if isinstance(value, str) and len(value) > MOST_TEXT:
+            raise _bad_row(at, column.name, f"a text may have at most {MOST_TEXT} letters")
+    return _parse(column, pa.chunked_array([column_of(values)]))
+
+
+def _parse(column: Column, cells: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        values, wrong = parsed(column, cells)
+    except (pa.ArrowException, OverflowError, ValueError, TypeError) as error:
+        what = " ".join(str(error).split())
+        raise Refused(422, f"column {column.name!r}: values of type {cells.type} cannot be read: {what}") from error
+    if wrong:
+        raise _bad_row(wrong[0][0], column.name, wrong[0][1])
+    return values
+
+
+def _require_whole(encoder: Encoder, found: Sequence[Any]) -> None:
+    if encoder.missing != "error":
+        return
+    for column, values in zip(encoder.plan.columns, found, strict=True):
+        places = np.flatnonzero(column.missing(values))
+        if len(places):
+            raise _bad_row(int(places[0]), column.name, "the value is missing")
+
+
+def _bad_row(at: int, column: str, what: str) -> Refused:
+    return Refused(422, f"row {at}, column {column!r}: {what}")

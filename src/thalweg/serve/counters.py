@@ -1,0 +1,56 @@
+"""What is counted while a service runs: requests by kind and outcome, how long they took, rows and labels."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_left
+from collections import Counter, deque
+from dataclasses import dataclass, field
+
+#: Upper ends of the classes of durations, in seconds.
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+#: Seconds over which the throughput is told.
+_RECENT = 10
+
+
+@dataclass
+class Durations:
+    """A histogram: how many took at most so long, the last class being open."""
+
+    counts: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS) + 1))
+    seconds: float = 0.0
+
+    def add(self, seconds: float) -> None:
+        """One more."""
+        self.counts[bisect_left(BUCKETS, seconds)] += 1
+        self.seconds += seconds
+
+
+class Counters:
+    """For the event loop only."""
+
+    def __init__(self) -> None:
+        #: By kind of request and status.
+        self.requests: Counter[tuple[str, int]] = Counter()
+        self.durations: dict[str, Durations] = {}
+        self.rows = self.labels = self.revisions = 0
+        self._recent: deque[list[int]] = deque(maxlen=_RECENT + 1)  # seconds and the rows answered in them
+
+    def request(self, kind: str, status: int, seconds: float) -> None:
+        """A request was answered."""
+        self.requests[kind, status] += 1
+        self.durations.setdefault(kind, Durations()).add(seconds)
+
+    def answered(self, rows: int) -> None:
+        """So many rows were answered."""
+        self.rows += rows
+        now = int(time.monotonic())
+        if self._recent and self._recent[-1][0] == now:
+            self._recent[-1][1] += rows
+        else:
+            self._recent.append([now, rows])
+
+    def throughput(self) -> float:
+        """Rows answered a second, over the last ten whole seconds."""
+        now = int(time.monotonic())
+        return sum(rows for second, rows in self._recent if now - _RECENT <= second < now) / _RECENT

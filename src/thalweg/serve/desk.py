@@ -1,0 +1,135 @@
+"""Where rows are answered: requests that come together are encoded and answered in one call of the model.
+
+The encoder remembers what it sees, so rows go through it in the order in which the journal will hold them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from thalweg.serve.encoding import Encoded
+from thalweg.serve.front import Front, answer
+from thalweg.serve.journal.bodies import Answers, Asked
+from thalweg.serve.refusal import Refused
+from thalweg.serve.work import Decide, Key, Predict, Work
+from thalweg.serve.writer import Writer
+
+#: Beyond so many rows the work is done in a thread, so that others are not kept waiting.
+_MANY = 512
+
+
+@dataclass(slots=True, eq=False)
+class Question:
+    """A request to answer rows."""
+
+    front: Front
+    #: A list of JSON objects, or a table of Arrow.
+    rows: Any
+    future: asyncio.Future[Any]
+    key: Key | None
+
+
+class Desk:
+    """One for all models, on the event loop.
+
+    Parameters
+    ----------
+    writer : Writer
+        Gets what was answered.
+    """
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._questions: list[Question] = []
+        self._come = asyncio.Event()
+
+    def ask(self, question: Question) -> None:
+        """Put a question; its future is set once the answer is in the journal."""
+        self._questions.append(question)
+        self._come.set()
+
+    async def work(self) -> None:
+        """Until cancelled."""
+        while True:
+            await self._come.wait()
+            self._come.clear()
+            questions, self._questions = self._questions, []
+            for together in _by_kind(questions):
+                rows = sum(len(each.rows) for each in together)
+                if rows > _MANY:
+                    work, refused = await asyncio.to_thread(self._answer, together)
+                else:
+                    work, refused = self._answer(together)
+                for question, refusal in refused:
+                    if not question.future.done():
+                        question.future.set_exception(refusal)
+                if work:
+                    self._writer.put(work)
+
+    def _answer(self, together: list[Question]) -> tuple[list[Work], list[tuple[Question, Exception]]]:
+        """Questions to one model, all of JSON or a single table; the work to be written, and what is refused."""
+        try:
+            return self._answer_at_once(together), []
+        except Exception as error:
+            if len(together) == 1:
+                return [], [(together[0], error)]
+        work: list[Work] = []
+        refused: list[tuple[Question, Exception]] = []
+        for each in together:  # one of them cannot be answered: each by itself
+            own, wrong = self._answer([each])
+            work += own
+            refused += wrong
+        return work, refused
+
+    def _answer_at_once(self, together: list[Question]) -> list[Work]:
+        front = together[0].front
+        if front.archived:
+            raise Refused(409, f"the model {front.name!r} is archived: restore it first")
+        rows = together[0].rows if len(together) == 1 else [row for each in together for row in each.rows]
+        if front.encoder is not None:
+            return self._predicted(together, front, front.encode(rows))
+        settled = Decide(front.name, None, "schema", front.settle(together[0].rows), front.epoch)
+        try:
+            return [settled, *self._predicted(together, front, front.encode(rows))]
+        except Refused:
+            front.encoder = None
+            raise
+
+    def _predicted(self, together: list[Question], front: Front, encoded: Encoded) -> list[Work]:
+        published = front.published
+        answers, proba = answer(published, front.name, encoded.X)
+        work: list[Work] = []
+        begin = 0
+        for question in together:
+            part = slice(begin, begin + len(question.rows))
+            asked = Asked(
+                encoded.X[part],
+                {name: Answers(each.labels, each.codes[part]) for name, each in answers.items()},
+                published.last,
+                published.version,
+                None if encoded.gaps is None else encoded.gaps[part],
+                encoded.categories if begin == 0 else None,
+            )
+            own = None if proba is None else proba[part]
+            work.append(Predict(front.name, question.future, asked, own, front.epoch, key=question.key))
+            begin = part.stop
+        return work
+
+
+def _by_kind(questions: list[Question]) -> list[list[Question]]:
+    """Neighbours to the same model together; a table by itself."""
+    found: list[list[Question]] = []
+    for each in questions:
+        last = found[-1][-1] if found else None
+        if (
+            last is not None
+            and last.front is each.front
+            and isinstance(last.rows, list)
+            and isinstance(each.rows, list)
+        ):
+            found[-1].append(each)
+        else:
+            found.append([each])
+    return found

@@ -1,0 +1,207 @@
+"""One request and its answer: let in, read within limits, answered or refused in one sentence, counted."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs
+
+import orjson
+
+from thalweg.serve.gate import Scope
+from thalweg.serve.journal.record import Kept
+from thalweg.serve.refusal import Refused
+from thalweg.serve.service import Service
+from thalweg.serve.work import Answer, Key
+
+JSON, ARROW, EVENTS = "application/json", "application/vnd.apache.arrow.stream", "text/event-stream"
+_LOG = logging.getLogger("thalweg.serve")
+_MOST_KEY = 200
+
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a handler sees."""
+
+    path: dict[str, str]
+    query: dict[str, list[str]]
+    headers: dict[bytes, bytes]
+    media: str
+    body: bytes
+    #: Where the request was sent, for its fingerprint.
+    target: bytes
+
+    def json(self) -> dict[str, Any]:
+        """The body as an object."""
+        if self.media != JSON:
+            raise Refused(415, f"the body must be {JSON}")
+        try:
+            found = orjson.loads(self.body)
+        except orjson.JSONDecodeError as error:
+            raise Refused(422, f"the body is not JSON: {error}") from error
+        if not isinstance(found, dict):
+            raise Refused(422, "the body must be an object of JSON")
+        return found
+
+    def fields(self, *allowed: str) -> dict[str, Any]:
+        """The same, with none but these fields."""
+        found = self.json()
+        if strange := found.keys() - set(allowed):
+            raise Refused(422, f"there is no field {min(strange)!r} here; there are {', '.join(allowed)}")
+        return found
+
+    def asked_once(self, name: str, otherwise: str) -> str:
+        """A value of the query that may be given once."""
+        values = self.query.get(name, [otherwise])
+        if len(values) > 1:
+            raise Refused(422, f"{name} may be given once")
+        return values[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """An answer that goes on: pieces as they come."""
+
+    media: str
+    pieces: AsyncIterator[bytes]
+
+
+def as_json(found: Any, status: int = 200) -> Answer:
+    """An answer of JSON."""
+    return Answer(status, JSON, orjson.dumps(found))
+
+
+def refusal(refused: Refused) -> Answer:
+    """The answer to what is not done."""
+    return as_json({"error": refused.sentence}, refused.status)
+
+
+Handler = Callable[[Service, Request], Awaitable[Answer | Flow]]
+
+
+class Endpoint:
+    """A handler as an application of ASGI.
+
+    Parameters
+    ----------
+    service : Service
+        What is asked.
+    handler : callable
+        Answers.
+    kind : str
+        What is counted.
+    scope : {"read", "learn"}, optional
+        What a token must allow; None for what everyone may ask, at any time.
+    """
+
+    def __init__(self, service: Service, handler: Handler, kind: str, scope: Scope | None) -> None:
+        self.service, self.handler, self.kind, self.scope = service, handler, kind, scope
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Send) -> None:
+        """One exchange."""
+        began = time.perf_counter()
+        answer: Answer | Flow
+        retry_after: int | None = None
+        taken = 0
+        service = self.service
+        try:
+            headers = dict(scope["headers"])
+            if self.scope is not None:
+                service.gate.admit(headers, self.scope)
+                taken = self._take(headers)
+            body = await self._body(receive) if scope["method"] == "POST" else b""
+            request = Request(
+                scope.get("path_params", {}),
+                parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True),
+                headers,
+                headers.get(b"content-type", b"").decode("latin-1").split(";")[0].strip().lower(),
+                body,
+                scope["path"].encode() + b"?" + scope["query_string"],
+            )
+            answer = await self.handler(service, request)
+        except Refused as refused:
+            answer, retry_after = refusal(refused), refused.retry_after
+        except Exception:
+            _LOG.exception("a request failed")
+            answer = refusal(Refused(500, "the service failed at this request, which is a bug"))
+        finally:
+            service.requests -= taken > 0
+            service.bytes -= taken
+        await _send(send, answer, retry_after)
+        service.counts.request(
+            self.kind, answer.status if isinstance(answer, Answer) else 200, time.perf_counter() - began
+        )
+
+    def _take(self, headers: dict[bytes, bytes]) -> int:
+        """A place among the requests in work, given back when it is done; how many bytes it takes."""
+        service, length = self.service, headers.get(b"content-length")
+        if service.stopping:
+            raise Refused(503, "the service is stopping", retry_after=5)
+        size = int(length) if length and length.isdigit() else service.limits.body if self.scope == "learn" else 0
+        if size > service.limits.body:
+            raise Refused(413, f"a body may have at most {service.limits.body} bytes")
+        if service.requests >= service.limits.requests or service.bytes + size > service.limits.bytes:
+            raise Refused(429, "too much is waiting to be done: try again in a moment", retry_after=1)
+        service.requests += 1
+        service.bytes += size + 1
+        return size + 1
+
+    async def _body(self, receive: Any) -> bytes:
+        pieces: list[bytes] = []
+        size = 0
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise Refused(400, "the client went away")
+            pieces.append(message.get("body", b""))
+            size += len(pieces[-1])
+            if size > self.service.limits.body:
+                raise Refused(413, f"a body may have at most {self.service.limits.body} bytes")
+            if not message.get("more_body"):
+                return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+async def _send(send: Send, answer: Answer | Flow, retry_after: int | None) -> None:
+    headers = [(b"content-type", answer.media.encode()), (b"cache-control", b"no-store")]
+    if retry_after is not None:
+        headers.append((b"retry-after", str(retry_after).encode()))
+    if isinstance(answer, Answer):
+        if answer.status == 401:
+            headers.append((b"www-authenticate", b"Bearer"))
+        headers.append((b"content-length", str(len(answer.body)).encode()))
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await send({"type": "http.response.body", "body": answer.body})
+        return
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    async for piece in answer.pieces:
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def done_once(
+    service: Service,
+    request: Request,
+    act: Callable[[Key | None], Awaitable[Any]],
+    written: Callable[[Any], Answer],
+) -> Answer:
+    """Do something, or give the answer of the first time where the request has an idempotency key that was used."""
+    given = request.headers.get(b"idempotency-key")
+    if given is None:
+        return written(await act(None))
+    key = given.decode("latin-1")
+    if not 0 < len(key) <= _MOST_KEY or not key.isascii() or not key.isprintable():
+        raise Refused(422, f"an Idempotency-Key must have 1 to {_MOST_KEY} printable letters of ASCII")
+    fingerprint = hashlib.sha256(b"\0".join([request.target, request.media.encode(), request.body])).digest()
+
+    async def first_time() -> Kept:
+        answer = written(await act(Key(key, fingerprint, written)))
+        return Kept(key, fingerprint, answer.status, answer.media, answer.body)
+
+    kept = await service.once(key, fingerprint, first_time)
+    return Answer(kept.status, kept.media, kept.body)

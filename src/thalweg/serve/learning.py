@@ -1,0 +1,152 @@
+"""The one thread that learns: what is committed, in the order of the journal; then it publishes copies to answer by."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from thalweg.errors import JournalError
+from thalweg.serve.happenings import Decision, Happening, LabelsCame
+from thalweg.serve.journal.record import Part
+from thalweg.serve.journal.sql import SqlJournal
+from thalweg.serve.live_model import LiveModel
+from thalweg.serve.published import Published
+from thalweg.serve.rebuilding import rebuild
+from thalweg.serve.work import Work
+
+#: Labels and seconds between snapshots; a snapshot is due when either has passed and something was learned.
+_EVERY_LABELS, _EVERY_SECONDS = 20_000, 30.0
+#: Seconds between attempts to reach the database.
+_AGAIN_SECONDS = 0.5
+
+Batch = tuple[list[tuple[str, Happening]], Sequence[Work]]
+
+
+class LearningThread(threading.Thread):
+    """Learns; started once, stopped once.
+
+    Parameters
+    ----------
+    models : dict of LiveModel
+        By name, as the journal says they are; they belong to this thread from now on.
+    reader : SqlJournal
+        A connection of its own, for revisions.
+    published : callable
+        Called with a model, by its name, whenever there is something new to see of it.
+    learned : callable
+        Called with work that waited for its labels to be learned.
+    keep : callable
+        Called with a snapshot to be written.
+    """
+
+    def __init__(
+        self,
+        models: dict[str, LiveModel],
+        reader: SqlJournal,
+        published: Callable[[LiveModel, Published], None],
+        learned: Callable[[Sequence[Work]], None],
+        keep: Callable[[str, list[Part]], None],
+    ) -> None:
+        super().__init__(name="thalweg-learner", daemon=True)
+        self.models = models
+        self.revisions = 0
+        self._reader = reader
+        self._published, self._learned, self._keep = published, learned, keep
+        self._queue: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
+        self._idle = threading.Event()
+        self._idle.set()
+        #: Of the last snapshot of each model, how many labels it had learned, and when it was made.
+        self._kept: dict[str, tuple[int, float]] = {}
+
+    def put(self, happenings: list[tuple[str, Happening]], waiting: Sequence[Work]) -> None:
+        """Committed records, in order, and the work that waits for them."""
+        self._idle.clear()
+        self._queue.put((happenings, waiting))
+
+    def wait(self) -> None:
+        """Until all that was put is learned; only for the thread that puts."""
+        self._idle.wait()
+
+    def stop(self) -> None:
+        """Finish what waits, then end."""
+        self._queue.put(None)
+
+    def __len__(self) -> int:
+        return self._queue.qsize()
+
+    def run(self) -> None:
+        """Until `stop`."""
+        going = True
+        while going:
+            happenings: list[tuple[str, Happening]] = []
+            waiting: list[Work] = []
+            taken = self._queue.get()
+            while True:
+                if taken is None:
+                    going = False
+                    break
+                happenings += taken[0]
+                waiting += taken[1]
+                if self._queue.empty():
+                    break
+                taken = self._queue.get()
+            self._take(happenings)
+            self._learned(waiting)
+            if self._queue.empty():
+                self._idle.set()
+
+    def _take(self, happenings: Sequence[tuple[str, Happening]]) -> None:
+        by_model: dict[str, list[Happening]] = {}
+        for name, happening in happenings:
+            by_model.setdefault(name, []).append(happening)
+        for name, own in by_model.items():
+            model = self._grown(name, own)
+            self.models[name] = model
+            self._published(model, model.publish())
+            self._keep_if_due(model)
+
+    def _grown(self, name: str, own: list[Happening]) -> LiveModel:
+        if name not in self.models:
+            first = own[0]
+            assert isinstance(first, Decision)
+            self.models[name], own = LiveModel(name, first), own[1:]
+        begin = 0
+        for at, each in enumerate(own):
+            if isinstance(each, LabelsCame) and each.revises:
+                self.revisions += 1
+                begin = at + 1
+        if begin:
+            self.models[name] = self._revised(name, own[begin - 1].seq)
+        model = self.models[name]
+        model.take(own[begin:])
+        return model
+
+    def _revised(self, name: str, seq: int) -> LiveModel:
+        """The model as the journal says it is; a lost connection is waited for, since the record is committed."""
+        while True:
+            try:
+                return rebuild(self._reader, name, seq).model
+            except JournalError:
+                time.sleep(_AGAIN_SECONDS)
+                with suppress(JournalError):
+                    self._reader.connect()
+
+    # ------------------------------------------------------------------ snapshots
+
+    def _keep_if_due(self, model: LiveModel) -> None:
+        labels, when = self._kept.setdefault(model.name, (model.labels, time.monotonic()))
+        new = model.labels - labels
+        if new >= _EVERY_LABELS or (new and time.monotonic() - when >= _EVERY_SECONDS):
+            self.keep(model)
+
+    def keep(self, model: LiveModel) -> None:
+        """Make a snapshot now."""
+        self._kept[model.name] = (model.labels, time.monotonic())
+        self._keep(model.name, model.snapshot())
+
+    def snapshot_ages(self) -> dict[str, float]:
+        """Seconds since the last snapshot of each model."""
+        return {name: time.monotonic() - when for name, (_, when) in self._kept.items()}

@@ -1,0 +1,55 @@
+// How one model went, as the service told it: columns that grow by a point at a time until it is told anew.
+const NUMBERS = ["time", "labels", "error", "no_change", "rate", "waiting", "delay"];
+const BY_CLASS = ["memory", "half_life"];
+
+const blank = (length) => new Array(length).fill(null);
+
+export class Course {
+  constructor(told) {
+    const points = told.points;
+    this.length = points.time.length;
+    for (const name of NUMBERS) this[name] = points[name] ? [...points[name]] : blank(this.length);
+    for (const name of BY_CLASS) this[name] = copied(points[name]);
+    this.means = {};
+    for (const [label, columns] of Object.entries(points.means || {})) this.means[label] = copied(columns);
+    const { name, rows, labels, waiting, throughput, changes } = told;
+    Object.assign(this, { name, rows, learned: labels, pending: waiting, throughput, changes });
+  }
+
+  // True where the point is new.
+  append(point) {
+    if (this.length && point.time <= this.time[this.length - 1] && point.labels <= this.labels[this.length - 1]) return false;
+    for (const name of NUMBERS) this[name].push(point[name] ?? null);
+    for (const name of BY_CLASS) grown(this[name], point[name] || {}, this.length);
+    for (const label of Object.keys(point.means || {})) this.means[label] ||= {};
+    for (const [label, columns] of Object.entries(this.means)) grown(columns, (point.means || {})[label] || {}, this.length);
+    this.length += 1;
+    this.learned = Math.max(this.learned, point.labels);
+    if (point.waiting != null) this.pending = point.waiting;
+    if (point.rows != null) this.rows = point.rows;
+    if (point.throughput != null) this.throughput = point.throughput;
+    return true;
+  }
+
+  last(name) {
+    return this.length ? this[name][this.length - 1] : null;
+  }
+
+  // Labels a second, each over a hundredth of the time shown, or a second: many labels may come at one moment.
+  speed() {
+    const least = Math.max(1, (this.last("time") - this.time[0]) / 100);
+    let before = 0;
+    return this.time.map((time, at) => {
+      while (before + 1 < at && time - this.time[before + 1] >= least) before += 1;
+      const passed = time - this.time[before];
+      return passed >= least ? (this.labels[at] - this.labels[before]) / passed : null;
+    });
+  }
+}
+
+const copied = (columns) => Object.fromEntries(Object.entries(columns || {}).map(([key, values]) => [key, [...values]]));
+
+const grown = (columns, point, length) => {
+  for (const key of Object.keys(point)) columns[key] ||= blank(length);
+  for (const [key, values] of Object.entries(columns)) values.push(point[key] ?? null);
+};

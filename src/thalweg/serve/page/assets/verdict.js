@@ -1,0 +1,75 @@
+// What stands above the charts: how the model does, in words and tiles; or what is to be done while there is nothing.
+import { made } from "./made.js";
+import { count, perSecond, seconds, share } from "./numbers.js";
+
+const MORE = 0.0005; // shares that differ by less read as the same
+
+const tile = (name, value, beside, meaning) =>
+  made(
+    "div",
+    { class: "tile" },
+    made("dt", {}, name),
+    made("dd", { class: "value" }, value),
+    beside ? made("dd", { class: "beside" }, beside) : null,
+    made("dd", { class: "meaning" }, meaning),
+  );
+
+const example = (text) => made("pre", { class: "command", tabindex: "0" }, made("code", {}, text));
+const address = () => location.origin + location.pathname.replace(/\/$/, "");
+
+const curl = (path, body) => `curl ${address()}${path} \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`;
+
+const sentence = (course) => {
+  const [error, still] = [course.last("error"), course.last("no_change")];
+  if (error == null) return "Learning: no answer has been checked yet.";
+  const said = `Lately wrong in ${share(error)} of its answers`;
+  if (still == null) return said + ".";
+  if (Math.abs(still - error) < MORE) return `${said}, as often as repeating the last label.`;
+  return `${said}; repeating the last label errs in ${share(still)}.`;
+};
+
+const noLabels = (course) => [
+  made("h1", {}, course.rows ? "No labels yet" : "No rows yet"),
+  made(
+    "p",
+    {},
+    course.rows
+      ? `No labels yet: ${count(course.pending)} of ${count(course.rows)} answered rows wait for theirs. Give one by the id that came with the answer, and the model begins to learn.`
+      : "Ask the model for an answer. It comes with an id, by which you give the label later; with the first labels the charts begin.",
+  ),
+  example(
+    course.rows
+      ? curl("/v1/label", `{"model": "${course.name}", "labels": [{"id": "…", "label": "yes"}]}`)
+      : curl("/v1/predict", `{"model": "${course.name}", "rows": [{"height": 1.5, "width": 0.2}]}`),
+  ),
+];
+
+const tiles = (course) =>
+  made(
+    "dl",
+    { class: "tiles" },
+    tile("Error of late", share(course.last("error")), `no-change ${share(course.last("no_change"))}`, "share of wrong answers"),
+    tile("Labels learned", count(course.learned), null, `of ${count(course.rows)} answered rows`),
+    tile("Waiting", count(course.pending), null, "rows whose label has not come"),
+    tile("Delay", seconds(course.last("delay")), null, "from a row to its label, of late"),
+    tile("Throughput", perSecond(course.throughput), null, "rows answered, of late"),
+  );
+
+// Elements are remade only where their text changes, so that a reader's selection survives.
+const replaced = (place, parts) => {
+  const before = place.textContent;
+  const next = made("div", {}, ...parts);
+  if (next.textContent !== before) place.replaceChildren(...next.childNodes);
+};
+
+export const showVerdict = (place, course) =>
+  replaced(place, course.length ? [made("h1", {}, sentence(course)), tiles(course)] : noLabels(course));
+
+export const showNoModels = (place) =>
+  replaced(place, [
+    made("h1", {}, "No model yet"),
+    made("p", {}, "This service has no model. Make one, ask it for answers, and watch it learn here."),
+    example(curl("/v1/models", '{"name": "default", "kind": "auto"}')),
+  ]);
+
+export const showTrouble = (place, message) => replaced(place, [made("h1", {}, "Not to be had"), made("p", {}, message)]);

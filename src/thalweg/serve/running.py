@@ -1,0 +1,120 @@
+"""The service as a process: opened, listening, stopped politely."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import ipaddress
+import sys
+import time
+from collections.abc import Callable
+from types import FrameType
+
+import orjson
+import uvicorn
+
+from thalweg.errors import InvalidParameter
+from thalweg.serve.gate import Gate, read_tokens
+from thalweg.serve.http.app import build
+from thalweg.serve.journal.opening import open_journal
+from thalweg.serve.journal.record import Record
+from thalweg.serve.journal.sql import SqlJournal
+from thalweg.serve.making import from_file, parameters_of
+from thalweg.serve.options import ServeOptions
+from thalweg.serve.service import DEFAULT, Service
+
+#: Seconds after which a thread that computes lets others go on: the default of 5 ms is longer than most requests.
+_SWITCH_SECONDS = 0.0005
+_LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address.
+
+    Examples
+    --------
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def gate_for(options: ServeOptions) -> Gate:
+    """Who is let in; an `InvalidParameter` where strangers would be."""
+    tokens = read_tokens(options.token_file) if options.token_file is not None else []
+    local = is_loopback(options.host)
+    if not local and not tokens and not options.insecure:
+        raise InvalidParameter(
+            f"to listen on {options.host} without tokens lets everyone in: give --token-file, "
+            "or --insecure where something else keeps strangers out"
+        )
+    return Gate(tokens, _LOCAL_NAMES if local and not tokens and not options.insecure else None)
+
+
+def make_first(journal: SqlJournal, options: ServeOptions) -> None:
+    """The model that is asked by default, where the journal has none yet."""
+    if DEFAULT in journal.models():
+        return
+    if options.model is not None:
+        body = from_file(options.model)
+    else:
+        body = {"kind": options.new, "parameters": parameters_of(options.new, {})}
+    seq, _ = journal.last()
+    with journal.transaction():
+        journal.write([Record(seq + 1, DEFAULT, "create", time.time_ns() // 1000, 0, orjson.dumps(body))])
+
+
+class _Server(uvicorn.Server):
+    """Lets live views go when it is asked to stop: they would never end by themselves."""
+
+    service: Service
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """At a signal, in the main thread: the first lets all that waits be finished, a second one does not."""
+        self.force_exit, self.should_exit = self.should_exit, True
+        self.service.listeners.close_soon()
+
+
+def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
+    """Run until SIGINT or SIGTERM; ``tell`` gets one line when it listens."""
+    gate = gate_for(options)
+    journal = open_journal(options.data, options.database)
+    journal.claim()
+    journal.prepare()
+    make_first(journal, options)
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    service = Service(journal, options)
+    config = uvicorn.Config(
+        build(service, gate),
+        host=options.host,
+        port=options.port,
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=30,
+    )
+    server = _Server(config)
+    server.service = service
+    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+        runner.run(_run(server, options, tell))
+
+
+async def _run(server: _Server, options: ServeOptions, tell: Callable[[str], None]) -> None:
+    socket = server.config.bind_socket()
+    port = socket.getsockname()[1]
+    running = asyncio.create_task(server.serve([socket]))
+    while not server.started and not running.done():
+        await asyncio.sleep(0.005)
+    if server.started:
+        gc.freeze()  # what is there by now stays: collections need not look at it
+        tell(f"thalweg serves {DEFAULT!r} at http://{options.host}:{port}")
+    await running

@@ -1,0 +1,87 @@
+"""What the writer is asked to do. A piece of work is made by the event loop, which waits for it without blocking."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from thalweg.serve.journal.bodies import Asked
+from thalweg.serve.journal.record import Kind, Part
+from thalweg.serve.ledger import Sorted
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is sent back."""
+
+    status: int
+    media: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An idempotency key, what was asked with it, and how the answer is written."""
+
+    key: str
+    request: bytes
+    written: Callable[[Any], Answer]
+
+
+@dataclass(slots=True, eq=False)
+class Work:
+    """Something to be journalled."""
+
+    model: str
+    future: asyncio.Future[Any] | None
+    key: Key | None = field(default=None, kw_only=True)
+    #: The record that it became.
+    seq: int = field(default=0, kw_only=True)
+
+
+@dataclass(slots=True, eq=False)
+class Predict(Work):
+    """Rows, encoded and answered."""
+
+    asked: Asked
+    #: Class probabilities by the champion, for the answer only.
+    proba: Any
+    #: The number of failures before it: after one, the encoder that it went through is no longer the journal's.
+    epoch: int
+
+
+@dataclass(slots=True, eq=False)
+class Label(Work):
+    """Labels by id."""
+
+    labels: list[tuple[str, str]]
+    revise: bool
+    outcome: Sorted | None = None
+    replayed: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Decide(Work):
+    """A decision about a model."""
+
+    kind: Kind
+    body: dict[str, Any]
+    epoch: int | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Expire(Work):
+    """Time to look for rows whose label will not come."""
+
+    #: Rows asked before this time, in microseconds, and all but the last so many.
+    before: int | None
+    most: int | None
+
+
+@dataclass(slots=True, eq=False)
+class Keep(Work):
+    """A snapshot to be kept."""
+
+    parts: list[Part]
