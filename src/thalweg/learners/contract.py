@@ -277,7 +277,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
             return answers, None
         scores = np.empty((len(rows), self._core.n_classes))
         self._core.scores(rows, scores)
-        return answers, _probabilities(scores, self._core)
+        return answers, posteriors(scores, self._core.confidence)
 
     def predict_one(self, x: Row) -> Any:
         """The answer to one row; None from a model that has seen no label yet."""
