@@ -108,6 +108,7 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
         access_log=False,
         server_header=False,
         date_header=False,
+        timeout_keep_alive=75,
         timeout_graceful_shutdown=30,
     )
     server = _Server(config)
