@@ -108,7 +108,7 @@ class SqlJournal(ABC):
 
     def roll_back(self) -> None:
         """Give up what was not committed; the connection may be gone."""
-        with suppress(self.faults):
+        with suppress(*self.faults):
             self.execute("ROLLBACK")
 
     @contextmanager
@@ -249,7 +249,11 @@ class SqlJournal(ABC):
         return [Part(model, seq, row[0], bytes(row[1]), bytes(row[2])) for row in rows]
 
     def close(self) -> None:
-        """Close the connection; nothing is lost."""
+        """Let the journal go; nothing is lost."""
+        self.disconnect()
+
+    def disconnect(self) -> None:
+        """Close the connection, to open another one."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
