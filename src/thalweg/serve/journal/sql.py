@@ -108,7 +108,7 @@ class SqlJournal(ABC):
 
     def roll_back(self) -> None:
         """Give up what was not committed; the connection may be gone."""
-        with suppress(self.faults):
+        with suppress(*self.faults):
             self.execute("ROLLBACK")
 
     @contextmanager
