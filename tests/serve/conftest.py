@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.serve.postgres import Postgres
 from tests.serve.server import Client, Server
 
 for needed in ("starlette", "uvicorn", "uvloop", "httptools", "orjson", "pyarrow"):
@@ -40,3 +41,11 @@ def client(shared: Server) -> Iterator[Client]:
     found = shared.client()
     yield found
     found.close()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    pytest.importorskip("psycopg", reason="the journal in PostgreSQL needs psycopg")
+    server = Postgres()
+    yield server
+    server.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 import time
@@ -15,12 +16,15 @@ from thalweg.serve.journal.sql import SqlJournal
 from thalweg.serve.live_model import LiveModel
 from thalweg.serve.published import Published
 from thalweg.serve.rebuilding import rebuild
+from thalweg.serve.refusal import Refused
 from thalweg.serve.work import Work
 
 #: Labels and seconds between snapshots; a snapshot is due when either has passed and something was learned.
 _EVERY_LABELS, _EVERY_SECONDS = 20_000, 30.0
 #: Seconds between attempts to reach the database.
 _AGAIN_SECONDS = 0.5
+
+_LOG = logging.getLogger("thalweg.serve")
 
 Batch = tuple[list[tuple[str, Happening]], Sequence[Work]]
 
@@ -36,8 +40,8 @@ class LearningThread(threading.Thread):
         A connection of its own, for revisions.
     published : callable
         Called with a model, by its name, whenever there is something new to see of it.
-    learned : callable
-        Called with work that waited for its labels to be learned.
+    learned, failed : callable
+        Called with work that waited for its labels to be learned: once they are, or if they cannot be.
     keep : callable
         Called with a snapshot to be written.
     """
@@ -48,13 +52,16 @@ class LearningThread(threading.Thread):
         reader: SqlJournal,
         published: Callable[[LiveModel, Published], None],
         learned: Callable[[Sequence[Work]], None],
+        failed: Callable[[Sequence[Work], Refused], None],
         keep: Callable[[str, list[Part]], None],
     ) -> None:
         super().__init__(name="thalweg-learner", daemon=True)
         self.models = models
         self.revisions = 0
         self._reader = reader
-        self._published, self._learned, self._keep = published, learned, keep
+        self._published, self._learned, self._failed, self._keep = published, learned, failed, keep
+        #: Whether something could not be learned: the models are no longer what the journal says.
+        self.broken = False
         self._queue: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
         self._idle = threading.Event()
         self._idle.set()
@@ -93,8 +100,16 @@ class LearningThread(threading.Thread):
                 if self._queue.empty():
                     break
                 taken = self._queue.get()
-            self._take(happenings)
-            self._learned(waiting)
+            try:
+                if self.broken:
+                    raise RuntimeError("a model could not learn before")
+                self._take(happenings)
+            except Exception:
+                self.broken = True
+                _LOG.exception("a model could not learn what is in the journal")
+                self._failed(waiting, Refused(503, "what came is in the journal, but a model could not learn it"))
+            else:
+                self._learned(waiting)
             if self._queue.empty():
                 self._idle.set()
 

@@ -21,6 +21,7 @@ from thalweg.serve.journal.record import Record
 from thalweg.serve.journal.sql import SqlJournal
 from thalweg.serve.making import from_file, parameters_of
 from thalweg.serve.options import ServeOptions
+from thalweg.serve.refusal import Refused
 from thalweg.serve.service import DEFAULT, Service
 
 #: Seconds after which a thread that computes lets others go on: the default of 5 ms is longer than most requests.
@@ -63,7 +64,10 @@ def make_first(journal: SqlJournal, options: ServeOptions) -> None:
     if options.model is not None:
         body = from_file(options.model)
     else:
-        body = {"kind": options.new, "parameters": parameters_of(options.new, {})}
+        try:
+            body = {"kind": options.new, "parameters": parameters_of(options.new, {})}
+        except Refused as refused:
+            raise InvalidParameter(refused.sentence) from refused
     seq, _ = journal.last()
     with journal.transaction():
         journal.write([Record(seq + 1, DEFAULT, "create", time.time_ns() // 1000, 0, orjson.dumps(body))])
@@ -84,11 +88,15 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
     """Run until SIGINT or SIGTERM; ``tell`` gets one line when it listens."""
     gate = gate_for(options)
     journal = open_journal(options.data, options.database)
-    journal.claim()
-    journal.prepare()
-    make_first(journal, options)
+    try:
+        journal.claim()
+        journal.prepare()
+        make_first(journal, options)
+        service = Service(journal, options)
+    except BaseException:
+        journal.close()
+        raise
     sys.setswitchinterval(_SWITCH_SECONDS)
-    service = Service(journal, options)
     config = uvicorn.Config(
         build(service, gate),
         host=options.host,
@@ -100,6 +108,7 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
         access_log=False,
         server_header=False,
         date_header=False,
+        timeout_keep_alive=75,
         timeout_graceful_shutdown=30,
     )
     server = _Server(config)

@@ -15,6 +15,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+from thalweg.errors import JournalError
 from thalweg.serve import schema
 from thalweg.serve.counters import BUCKETS, Counters
 from thalweg.serve.desk import Desk, Question
@@ -66,6 +67,7 @@ class Service:
             journal.another(),
             self._publish,
             self._acknowledge,
+            self._failed,
             lambda name, parts: self._writer.put([Keep(name, None, parts)]),
         )
         self._writer = Writer(journal, self._committed, self._failed, self._mend)
@@ -121,7 +123,7 @@ class Service:
     @property
     def ready(self) -> bool:
         """Whether requests are accepted now."""
-        return not self.stopping and not self._writer.broken and self._writer.is_alive() and self._learner.is_alive()
+        return not (self.stopping or self._writer.broken or self._learner.broken) and self._writer.is_alive()
 
     # ------------------------------------------------------------------ answering and learning
 
@@ -231,10 +233,17 @@ class Service:
             found = await asyncio.shield(under_way)
         else:
             async with self._recalling:
-                found = await asyncio.to_thread(self._reader.recall, key)
+                found = await asyncio.to_thread(self._recall, key)
         if found is not None and found.request != request:
             raise Refused(422, "the Idempotency-Key was used before, with another request")
         return found
+
+    def _recall(self, key: str) -> Kept | None:
+        try:
+            return self._reader.recall(key)
+        except JournalError:
+            self._reader.connect()
+            return self._reader.recall(key)
 
     async def once(self, key: str, request: bytes, act: Callable[[], Awaitable[Kept]]) -> Kept:
         """Do something once for all requests with this key."""

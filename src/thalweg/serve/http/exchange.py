@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 
 import orjson
 
+from thalweg.errors import JournalError
 from thalweg.serve.gate import Scope
 from thalweg.serve.journal.record import Kept
 from thalweg.serve.refusal import Refused
@@ -127,6 +128,8 @@ class Endpoint:
             answer = await self.handler(service, request)
         except Refused as refused:
             answer, retry_after = refusal(refused), refused.retry_after
+        except JournalError as error:
+            answer, retry_after = refusal(Refused(503, str(error))), 1
         except Exception:
             _LOG.exception("a request failed")
             answer = refusal(Refused(500, "the service failed at this request, which is a bug"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Self
 
 from thalweg.errors import JournalError, MissingExtra
@@ -43,7 +44,8 @@ class PostgresJournal(SqlJournal):
 
     def connect(self) -> None:
         """Connect, with every commit on the server's disk before it counts, and be the writer again if we were."""
-        self.close()
+        with suppress(self._driver.Error):
+            self.disconnect()
         with self.translated():
             self._connection = self._driver.connect(
                 self.address, autocommit=True, connect_timeout=_CONNECT_SECONDS, application_name="thalweg"

@@ -249,7 +249,11 @@ class SqlJournal(ABC):
         return [Part(model, seq, row[0], bytes(row[1]), bytes(row[2])) for row in rows]
 
     def close(self) -> None:
-        """Close the connection; nothing is lost."""
+        """Let the journal go; nothing is lost."""
+        self.disconnect()
+
+    def disconnect(self) -> None:
+        """Close the connection, to open another one."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

@@ -39,7 +39,7 @@ class SqliteJournal(SqlJournal):
 
     def connect(self) -> None:
         """Open the file, with every commit on the disk before it counts."""
-        self.close()
+        self.disconnect()
         path = self.folder / FILE
         if self.read_only and not path.exists():
             raise JournalError(f"{self.folder} holds no journal of `thalweg serve`")
@@ -70,6 +70,13 @@ class SqliteJournal(SqlJournal):
             lock.close()
             raise JournalError(f"{self.folder} is in use by another `thalweg serve`") from error
         self._lock = lock
+
+    def close(self) -> None:
+        """Close the file and let the lock go."""
+        super().close()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """Run a statement."""
