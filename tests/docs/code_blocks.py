@@ -1,17 +1,22 @@
 """The code blocks of a page, and how they are run: one after the other, in one namespace and one folder.
 
 - ``python`` runs; it prints what the comments behind its prints say, or the ``text`` block that directly follows it.
-- ``console`` runs: each ``$ thalweg …``, and what it prints is what stands below it, where anything does.
+- ``console`` runs: each ``$ thalweg …``, and what it prints is what stands below it, where anything does. A command
+  that ends in ``&`` runs in the background until the page ends, or until ``$ kill %1`` stops it as it would in a shell.
 - ``sh`` is not run: how to install, which happened before.
 
-``…`` alone on a line stands for any number of lines.
+``…`` alone on a line stands for any number of lines. The address that a service is shown at is replaced by a free one.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+import socket
+import subprocess
+import sys
 from collections.abc import Callable
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from difflib import unified_diff
 from itertools import zip_longest
@@ -25,6 +30,8 @@ from thalweg.cli import main
 FENCED = re.compile(r"^```(?P<language>\w*)[^\n]*\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 SAID = re.compile(r"^print\(.*\)  # (.*)$", re.MULTILINE)
 ANY_LINES = "…"
+SHOWN_ADDRESS = "127.0.0.1:8080"
+SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -37,9 +44,9 @@ class Block:
     output: list[str] | None
 
 
-def blocks_of(page: Path) -> list[Block]:
-    """All fenced blocks of a page, in order."""
-    text = page.read_text(encoding="utf-8")
+def blocks_of(page: Path, address: str = SHOWN_ADDRESS) -> list[Block]:
+    """All fenced blocks of a page, in order; its service stands at this address."""
+    text = page.read_text(encoding="utf-8").replace(SHOWN_ADDRESS, address)
     found = list(FENCED.finditer(text))
     blocks = []
     for block, following in zip_longest(found, found[1:]):
@@ -52,20 +59,61 @@ def blocks_of(page: Path) -> list[Block]:
 def run(page: Path, printed: Callable[[], str]) -> None:
     """Run a page in the current folder; ``printed`` tells what has been printed since it was last asked."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    for block in blocks_of(page):
-        where = f"{page.name}, line {block.line}"
-        if block.language == "python":
-            exec(compile("\n" * block.line + block.code, str(page), "exec"), namespace)
-            expected = SAID.findall(block.code) if block.output is None else block.output
-            assert_same(printed(), expected, where)
-        elif block.language == "console":
-            for command, expected in commands_of(block):
-                with pytest.raises(SystemExit) as left:
-                    main(command)
-                assert left.value.code == 0, f"{where}: {command}"
-                if expected:
-                    assert_same(printed(), expected, where)
-                printed()
+    with Background() as background:
+        for block in blocks_of(page, background.address):
+            where = f"{page.name}, line {block.line}"
+            if block.language == "python":
+                exec(compile("\n" * block.line + block.code, str(page), "exec"), namespace)
+                expected = SAID.findall(block.code) if block.output is None else block.output
+                assert_same(printed(), expected, where)
+            elif block.language == "console":
+                for command, expected in commands_of(block):
+                    if command[0] == "kill":
+                        background.stop()
+                        continue
+                    if command[-1] == "&":
+                        background.start(command[1:-1])
+                        continue
+                    with pytest.raises(SystemExit) as left:
+                        main(command[1:])
+                    assert left.value.code == 0, f"{where}: {command}"
+                    if expected:
+                        assert_same(printed(), expected, where)
+                    printed()
+
+
+class Background:
+    """A command that runs on while the page does: a service, at a free address."""
+
+    def __init__(self) -> None:
+        with closing(socket.socket()) as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.address = "{}:{}".format(*probe.getsockname())
+        self._running = ExitStack()
+
+    def start(self, command: list[str]) -> None:
+        """Begin, and wait until it says where it listens."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "thalweg", *command, "--listen", self.address], stderr=subprocess.PIPE, text=True
+        )
+        self._running.callback(self._end, process)
+        assert process.stderr is not None
+        assert self.address in process.stderr.readline()
+
+    def stop(self) -> None:
+        """As ``kill`` does, and wait."""
+        self._running.close()
+
+    def _end(self, process: subprocess.Popen[str]) -> None:
+        process.terminate()
+        _, said = process.communicate(timeout=SECONDS)
+        assert process.returncode in (0, -15), said
+
+    def __enter__(self) -> Background:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.stop()
 
 
 def commands_of(block: Block) -> list[tuple[list[str], list[str]]]:
@@ -73,9 +121,10 @@ def commands_of(block: Block) -> list[tuple[list[str], list[str]]]:
     commands: list[tuple[list[str], list[str]]] = []
     for line in block.code.splitlines():
         if line.startswith("$ "):
-            program, *arguments = shlex.split(line[2:], comments=True)
-            assert program == "thalweg", f"a console block runs thalweg, not {program}"
-            commands.append((arguments, []))
+            command = shlex.split(line[2:], comments=True)
+            allowed = command[0] == "thalweg" or command == ["kill", "%1"]
+            assert allowed, f"a console block runs thalweg, not {command[0]}"
+            commands.append((command, []))
         else:
             commands[-1][1].append(line)
     return commands

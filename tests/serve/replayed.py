@@ -103,6 +103,7 @@ class Replayed:
         from starlette.responses import JSONResponse, Response, StreamingResponse
         from starlette.routing import Route
 
+        from thalweg.serve.http.app import WithSecurityHeaders
         from thalweg.serve.page import routes
 
         def refused(request: Request) -> Response | None:
@@ -145,15 +146,9 @@ class Replayed:
             return refused(request) or StreamingResponse(lines(), media_type="text/event-stream")
 
         here = "/v1/models/{name}"
-        return Starlette(
-            routes=[
-                *routes(),
-                Route("/v1/models", models),
-                Route(f"{here}/course", told),
-                Route(f"{here}/compare", compare),
-                Route(f"{here}/events", events),
-            ]
-        )
+        told_by = {"course": told, "compare": compare, "events": events}
+        spoken = [Route("/v1/models", models), *(Route(f"{here}/{what}", act) for what, act in told_by.items())]
+        return WithSecurityHeaders(Starlette(routes=[*routes(), *spoken]))
 
 
 @contextmanager

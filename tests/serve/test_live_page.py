@@ -12,6 +12,8 @@ pytest.importorskip("starlette", reason="the service needs Starlette")
 pytest.importorskip("uvicorn", reason="the service needs uvicorn")
 
 from tests.serve.replayed import Replayed, listening
+from tests.serve.rows import stream
+from tests.serve.server import Server
 from thalweg.serve.page.pages import _LIES_IN, asset, page
 
 WIDE = {"width": 1280, "height": 900}
@@ -31,10 +33,12 @@ def service() -> Replayed:
 def opened(browser: Any, service: Replayed) -> Iterator[Callable[..., Any]]:
     """Opens the page and, at the end, checks that it was quiet and asked nobody but its service."""
     noise: list[str] = []
-    with listening(service.app()) as address:
+    with listening(service.app()) as replayed:
         contexts = []
 
-        def opens(path: str = "", viewport: dict[str, int] = WIDE, quiet: bool = True, **options: Any) -> Any:
+        def opens(
+            path: str = "", viewport: dict[str, int] = WIDE, quiet: bool = True, address: str = replayed, **options: Any
+        ) -> Any:
             context = browser.new_context(viewport=viewport, **options)
             contexts.append(context)
             shown = context.new_page()
@@ -65,10 +69,36 @@ def by_labels(shown: Any) -> None:
     shown.get_by_role("button", name="by labels").click()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_chart_is_drawn_and_moves_with_each_point(opened: Any, service: Replayed, scheme: str) -> None:
+def test_rows_and_labels_of_a_real_service_arrive(start: Callable[..., Server], opened: Any) -> None:
+    server = start("--new", "oldc")
+    rows, labels = stream(300)
+    shown = opened(address=f"http://127.0.0.1:{server.port}/")
+    shown.get_by_role("heading", name="No rows yet").wait_for()
+    client = server.client()
+    ids = [answer["id"] for answer in client.predict(rows[:200])]
+    shown.get_by_role("heading", name="No labels yet").wait_for()
+    client.label(list(zip(ids[:150], labels, strict=False)))
+    chart(shown, "error").locator("canvas").wait_for()
+    shown.reload()
+    chart(shown, "mean0").locator("canvas").wait_for()
+    assert min(shown.evaluate(COLOURS_OF_EACH)) > 20
+    by_labels(shown)
+    assert told(shown, "error")[0] == "150"
+    client.label(list(zip(ids[150:], labels[150:], strict=False)))
+    shown.locator('[data-chart="error"] .u-value', has_text="200").wait_for()
+    assert "200" in shown.locator(".tiles").inner_text()
+    client.post("/v1/models", {"name": "rival", "kind": "auto", "challenger_of": "default"})
+    for at in range(200, 300, 20):
+        ids = [answer["id"] for answer in client.predict(rows[at : at + 20])]
+        client.label(list(zip(ids, labels[at : at + 20], strict=True)))
+    shown.reload()
+    shown.get_by_role("heading", name="rival challenges default").wait_for()
+    assert "over 100 labels" in shown.locator("#challenge").inner_text()
+
+
+def test_every_chart_is_drawn_and_moves_with_each_point(opened: Any, service: Replayed) -> None:
     service.compared = None
-    shown = opened("#flood", color_scheme=scheme)
+    shown = opened("#flood", color_scheme="dark")
     shown.wait_for_selector("canvas")
     shown.get_by_text("rain", exact=True).click()
     chart(shown, "mean1").locator("canvas").wait_for()
@@ -84,6 +114,11 @@ def test_every_chart_is_drawn_and_moves_with_each_point(opened: Any, service: Re
     after = shown.evaluate("[...document.querySelectorAll('canvas')].map((each) => each.toDataURL())")
     assert all(old != new for old, new in zip(before, after, strict=True))
     assert shown.get_by_text("15,000").first.is_visible()
+    ground = "getComputedStyle(document.body).backgroundColor"
+    assert shown.evaluate(ground) == "rgb(20, 24, 29)"
+    shown.get_by_role("button", name="Switch between light and dark").click()
+    assert shown.evaluate(ground) == "rgb(255, 255, 255)"
+    assert min(shown.evaluate(COLOURS_OF_EACH)) > 20
 
 
 def test_a_challenger_is_shown_with_its_interval(opened: Any) -> None:
@@ -200,15 +235,17 @@ def test_what_a_service_tells_is_never_markup(opened: Any, service: Replayed) ->
     assert shown.get_by_text(evil).first.is_visible()
 
 
-@pytest.mark.parametrize("width", [320, 390])
-def test_a_phone_needs_no_sideways_scroll(opened: Any, service: Replayed, width: int) -> None:
+def test_a_phone_needs_no_sideways_scroll(opened: Any, service: Replayed) -> None:
     service.courses |= {f"{'long-name-' * 9}{at}": [] for at in range(9)}
     service.compared = {**(service.compared or {}), "challenger": "rain-" + "long" * 30}
-    shown = opened("", {"width": width, "height": 800}, is_mobile=True, has_touch=True)
+    shown = opened("", {"width": 390, "height": 800}, is_mobile=True, has_touch=True)
     shown.wait_for_selector("canvas")
     for details in shown.locator("details").all():
         details.evaluate("(element) => { element.open = true; }")
-    assert shown.evaluate("document.documentElement.scrollWidth") <= width
+    for width in (390, 320):
+        shown.set_viewport_size({"width": width, "height": 800})
+        shown.wait_for_timeout(100)
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_everything_the_page_names_can_be_had_and_nothing_else() -> None:

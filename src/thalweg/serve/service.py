@@ -11,6 +11,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -289,10 +290,7 @@ class Service:
                     "waiting": each.waiting,
                     "version": each.version,
                     "snapshot_age": ages.get(each.name),
-                    "learners": {
-                        name: {"labels": seen.view.labels, "error": seen.view.error, "recent": seen.view.recent}
-                        for name, seen in each.seen.items()
-                    },
+                    "learners": {name: asdict(seen.view) for name, seen in each.seen.items()},
                 }
                 for each in self.published()
             },

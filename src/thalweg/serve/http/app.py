@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -13,6 +12,7 @@ from starlette.requests import Request as StarletteRequest
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from thalweg.serve import page
 from thalweg.serve.gate import Gate
 from thalweg.serve.http import health, labelling, models, openapi, predicting
 from thalweg.serve.http.exchange import Endpoint, as_json
@@ -75,10 +75,9 @@ def build(service: Service, gate: Gate) -> WithSecurityHeaders:
         route("/openapi.json", "GET", openapi.show, "openapi", "read"),
         Route("/healthz", Endpoint(service, health.alive, "health", None), methods=["GET"]),
         Route("/readyz", Endpoint(service, health.ready, "ready", None), methods=["GET"]),
+        route("/metrics", "GET", health.metrics, "metrics", "read"),
+        *page.routes(),
     ]
-    if importlib.util.find_spec("thalweg.serve.page") is not None:
-        page = importlib.import_module("thalweg.serve.page")
-        routes += page.routes(service)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

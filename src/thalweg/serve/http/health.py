@@ -1,8 +1,9 @@
-"""``/healthz`` and ``/readyz``: for those who watch over the process."""
+"""``/healthz``, ``/readyz`` and ``/metrics``: for those who watch over the process."""
 
 from __future__ import annotations
 
 from thalweg.serve.http.exchange import Request, as_json
+from thalweg.serve.metrics import MEDIA, text
 from thalweg.serve.service import Service
 from thalweg.serve.work import Answer
 
@@ -15,3 +16,8 @@ async def alive(service: Service, request: Request) -> Answer:
 async def ready(service: Service, request: Request) -> Answer:
     """The journal can be written."""
     return as_json({"status": "ready"}) if service.ready else as_json({"error": "the journal cannot be written"}, 503)
+
+
+async def metrics(service: Service, request: Request) -> Answer:
+    """What is counted, as Prometheus reads it."""
+    return Answer(200, MEDIA, text(service.counters()).encode())

@@ -10,7 +10,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from thalweg import __version__
 
@@ -55,13 +55,8 @@ class Asset:
     tag: str
 
 
-def routes(service: Any = None) -> list[Route]:
-    """The page at ``/`` and its assets.
-
-    Parameters
-    ----------
-    service : object
-        Not looked at: the page asks for all it shows through the service's own addresses.
+def routes() -> list[Route]:
+    """The page at ``/`` and its assets; all it shows it asks for through the service's own addresses.
 
     Examples
     --------

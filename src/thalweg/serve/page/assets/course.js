@@ -16,19 +16,23 @@ export class Course {
     Object.assign(this, { name, rows, learned: labels, pending: waiting, throughput, changes });
   }
 
-  // True where the point is new.
+  // True where there is something new to show. Before the first label there is no point, but rows may wait.
   append(point) {
-    if (this.length && point.time <= this.time[this.length - 1] && point.labels <= this.labels[this.length - 1]) return false;
+    if (this.length && point.time <= this.last("time") && point.labels <= this.last("labels")) return false;
+    this.learned = Math.max(this.learned, point.labels);
+    this.pending = point.waiting ?? this.pending;
+    this.rows = point.rows ?? this.rows;
+    this.throughput = point.throughput ?? this.throughput;
+    if (point.labels) this.grow(point);
+    return true;
+  }
+
+  grow(point) {
     for (const name of NUMBERS) this[name].push(point[name] ?? null);
     for (const name of BY_CLASS) grown(this[name], point[name] || {}, this.length);
     for (const label of Object.keys(point.means || {})) this.means[label] ||= {};
     for (const [label, columns] of Object.entries(this.means)) grown(columns, (point.means || {})[label] || {}, this.length);
     this.length += 1;
-    this.learned = Math.max(this.learned, point.labels);
-    if (point.waiting != null) this.pending = point.waiting;
-    if (point.rows != null) this.rows = point.rows;
-    if (point.throughput != null) this.throughput = point.throughput;
-    return true;
   }
 
   last(name) {
