@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -13,6 +14,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from thalweg.serve import page
+from thalweg.serve.feeds.feeding import feed
+from thalweg.serve.feeds.source import Source
 from thalweg.serve.gate import Gate
 from thalweg.serve.http import health, labelling, models, openapi, predicting
 from thalweg.serve.http.exchange import Endpoint, as_json
@@ -52,8 +55,8 @@ class WithSecurityHeaders:
         await self.app(scope, receive, with_headers)
 
 
-def build(service: Service, gate: Gate) -> WithSecurityHeaders:
-    """The service as an application of ASGI."""
+def build(service: Service, gate: Gate, feeds: Sequence[Callable[[], Source]] = ()) -> WithSecurityHeaders:
+    """The service as an application of ASGI, which also reads these streams while it runs."""
     service.gate = gate
 
     def route(path: str, method: str, handler: Any, kind: str, scope: Any) -> Route:
@@ -82,7 +85,11 @@ def build(service: Service, gate: Gate) -> WithSecurityHeaders:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await service.start()
+        reading = [asyncio.create_task(feed(service, opened)) for opened in feeds]
         yield
+        for task in reading:
+            task.cancel()
+        await asyncio.gather(*reading, return_exceptions=True)
         await service.stop()
 
     application = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _not_served})
