@@ -18,7 +18,8 @@ from thalweg.serve.http import health, labelling, models, openapi, predicting
 from thalweg.serve.http.exchange import Endpoint, as_json
 from thalweg.serve.service import Service
 
-_SECURITY = [
+#: On every answer that is not the protocol's own and has no other word on it.
+_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
@@ -32,37 +33,56 @@ _SECURITY = [
 ]
 
 
-class WithSecurityHeaders:
-    """Puts the same headers on every answer, whoever gave it."""
+class Application:
+    """The way in: what is asked most goes straight to its endpoint, the rest by Starlette's routes.
 
-    def __init__(self, app: Any) -> None:
-        self.app = app
+    Every answer has headers that tell browsers what not to do with it, whoever gave it.
+
+    Parameters
+    ----------
+    straight : dict of Endpoint
+        By method and path.
+    routed : Starlette
+        All others.
+    """
+
+    def __init__(self, straight: dict[tuple[str, str], Endpoint], routed: Starlette) -> None:
+        self.straight = straight
+        self.routed = routed
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """One exchange."""
         if scope["type"] != "http":
-            await self.app(scope, receive, send)
+            await self.routed(scope, receive, send)
+            return
+        endpoint = self.straight.get((scope["method"], scope["path"]))
+        if endpoint is not None:
+            await endpoint(scope, receive, send)
             return
 
         async def with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *_SECURITY]
+                had = {name for name, _ in message["headers"]}
+                message["headers"] += [each for each in _HEADERS if each[0] not in had]
             await send(message)
 
-        await self.app(scope, receive, with_headers)
+        await self.routed(scope, receive, with_headers)
 
 
-def build(service: Service, gate: Gate) -> WithSecurityHeaders:
+def build(service: Service, gate: Gate) -> Application:
     """The service as an application of ASGI."""
     service.gate = gate
 
     def route(path: str, method: str, handler: Any, kind: str, scope: Any) -> Route:
         return Route(path, Endpoint(service, handler, kind, scope), methods=[method])
 
+    straight = {
+        ("POST", "/v1/predict"): Endpoint(service, predicting.predict, "predict", "learn"),
+        ("POST", "/v1/label"): Endpoint(service, labelling.label, "label", "learn"),
+    }
     one = "/v1/models/{name}"
     routes: list[BaseRoute] = [
-        route("/v1/predict", "POST", predicting.predict, "predict", "learn"),
-        route("/v1/label", "POST", labelling.label, "label", "learn"),
+        *(Route(path, endpoint, methods=[method]) for (method, path), endpoint in straight.items()),
         route("/v1/models", "GET", models.list_models, "models", "read"),
         route("/v1/models", "POST", models.create, "create", "learn"),
         route(one, "GET", models.show, "model", "read"),
@@ -86,8 +106,8 @@ def build(service: Service, gate: Gate) -> WithSecurityHeaders:
         yield
         await service.stop()
 
-    application = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _not_served})
-    return WithSecurityHeaders(application)
+    routed = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _not_served})
+    return Application(straight, routed)
 
 
 async def _not_served(request: StarletteRequest, error: Exception) -> Response:
