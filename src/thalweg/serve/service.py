@@ -234,7 +234,7 @@ class Service:
             async with self._recalling:
                 found = await asyncio.to_thread(self._recall, key)
         if found is not None and found.request != request:
-            raise Refused(422, "the Idempotency-Key was used before, with another request")
+            raise Refused(409, "the Idempotency-Key was used before, with another request")
         return found
 
     def _recall(self, key: str) -> Kept | None:

@@ -13,9 +13,9 @@ from starlette.requests import Request as StarletteRequest
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from thalweg.serve.gate import Gate
+from thalweg.serve.gate import Gate, Scope
 from thalweg.serve.http import health, labelling, models, openapi, predicting
-from thalweg.serve.http.exchange import Endpoint, as_json
+from thalweg.serve.http.exchange import Endpoint, Handler, as_json
 from thalweg.serve.service import Service
 
 #: On every answer that is not the protocol's own and has no other word on it.
@@ -31,6 +31,17 @@ _HEADERS = [
         b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     ),
 ]
+
+
+class ByMethod:
+    """Several endpoints at one path; the answer to HEAD is that to GET without its body, as the server sees to."""
+
+    def __init__(self, endpoints: dict[str, Endpoint]) -> None:
+        self.endpoints = endpoints
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """One exchange."""
+        await self.endpoints["GET" if scope["method"] == "HEAD" else scope["method"]](scope, receive, send)
 
 
 class Application:
@@ -73,28 +84,33 @@ def build(service: Service, gate: Gate) -> Application:
     """The service as an application of ASGI."""
     service.gate = gate
 
-    def route(path: str, method: str, handler: Any, kind: str, scope: Any) -> Route:
-        return Route(path, Endpoint(service, handler, kind, scope), methods=[method])
+    def endpoint(handler: Handler, kind: str, scope: Scope | None) -> Endpoint:
+        return Endpoint(service, handler, kind, scope)
 
-    straight = {
-        ("POST", "/v1/predict"): Endpoint(service, predicting.predict, "predict", "learn"),
-        ("POST", "/v1/label"): Endpoint(service, labelling.label, "label", "learn"),
-    }
+    def route(path: str, **by_method: Endpoint) -> Route:
+        return Route(path, ByMethod(by_method), methods=list(by_method))
+
+    predict = endpoint(predicting.predict, "predict", "learn")
+    label = endpoint(labelling.label, "label", "learn")
     one = "/v1/models/{name}"
     routes: list[BaseRoute] = [
-        *(Route(path, endpoint, methods=[method]) for (method, path), endpoint in straight.items()),
-        route("/v1/models", "GET", models.list_models, "models", "read"),
-        route("/v1/models", "POST", models.create, "create", "learn"),
-        route(one, "GET", models.show, "model", "read"),
-        route(f"{one}/archive", "POST", models.deciding("archive"), "archive", "learn"),
-        route(f"{one}/restore", "POST", models.deciding("restore"), "restore", "learn"),
-        route(f"{one}/promote", "POST", models.deciding("promote"), "promote", "learn"),
-        route(f"{one}/compare", "GET", models.compare, "compare", "read"),
-        route(f"{one}/course", "GET", models.course, "course", "read"),
-        route(f"{one}/events", "GET", models.events, "events", "read"),
-        route("/openapi.json", "GET", openapi.show, "openapi", "read"),
-        Route("/healthz", Endpoint(service, health.alive, "health", None), methods=["GET"]),
-        Route("/readyz", Endpoint(service, health.ready, "ready", None), methods=["GET"]),
+        route("/v1/predict", POST=predict),
+        route("/v1/label", POST=label),
+        route(
+            "/v1/models",
+            GET=endpoint(models.list_models, "models", "read"),
+            POST=endpoint(models.create, "create", "learn"),
+        ),
+        route(one, GET=endpoint(models.show, "model", "read")),
+        route(f"{one}/archive", POST=endpoint(models.deciding("archive"), "archive", "learn")),
+        route(f"{one}/restore", POST=endpoint(models.deciding("restore"), "restore", "learn")),
+        route(f"{one}/promote", POST=endpoint(models.deciding("promote"), "promote", "learn")),
+        route(f"{one}/compare", GET=endpoint(models.compare, "compare", "read")),
+        route(f"{one}/course", GET=endpoint(models.course, "course", "read")),
+        route(f"{one}/events", GET=endpoint(models.events, "events", "read")),
+        route("/openapi.json", GET=endpoint(openapi.show, "openapi", "read")),
+        route("/healthz", GET=endpoint(health.alive, "health", None)),
+        route("/readyz", GET=endpoint(health.ready, "ready", None)),
     ]
     if importlib.util.find_spec("thalweg.serve.page") is not None:
         page = importlib.import_module("thalweg.serve.page")
@@ -107,7 +123,7 @@ def build(service: Service, gate: Gate) -> Application:
         await service.stop()
 
     routed = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _not_served})
-    return Application(straight, routed)
+    return Application({("POST", "/v1/predict"): predict, ("POST", "/v1/label"): label}, routed)
 
 
 async def _not_served(request: StarletteRequest, error: Exception) -> Response:
