@@ -108,6 +108,7 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
         ws="none",
         log_level="warning",
         access_log=False,
+        proxy_headers=False,
         server_header=False,
         date_header=False,
         timeout_keep_alive=75,

@@ -230,7 +230,7 @@ class Service:
         """The answer that was given to this request before; `Refused` if the key came with another request."""
         found = await self.kept(key)
         if found is not None and found.request != request:
-            raise Refused(422, "the Idempotency-Key was used before, with another request")
+            raise Refused(409, "the Idempotency-Key was used before, with another request")
         return found
 
     async def kept(self, key: str) -> Kept | None:
