@@ -103,7 +103,7 @@ class Replayed:
         from starlette.responses import JSONResponse, Response, StreamingResponse
         from starlette.routing import Route
 
-        from thalweg.serve.http.app import WithSecurityHeaders
+        from thalweg.serve.http.app import Application
         from thalweg.serve.page import routes
 
         def refused(request: Request) -> Response | None:
@@ -148,7 +148,7 @@ class Replayed:
         here = "/v1/models/{name}"
         told_by = {"course": told, "compare": compare, "events": events}
         spoken = [Route("/v1/models", models), *(Route(f"{here}/{what}", act) for what, act in told_by.items())]
-        return WithSecurityHeaders(Starlette(routes=[*routes(), *spoken]))
+        return Application({}, Starlette(routes=[*routes(), *spoken]))
 
 
 @contextmanager

@@ -124,7 +124,7 @@ def test_a_retried_request_is_answered_again_and_not_done_again(client):
     told = client.post("/v1/label", labels, idempotency_key="l")
     assert (told["learned"], client.post("/v1/label", labels, idempotency_key="l")) == (1, told)
     status, answer, _ = client.call("POST", "/v1/predict", {"row": {"x": 2.0}}, idempotency_key="p")
-    assert (status, answer) == (422, {"error": "the Idempotency-Key was used before, with another request"})
+    assert (status, answer) == (409, {"error": "the Idempotency-Key was used before, with another request"})
     assert client.call("POST", "/v1/predict", {"row": ROW}, idempotency_key="k" * 201)[0] == 422
 
 

@@ -30,6 +30,14 @@ def serve(
     promote: Annotated[
         bool, typer.Option("--promote", help="Promote a challenger as soon as it is better beyond doubt.")
     ] = False,
+    sources: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from",
+            metavar="URL",
+            help="Also read a stream: redis://HOST/STREAM or kafka://HOST:PORT/TOPIC; again for more.",
+        ),
+    ] = None,
     max_body: Annotated[int, typer.Option(min=1, metavar="BYTES", help="Of a request.")] = 16 << 20,
     max_rows: Annotated[int, typer.Option(min=1, metavar="N", help="Rows or labels of a request.")] = 100_000,
     max_waiting: Annotated[int, typer.Option(min=1, metavar="N", help="Requests in work at the same time.")] = 2048,
@@ -58,6 +66,7 @@ def serve(
         Expiry.of(expire),
         promote,
         Limits(max_body, max_rows, max_waiting),
+        tuple(sources or ()),
     )
     try:
         from thalweg.serve.running import serve as run

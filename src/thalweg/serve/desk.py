@@ -1,5 +1,6 @@
 """Where rows are answered: requests that come together are encoded and answered in one call of the model.
 
+While the answers before are being committed, further requests gather, since theirs could not be committed any sooner.
 The encoder remembers what it sees, so rows go through it in the order in which the journal will hold them.
 """
 
@@ -44,6 +45,7 @@ class Desk:
         self._writer = writer
         self._questions: list[Question] = []
         self._come = asyncio.Event()
+        self._under_way: asyncio.Future[Any] | None = None
 
     def ask(self, question: Question) -> None:
         """Put a question; its future is set once the answer is in the journal."""
@@ -55,6 +57,7 @@ class Desk:
         while True:
             await self._come.wait()
             self._come.clear()
+            await self._gather()
             questions, self._questions = self._questions, []
             for together in _by_kind(questions):
                 rows = sum(len(each.rows) for each in together)
@@ -66,7 +69,14 @@ class Desk:
                     if not question.future.done():
                         question.future.set_exception(refusal)
                 if work:
+                    self._under_way = work[-1].future
                     self._writer.put(work)
+
+    async def _gather(self) -> None:
+        """Let more come while the last commit is under way; not if there is enough to do by now."""
+        if self._under_way is not None and sum(len(each.rows) for each in self._questions) < _MANY:
+            await asyncio.wait([self._under_way])
+            self._under_way = None
 
     def _answer(self, together: list[Question]) -> tuple[list[Work], list[tuple[Question, Exception]]]:
         """Questions to one model, all of JSON or a single table; the work to be written, and what is refused."""

@@ -78,17 +78,21 @@ class Gate:
     def __init__(self, tokens: list[Token], hosts: frozenset[str] | None = None) -> None:
         self._tokens = tokens
         self._hosts = hosts
+        self._met: set[bytes] = set()
 
     def admit(self, headers: dict[bytes, bytes], scope: Scope) -> None:
         """`Refused` unless the request may do this."""
         if self._hosts is not None:
-            host = re.sub(r":\d+$", "", headers.get(b"host", b"").decode("latin-1"))
-            if host not in self._hosts:
-                raise Refused(421, f"this service is not {host!r}: ask it as {min(self._hosts)}")
+            given = headers.get(b"host", b"")
+            if given not in self._met:
+                host = re.sub(r":\d+$", "", given.decode("latin-1"))
+                if host not in self._hosts:
+                    raise Refused(421, f"this service is not {host!r}: ask it as {min(self._hosts)}")
+                self._met.add(given)
         if not self._tokens:
             return
-        kind, _, given = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
-        digest = hashed(given.strip())
+        kind, _, token_given = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+        digest = hashed(token_given.strip())
         # Every token is compared, and each in constant time: how long it takes tells nothing.
         allowed = [token.scope for token in self._tokens if hmac.compare_digest(token.sha256, digest)]
         if kind.lower() != "bearer" or not allowed:

@@ -23,6 +23,8 @@ from thalweg.serve.work import Work
 _EVERY_LABELS, _EVERY_SECONDS = 20_000, 30.0
 #: Seconds between attempts to reach the database.
 _AGAIN_SECONDS = 0.5
+#: Seconds that rows may wait to be counted, when nobody waits for it.
+_PATIENCE_SECONDS = 0.02
 
 _LOG = logging.getLogger("thalweg.serve")
 
@@ -63,6 +65,7 @@ class LearningThread(threading.Thread):
         #: Whether something could not be learned: the models are no longer what the journal says.
         self.broken = False
         self._queue: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
+        self._urgent = threading.Event()
         self._idle = threading.Event()
         self._idle.set()
         #: Of the last snapshot of each model, how many labels it had learned, and when it was made.
@@ -72,6 +75,8 @@ class LearningThread(threading.Thread):
         """Committed records, in order, and the work that waits for them."""
         self._idle.clear()
         self._queue.put((happenings, waiting))
+        if waiting:
+            self._urgent.set()
 
     def wait(self) -> None:
         """Until all that was put is learned; only for the thread that puts."""
@@ -80,6 +85,7 @@ class LearningThread(threading.Thread):
     def stop(self) -> None:
         """Finish what waits, then end."""
         self._queue.put(None)
+        self._urgent.set()
 
     def __len__(self) -> int:
         return self._queue.qsize()
@@ -91,6 +97,9 @@ class LearningThread(threading.Thread):
             happenings: list[tuple[str, Happening]] = []
             waiting: list[Work] = []
             taken = self._queue.get()
+            if taken is not None and not taken[1]:
+                self._urgent.wait(_PATIENCE_SECONDS)  # rows to be counted: let more of them gather
+            self._urgent.clear()
             while True:
                 if taken is None:
                     going = False

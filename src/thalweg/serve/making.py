@@ -36,7 +36,7 @@ def parameters_of(kind: str, given: dict[str, Any]) -> dict[str, Any]:
         model = made(kind, given)
         model._make_core(2)  # where parameters are looked at
     except (InvalidParameter, InvalidInput) as error:
-        raise Refused(422, str(error)) from error
+        raise Refused(422, str(error).removeprefix("--")) from error  # it may speak of an option of `thalweg run`
     if getattr(model, "_needs_labels_at_once", False):
         raise Refused(422, f"a model of kind {kind!r} needs every label before the next row, which may come late here")
     return given

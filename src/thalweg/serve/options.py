@@ -64,3 +64,5 @@ class ServeOptions:
     expire: Expiry = field(default_factory=lambda: Expiry(seconds=30 * 86_400))
     promote: bool = False
     limits: Limits = field(default_factory=Limits)
+    #: Addresses of streams that are read besides.
+    sources: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ import orjson
 import uvicorn
 
 from thalweg.errors import InvalidParameter
+from thalweg.serve.feeds.opening import opener
 from thalweg.serve.gate import Gate, read_tokens
 from thalweg.serve.http.app import build
 from thalweg.serve.journal.opening import open_journal
@@ -87,6 +88,7 @@ class _Server(uvicorn.Server):
 def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
     """Run until SIGINT or SIGTERM; ``tell`` gets one line when it listens."""
     gate = gate_for(options)
+    feeds = [opener(address) for address in options.sources]
     journal = open_journal(options.data, options.database)
     try:
         journal.claim()
@@ -98,7 +100,7 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
         raise
     sys.setswitchinterval(_SWITCH_SECONDS)
     config = uvicorn.Config(
-        build(service, gate),
+        build(service, gate, feeds),
         host=options.host,
         port=options.port,
         loop="uvloop",
@@ -106,6 +108,7 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
         ws="none",
         log_level="warning",
         access_log=False,
+        proxy_headers=False,
         server_header=False,
         date_header=False,
         timeout_keep_alive=75,

@@ -228,15 +228,17 @@ class Service:
 
     async def recall(self, key: str, request: bytes) -> Kept | None:
         """The answer that was given to this request before; `Refused` if the key came with another request."""
-        found = None
-        if (under_way := self._in_flight.get(key)) is not None:
-            found = await asyncio.shield(under_way)
-        else:
-            async with self._recalling:
-                found = await asyncio.to_thread(self._recall, key)
+        found = await self.kept(key)
         if found is not None and found.request != request:
-            raise Refused(422, "the Idempotency-Key was used before, with another request")
+            raise Refused(409, "the Idempotency-Key was used before, with another request")
         return found
+
+    async def kept(self, key: str) -> Kept | None:
+        """What was answered under this key, or is about to be."""
+        if (under_way := self._in_flight.get(key)) is not None:
+            return await asyncio.shield(under_way)
+        async with self._recalling:
+            return await asyncio.to_thread(self._recall, key)
 
     def _recall(self, key: str) -> Kept | None:
         try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -13,12 +14,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from thalweg.serve import page
-from thalweg.serve.gate import Gate
+from thalweg.serve.feeds.feeding import feed
+from thalweg.serve.feeds.source import Source
+from thalweg.serve.gate import Gate, Scope
 from thalweg.serve.http import health, labelling, models, openapi, predicting
-from thalweg.serve.http.exchange import Endpoint, as_json
+from thalweg.serve.http.exchange import Endpoint, Handler, as_json
 from thalweg.serve.service import Service
 
-_SECURITY = [
+#: On every answer that is not the protocol's own and has no other word on it.
+_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
@@ -32,61 +36,100 @@ _SECURITY = [
 ]
 
 
-class WithSecurityHeaders:
-    """Puts the same headers on every answer, whoever gave it."""
+class ByMethod:
+    """Several endpoints at one path; the answer to HEAD is that to GET without its body, as the server sees to."""
 
-    def __init__(self, app: Any) -> None:
-        self.app = app
+    def __init__(self, endpoints: dict[str, Endpoint]) -> None:
+        self.endpoints = endpoints
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """One exchange."""
+        await self.endpoints["GET" if scope["method"] == "HEAD" else scope["method"]](scope, receive, send)
+
+
+class Application:
+    """The way in: what is asked most goes straight to its endpoint, the rest by Starlette's routes.
+
+    Every answer has headers that tell browsers what not to do with it, whoever gave it.
+
+    Parameters
+    ----------
+    straight : dict of Endpoint
+        By method and path.
+    routed : Starlette
+        All others.
+    """
+
+    def __init__(self, straight: dict[tuple[str, str], Endpoint], routed: Starlette) -> None:
+        self.straight = straight
+        self.routed = routed
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """One exchange."""
         if scope["type"] != "http":
-            await self.app(scope, receive, send)
+            await self.routed(scope, receive, send)
+            return
+        endpoint = self.straight.get((scope["method"], scope["path"]))
+        if endpoint is not None:
+            await endpoint(scope, receive, send)
             return
 
         async def with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *_SECURITY]
+                had = {name for name, _ in message["headers"]}
+                message["headers"] += [each for each in _HEADERS if each[0] not in had]
             await send(message)
 
-        await self.app(scope, receive, with_headers)
+        await self.routed(scope, receive, with_headers)
 
 
-def build(service: Service, gate: Gate) -> WithSecurityHeaders:
-    """The service as an application of ASGI."""
+def build(service: Service, gate: Gate, feeds: Sequence[Callable[[], Source]] = ()) -> Application:
+    """The service as an application of ASGI, which also reads these streams while it runs."""
     service.gate = gate
 
-    def route(path: str, method: str, handler: Any, kind: str, scope: Any) -> Route:
-        return Route(path, Endpoint(service, handler, kind, scope), methods=[method])
+    def endpoint(handler: Handler, kind: str, scope: Scope | None) -> Endpoint:
+        return Endpoint(service, handler, kind, scope)
 
+    def route(path: str, **by_method: Endpoint) -> Route:
+        return Route(path, ByMethod(by_method), methods=list(by_method))
+
+    predict = endpoint(predicting.predict, "predict", "learn")
+    label = endpoint(labelling.label, "label", "learn")
     one = "/v1/models/{name}"
     routes: list[BaseRoute] = [
-        route("/v1/predict", "POST", predicting.predict, "predict", "learn"),
-        route("/v1/label", "POST", labelling.label, "label", "learn"),
-        route("/v1/models", "GET", models.list_models, "models", "read"),
-        route("/v1/models", "POST", models.create, "create", "learn"),
-        route(one, "GET", models.show, "model", "read"),
-        route(f"{one}/archive", "POST", models.deciding("archive"), "archive", "learn"),
-        route(f"{one}/restore", "POST", models.deciding("restore"), "restore", "learn"),
-        route(f"{one}/promote", "POST", models.deciding("promote"), "promote", "learn"),
-        route(f"{one}/compare", "GET", models.compare, "compare", "read"),
-        route(f"{one}/course", "GET", models.course, "course", "read"),
-        route(f"{one}/events", "GET", models.events, "events", "read"),
-        route("/openapi.json", "GET", openapi.show, "openapi", "read"),
-        Route("/healthz", Endpoint(service, health.alive, "health", None), methods=["GET"]),
-        Route("/readyz", Endpoint(service, health.ready, "ready", None), methods=["GET"]),
-        route("/metrics", "GET", health.metrics, "metrics", "read"),
+        route("/v1/predict", POST=predict),
+        route("/v1/label", POST=label),
+        route(
+            "/v1/models",
+            GET=endpoint(models.list_models, "models", "read"),
+            POST=endpoint(models.create, "create", "learn"),
+        ),
+        route(one, GET=endpoint(models.show, "model", "read")),
+        route(f"{one}/archive", POST=endpoint(models.deciding("archive"), "archive", "learn")),
+        route(f"{one}/restore", POST=endpoint(models.deciding("restore"), "restore", "learn")),
+        route(f"{one}/promote", POST=endpoint(models.deciding("promote"), "promote", "learn")),
+        route(f"{one}/compare", GET=endpoint(models.compare, "compare", "read")),
+        route(f"{one}/course", GET=endpoint(models.course, "course", "read")),
+        route(f"{one}/events", GET=endpoint(models.events, "events", "read")),
+        route("/openapi.json", GET=endpoint(openapi.show, "openapi", "read")),
+        route("/healthz", GET=endpoint(health.alive, "health", None)),
+        route("/readyz", GET=endpoint(health.ready, "ready", None)),
+        route("/metrics", GET=endpoint(health.metrics, "metrics", "read")),
         *page.routes(),
     ]
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await service.start()
+        reading = [asyncio.create_task(feed(service, opened)) for opened in feeds]
         yield
+        for task in reading:
+            task.cancel()
+        await asyncio.gather(*reading, return_exceptions=True)
         await service.stop()
 
-    application = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _not_served})
-    return WithSecurityHeaders(application)
+    routed = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _not_served})
+    return Application({("POST", "/v1/predict"): predict, ("POST", "/v1/label"): label}, routed)
 
 
 async def _not_served(request: StarletteRequest, error: Exception) -> Response:

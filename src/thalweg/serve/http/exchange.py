@@ -20,6 +20,12 @@ from thalweg.serve.service import Service
 from thalweg.serve.work import Answer, Key
 
 JSON, ARROW, EVENTS = "application/json", "application/vnd.apache.arrow.stream", "text/event-stream"
+#: On every answer of the protocol, which no browser is to take for a page.
+_HEADERS = [
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+]
 _LOG = logging.getLogger("thalweg.serve")
 _MOST_KEY = 200
 
@@ -119,7 +125,7 @@ class Endpoint:
             body = await self._body(receive) if scope["method"] == "POST" else b""
             request = Request(
                 scope.get("path_params", {}),
-                parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True),
+                _query(scope["query_string"]),
                 headers,
                 headers.get(b"content-type", b"").decode("latin-1").split(";")[0].strip().lower(),
                 body,
@@ -170,8 +176,12 @@ class Endpoint:
                 return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
+def _query(text: bytes) -> dict[str, list[str]]:
+    return parse_qs(text.decode("latin-1"), keep_blank_values=True) if text else {}
+
+
 async def _send(send: Send, answer: Answer | Flow, retry_after: int | None) -> None:
-    headers = [(b"content-type", answer.media.encode()), (b"cache-control", b"no-store")]
+    headers = [(b"content-type", answer.media.encode()), *_HEADERS]
     if retry_after is not None:
         headers.append((b"retry-after", str(retry_after).encode()))
     if isinstance(answer, Answer):

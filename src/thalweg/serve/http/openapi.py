@@ -1,12 +1,202 @@
-"""``/openapi.json``: the protocol, described for programs."""
+"""``/openapi.json``: the protocol, described for programs.
+
+It is kept by hand, and set against the service in the tests.
+"""
 
 from __future__ import annotations
 
-from thalweg.serve.http.exchange import Request, as_json
+from typing import Any
+
+from thalweg.serve.http.exchange import ARROW, EVENTS, JSON, Request, as_json
+from thalweg.serve.http.openapi_schemas import NAME, Described, label_body, predict_body, ref, schemas
 from thalweg.serve.service import Service
 from thalweg.serve.work import Answer
 
 
 async def show(service: Service, request: Request) -> Answer:
     """The description."""
-    return as_json({"openapi": "3.1.0"})
+    return as_json(description(service.limits.rows))
+
+
+def description(most_rows: int) -> Described:
+    """The whole of it; a request may have so many rows.
+
+    Examples
+    --------
+    >>> sorted(description(1000)["paths"])[:3]
+    ['/healthz', '/metrics', '/openapi.json']
+    """
+    from importlib.metadata import version
+
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "thalweg serve",
+            "version": version("thalweg"),
+            "description": "A model that answers now and learns when the label comes.",
+            "license": {"name": "BSD-3-Clause", "identifier": "BSD-3-Clause"},
+        },
+        "paths": _paths(most_rows),
+        "components": {
+            "schemas": schemas(),
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "parameters": {
+                "name": {"name": "name", "in": "path", "required": True, "schema": NAME, "example": "default"},
+                "key": {
+                    "name": "Idempotency-Key",
+                    "in": "header",
+                    "description": "The same request with the same key is done once, and gets the first answer again.",
+                    "schema": {"type": "string", "pattern": "^[ -~]{1,200}$"},
+                },
+            },
+        },
+        "security": [{}, {"token": []}],
+    }
+
+
+# ---------------------------------------------------------------------- paths
+
+
+def _paths(most_rows: int) -> Described:
+    one = "/v1/models/{name}"
+    example = {"rows": [{"load": 1.5, "day": "mon"}, {"load": 2.5, "day": None}]}
+    asked_by_arrow = [_query("model", "Of a body of Arrow, which model is asked.")]
+    labelled_by_arrow = [*asked_by_arrow, _query("revise", "Of a body of Arrow.", enum=["true", "false"])]
+    return {
+        "/v1/predict": {
+            "post": _operation(
+                "predict",
+                "Answer rows. Each gets an id, by which its label can be told later.",
+                _posted(predict_body(most_rows), example, parameters=asked_by_arrow),
+                _both("Predicted"),
+                refused=(404, 409, 413, 415, 422),
+            )
+        },
+        "/v1/label": {
+            "post": _operation(
+                "label",
+                "Tell the labels of rows, by their ids, in any order and at any time.",
+                _posted(
+                    label_body(most_rows),
+                    {"labels": [{"id": "12-0", "label": "up"}]},
+                    parameters=labelled_by_arrow,
+                ),
+                _content("Labelled"),
+                refused=(404, 409, 413, 415, 422),
+            )
+        },
+        "/v1/models": {
+            "get": _operation("models", "All models and challengers.", {}, _content("Models")),
+            "post": _operation(
+                "create",
+                "Make a model, or a challenger of one.",
+                _posted(
+                    ref("NewModel"),
+                    {"name": "load", "kind": "oldc", "schema": {"columns": [{"name": "load", "kind": "number"}]}},
+                    arrow=False,
+                ),
+                _content("Made"),
+                status=201,
+                refused=(404, 409, 413, 415, 422),
+            ),
+        },
+        one: {"get": _operation("model", "One model.", _of_one(), _content("Model"), refused=(404,))},
+        **{
+            f"{one}/{what}": {
+                "post": _operation(
+                    what,
+                    said,
+                    _of_one({"$ref": "#/components/parameters/key"}),
+                    _content("Made"),
+                    refused=(404, 409, 413, 422),
+                )
+            }
+            for what, said in (
+                ("archive", "Put a model away: it neither answers nor learns, and nothing is erased."),
+                ("restore", "Bring a model back."),
+                ("promote", "Let a challenger and its champion change places."),
+            )
+        },
+        f"{one}/compare": {
+            "get": _operation(
+                "compare",
+                "The champion beside a challenger: an interval for the difference of their errors, valid at any time.",
+                _of_one(),
+                _content("Comparison"),
+                refused=(404, 409),
+            )
+        },
+        f"{one}/course": {
+            "get": _operation("course", "How a model went.", _of_one(), _content("Course"), refused=(404,))
+        },
+        f"{one}/events": {
+            "get": _operation(
+                "events",
+                "How a model goes: an event `point` whenever it has learned, whose id is the number of labels.",
+                _of_one({"name": "Last-Event-ID", "in": "header", "schema": {"type": "string", "pattern": "^[0-9]+$"}}),
+                {EVENTS: {"schema": {"type": "string"}}},
+                refused=(404,),
+            )
+        },
+        "/healthz": {"get": _open("healthz", "Whether the process answers.")},
+        "/readyz": {"get": _open("readyz", "Whether the journal can be written.", refused=(503,))},
+        "/metrics": {
+            "get": _operation(
+                "metrics", "What is counted, for Prometheus.", {}, {"text/plain": {"schema": {"type": "string"}}}
+            )
+        },
+        "/openapi.json": {
+            "get": _operation("openapi", "This description.", {}, {JSON: {"schema": {"type": "object"}}})
+        },
+    }
+
+
+def _operation(
+    name: str,
+    said: str,
+    asked: Described,
+    content: Described,
+    *,
+    status: int = 200,
+    refused: tuple[int, ...] = (),
+) -> Described:
+    always = (401, 403, 421, 429, 503)
+    answers = {str(status): {"description": "It is done.", "content": content}}
+    for each in sorted({*refused, *always}):
+        answers[str(each)] = {"description": "It is not done, and why.", "content": _content("Refusal")}
+    for each in (429, 503):
+        answers[str(each)]["headers"] = {"Retry-After": {"schema": {"type": "string"}, "description": "In seconds."}}
+    return {"operationId": name, "summary": said, **asked, "responses": answers}
+
+
+def _open(name: str, said: str, refused: tuple[int, ...] = ()) -> Described:
+    """What everyone may ask, at any time."""
+    found = {"200": {"description": "It is.", "content": _content("Status")}}
+    found |= {str(each): {"description": "It is not.", "content": _content("Refusal")} for each in refused}
+    return {"operationId": name, "summary": said, "security": [{}], "responses": found}
+
+
+def _posted(schema: Described, example: Described, *, arrow: bool = True, parameters: Any = ()) -> Described:
+    content: Described = {JSON: {"schema": schema, "example": example}}
+    if arrow:
+        content[ARROW] = {"schema": {"type": "string", "format": "binary", "contentMediaType": ARROW}}
+    return {
+        "parameters": [{"$ref": "#/components/parameters/key"}, *parameters],
+        "requestBody": {"required": True, "content": content},
+    }
+
+
+def _of_one(*more: Described) -> Described:
+    return {"parameters": [{"$ref": "#/components/parameters/name"}, *more]}
+
+
+def _query(name: str, said: str, **more: Any) -> Described:
+    return {"name": name, "in": "query", "description": said, "schema": {"type": "string", **more}}
+
+
+def _content(name: str) -> Described:
+    return {JSON: {"schema": ref(name)}}
+
+
+def _both(name: str) -> Described:
+    return _content(name) | {ARROW: {"schema": {"type": "string", "format": "binary"}}}

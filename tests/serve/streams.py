@@ -1,0 +1,119 @@
+"""A Redis server and a cluster of Kafka for the tests, each as a stream that a test writes to."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class RedisHere:
+    """A real server on a free port, with its files in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._library = pytest.importorskip("redis", reason="a Redis stream is read by redis-py")
+        program = shutil.which("redis-server")
+        if program is None:
+            pytest.skip("a Redis stream needs redis-server")
+        self.port = free_port()
+        self.address = f"redis://127.0.0.1:{self.port}/0/rows"
+        options = {"port": self.port, "dir": folder, "bind": "127.0.0.1", "appendonly": "yes", "save": ""}
+        self._command = [program, *(str(part) for name, value in options.items() for part in (f"--{name}", value))]
+        self._client = self._library.Redis(port=self.port, decode_responses=True)
+        self.start()
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
+        while True:
+            try:
+                self._client.ping()
+                return
+            except self._library.ConnectionError:
+                time.sleep(0.02)
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.wait(10)
+
+    def send(self, messages: list[dict[str, Any]]) -> list[str]:
+        """Add entries; their places."""
+        pipeline = self._client.pipeline(transaction=False)
+        for message in messages:
+            pipeline.xadd("rows", message | ({"row": json.dumps(message["row"])} if "row" in message else {}))
+        return pipeline.execute()
+
+    def answers(self) -> list[dict[str, str]]:
+        """All that was published."""
+        return [fields for _, fields in self._client.xrange("rows:answers")]
+
+    def unacknowledged(self) -> int:
+        """Taken or not, what would come again."""
+        group = self._client.xinfo_groups("rows")[0]
+        return group["pending"] + group["lag"]
+
+    def close(self) -> None:
+        self._client.close()
+        self.stop()
+
+
+class KafkaHere:
+    """librdkafka's mock cluster: it speaks the protocol over TCP, and lives in this process."""
+
+    def __init__(self, folder: Path) -> None:
+        self._kafka = pytest.importorskip("confluent_kafka", reason="a topic of Kafka is read by confluent-kafka")
+        self._producer = self._kafka.Producer({"test.mock.num.brokers": 1, "log_level": 0})
+        brokers = self._producer.list_topics(timeout=10).brokers.values()
+        self._brokers = ",".join(f"{broker.host}:{broker.port}" for broker in brokers)
+        self.address = f"kafka://{self._brokers}/rows"
+        self._answers: list[dict[str, str]] = []
+        self._reader = self._consumer("the test")
+        self._reader.assign([self._kafka.TopicPartition("rows-answers", part, 0) for part in range(4)])
+
+    def _consumer(self, group: str) -> Any:
+        return self._kafka.Consumer({"bootstrap.servers": self._brokers, "group.id": group, "log_level": 0})
+
+    def send(self, messages: list[dict[str, Any]]) -> list[str]:
+        """Produce messages, all into one partition; their places."""
+        places: list[str] = []
+
+        def delivered(error: Any, message: Any) -> None:
+            assert error is None, error
+            places.append(f"{message.partition()}:{message.offset()}")
+
+        for message in messages:
+            self._producer.produce("rows", json.dumps(message).encode(), partition=0, on_delivery=delivered)
+        assert self._producer.flush(30) == 0
+        return places
+
+    def answers(self) -> list[dict[str, str]]:
+        """All that was published."""
+        while found := self._reader.consume(1000, 0.2):
+            self._answers += [json.loads(each.value()) for each in found if each.error() is None]
+        return self._answers
+
+    def unacknowledged(self) -> int:
+        """What would come again: the distance from the committed offset to the end."""
+        group = self._consumer("thalweg")
+        try:
+            place = self._kafka.TopicPartition("rows", 0)
+            committed = group.committed([place], timeout=10)[0].offset
+            _, end = group.get_watermark_offsets(place, timeout=10)
+            return end - max(committed, 0)
+        finally:
+            group.close()
+
+    def close(self) -> None:
+        self._reader.close()

@@ -1,0 +1,142 @@
+"""Streams that a service reads: answered, learned, and done once, whoever dies in between."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.serve.rows import stream
+from tests.serve.server import Server
+from tests.serve.streams import KafkaHere, RedisHere
+from thalweg.errors import InvalidParameter
+from thalweg.serve.feeds.opening import opener
+
+ROWS, LABELS = stream(400)
+Stream = RedisHere | KafkaHere
+
+
+@pytest.fixture(params=[RedisHere, KafkaHere], ids=["redis", "kafka"])
+def feed(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stream]:
+    folder = tmp_path / "stream"
+    folder.mkdir()
+    made = request.param(folder)
+    yield made
+    made.close()
+
+
+def until(true: Callable[[], Any], pause: float = 0.05) -> None:
+    """Wait for something to become true."""
+    last = time.monotonic() + 30.0
+    while not true():
+        assert time.monotonic() < last, "it did not become true"
+        time.sleep(pause)
+
+
+def test_rows_are_answered_and_labels_learned_when_they_come(start: Callable[..., Server], feed: Stream) -> None:
+    server = start("--new", "oldc", "--from", feed.address)
+    client = server.client()
+    places = feed.send([{"row": row} for row in ROWS[:60]])
+    until(lambda: len(feed.answers()) == 60)
+    answers = {answer["of"]: answer for answer in feed.answers()}
+    assert set(answers) == set(places)
+    assert "answer" not in answers[places[0]]  # nothing was known yet
+    late = [{"of": place, "label": label} for place, label in zip(places[:40], LABELS, strict=False)]
+    by_id = [
+        {"id": answers[place]["id"], "label": label} for place, label in zip(places[40:], LABELS[40:60], strict=True)
+    ]
+    at_once = [{"row": row, "label": label} for row, label in zip(ROWS[60:100], LABELS[60:100], strict=True)]
+    feed.send([*late, *by_id])
+    until(lambda: client.get("/v1/models/default")["labels"] == 60)
+    known = feed.send(at_once)
+    until(lambda: len(feed.answers()) == 100)
+    answers = {answer["of"]: answer for answer in feed.answers()}
+    assert all(set(answers[place]) == {"of", "id", "answer", "probability"} for place in known)
+    until(lambda: client.get("/v1/models/default")["labels"] == 100)
+    assert client.get("/v1/models/default")["rows"] == 100
+    until(lambda: feed.unacknowledged() == 0)
+
+
+def test_what_cannot_be_done_is_told_and_holds_up_nobody(start: Callable[..., Server], feed: Stream) -> None:
+    server = start("--new", "oldc", "--from", feed.address)
+    wrong: list[dict[str, Any]] = [
+        {"row": ROWS[3], "label": "high"},
+        {"row": ROWS[4] | {"level": "much"}, "label": "high"},
+        {"row": ROWS[1], "model": "nobody"},
+        {"label": "high"},
+        {"label": "high", "of": "99-99"},
+        {"label": "high", "id": "123456-0"},
+        {"nothing": "at all"},
+        {"row": ROWS[2], "label": "low"},
+    ]
+    places = feed.send(wrong)
+    until(lambda: len(feed.answers()) == len(wrong))
+    told = {answer["of"]: answer.get("error", "") for answer in feed.answers()}
+    assert [not told[place] for place in places] == [True] + [False] * 6 + [True]
+    assert "'level'" in told[places[1]]
+    assert "no model 'nobody'" in told[places[2]]
+    assert "99-99" in told[places[4]]
+    assert "no row has this id" in told[places[5]]
+    assert server.client().get("/v1/models/default")["labels"] == 2
+    until(lambda: feed.unacknowledged() == 0)
+
+
+def in_the_middle(server: Server) -> Callable[[], bool]:
+    """Whether a service has begun with what came last: something is in its journal and little is acknowledged."""
+    client = server.client()
+    before = client.get("/v1/models/default")["rows"]
+    return lambda: client.get("/v1/models/default")["rows"] > before
+
+
+def test_a_killed_service_loses_nothing_and_learns_nothing_twice(
+    start: Callable[..., Server], feed: Stream, tmp_path: Path
+) -> None:
+    server = start("--new", "oldc", "--from", feed.address)
+    places = []
+    for part in range(0, 400, 80):
+        begun = in_the_middle(server)
+        pairs = zip(ROWS[part : part + 80], LABELS[part : part + 80], strict=True)
+        places += feed.send([{"row": row, "label": label} for row, label in pairs])
+        until(begun, pause=0.005)
+        server.kill()
+        server = start("--from", feed.address)
+    client = server.client()
+    until(lambda: feed.unacknowledged() == 0)
+    model = client.get("/v1/models/default")
+    assert (model["rows"], model["labels"], model["waiting"]) == (400, 400, 0)
+    until(lambda: {answer["of"] for answer in feed.answers()} == set(places))
+    ids: dict[str, set[str]] = {}
+    for answer in feed.answers():
+        assert "error" not in answer, answer
+        ids.setdefault(answer["of"], set()).add(answer["id"])
+    assert all(len(each) == 1 for each in ids.values())  # delivered again is answered as before
+    assert len(set.union(*ids.values())) == 400
+
+
+def test_a_stream_that_was_away_is_read_on(start: Callable[..., Server], tmp_path: Path) -> None:
+    redis = RedisHere(tmp_path)
+    try:
+        client = start("--new", "oldc", "--from", redis.address).client()
+        redis.send([{"row": row} for row in ROWS[:5]])
+        until(lambda: len(redis.answers()) == 5)
+        redis.stop()
+        assert client.get("/readyz") == {"status": "ready"}  # others are served meanwhile
+        redis.start()
+        redis.send([{"row": row} for row in ROWS[5:10]])
+        until(lambda: len(redis.answers()) == 10)
+        assert client.get("/v1/models/default")["rows"] == 10
+    finally:
+        redis.close()
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["rows.csv", "redis://localhost:6379", "redis:///rows", "redis://localhost/a/rows", "kafka://localhost:9092"],
+    ids=["file", "no stream", "no host", "no database", "no topic"],
+)
+def test_an_address_is_checked_before_anything_is_opened(address: str) -> None:
+    with pytest.raises(InvalidParameter, match="--from must"):
+        opener(address)
