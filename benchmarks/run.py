@@ -101,7 +101,9 @@ def show(results: Results, console: Console) -> None:
         console.print()
         console.print(findings_table(results.findings))
     rounds = results.records[0].rounds
-    console.print(f"\nBest of {rounds} interleaved rounds. Spread: how much longer the median round took.", style="dim")
+    if rounds > 1:
+        told = f"Best of {rounds} interleaved rounds. Spread: how much longer the median round took."
+        console.print(f"\n{told}", style="dim")
 
 
 def _draw(results: Results, folder: Path, console: Console) -> None:

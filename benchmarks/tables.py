@@ -24,12 +24,17 @@ def findings_table(findings: Sequence[Finding]) -> Table:
         bound = finding.at_least if least else finding.at_most
         table.add_row(
             finding.what,
-            _number(finding.value, finding.unit),
-            "" if bound is None else f"{'at least' if least else 'at most'} {_number(bound, finding.unit)}",
+            number(finding.value, finding.unit),
+            "" if bound is None else f"{'at least' if least else 'at most'} {number(bound, finding.unit)}",
             {True: "met", False: "missed", None: ""}[finding.met],
             style="yellow" if finding.met is False else None,
         )
     return table
+
+
+def number(value: float, unit: str) -> str:
+    """A number to three places, with its unit."""
+    return f"{value:,.3g} {unit}".rstrip() if value < 1000 else f"{value:,.0f} {unit}".rstrip()
 
 
 def _compared(group: Sequence[Record]) -> Table:
@@ -69,7 +74,3 @@ def _ratio(ratio: float | None) -> str:
 
 def _plain(value: float | None) -> str:
     return "" if value is None else f"{value:.4g}"
-
-
-def _number(value: float, unit: str) -> str:
-    return f"{value:,.3g} {unit}".rstrip() if value < 1000 else f"{value:,.0f} {unit}".rstrip()

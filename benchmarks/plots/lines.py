@@ -82,10 +82,12 @@ def _panel(panel: Axes, work: str, axis: Axis, records: Sequence[Record]) -> Non
         panel.set_xticks([], minor=True)
         panel.set_ylabel(f"cost of a {records[0].per}, best round")
     else:
-        panel.set(xlim=(0, None), ylim=(0, None), ylabel=unit)
+        panel.set(xlim=(0, None), ylim=(0, 1.08 * panel.get_ylim()[1]), ylabel=unit)
         panel.set_xticks(places)
     panel.xaxis.set_major_formatter("{x:,.0f}")
-    panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, handlelength=2.8, fontsize=8.5)
+    if len(panel.get_legend_handles_labels()[0]) > 1:
+        below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16)}
+        panel.legend(**below, ncols=2, handlelength=2.8, fontsize=8.5)
 
 
 def _draw_law(panel: Axes, law: GrowthLaw, colour: str) -> None:

@@ -15,7 +15,8 @@ from thalweg import kernels
 
 COMPILED, LEVELS = "compiled part of a package", "compiled part of thalweg, by instruction set"
 MOST = 3.0
-PEERS = ("river", "vowpalwabbit", "sklearn")
+#: Names of packages and of compiled modules that lie beside them.
+PEERS = {"River": ("river",), "Vowpal Wabbit": ("vowpalwabbit", "pylibvw"), "scikit-learn": ("sklearn",)}
 
 
 def measure(bench: Bench) -> Iterator[list[Record]]:
@@ -24,12 +25,12 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
     built = {name: size for name, size in own.items() if size is not None}
     yield [_record(LEVELS, f"kernels, {name}", size) for name, size in built.items()]
     compared = [_record(COMPILED, "thalweg", sum(built.values()))]
-    for name in PEERS:
-        spec = importlib.util.find_spec(name)
-        if spec is None or spec.origin is None:
+    for name, parts in PEERS.items():
+        sizes = [_compiled_bytes(part) for part in parts]
+        if None in sizes:
             bench.leave_out(f"{name}: not installed")
-            continue
-        compared.append(_record(COMPILED, name, _compiled_bytes(Path(spec.origin).parent), ours=False))
+        else:
+            compared.append(_record(COMPILED, name, sum(filter(None, sizes)), ours=False))
     yield compared
 
 
@@ -42,10 +43,14 @@ def _size_of(module: str) -> int | None:
     return Path(spec.origin).stat().st_size if spec and spec.origin else None
 
 
-def _compiled_bytes(package: Path) -> int:
+def _compiled_bytes(package: str) -> int | None:
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        return None
+    place = Path(spec.origin)
     suffix = Path(EXTENSION_SUFFIXES[0]).suffix
-    beside = package.parent.glob(f"*{package.name}*{suffix}")
-    return sum(path.stat().st_size for path in (*package.rglob(f"*{suffix}"), *beside))
+    files = place.parent.rglob(f"*{suffix}") if place.name == "__init__.py" else [place]
+    return sum(path.stat().st_size for path in files)
 
 
 def findings(records: Sequence[Record]) -> Iterable[Finding]:

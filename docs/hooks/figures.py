@@ -14,12 +14,16 @@ from contextlib import contextmanager
 from functools import partial
 from io import StringIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kept import folder_of
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from thalweg.report import style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SCRIPTS = Path(__file__).parents[1] / "figures"
 
@@ -61,13 +65,24 @@ def recipe_of(script: Path) -> list[Path]:
 
 def draw(script: Path, folder: Path) -> None:
     """Run one script and write what it draws, light and dark."""
+    with inks(), neighbours_importable(script):
+        write(runpy.run_path(str(script))["draw"](), folder, script.stem)
+
+
+@contextmanager
+def inks() -> Iterator[None]:
+    """Within it, figures are made and written in the inks of the house style, all of which have a dark counterpart."""
     from matplotlib import rc_context
 
-    with style.house_style(), rc_context({"text.color": style.INK}), neighbours_importable(script):
-        figure = runpy.run_path(str(script))["draw"]()
-        drawing = StringIO()
-        figure.savefig(drawing, format="svg", metadata={"Date": None}, transparent=True)
-    write_twins(drawing.getvalue(), folder, script.stem)
+    with style.house_style(), rc_context({"text.color": style.INK}):
+        yield
+
+
+def write(figure: Figure, folder: Path, stem: str) -> None:
+    """A figure as two drawings on a transparent ground."""
+    drawing = StringIO()
+    figure.savefig(drawing, format="svg", metadata={"Date": None}, transparent=True)
+    write_twins(drawing.getvalue(), folder, stem)
 
 
 def write_twins(drawing: str, folder: Path, stem: str) -> None:
