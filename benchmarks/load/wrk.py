@@ -1,4 +1,4 @@
-"""wrk, told to send each request of a list once: how long they took together, and how long each waited."""
+"""wrk, told to send the requests of a list for some seconds: how many were answered, and how long each waited."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.contest import Unavailable
 
-#: Sends the lines of a file, each a path and a body, and stops at the last.
+#: Sends the lines of a file, each a path and a body, from the first on.
 _SCRIPT = """
 local requests, at = {}, 0
 for line in io.lines("%s") do
@@ -19,9 +19,8 @@ for line in io.lines("%s") do
   requests[#requests + 1] = wrk.format("POST", path, {["Content-Type"] = "application/json"}, body)
 end
 request = function()
-  at = at + 1
-  if at > #requests then wrk.thread:stop() end
-  return requests[math.min(at, #requests)]
+  at = at %% #requests + 1
+  return requests[at]
 end
 done = function(summary, latency)
   local bad = summary.errors.status + summary.errors.connect + summary.errors.read + summary.errors.timeout
@@ -42,15 +41,18 @@ class Load:
     p99: float
 
 
-def send(port: int, requests: Sequence[str], folder: Path, connections: int) -> Load:
+def send(port: int, requests: Sequence[str], folder: Path, *, connections: int, seconds: int) -> Load:
     """Send requests, each a path and a body in one line, over so many connections at a time."""
     if shutil.which("wrk") is None:
         raise Unavailable("wrk: not installed; Debian has a package of that name")
     bodies, script = folder / "requests.txt", folder / "requests.lua"
     bodies.write_text("\n".join(requests) + "\n")
     script.write_text(_SCRIPT % bodies)
-    options = ["-t1", f"-c{connections}", "-d600s", "--timeout", "30s", "-s", str(script)]
+    options = ["-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s", "-s", str(script)]
     told = subprocess.run(
         ["wrk", *options, f"http://127.0.0.1:{port}"], check=True, capture_output=True, text=True
     ).stdout
-    return Load(**json.loads(told.splitlines()[-1]))
+    load = Load(**json.loads(told.splitlines()[-1]))
+    if load.requests > len(requests):
+        raise RuntimeError(f"{len(requests):,} requests were too few for {seconds} s: {load.requests:,} were answered")
+    return load

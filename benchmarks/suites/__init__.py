@@ -20,6 +20,7 @@ NAMES = (
     "fleet",
     "command_line",
     "memory",
+    "serve",
     "start",
     "installed",
 )

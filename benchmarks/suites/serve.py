@@ -20,7 +20,7 @@ from benchmarks.plots.dots import dots
 from benchmarks.records import Finding, Record
 from benchmarks.suite import Bench, Suite
 
-FEATURES, CONNECTIONS, ARROW_ROWS = 10, 64, 10_000
+FEATURES, CONNECTIONS, SECONDS, ARROW_ROWS = 10, 64, 3, 10_000
 ARROW = "application/vnd.apache.arrow.stream"
 OURS, BARE = "thalweg serve", "bare Starlette"
 PREDICT, LABEL, MIXED, BATCHES = (
@@ -51,7 +51,7 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
 def _single(bench: Bench, ours: int, bare: int, count: int) -> Iterator[Record]:
     loads: dict[tuple[str, str], list[Load]] = {}
     for number in range(bench.effort.rounds):
-        bench.progress(f"{count:,} requests of each kind: round {number + 1} of {bench.effort.rounds}")
+        bench.progress(f"single requests: round {number + 1} of {bench.effort.rounds}")
         rows = [f"/v1/predict {json.dumps({'row': row})}" for row in _rows(count, seed=number)]
         labels = [
             f"/v1/label {json.dumps({'labels': [label]})}" for label in _answered(ours, count + count // 2, number)
@@ -63,7 +63,9 @@ def _single(bench: Bench, ours: int, bare: int, count: int) -> Iterator[Record]:
             (LABEL, OURS, ours, labels[:count]),
             (MIXED, OURS, ours, mixed),
         ):
-            loads.setdefault((work, model), []).append(send(port, lines, bench.folder, CONNECTIONS))
+            loads.setdefault((work, model), []).append(
+                send(port, lines, bench.folder, connections=CONNECTIONS, seconds=SECONDS)
+            )
     for (work, model), found in loads.items():
         best = min(found, key=lambda load: load.seconds / load.requests)
         costs = tuple(load.seconds / load.requests for load in found)
@@ -147,8 +149,8 @@ SUITE = Suite(
     asks="What does a service cost that journals every row and label, beside one that only reads and writes?",
     measure=measure,
     plot=dots("serve", "Under load", panel="work"),
-    full=Effort(rounds=3, size=20_000),
-    quick=Effort(rounds=1, size=2_000),
+    full=Effort(rounds=3, size=150_000),
+    quick=Effort(rounds=1, size=60_000),
     ratios={"× bare endpoint": BARE},
     findings=findings,
 )
