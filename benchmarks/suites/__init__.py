@@ -21,6 +21,7 @@ NAMES = (
     "command_line",
     "memory",
     "serve",
+    "soak",
     "start",
     "installed",
 )

@@ -15,12 +15,13 @@ import numpy as np
 
 from benchmarks.contest import Effort, Side, Unavailable
 from benchmarks.load.processes import free_port, post, started
+from benchmarks.load.rows import FEATURES, drifting_rows
 from benchmarks.load.wrk import Load, send
 from benchmarks.plots.dots import dots
 from benchmarks.records import Finding, Record
 from benchmarks.suite import Bench, Suite
 
-FEATURES, CONNECTIONS, SECONDS, ARROW_ROWS = 10, 64, 3, 10_000
+CONNECTIONS, SECONDS, ARROW_ROWS = 64, 3, 10_000
 ARROW = "application/vnd.apache.arrow.stream"
 OURS, BARE = "thalweg serve", "bare Starlette"
 PREDICT, LABEL, MIXED, BATCHES = (
@@ -52,7 +53,7 @@ def _single(bench: Bench, ours: int, bare: int, count: int) -> Iterator[Record]:
     loads: dict[tuple[str, str], list[Load]] = {}
     for number in range(bench.effort.rounds):
         bench.progress(f"single requests: round {number + 1} of {bench.effort.rounds}")
-        rows = [f"/v1/predict {json.dumps({'row': row})}" for row in _rows(count, seed=number)]
+        rows = [f"/v1/predict {json.dumps({'row': row})}" for row, _ in drifting_rows(count, seed=number)]
         labels = [
             f"/v1/label {json.dumps({'labels': [label]})}" for label in _answered(ours, count + count // 2, number)
         ]
@@ -122,26 +123,22 @@ def _side(model: str) -> Side:
     return "ours" if model == OURS else "limit"
 
 
-def _rows(count: int, seed: int) -> list[dict[str, float]]:
-    numbers = np.random.default_rng(seed).normal(size=(count, FEATURES)).round(4)
-    return [{f"x{i}": value for i, value in enumerate(row)} for row in numbers.tolist()]
-
-
 def _answered(port: int, count: int, seed: int) -> list[dict[str, str]]:
     """Rows that were answered before the clock starts, and the labels they will get."""
     connection = http.client.HTTPConnection("127.0.0.1", port)
-    rows, labels = _rows(count, seed + 1000), []
+    rows, labels = drifting_rows(count, seed + 1000), []
     for begin in range(0, count, 10_000):
         part = rows[begin : begin + 10_000]
-        told = json.loads(post(connection, "/v1/predict", json.dumps({"rows": part}).encode()))
-        for row, answer in zip(part, told["answers"], strict=True):
-            labels.append({"id": answer["id"], "label": "up" if row["x0"] + row["x1"] > 0 else "down"})
+        body = json.dumps({"rows": [row for row, _ in part]}).encode()
+        answers = json.loads(post(connection, "/v1/predict", body))["answers"]
+        for answer, (_, label) in zip(answers, part, strict=True):
+            labels.append({"id": answer["id"], "label": label})
     return labels
 
 
 def _teach(port: int) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", port)
-    post(connection, "/v1/label", json.dumps({"labels": _answered(port, 1000, seed=-1)}).encode())
+    post(connection, "/v1/label", json.dumps({"labels": _answered(port, 1000, seed=0)}).encode())
 
 
 SUITE = Suite(
