@@ -17,10 +17,10 @@ from thalweg.serve.journal.record import Record
 from thalweg.serve.journal.sql import SqlJournal
 
 _ID = re.compile(r"([1-9][0-9]{0,17})-(0|[1-9][0-9]{0,8})", re.ASCII)
-#: Bytes of features that are kept at hand.
+#: Bytes that may be kept at hand.
 _AT_HAND = 64 << 20
-#: What a record takes beside its features.
-_BESIDES = 1000
+#: What a record takes beside its features, and what the label of a row does.
+_BESIDES, _A_LABEL = 1000, 300
 
 
 def row_id(seq: int, row: int) -> str:
@@ -86,10 +86,10 @@ class Ledger:
     def keep(self, rows: AskedRows) -> None:
         """Rows that were just answered, or were just looked up."""
         self._at_hand[rows.seq] = rows
-        self._bytes += rows.asked.X.nbytes + _BESIDES
+        self._bytes += _size(rows)
         while self._bytes > _AT_HAND and len(self._at_hand) > 1:
             _, oldest = self._at_hand.popitem(last=False)
-            self._bytes -= oldest.asked.X.nbytes + _BESIDES
+            self._bytes -= _size(oldest)
 
     def forget(self) -> None:
         """After a failed transaction: what is at hand may not be what the journal holds."""
@@ -154,6 +154,11 @@ class Ledger:
             else:
                 found.conflicts.append(given)
         return found
+
+
+def _size(rows: AskedRows) -> int:
+    """Bytes that rows take, once all of them have labels."""
+    return rows.asked.X.nbytes + _A_LABEL * len(rows) + _BESIDES
 
 
 def looked_up(journal: SqlJournal, seqs: Sequence[int], through: int | None = None) -> list[AskedRows]:
