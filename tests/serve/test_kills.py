@@ -55,10 +55,16 @@ class Worker(threading.Thread):
             self.failure = failure
 
     def do(self, path: str, body: Any) -> Any:
-        """A request by its key, until it is answered: whoever was killed meanwhile must not do it twice."""
+        """A request by a key of its own, and now and then once more by the same key; None when it is time to end."""
         self.keys += 1
         key = f"{self.number}-{self.keys}"
-        retried = False
+        answer = self.send(path, body, key)
+        if answer and self.random.random() < 0.1 and (again := self.send(path, body, key)):
+            self.twice.append((answer, again))
+        return answer
+
+    def send(self, path: str, body: Any, key: str) -> Any:
+        """Until it is answered: whoever was killed meanwhile must not do it twice."""
         while True:
             try:
                 if self.client is None:
@@ -67,21 +73,15 @@ class Worker(threading.Thread):
             except (OSError, http.client.HTTPException):
                 if self.client is not None:
                     self.client.close()
-                self.client, retried = None, True
+                self.client = None
                 if self.ended.is_set():
                     return None
                 time.sleep(0.02)
                 continue
-            if status in (429, 503):
-                time.sleep(0.02)
-                continue
-            assert status == 200, answer
-            if not retried and self.random.random() < 0.1:
-                again = (
-                    self.client.call("POST", path, body, idempotency_key=key)[1] if not self.ended.is_set() else answer
-                )
-                self.twice.append((answer, again))
-            return answer
+            if status not in (429, 503):
+                assert status == 200, answer
+                return answer
+            time.sleep(0.02)
 
     def ask(self) -> None:
         begin = self.random.randrange(len(ROWS))

@@ -270,13 +270,14 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
 
     def _answers(self, X: ArrayLike) -> tuple[NDArray[np.int64], Floats | None]:
         """Both at once, for callers in a hurry: the place of each answer among ``classes_``, and the probabilities."""
-        rows = self._rows_to_answer(X)
-        answers = np.empty(len(rows), dtype=np.int64)
-        self._core.answers(rows, answers)
         if not hasattr(self, "predict_proba"):
+            rows = self._rows_to_answer(X)
+            answers = np.empty(len(rows), dtype=np.int64)
+            self._core.answers(rows, answers)
             return answers, None
-        scores = np.empty((len(rows), self._core.n_classes))
-        self._core.scores(rows, scores)
+        scores = self._scores(X)
+        # An answer is the highest score, the first of equal ones, and none where no class was seen.
+        answers = np.where(np.isneginf(scores).all(axis=1), -1, scores.argmax(axis=1))
         return answers, _probabilities(scores, self._core)
 
     def predict_one(self, x: Row) -> Any:

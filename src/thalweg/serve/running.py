@@ -27,6 +27,7 @@ from thalweg.serve.service import DEFAULT, Service
 
 #: Seconds after which a thread that computes lets others go on: the default of 5 ms is longer than most requests.
 _SWITCH_SECONDS = 0.0005
+_PATIENCE_SECONDS = 1.0
 _LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 
@@ -78,10 +79,14 @@ class _Server(uvicorn.Server):
     """Lets live views go when it is asked to stop: they would never end by themselves."""
 
     service: Service
+    asked_to_stop = 0.0
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """At a signal, in the main thread: the first lets all that waits be finished, a second one does not."""
-        self.force_exit, self.should_exit = self.should_exit, True
+        """At a signal, in the main thread: the first lets all that waits be finished, one a second later does not."""
+        now = time.monotonic()
+        self.force_exit = self.should_exit and now > self.asked_to_stop + _PATIENCE_SECONDS
+        if not self.should_exit:  # some send the same signal twice at once
+            self.should_exit, self.asked_to_stop = True, now
         self.service.listeners.close_soon()
 
 

@@ -36,6 +36,8 @@ from thalweg.serve.work import Decide, Expire, Keep, Key, Label, Predict, Work
 from thalweg.serve.writer import Book, Writer
 
 DEFAULT = "default"
+#: Labels learned again at a start after which a snapshot is due.
+_MANY_REPLAYED = 1000
 #: Seconds between looks for rows that have expired.
 _EXPIRY_SECONDS = 20.0
 
@@ -62,8 +64,10 @@ class Service:
         self._journal = journal
         self._reader = journal.another()
         self._recalling = asyncio.Lock()
+        rebuilt = {name: rebuild(journal, name) for name in journal.models()}
+        self._replayed = {name for name, each in rebuilt.items() if each.replayed > _MANY_REPLAYED}
         self._learner = LearningThread(
-            {name: rebuild(journal, name).model for name in journal.models()},
+            {name: each.model for name, each in rebuilt.items()},
             journal.another(),
             self._publish,
             self._acknowledge,
@@ -88,6 +92,8 @@ class Service:
         self._loop = self.listeners.loop = asyncio.get_running_loop()
         self.desk = Desk(self._writer)
         self._writer.start()
+        for name in self._replayed:  # the next start is to be quicker
+            self._learner.keep(self._learner.models[name])
         self._learner.start()
         self._tasks = [asyncio.create_task(self.desk.work()), asyncio.create_task(self._expire())]
 

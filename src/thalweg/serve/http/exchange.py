@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
 import time
@@ -202,11 +203,17 @@ async def done_once(
     request: Request,
     act: Callable[[Key | None], Awaitable[Any]],
     written: Callable[[Any], Answer],
+    *,
+    at_length: bool = False,
 ) -> Answer:
-    """Do something, or give the answer of the first time where the request has an idempotency key that was used."""
+    """Do something, or give the answer of the first time where the request has an idempotency key that was used.
+
+    An answer that is written ``at_length`` is so in a thread, and does not keep others waiting.
+    """
     given = request.headers.get(b"idempotency-key")
     if given is None:
-        return written(await act(None))
+        done = await act(None)
+        return await asyncio.to_thread(written, done) if at_length else written(done)
     key = given.decode("latin-1")
     if not 0 < len(key) <= _MOST_KEY or not key.isascii() or not key.isprintable():
         raise Refused(422, f"an Idempotency-Key must have 1 to {_MOST_KEY} printable letters of ASCII")

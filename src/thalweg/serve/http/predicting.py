@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from thalweg.serve.http import arrow
@@ -12,13 +13,16 @@ from thalweg.serve.refusal import Refused
 from thalweg.serve.service import DEFAULT, Service
 from thalweg.serve.work import Answer, Key, Predict
 
+#: Rows beyond which an answer takes its time.
+_MANY = 1000
+
 
 async def predict(service: Service, request: Request) -> Answer:
     """Rows of JSON, or a stream of Arrow."""
     name: Any
     if request.media == ARROW:
         name = request.asked_once("model", DEFAULT)
-        rows = arrow.read(request.body, service.limits)
+        rows = await asyncio.to_thread(arrow.read, request.body, service.limits)
         written = arrow.predicted
     else:
         given = request.fields("model", "row", "rows")
@@ -35,7 +39,7 @@ async def predict(service: Service, request: Request) -> Answer:
     async def act(key: Key | None) -> Predict:
         return await service.predict(name, rows, key)
 
-    return await done_once(service, request, act, written)
+    return await done_once(service, request, act, written, at_length=len(rows) > _MANY)
 
 
 def _rows(given: dict[str, Any]) -> list[dict[str, Any]]:
