@@ -15,7 +15,7 @@ from tests.serve.streams import KafkaHere, RedisHere
 from thalweg.errors import InvalidParameter
 from thalweg.serve.feeds.opening import opener
 
-ROWS, LABELS = stream(400)
+ROWS, LABELS = stream(240)
 Stream = RedisHere | KafkaHere
 
 
@@ -96,7 +96,7 @@ def test_a_killed_service_loses_nothing_and_learns_nothing_twice(
 ) -> None:
     server = start("--new", "oldc", "--from", feed.address)
     places = []
-    for part in range(0, 400, 80):
+    for part in range(0, 240, 80):
         begun = in_the_middle(server)
         pairs = zip(ROWS[part : part + 80], LABELS[part : part + 80], strict=True)
         places += feed.send([{"row": row, "label": label} for row, label in pairs])
@@ -106,14 +106,14 @@ def test_a_killed_service_loses_nothing_and_learns_nothing_twice(
     client = server.client()
     until(lambda: feed.unacknowledged() == 0)
     model = client.get("/v1/models/default")
-    assert (model["rows"], model["labels"], model["waiting"]) == (400, 400, 0)
+    assert (model["rows"], model["labels"], model["waiting"]) == (240, 240, 0)
     until(lambda: {answer["of"] for answer in feed.answers()} == set(places))
     ids: dict[str, set[str]] = {}
     for answer in feed.answers():
         assert "error" not in answer, answer
         ids.setdefault(answer["of"], set()).add(answer["id"])
     assert all(len(each) == 1 for each in ids.values())  # delivered again is answered as before
-    assert len(set.union(*ids.values())) == 400
+    assert len(set.union(*ids.values())) == 240
 
 
 def test_a_stream_that_was_away_is_read_on(start: Callable[..., Server], tmp_path: Path) -> None:
