@@ -378,12 +378,13 @@ class Service:
     async def _expire(self) -> None:
         """From time to time, look for rows whose label will not come."""
         policy = self.options.expire
-        every = _EXPIRY_SECONDS if policy.seconds is None else min(_EXPIRY_SECONDS, max(policy.seconds / 10, 0.2))
+        every = 1.0 if policy.seconds is None else min(_EXPIRY_SECONDS, max(policy.seconds / 10, 0.2))
         while True:
             await asyncio.sleep(every)
             before = None if policy.seconds is None else int((time.time() - policy.seconds) * 1e6)
-            for name in list(self.fronts):
-                self._writer.put([Expire(name, None, before, policy.rows)])
+            for each in self.published():
+                if each.waiting > (policy.rows or 0):
+                    self._writer.put([Expire(each.name, None, before, policy.rows)])
 
 
 def _set_results(work: Sequence[Work]) -> None:
