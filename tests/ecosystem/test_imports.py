@@ -8,7 +8,19 @@ import sys
 
 import pytest
 
-HEAVY = {"sklearn", "scipy", "pandas", "polars", "matplotlib", "pyarrow", "rich", "typer", "river", "safetensors"}
+HEAVY = {
+    "sklearn",
+    "scipy",
+    "pandas",
+    "polars",
+    "matplotlib",
+    "pyarrow",
+    "rich",
+    "typer",
+    "river",
+    "safetensors",
+    "httpx",
+}
 #: Ours that `import thalweg` may load: the package itself and what loads the rest on first use.
 FEW = 8
 #: Ours that one learner may need besides: its contract, its kernels, its inputs.

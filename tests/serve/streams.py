@@ -55,6 +55,11 @@ class RedisHere:
             pipeline.xadd("rows", message | ({"row": json.dumps(message["row"])} if "row" in message else {}))
         return pipeline.execute()
 
+    def begin_anew(self, place: str, message: dict[str, Any]) -> None:
+        """Forget the stream, and have this at a place that it had before."""
+        self._client.delete("rows")
+        self._client.xadd("rows", message | {"row": json.dumps(message["row"])}, id=place)
+
     def answers(self) -> list[dict[str, str]]:
         """All that was published."""
         return [fields for _, fields in self._client.xrange("rows:answers")]

@@ -157,3 +157,14 @@ def test_rows_expire_and_it_is_written_down(start, tmp_path):
     server.stop()
     again = start("--new", "oldc", "--expire", "30d")  # what has expired stays so, whatever the policy is by now
     assert again.client().label([(old[1]["id"], "b")])["expired"] == [old[1]["id"]]
+
+
+def test_only_so_many_rows_wait(start):
+    client = start("--new", "oldc", "--expire", "3rows").client()
+    first = client.predict([{"x": 0.0}, {"x": 1.0}])
+    second = client.predict([{"x": 0.0}, {"x": 1.0}, {"x": 2.0}])
+    client.label([(first[0]["id"], "a")])
+    while client.get("/v1/models/default")["waiting"] > 3:
+        time.sleep(0.05)
+    told = client.label([(each["id"], "b") for each in [*first, *second]])
+    assert (told["expired"], told["learned"], told["conflicts"]) == ([first[1]["id"]], 3, [first[0]["id"]])

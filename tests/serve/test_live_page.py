@@ -200,7 +200,7 @@ def test_a_token_is_asked_for_and_kept_for_the_tab(opened: Any, service: Replaye
 
 def test_what_is_not_there_yet_is_explained(opened: Any, service: Replayed) -> None:
     service.compared, service.courses = None, {}
-    shown = opened()
+    shown = opened("#%E0%A4%A")  # and an address that cannot be read does no harm
     shown.get_by_role("heading", name="No model yet").wait_for()
     again = "window.dispatchEvent(new HashChangeEvent('hashchange'))"
     service.courses, service.rows = {"rain": []}, {"rain": 0}

@@ -9,7 +9,7 @@ from thalweg.on_first_use import on_first_use
 if TYPE_CHECKING:
     from thalweg.client.answers import Answer, Answers, Comparison, Decision, Model, Receipt
     from thalweg.client.clients import AsyncClient, Client
-    from thalweg.client.course import Change, Course, Point
+    from thalweg.client.course import Change, Course, Point, Points
 
 __all__ = [
     "Answer",
@@ -22,10 +22,14 @@ __all__ = [
     "Decision",
     "Model",
     "Point",
+    "Points",
     "Receipt",
 ]
 
-_HOMES = {"AsyncClient": "clients", "Client": "clients", "Change": "course", "Course": "course", "Point": "course"}
+_HOMES = {
+    **dict.fromkeys(("AsyncClient", "Client"), "clients"),
+    **dict.fromkeys(("Change", "Course", "Point", "Points"), "course"),
+}
 
 __getattr__ = on_first_use(__name__, {name: f"thalweg.client.{_HOMES.get(name, 'answers')}" for name in __all__})
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias, overload
 
-#: As the service speaks of classes.
+#: As classes may be given; the service speaks of them as text: 1 and "1" are one class.
 Label: TypeAlias = str | int | float | bool
 
 
@@ -18,8 +18,8 @@ class Answer:
     ----------
     id : str
         Keep it with the row: `Client.label` takes it.
-    answer : label or None
-        The most likely class; None before the model has seen any label.
+    answer : str or None
+        The most likely class, as text; None before the model has seen any label.
     probability : float or None
         Of the answer.
     probabilities : mapping or None
@@ -32,7 +32,7 @@ class Answer:
     """
 
     id: str
-    answer: Label | None
+    answer: str | None
     probability: float | None = None
     probabilities: Mapping[str, float] | None = None
 
@@ -41,7 +41,7 @@ class Answer:
         """As it stands in a reply."""
         probabilities = given.get("probabilities")
         answer = given["answer"]
-        return cls(given["id"], answer, (probabilities or {}).get(str(answer)), probabilities)
+        return cls(given["id"], answer, (probabilities or {}).get(answer), probabilities)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Answers(Sequence[Answer]):
     model: str
     version: int | None
     ids: list[str]
-    answers: list[Label | None]
+    answers: list[str | None]
     probabilities: list[Mapping[str, float] | None]
     probability: list[float | None]
 

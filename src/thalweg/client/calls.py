@@ -81,8 +81,8 @@ class Calls:
         ----------
         labels : str, mapping, sequence or table
             An id; labels by id; ids; or a table with columns id and label.
-        label : label or sequence, optional
-            The id's, or one for each of the ids.
+        label : str, number, bool or sequence, optional
+            The id's, or one for each of the ids. The service takes them as text: 1 and "1" are one class.
         revise : bool
             Whether a label may replace an earlier one of the same row. The model ends as if the right label had come
             at first; for that the service learns again all that came after. Without it such labels are conflicts.

@@ -52,7 +52,13 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Some hundred points as columns: each field of `Point` as a list."""
+    """Some hundred points as columns: each field of `Point` as a list.
+
+    Examples
+    --------
+    >>> Points(time=[1.8e9, 1.8e9 + 60], labels=[20, 40], error=[0.1, 0.2], no_change=[0.4, 0.4]).error[-1]
+    0.2
+    """
 
     time: Sequence[float]
     labels: Sequence[int]

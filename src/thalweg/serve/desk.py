@@ -73,10 +73,17 @@ class Desk:
                     self._writer.put(work)
 
     async def _gather(self) -> None:
-        """Let more come while the last commit is under way; not if there is enough to do by now."""
-        if self._under_way is not None and sum(len(each.rows) for each in self._questions) < _MANY:
+        """Let more come while the last commit is under way, and then as long as more do; unless there is enough."""
+        if self._under_way is not None and not self._has_enough():
             await asyncio.wait([self._under_way])
             self._under_way = None
+        before = 0
+        while before < len(self._questions) and not self._has_enough():
+            before = len(self._questions)
+            await asyncio.sleep(0)  # what has arrived meanwhile is read
+
+    def _has_enough(self) -> bool:
+        return sum(len(each.rows) for each in self._questions) >= _MANY
 
     def _answer(self, together: list[Question]) -> tuple[list[Work], list[tuple[Question, Exception]]]:
         """Questions to one model, all of JSON or a single table; the work to be written, and what is refused."""

@@ -234,17 +234,15 @@ class Service:
 
     async def recall(self, key: str, request: bytes) -> Kept | None:
         """The answer that was given to this request before; `Refused` if the key came with another request."""
-        found = await self.kept(key)
+        found = None
+        if (under_way := self._in_flight.get(key)) is not None:
+            found = await asyncio.shield(under_way)
+        else:
+            async with self._recalling:
+                found = await asyncio.to_thread(self._recall, key)
         if found is not None and found.request != request:
             raise Refused(409, "the Idempotency-Key was used before, with another request")
         return found
-
-    async def kept(self, key: str) -> Kept | None:
-        """What was answered under this key, or is about to be."""
-        if (under_way := self._in_flight.get(key)) is not None:
-            return await asyncio.shield(under_way)
-        async with self._recalling:
-            return await asyncio.to_thread(self._recall, key)
 
     def _recall(self, key: str) -> Kept | None:
         try:
@@ -252,6 +250,12 @@ class Service:
         except JournalError:
             self._reader.connect()
             return self._reader.recall(key)
+
+    async def recalled(self, keys: Sequence[str]) -> dict[str, Kept]:
+        """What was answered under these keys before, where anything was."""
+        async with self._recalling:
+            found = await asyncio.to_thread(lambda: [self._recall(key) for key in keys])
+        return {kept.key: kept for kept in found if kept is not None}
 
     async def once(self, key: str, request: bytes, act: Callable[[], Awaitable[Kept]]) -> Kept:
         """Do something once for all requests with this key."""
@@ -374,12 +378,13 @@ class Service:
     async def _expire(self) -> None:
         """From time to time, look for rows whose label will not come."""
         policy = self.options.expire
-        every = _EXPIRY_SECONDS if policy.seconds is None else min(_EXPIRY_SECONDS, max(policy.seconds / 10, 0.2))
+        every = 1.0 if policy.seconds is None else min(_EXPIRY_SECONDS, max(policy.seconds / 10, 0.2))
         while True:
             await asyncio.sleep(every)
             before = None if policy.seconds is None else int((time.time() - policy.seconds) * 1e6)
-            for name in list(self.fronts):
-                self._writer.put([Expire(name, None, before, policy.rows)])
+            for each in self.published():
+                if each.waiting > (policy.rows or 0):
+                    self._writer.put([Expire(each.name, None, before, policy.rows)])
 
 
 def _set_results(work: Sequence[Work]) -> None:

@@ -38,6 +38,9 @@ class Book:
     """What the writer knows of a model."""
 
     expired_through: int
+    #: Predict records up to this one have no row that waits.
+    looked_through: int
+    waiting: int
     labels: set[str]
     archived: bool
 
@@ -45,7 +48,7 @@ class Book:
     def of(cls, model: LiveModel) -> Book:
         """As the model is."""
         labels = {str(label) for each in model.learners.values() for label in getattr(each.model, "classes_", ())}
-        return cls(model.expired_through, labels, model.archived[model.name])
+        return cls(model.expired_through, model.expired_through, model.waiting, labels, model.archived[model.name])
 
 
 class Writer(threading.Thread):
@@ -209,6 +212,7 @@ class Writer(threading.Thread):
         record = self._append(work, "predict", len(work.asked.X), work.asked.to_bytes())
         rows = AskedRows(record.seq, record.model, record.time, work.asked, {})
         self._ledger.keep(rows)
+        self.books[work.model].waiting += len(rows)
         return rows
 
     def _label(self, work: Label) -> Happening | None:
@@ -230,6 +234,7 @@ class Writer(threading.Thread):
             work.seq = self.seq
             return None
         book.labels = known
+        book.waiting -= len(found.learned)
         record = self._append(work, "revise" if found.revised else "label", len(found.learned), found.body().to_bytes())
         self._told += _told(found, record.seq)
         if found.revised:
@@ -246,24 +251,20 @@ class Writer(threading.Thread):
         return Decision(record.seq, record.kind, record.time, work.body)
 
     def _expire(self, work: Expire) -> Happening | None:
-        """Move on the mark up to which rows without a label have expired."""
+        """Move on the mark up to which rows without a label have expired: those asked too early, or too many."""
         book = self.books[work.model]
         self._flush()
-        through, rows = book.expired_through, 0
-        if work.before is not None:
-            for seq, unlabelled in self.journal.open_rows(work.model, through, work.before):
-                through, rows = seq, rows + unlabelled
-        if work.most is not None:
-            waiting = list(self.journal.open_rows(work.model, through))
-            surplus = sum(unlabelled for _, unlabelled in waiting) - work.most
-            for seq, unlabelled in waiting:
-                if surplus <= 0:
-                    break
-                through, rows, surplus = seq, rows + unlabelled, surplus - unlabelled
+        rows = 0
+        for seq, asked, unlabelled in self.journal.open_rows(work.model, book.looked_through):
+            too_early = work.before is not None and asked <= work.before
+            too_many = work.most is not None and book.waiting - rows > work.most
+            if not (too_early or too_many):
+                break
+            book.looked_through, rows = seq, rows + unlabelled
         if rows == 0:
             return None
-        book.expired_through = through
-        body = {"through": through, "rows": rows}
+        book.expired_through, book.waiting = book.looked_through, book.waiting - rows
+        body = {"through": book.expired_through, "rows": rows}
         record = self._append(work, "expire", 0, orjson.dumps(body))
         return Decision(record.seq, record.kind, record.time, body)
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -24,6 +25,9 @@ from thalweg.serve.ledger import row_id
 from thalweg.serve.refusal import Refused
 from thalweg.serve.service import DEFAULT, Service
 from thalweg.serve.work import Answer, Key, Label, Predict
+
+#: Answers given before, by key.
+Known: TypeAlias = Mapping[str, Kept]
 
 _LOG = logging.getLogger("thalweg.serve")
 #: Seconds before a lost stream is opened again, doubled up to the longest.
@@ -69,11 +73,14 @@ class Handling:
         """Answer, learn, publish what was said, and only then acknowledge."""
         if not messages:
             return
+        known = await self._service.recalled([key for message in messages for key in self._keys(message)])
         rows = [message for message in messages if "row" in message.fields]
-        answers = await asyncio.gather(*(self._patiently(self._answer, message) for message in rows))
-        without = {told["of"] for told in answers if "error" in told}
-        labels = [message for message in messages if "label" in message.fields and message.place not in without]
-        learned = await asyncio.gather(*(self._patiently(self._learn, message) for message in labels))
+        answers = await asyncio.gather(*(self._patiently(self._answer, message, known) for message in rows))
+        wrong = {told["of"] for told in answers if "error" in told}
+        ids = {self._key(told["of"]): told["id"] for told in answers if "id" in told}
+        labels = [message for message in messages if "label" in message.fields and message.place not in wrong]
+        learn = partial(self._learn, ids)
+        learned = await asyncio.gather(*(self._patiently(learn, message, known) for message in labels))
         strange = [
             {"of": message.place, "error": "a message must have a row, or a label with an id or the place of its row"}
             for message in messages
@@ -87,65 +94,73 @@ class Handling:
         """No request can have such a key: those of requests hold no tabulator."""
         return "\t".join([self._source.name, *place])
 
-    async def _patiently(self, act: Callable[[Message], Any], message: Message) -> dict[str, str]:
-        """What is said of a message; a refusal for the moment is waited out."""
+    def _keys(self, message: Message) -> list[str]:
+        """All under which something may have been answered that matters to a message."""
+        return [self._key(message.place), self._key(message.place, "label"), self._key(_place_of_row(message))]
+
+    async def _patiently(
+        self, act: Callable[[Message, Known], Awaitable[dict[str, Any]]], message: Message, known: Known
+    ) -> dict[str, str]:
+        """What is said of a message; a refusal for the moment is waited out, and may have been none."""
         while True:
             try:
-                told: dict[str, Any] = await act(message)
+                told = await act(message, known)
             except Refused as refused:
                 if refused.status not in (429, 503):
                     return {"of": message.place, "error": refused.sentence}
                 await asyncio.sleep(refused.retry_after or _AGAIN)
+                known = await self._service.recalled(self._keys(message))
             else:
                 return {"of": message.place} | {key: str(value) for key, value in told.items() if value is not None}
 
-    async def _answer(self, message: Message) -> dict[str, Any]:
+    async def _answer(self, message: Message, known: Known) -> dict[str, Any]:
         row, model = message.fields["row"], _model_of(message)
         if not isinstance(row, dict):
             raise Refused(422, "a row must be an object of columns and values")
 
-        async def act(key: Key) -> Predict:
-            return await self._service.predict(model, [row], key)
+        async def act(key: Key) -> Answer:
+            return _answered(await self._service.predict(model, [row], key))
 
-        return await self._once(self._key(message.place), [model, row], act, _answered)
+        return await _once(known, self._key(message.place), [model, row], act, _answered)
 
-    async def _learn(self, message: Message) -> dict[str, Any]:
+    async def _learn(self, ids: Mapping[str, str], message: Message, known: Known) -> dict[str, Any]:
         fields, model = message.fields, _model_of(message)
         label = label_text(fields["label"], 0)
-        identity = fields.get("id") or await self._id_of(
-            message.place if "row" in fields else str(fields.get("of", ""))
-        )
+        identity = str(fields.get("id") or self._id_of(_place_of_row(message), ids, known))
         revise = str(fields.get("revise", "")).lower() == "true"
 
-        async def act(key: Key) -> Label:
-            return await self._service.label(model, [(str(identity), label)], revise, key)
+        async def act(key: Key) -> Answer:
+            return _labelled(await self._service.label(model, [(identity, label)], revise, key))
 
-        told = await self._once(self._key(message.place, "label"), [model, identity, label, revise], act, _labelled)
-        for what in ("unknown", "expired", "conflict"):
-            if told.get(what):
-                raise Refused(409, f"the label of {identity} was not learned: {_WHY[what]}")
+        content = [model, identity, label, revise]
+        told = await _once(known, self._key(message.place, "label"), content, act, _labelled)
+        for what, why in _WHY.items():
+            if told[what]:
+                raise Refused(409, f"the label of {identity} was not learned: {why}")
         return told
 
-    async def _id_of(self, place: str) -> str:
-        """The id under which the row of an earlier message was answered."""
-        kept = await self._service.kept(self._key(place)) if place else None
-        if kept is None:
+    def _id_of(self, place: str, ids: Mapping[str, str], known: Known) -> str:
+        """The id under which a row was answered, in this batch of messages or before."""
+        key = self._key(place)
+        if key in ids:
+            return ids[key]
+        if key not in known:
             raise Refused(404, f"no row came at {place or 'the place that was not told'}")
-        identity: str = orjson.loads(kept.body)["id"]
+        identity: str = orjson.loads(known[key].body)["id"]
         return identity
 
-    async def _once(
-        self, key: str, content: Any, act: Callable[[Key], Any], written: Callable[[Any], Answer]
-    ) -> dict[str, Any]:
-        fingerprint = hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).digest()
 
-        async def first_time() -> Kept:
-            answer = written(await act(Key(key, fingerprint, written)))
-            return Kept(key, fingerprint, answer.status, answer.media, answer.body)
-
-        kept = await self._service.once(key, fingerprint, first_time)
-        told: dict[str, Any] = orjson.loads(kept.body)
-        return told
+async def _once(
+    known: Known, key: str, content: Any, act: Callable[[Key], Awaitable[Answer]], written: Callable[[Any], Answer]
+) -> dict[str, Any]:
+    """What is answered to a message, or was when it came before."""
+    fingerprint = hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).digest()
+    kept = known.get(key)
+    if kept is not None and kept.request != fingerprint:
+        raise Refused(409, "another message came from this place before: was the stream made anew?")
+    body = kept.body if kept is not None else (await act(Key(key, fingerprint, written))).body
+    told: dict[str, Any] = orjson.loads(body)
+    return told
 
 
 _WHY = {
@@ -153,6 +168,10 @@ _WHY = {
     "expired": "its row is no longer kept",
     "conflict": "it has another label already; 'revise' allows to change it",
 }
+
+
+def _place_of_row(message: Message) -> str:
+    return message.place if "row" in message.fields else str(message.fields.get("of", ""))
 
 
 def _model_of(message: Message) -> str:

@@ -198,17 +198,16 @@ class SqlJournal(ABC):
             rows = self.execute(f"SELECT asked, seq FROM told WHERE {condition} ORDER BY seq", [value]).fetchall()
         return [(row[0], row[1]) for row in rows]
 
-    def open_rows(self, model: str, after: int, until: int | None = None) -> Iterator[tuple[int, int]]:
-        """Predict records with rows that have no label: their seqs and how many, in order; asked before a time."""
-        asked = (
-            "SELECT j.seq, j.rows - COALESCE((SELECT SUM(t.rows) FROM told t WHERE t.asked = j.seq), 0) "
-            "FROM journal j WHERE j.model = ? AND j.kind = 'predict' AND j.seq > ? AND j.time <= ? ORDER BY j.seq "
-            f"LIMIT {_FETCH}"
+    def open_rows(self, model: str, after: int) -> Iterator[tuple[int, int, int]]:
+        """Predict records in order: seq, time, and how many of their rows have no label."""
+        statement = (
+            "SELECT j.seq, j.time, j.rows - COALESCE((SELECT SUM(t.rows) FROM told t WHERE t.asked = j.seq), 0) "
+            f"FROM journal j WHERE j.model = ? AND j.kind = 'predict' AND j.seq > ? ORDER BY j.seq LIMIT {_FETCH}"
         )
         while True:
             with self.translated():
-                rows = self.execute(asked, [model, after, 2**62 if until is None else until]).fetchall()
-            yield from ((row[0], int(row[1])) for row in rows)
+                rows = self.execute(statement, [model, after]).fetchall()
+            yield from ((row[0], row[1], int(row[2])) for row in rows)
             if len(rows) < _FETCH:
                 return
             after = rows[-1][0]

@@ -44,7 +44,13 @@ const draw = () => {
 };
 
 // ---- which model
-const chosen = () => decodeURIComponent(location.hash.replace(/^#/, ""));
+const chosen = () => {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return ""; // an address that somebody has broken
+  }
+};
 
 const offer = (models) => {
   const names = models.map(({ name }) => name);

@@ -34,7 +34,7 @@ const noLabels = (course) => [
     "p",
     {},
     course.rows
-      ? `No labels yet: ${count(course.pending)} of ${count(course.rows)} answered rows wait for theirs. Give one by the id that came with the answer, and the model begins to learn.`
+      ? `${count(course.pending)} of ${count(course.rows)} answered rows wait for theirs. Give one by the id that came with the answer, and the model begins to learn.`
       : "Ask the model for an answer. It comes with an id, by which you give the label later; with the first labels the charts begin.",
   ),
   example(
