@@ -89,12 +89,16 @@ def _quickly(column: Column, values: list[Any]) -> Any:
         numbers = np.array(values, dtype=np.float64)
         with np.errstate(invalid="ignore"):
             return None if (np.abs(numbers) > _LARGEST).any() else numbers
-    if isinstance(column, CategoryColumn) and kinds <= _WORDS and max(map(len, values)) <= MOST_TEXT:
+    if isinstance(column, CategoryColumn) and kinds <= _WORDS and all(map(_is_plain, values)):
         places: dict[str, int] = {}
-        words = [value.strip() for value in values]
-        found = np.array([places.setdefault(word, len(places)) if word else -1 for word in words], dtype=np.int64)
+        found = np.array([places.setdefault(word, len(places)) if word else -1 for word in values], dtype=np.int64)
         return found, list(places)
     return None
+
+
+def _is_plain(word: str) -> bool:
+    """Whether there is nothing about a word that would have to be trimmed, by anybody's rules."""
+    return len(word) <= MOST_TEXT and word.isprintable() and word == word.strip()
 
 
 def _slowly(column: Column, values: list[Any]) -> Any:

@@ -59,10 +59,10 @@ def gate_for(options: ServeOptions) -> Gate:
     return Gate(tokens, _LOCAL_NAMES if local and not tokens and not options.insecure else None)
 
 
-def make_first(journal: SqlJournal, options: ServeOptions) -> None:
-    """The model that is asked by default, where the journal has none yet."""
+def make_first(journal: SqlJournal, options: ServeOptions) -> bool:
+    """The model that is asked by default; whether the journal had none yet."""
     if DEFAULT in journal.models():
-        return
+        return False
     if options.model is not None:
         body = from_file(options.model)
     else:
@@ -73,6 +73,7 @@ def make_first(journal: SqlJournal, options: ServeOptions) -> None:
     seq, _ = journal.last()
     with journal.transaction():
         journal.write([Record(seq + 1, DEFAULT, "create", time.time_ns() // 1000, 0, orjson.dumps(body))])
+    return True
 
 
 class _Server(uvicorn.Server):
@@ -91,14 +92,16 @@ class _Server(uvicorn.Server):
 
 
 def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
-    """Run until SIGINT or SIGTERM; ``tell`` gets one line when it listens."""
+    """Run until SIGINT or SIGTERM; ``tell`` gets a line when it listens."""
     gate = gate_for(options)
     feeds = [opener(address) for address in options.sources]
     journal = open_journal(options.data, options.database)
     try:
         journal.claim()
         journal.prepare()
-        make_first(journal, options)
+        if not make_first(journal, options):
+            where = options.data if options.database is None else "the database"
+            tell(f"thalweg goes on with the models in {where}, and looks at neither --model nor --new")
         service = Service(journal, options)
     except BaseException:
         journal.close()

@@ -6,6 +6,7 @@ nothing of that commit has been acknowledged: all of it is refused, and the serv
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 import time
@@ -25,6 +26,7 @@ from thalweg.serve.refusal import Refused
 from thalweg.serve.thinning import to_drop
 from thalweg.serve.work import Decide, Expire, Keep, Label, Predict, Work
 
+_LOG = logging.getLogger("thalweg.serve")
 #: Pieces of work that one commit takes at the most.
 _MOST_TOGETHER = 4096
 #: Seconds between attempts to begin anew.
@@ -131,12 +133,19 @@ class Writer(threading.Thread):
                 self._begin_anew()
             done, happenings = self._commit(together)
         except JournalError as error:
-            self.epoch += not self.broken
-            self.broken = True
-            self._ledger.forget()
-            self._failed(together, Refused(503, str(error), retry_after=1))
+            self._fail(together, Refused(503, str(error), retry_after=1))
+        except Exception:
+            _LOG.exception("what came could not be written")
+            self._fail(together, Refused(500, "the service failed at what came together, which is a bug"))
         else:
             self._committed(done, happenings)
+
+    def _fail(self, together: Sequence[Work], refusal: Refused) -> None:
+        """Nothing of it was committed; what was answered by what it changed must be asked again."""
+        self.epoch += not self.broken
+        self.broken = True
+        self._ledger.forget()
+        self._failed(together, refusal)
 
     def _begin_anew(self) -> None:
         if time.monotonic() - self._tried < _AGAIN_SECONDS:
@@ -169,7 +178,7 @@ class Writer(threading.Thread):
                             Kept(work.key.key, work.key.request, answer.status, answer.media, answer.body)
                         )
                 self._flush()
-        except JournalError:
+        except BaseException:
             self.seq, self._time = seq, before
             raise
         self.commits += 1
