@@ -103,6 +103,8 @@ def contest(
 
 def _affordable_rows(contestant: Contestant, seconds: float) -> int:
     rows = min(contestant.least, contestant.most)
+    if rows < contestant.most:
+        contestant.prepare(rows)()  # the first call may import, compile or fill caches
     while rows < contestant.most:
         taken = min(_times(contestant.prepare(rows)))
         if taken >= seconds / 2:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 #: Room for the numbers, as a share of the scale.
 MARGIN = 0.3
 MOST_COLUMNS = 3
+#: Inches, beside the title.
+ROOM_FOR_THE_KEY = 2.9
 
 
 def dots(stem: str, title: str, *, panel: str = "setting") -> Callable[[Sequence[Record]], dict[str, Figure]]:
@@ -43,9 +45,8 @@ def _picture(panels: dict[str, list[Record]], title: str) -> Figure:
     columns = len(panels) if len(panels) <= MOST_COLUMNS else 2
     rows = -(-len(panels) // columns)
     with style.house_style():
-        figure = style.new_figure(
-            0.08 * max(map(len, models)) + 2.9 * columns, 1.2 + rows * (0.35 + 0.27 * len(models))
-        )
+        width = max(0.08 * max(map(len, models)) + 2.9 * columns, 0.1 * len(title) + ROOM_FOR_THE_KEY)
+        figure = style.new_figure(width, 1.2 + rows * (0.35 + 0.27 * len(models)))
         grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
         for axes, (label, group) in zip(grid, panels.items(), strict=False):
             _panel(axes, label, group, models)
@@ -53,7 +54,9 @@ def _picture(panels: dict[str, list[Record]], title: str) -> Figure:
         span = max(high / low, 3.0)
         grid[0].set_xlim(low / span**0.06, high * span**MARGIN)
         amounts_on(grid[0].xaxis, everything[0].unit, grid[0].get_xlim())
-        figure.supxlabel(f"cost of a {everything[0].per}: dot the best round, line to the median", fontsize=9.5)
+        how = ": dot the best round, line to the median" if everything[0].rounds > 1 else ""
+        counted = "time" if everything[0].unit == "seconds" else "size"
+        figure.supxlabel(f"{counted} of a {everything[0].per}{how}", fontsize=9.5)
         figure.suptitle(title, fontweight="bold", x=0.01, ha="left", fontsize=11)
         key(figure, {record.side for record in everything})
     return figure

@@ -13,7 +13,7 @@ from benchmarks.records import Finding, Record
 from benchmarks.suite import Bench, Suite
 from thalweg import kernels
 
-COMPILED, LEVELS = "compiled part of a package", "compiled part of thalweg, by instruction set"
+COMPILED, LEVELS = "of a package", "of thalweg, by instruction set"
 MOST = 3.0
 #: Names of packages and of compiled modules that lie beside them.
 PEERS = {"River": ("river",), "Vowpal Wabbit": ("vowpalwabbit", "pylibvw"), "scikit-learn": ("sklearn",)}
@@ -35,7 +35,7 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
 
 
 def _record(work: str, model: str, size: int, *, ours: bool = True) -> Record:
-    return Record(work, model, {}, "ours" if ours else "peer", (float(size),), "bytes", "package")
+    return Record(work, model, {}, "ours" if ours else "peer", (float(size),), "bytes", "compiled part")
 
 
 def _size_of(module: str) -> int | None:
@@ -66,7 +66,7 @@ SUITE = Suite(
     name="installed",
     asks="How large is the compiled part as installed?",
     measure=measure,
-    plot=dots("installed", "Installed compiled code"),
+    plot=dots("installed", "Compiled code as installed", panel="work"),
     full=Effort(rounds=1),
     quick=Effort(rounds=1),
     findings=findings,
