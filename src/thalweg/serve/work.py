@@ -12,7 +12,7 @@ from thalweg.serve.journal.record import Kind, Part
 from thalweg.serve.ledger import Sorted
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answer:
     """What is sent back."""
 

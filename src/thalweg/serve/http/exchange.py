@@ -33,7 +33,7 @@ _MOST_KEY = 200
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
     """What a handler sees."""
 

@@ -21,7 +21,7 @@ Flags = NDArray[np.bool_]
 NO_ANSWER = -1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answers:
     """What one model answered: the labels it knew, and the place of each answer among them."""
 
@@ -33,7 +33,7 @@ class Answers:
         return None if code == NO_ANSWER else self.labels[code]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Asked:
     """Rows that were answered."""
 

@@ -72,11 +72,6 @@ class PostgresJournal(SqlJournal):
             raise JournalError("the journal cannot be used: there is no connection to the database")
         return self._connection.execute(statement.replace("?", "%s"), values or None)
 
-    def execute_many(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
-        """Run a statement for each of the values, without waiting for each."""
-        with self._connection.cursor() as cursor:
-            cursor.executemany(statement.replace("?", "%s"), values)
-
     def among(self, column: str, numbers: Sequence[int]) -> tuple[str, Any]:
         """By an array."""
         return f"{column} = ANY(?)", list(numbers)

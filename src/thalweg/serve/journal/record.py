@@ -9,7 +9,7 @@ from typing import Literal
 Kind = Literal["create", "challenge", "schema", "predict", "label", "revise", "expire", "promote", "archive", "restore"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Record:
     """One accepted request, or one decision of the service itself."""
 

@@ -40,6 +40,8 @@ _TABLES = (
 )
 #: Records read from the database at a time.
 _FETCH = 512
+#: Rows written by one statement.
+_TOGETHER = 256
 
 
 class SqlJournal(ABC):
@@ -69,10 +71,6 @@ class SqlJournal(ABC):
     @abstractmethod
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """Run a statement; a cursor."""
-
-    @abstractmethod
-    def execute_many(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
-        """Run a statement for each of the values."""
 
     @abstractmethod
     def among(self, column: str, numbers: Sequence[int]) -> tuple[str, Any]:
@@ -127,30 +125,38 @@ class SqlJournal(ABC):
         parts: Sequence[Part] = (),
     ) -> None:
         """Append, inside a transaction."""
-        if records:
-            self.execute_many(
-                f"INSERT INTO journal ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
-                [(each.seq, each.model, each.kind, each.time, each.rows, each.body) for each in records],
-            )
-        if told:
-            self.execute_many(
-                "INSERT INTO told (asked, seq, rows) VALUES (?, ?, ?)",
-                [(each.asked, each.seq, each.rows) for each in told],
-            )
-        if kept:
-            self.execute_many(
-                "INSERT INTO answers (key, request, status, media, body) VALUES (?, ?, ?, ?, ?)",
-                [(each.key, each.request, each.status, each.media, each.body) for each in kept],
-            )
-        if parts:
-            self.execute_many(
-                "INSERT INTO snapshots (model, seq, name, sha256, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                [(each.model, each.seq, each.name, each.sha256, each.body) for each in parts],
-            )
+        self._insert(
+            "journal",
+            _COLUMNS,
+            [(each.seq, each.model, each.kind, each.time, each.rows, each.body) for each in records],
+        )
+        self._insert("told", "asked, seq, rows", [(each.asked, each.seq, each.rows) for each in told])
+        self._insert(
+            "answers",
+            "key, request, status, media, body",
+            [(each.key, each.request, each.status, each.media, each.body) for each in kept],
+        )
+        self._insert(
+            "snapshots",
+            "model, seq, name, sha256, body",
+            [(each.model, each.seq, each.name, each.sha256, each.body) for each in parts],
+            "ON CONFLICT DO NOTHING",
+        )
+
+    def _insert(self, table: str, columns: str, rows: Sequence[Sequence[Any]], otherwise: str = "") -> None:
+        """Many rows in few statements, of few sizes: each costs a way to the database and back."""
+        marks = f"({', '.join('?' * (columns.count(',') + 1))})"
+        begin = 0
+        while begin < len(rows):
+            size = min(1 << (len(rows) - begin).bit_length() - 1, _TOGETHER)
+            values = [value for row in rows[begin : begin + size] for value in row]
+            self.execute(f"INSERT INTO {table} ({columns}) VALUES {', '.join([marks] * size)} {otherwise}", values)
+            begin += size
 
     def drop_snapshots(self, model: str, seqs: Iterable[int]) -> None:
         """Forget snapshots, inside a transaction."""
-        self.execute_many("DELETE FROM snapshots WHERE model = ? AND seq = ?", [(model, seq) for seq in seqs])
+        for seq in seqs:
+            self.execute("DELETE FROM snapshots WHERE model = ? AND seq = ?", [model, seq])
 
     # ------------------------------------------------------------------ reading
 

@@ -55,7 +55,7 @@ class SqliteJournal(SqlJournal):
             if not self.read_only:
                 self.execute("PRAGMA journal_mode = WAL")
             self.execute("PRAGMA synchronous = FULL")
-            self.execute("PRAGMA cache_size = -65536")
+            self.execute("PRAGMA cache_size = -16384")
 
     def another(self) -> Self:
         """A further connection, which only reads."""
@@ -81,10 +81,6 @@ class SqliteJournal(SqlJournal):
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """Run a statement."""
         return self._connection.execute(statement, values)
-
-    def execute_many(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
-        """Run a statement for each of the values."""
-        self._connection.executemany(statement, values)
 
     def among(self, column: str, numbers: Sequence[int]) -> tuple[str, Any]:
         """By a list of JSON, which may be as long as it likes."""
