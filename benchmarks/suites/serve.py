@@ -21,14 +21,14 @@ from benchmarks.plots.dots import dots
 from benchmarks.records import Finding, Record
 from benchmarks.suite import Bench, Suite
 
-CONNECTIONS, SECONDS, ARROW_ROWS = 64, 3, 10_000
+CONNECTIONS, SECONDS, ARROW_ROWS = 64, 3, 50_000
 ARROW = "application/vnd.apache.arrow.stream"
 OURS, BARE = "thalweg serve", "bare Starlette"
 PREDICT, LABEL, MIXED, BATCHES = (
     "a request with one row",
     "a request with one label",
     "a row and a label in turn",
-    "a row of Arrow batches of 10,000",
+    "a row in Arrow batches of 50,000",
 )
 
 
@@ -95,7 +95,7 @@ def _batches(bench: Bench, ours: int, bare: int) -> Iterator[Record]:
 
     def seconds(connection: http.client.HTTPConnection) -> float:
         began = time.perf_counter()
-        for _ in range(10):
+        for _ in range(4):
             post(connection, "/v1/predict", body, ARROW)
         return time.perf_counter() - began
 
@@ -103,7 +103,7 @@ def _batches(bench: Bench, ours: int, bare: int) -> Iterator[Record]:
     for number in range(2 * bench.effort.rounds):
         bench.progress(f"Arrow batches: round {number + 1} of {2 * bench.effort.rounds}")
         for model, connection in connections.items():
-            costs[model].append(seconds(connection) / (10 * ARROW_ROWS))
+            costs[model].append(seconds(connection) / (4 * ARROW_ROWS))
     for model, taken in costs.items():
         also = {"rows a second": 1 / min(taken)}
         yield Record(BATCHES, model, {"connections": 1}, _side(model), tuple(taken), also=also)
