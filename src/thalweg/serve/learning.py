@@ -68,7 +68,8 @@ class LearningThread(threading.Thread):
         self._urgent = threading.Event()
         self._idle = threading.Event()
         self._idle.set()
-        #: Of the last snapshot of each model, how many labels it had learned, and when it was made.
+        self._made: dict[str, float] = {}
+        #: Of the last snapshot of each model, or of the start, how many labels it had learned, and when it was made.
         self._kept: dict[str, tuple[int, float]] = {}
 
     def put(self, happenings: list[tuple[str, Happening]], waiting: Sequence[Work]) -> None:
@@ -169,8 +170,9 @@ class LearningThread(threading.Thread):
     def keep(self, model: LiveModel) -> None:
         """Make a snapshot now."""
         self._kept[model.name] = (model.labels, time.monotonic())
+        self._made[model.name] = time.monotonic()
         self._keep(model.name, model.snapshot())
 
-    def snapshot_ages(self) -> dict[str, float]:
-        """Seconds since the last snapshot of each model."""
-        return {name: time.monotonic() - when for name, (_, when) in self._kept.items()}
+    def snapshot_age(self, name: str) -> float | None:
+        """Seconds since the last snapshot of a model; None where this process made none yet."""
+        return time.monotonic() - self._made[name] if name in self._made else None

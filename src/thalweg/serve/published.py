@@ -74,6 +74,19 @@ class Published:
             },
         }
 
+    def counters(self, snapshot_age: float | None) -> dict[str, Any]:
+        """What is counted of it."""
+        return {
+            "rows": self.rows,
+            "waiting": self.waiting,
+            "version": self.version,
+            "snapshot_age": snapshot_age,
+            "learners": {
+                name: {"labels": seen.view.labels, "error": seen.view.error, "recent": seen.view.recent}
+                for name, seen in self.seen.items()
+            },
+        }
+
     def point(self, name: str) -> dict[str, Any]:
         """How a learner stands now."""
         each = self.seen[name]
