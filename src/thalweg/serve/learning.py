@@ -110,18 +110,22 @@ class LearningThread(threading.Thread):
                 if self._queue.empty():
                     break
                 taken = self._queue.get()
-            try:
-                if self.broken:
-                    raise RuntimeError("a model could not learn before")
-                self._take(happenings)
-            except Exception:
-                self.broken = True
-                _LOG.exception("a model could not learn what is in the journal")
-                self._failed(waiting, Refused(503, "what came is in the journal, but a model could not learn it"))
-            else:
+            if self._has_taken(happenings):
                 self._learned(waiting)
+            else:
+                self._failed(waiting, Refused(503, "what came is in the journal, but a model could not learn it"))
             if self._queue.empty():
                 self._idle.set()
+
+    def _has_taken(self, happenings: Sequence[tuple[str, Happening]]) -> bool:
+        """Whether all could be learned, now and before."""
+        try:
+            if not self.broken:
+                self._take(happenings)
+        except Exception:
+            self.broken = True
+            _LOG.exception("a model could not learn what is in the journal")
+        return not self.broken
 
     def _take(self, happenings: Sequence[tuple[str, Happening]]) -> None:
         by_model: dict[str, list[Happening]] = {}
@@ -168,7 +172,9 @@ class LearningThread(threading.Thread):
             self.keep(model)
 
     def keep(self, model: LiveModel) -> None:
-        """Make a snapshot now."""
+        """Make a snapshot now, unless the model is not what the journal says."""
+        if self.broken:
+            return
         self._kept[model.name] = (model.labels, time.monotonic())
         self._made[model.name] = time.monotonic()
         self._keep(model.name, model.snapshot())
