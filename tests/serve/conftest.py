@@ -29,16 +29,16 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def common(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One service for the tests of a file that leave nothing behind which matters to others."""
-    server = Server("--new", "oldc", data=tmp_path_factory.mktemp("shared"))
+    server = Server("--new", "oldc", data=tmp_path_factory.mktemp("common"))
     yield server
     server.stop()
 
 
 @pytest.fixture
-def client(shared: Server) -> Iterator[Client]:
-    found = shared.client()
+def client(common: Server) -> Iterator[Client]:
+    found = common.client()
     yield found
     found.close()
 

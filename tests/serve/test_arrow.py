@@ -16,8 +16,8 @@ def as_stream(table: pa.Table) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-def test_arrow_and_json_teach_and_answer_the_same(shared):
-    client = shared.client()
+def test_arrow_and_json_teach_and_answer_the_same(common):
+    client = common.client()
     rows, labels = stream(200)
     table = pa.table({name: [row[name] for row in rows] for name in rows[0]})
     for name in ("rows", "table"):
@@ -57,8 +57,8 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_stream_is_refused(case, shared):
-    client = shared.client()
+def test_a_bad_stream_is_refused(case, common):
+    client = common.client()
     client.predict([{"x": 1.0}])
     before = client.settled()
     status, answer, _ = client.call("POST", "/v1/predict", BAD[case], media=ARROW)
@@ -66,8 +66,8 @@ def test_a_bad_stream_is_refused(case, shared):
     assert client.settled() == before
 
 
-def test_broken_buffers_are_found_before_they_are_used(shared):
-    client = shared.client()
+def test_broken_buffers_are_found_before_they_are_used(common):
+    client = common.client()
     client.predict([{"x": 1.0}])
     whole = bytearray(as_stream(pa.table({"x": ["1.5", "2.5", "3.5"] * 30})))
     for at in range(64, len(whole), 7):
@@ -76,8 +76,8 @@ def test_broken_buffers_are_found_before_they_are_used(shared):
         assert status in (200, 413, 422)
 
 
-def test_bad_labels_of_arrow_are_refused(shared):
-    client = shared.client()
+def test_bad_labels_of_arrow_are_refused(common):
+    client = common.client()
     for table in (
         pa.table({"id": ["1-0"]}),
         pa.table({"id": [1], "label": ["a"]}),

@@ -17,10 +17,10 @@ ROW = {"x": 1.0}
 
 
 @pytest.fixture(scope="module")
-def numbers(shared: Server) -> Server:
-    """The shared service, whose model knows one column."""
-    shared.client().predict([ROW])
-    return shared
+def numbers(common: Server) -> Server:
+    """The service of this file, whose model knows one column."""
+    common.client().predict([ROW])
+    return common
 
 
 REFUSED = {
@@ -128,12 +128,12 @@ def test_a_retried_request_is_answered_again_and_not_done_again(client):
     assert client.call("POST", "/v1/predict", {"row": ROW}, idempotency_key="k" * 201)[0] == 422
 
 
-def test_retries_that_come_together_are_one(client, shared):
+def test_retries_that_come_together_are_one(client, common):
     before = client.settled("/v1/models/default")["rows"]
     answers = []
 
     def ask() -> None:
-        mine = Client(shared.port)
+        mine = Client(common.port)
         answers.append(json.dumps(mine.post("/v1/predict", {"row": ROW}, idempotency_key="together")))
         mine.close()
 

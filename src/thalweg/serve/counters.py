@@ -6,6 +6,7 @@ import time
 from bisect import bisect_left
 from collections import Counter, deque
 from dataclasses import dataclass, field
+from typing import Any
 
 #: Upper ends of the classes of durations, in seconds.
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -49,6 +50,20 @@ class Counters:
             self._recent[-1][1] += rows
         else:
             self._recent.append([now, rows])
+
+    def told(self) -> dict[str, Any]:
+        """As plain numbers."""
+        return {
+            "requests": dict(self.requests),
+            "durations": {
+                kind: {"counts": list(each.counts), "seconds": each.seconds} for kind, each in self.durations.items()
+            },
+            "buckets": BUCKETS,
+            "rows": self.rows,
+            "labels": self.labels,
+            "revisions": self.revisions,
+            "throughput": self.throughput(),
+        }
 
     def throughput(self) -> float:
         """Rows answered a second, over the last ten whole seconds."""

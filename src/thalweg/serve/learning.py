@@ -68,7 +68,8 @@ class LearningThread(threading.Thread):
         self._urgent = threading.Event()
         self._idle = threading.Event()
         self._idle.set()
-        #: Of the last snapshot of each model, how many labels it had learned, and when it was made.
+        self._made: dict[str, float] = {}
+        #: Of the last snapshot of each model, or of the start, how many labels it had learned, and when it was made.
         self._kept: dict[str, tuple[int, float]] = {}
 
     def put(self, happenings: list[tuple[str, Happening]], waiting: Sequence[Work]) -> None:
@@ -109,18 +110,22 @@ class LearningThread(threading.Thread):
                 if self._queue.empty():
                     break
                 taken = self._queue.get()
-            try:
-                if self.broken:
-                    raise RuntimeError("a model could not learn before")
-                self._take(happenings)
-            except Exception:
-                self.broken = True
-                _LOG.exception("a model could not learn what is in the journal")
-                self._failed(waiting, Refused(503, "what came is in the journal, but a model could not learn it"))
-            else:
+            if self._has_taken(happenings):
                 self._learned(waiting)
+            else:
+                self._failed(waiting, Refused(503, "what came is in the journal, but a model could not learn it"))
             if self._queue.empty():
                 self._idle.set()
+
+    def _has_taken(self, happenings: Sequence[tuple[str, Happening]]) -> bool:
+        """Whether all could be learned, now and before."""
+        try:
+            if not self.broken:
+                self._take(happenings)
+        except Exception:
+            self.broken = True
+            _LOG.exception("a model could not learn what is in the journal")
+        return not self.broken
 
     def _take(self, happenings: Sequence[tuple[str, Happening]]) -> None:
         by_model: dict[str, list[Happening]] = {}
@@ -167,10 +172,13 @@ class LearningThread(threading.Thread):
             self.keep(model)
 
     def keep(self, model: LiveModel) -> None:
-        """Make a snapshot now."""
+        """Make a snapshot now, unless the model is not what the journal says."""
+        if self.broken:
+            return
         self._kept[model.name] = (model.labels, time.monotonic())
+        self._made[model.name] = time.monotonic()
         self._keep(model.name, model.snapshot())
 
-    def snapshot_ages(self) -> dict[str, float]:
-        """Seconds since the last snapshot of each model."""
-        return {name: time.monotonic() - when for name, (_, when) in self._kept.items()}
+    def snapshot_age(self, name: str) -> float | None:
+        """Seconds since the last snapshot of a model; None where this process made none yet."""
+        return time.monotonic() - self._made[name] if name in self._made else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from thalweg.columns.plan import Plan
@@ -72,6 +72,16 @@ class Published:
                 "columns": [{"name": column, "kind": kind, "treatment": done} for column, kind, done in columns],
                 "labels": self.allowed,
             },
+        }
+
+    def counters(self, snapshot_age: float | None) -> dict[str, Any]:
+        """What is counted of it."""
+        return {
+            "rows": self.rows,
+            "waiting": self.waiting,
+            "version": self.version,
+            "snapshot_age": snapshot_age,
+            "learners": {name: asdict(seen.view) for name, seen in self.seen.items()},
         }
 
     def point(self, name: str) -> dict[str, Any]:

@@ -10,21 +10,20 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from thalweg.errors import JournalError
 from thalweg.serve import schema
-from thalweg.serve.counters import BUCKETS, Counters
+from thalweg.serve.counters import Counters
 from thalweg.serve.desk import Desk, Question
 from thalweg.serve.events import Listeners
 from thalweg.serve.front import Front
 from thalweg.serve.gate import Gate
 from thalweg.serve.happenings import Happening
-from thalweg.serve.journal.record import Kept, Kind
+from thalweg.serve.journal.record import Kind
 from thalweg.serve.journal.sql import SqlJournal
+from thalweg.serve.keys import Keys
 from thalweg.serve.learning import LearningThread
 from thalweg.serve.live_model import LiveModel
 from thalweg.serve.making import parameters_of, require_name
@@ -62,8 +61,8 @@ class Service:
         #: Who is let in; whoever builds the application says so.
         self.gate = Gate([])
         self._journal = journal
-        self._reader = journal.another()
-        self._recalling = asyncio.Lock()
+        #: Requests with idempotency keys.
+        self.keys = Keys(journal.another())
         rebuilt = {name: rebuild(journal, name) for name in journal.models()}
         self._replayed = {name for name, each in rebuilt.items() if each.replayed > _MANY_REPLAYED}
         self._learner = LearningThread(
@@ -79,7 +78,6 @@ class Service:
         self.fronts = {name: Front.of(model, 0) for name, model in self._learner.models.items()}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self._in_flight: dict[str, asyncio.Future[Kept]] = {}
         self._reserved: set[str] = set()
         self._promoting: set[str] = set()
         self.requests = self.bytes = 0
@@ -116,7 +114,7 @@ class Service:
         self._writer.join()
         self._learner.stop()
         self._learner.join()
-        self._reader.close()
+        self.keys.close()
         self._journal.close()
 
     def _drain(self) -> None:
@@ -230,82 +228,17 @@ class Service:
         done: Decide = await self._do(Decide(model.name, None, kind, {"name": name}, key=key))
         return done
 
-    # ------------------------------------------------------------------ idempotency
-
-    async def recall(self, key: str, request: bytes) -> Kept | None:
-        """The answer that was given to this request before; `Refused` if the key came with another request."""
-        found = None
-        if (under_way := self._in_flight.get(key)) is not None:
-            found = await asyncio.shield(under_way)
-        else:
-            async with self._recalling:
-                found = await asyncio.to_thread(self._recall, key)
-        if found is not None and found.request != request:
-            raise Refused(409, "the Idempotency-Key was used before, with another request")
-        return found
-
-    def _recall(self, key: str) -> Kept | None:
-        try:
-            return self._reader.recall(key)
-        except JournalError:
-            self._reader.connect()
-            return self._reader.recall(key)
-
-    async def recalled(self, keys: Sequence[str]) -> dict[str, Kept]:
-        """What was answered under these keys before, where anything was."""
-        async with self._recalling:
-            found = await asyncio.to_thread(lambda: [self._recall(key) for key in keys])
-        return {kept.key: kept for kept in found if kept is not None}
-
-    async def once(self, key: str, request: bytes, act: Callable[[], Awaitable[Kept]]) -> Kept:
-        """Do something once for all requests with this key."""
-        while (found := await self.recall(key, request)) is None:
-            if key in self._in_flight:
-                continue
-            assert self._loop is not None
-            mine = self._in_flight[key] = self._loop.create_future()
-            try:
-                found = await act()
-                mine.set_result(found)
-            except BaseException as error:
-                mine.set_exception(error if isinstance(error, Refused) else Refused(503, "the request was not done"))
-                mine.exception()  # nobody else may have waited for it
-                raise
-            finally:
-                del self._in_flight[key]
-        return found
-
     # ------------------------------------------------------------------ what is counted
 
     def counters(self) -> dict[str, Any]:
         """All that `/metrics` tells, as plain numbers."""
-        ages = self._learner.snapshot_ages()
-        return {
-            "requests": dict(self.counts.requests),
-            "durations": {
-                kind: {"counts": list(each.counts), "seconds": each.seconds}
-                for kind, each in self.counts.durations.items()
-            },
-            "buckets": BUCKETS,
-            "rows": self.counts.rows,
-            "labels": self.counts.labels,
-            "revisions": self.counts.revisions,
+        return self.counts.told() | {
             "commits": self._writer.commits,
             "in_work": self.requests,
             "queue": {"writer": len(self._writer), "learner": len(self._learner)},
-            "throughput": self.counts.throughput(),
             "ready": self.ready,
             "started": self.started,
-            "models": {
-                each.name: {
-                    "rows": each.rows,
-                    "waiting": each.waiting,
-                    "version": each.version,
-                    "snapshot_age": ages.get(each.name),
-                    "learners": {name: asdict(seen.view) for name, seen in each.seen.items()},
-                }
-                for each in self.published()
-            },
+            "models": {each.name: each.counters(self._learner.snapshot_age(each.name)) for each in self.published()},
         }
 
     # ------------------------------------------------------------------ between threads

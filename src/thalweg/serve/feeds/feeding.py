@@ -73,7 +73,7 @@ class Handling:
         """Answer, learn, publish what was said, and only then acknowledge."""
         if not messages:
             return
-        known = await self._service.recalled([key for message in messages for key in self._keys(message)])
+        known = await self._service.keys.recalled([key for message in messages for key in self._keys(message)])
         rows = [message for message in messages if "row" in message.fields]
         answers = await asyncio.gather(*(self._patiently(self._answer, message, known) for message in rows))
         wrong = {told["of"] for told in answers if "error" in told}
@@ -109,7 +109,7 @@ class Handling:
                 if refused.status not in (429, 503):
                     return {"of": message.place, "error": refused.sentence}
                 await asyncio.sleep(refused.retry_after or _AGAIN)
-                known = await self._service.recalled(self._keys(message))
+                known = await self._service.keys.recalled(self._keys(message))
             else:
                 return {"of": message.place} | {key: str(value) for key, value in told.items() if value is not None}
 

@@ -18,7 +18,8 @@ from thalweg.serve.feeds.feeding import feed
 from thalweg.serve.feeds.source import Source
 from thalweg.serve.gate import Gate, Scope
 from thalweg.serve.http import health, labelling, models, openapi, predicting
-from thalweg.serve.http.exchange import Endpoint, Handler, as_json
+from thalweg.serve.http.exchange import Endpoint, Handler, as_json, refusal
+from thalweg.serve.refusal import Refused
 from thalweg.serve.service import Service
 
 #: On every answer that is not the protocol's own and has no other word on it.
@@ -128,8 +129,16 @@ def build(service: Service, gate: Gate, feeds: Sequence[Callable[[], Source]] = 
         await asyncio.gather(*reading, return_exceptions=True)
         await service.stop()
 
-    routed = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _not_served})
+    handlers = {HTTPException: _not_served, Refused: _refused}
+    routed = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     return Application({("POST", "/v1/predict"): predict, ("POST", "/v1/label"): label}, routed)
+
+
+async def _refused(request: StarletteRequest, error: Exception) -> Response:
+    """By a route that is not one of ours."""
+    assert isinstance(error, Refused)
+    answer = refusal(error)
+    return Response(answer.body, answer.status, media_type=answer.media)
 
 
 async def _not_served(request: StarletteRequest, error: Exception) -> Response:

@@ -223,5 +223,5 @@ async def done_once(
         answer = written(await act(Key(key, fingerprint, written)))
         return Kept(key, fingerprint, answer.status, answer.media, answer.body)
 
-    kept = await service.once(key, fingerprint, first_time)
+    kept = await service.keys.once(key, fingerprint, first_time)
     return Answer(kept.status, kept.media, kept.body)

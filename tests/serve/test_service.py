@@ -1,0 +1,102 @@
+"""The service without its protocol: what it counts, and what becomes of it when something in it fails."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from thalweg.serve.journal.opening import open_journal
+from thalweg.serve.live_model import LiveModel
+from thalweg.serve.options import ServeOptions
+from thalweg.serve.refusal import Refused
+from thalweg.serve.running import make_first
+from thalweg.serve.service import Service
+from thalweg.serve.writer import Writer
+
+
+def with_service(folder: Path, scenario: Callable[[Service], Awaitable[None]]) -> None:
+    """Play a scenario on a service that is started and stopped."""
+    journal = open_journal(folder, None)
+    journal.claim()
+    journal.prepare()
+    make_first(journal, ServeOptions(new="oldc"))
+
+    async def play() -> None:
+        service = Service(journal, ServeOptions())
+        await service.start()
+        await scenario(service)
+        await service.stop()
+
+    asyncio.run(play())
+
+
+async def teach(service: Service, *labels: str) -> int:
+    asked = await service.predict("default", [{"x": float(i)} for i in range(len(labels))])
+    done = await service.label("default", [(f"{asked.seq}-{i}", label) for i, label in enumerate(labels)])
+    assert done.outcome is not None
+    return len(done.outcome.learned)
+
+
+def test_what_is_counted(tmp_path):
+    async def scenario(service: Service) -> None:
+        assert await teach(service, "a", "b", "a") == 3
+        asked = await service.predict("default", [{"x": 1.0}])
+        await service.label("default", [("1-0", "a")])
+        await service.create("rival", "majority", challenger_of="default")
+        found = service.counters()
+        assert (found["rows"], found["labels"], found["revisions"], found["ready"]) == (4, 3, 0, True)
+        assert found["commits"] >= 4
+        assert found["models"]["default"] == {
+            "rows": 4,
+            "waiting": 1,
+            "version": asked.seq - 1,
+            "snapshot_age": None,
+            "learners": {
+                "default": {"labels": 3, "error": 1.0, "recent": 1.0},
+                "rival": {"labels": 0, "error": None, "recent": None},
+            },
+        }
+        await service.label("default", [(f"{asked.seq - 2}-0", "b")], revise=True)
+        assert service.counters()["revisions"] == 1
+
+    with_service(tmp_path, scenario)
+
+
+def test_a_model_that_cannot_learn_is_told_and_the_journal_keeps_the_labels(tmp_path, monkeypatch, caplog):
+    async def scenario(service: Service) -> None:
+        await teach(service, "a")
+        with monkeypatch.context() as broken:
+            broken.setattr(LiveModel, "_learn", lambda *_: 1 / 0)
+            with pytest.raises(Refused, match="in the journal, but a model could not learn it") as refused:
+                await teach(service, "b")
+        assert (refused.value.status, service.ready) == (503, False)
+        assert await service.predict("default", [{"x": 1.0}])  # by what was published before
+
+    with_service(tmp_path, scenario)
+    assert "could not learn" in caplog.text
+
+    async def again(service: Service) -> None:
+        assert service.counters()["models"]["default"]["learners"]["default"]["labels"] == 2
+
+    with_service(tmp_path, again)
+
+
+def test_a_failure_of_the_writer_is_told_and_all_begins_anew(tmp_path, monkeypatch, caplog):
+    async def scenario(service: Service) -> None:
+        await teach(service, "a")
+        with monkeypatch.context() as broken:
+            broken.setattr(Writer, "_append", lambda *_: 1 / 0)
+            with pytest.raises(Refused) as refused:
+                await service.predict("default", [{"x": None}])
+        assert (refused.value.status, service.ready) == (500, False)
+        while not service.ready:
+            with suppress(Refused):
+                await teach(service, "b")
+        assert await teach(service, "c") == 1
+
+    with_service(tmp_path, scenario)
+    assert "could not be written" in caplog.text
