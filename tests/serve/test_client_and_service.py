@@ -21,8 +21,8 @@ ROWS, LABELS = stream(240)
 
 
 @pytest.fixture
-def client(shared: Server) -> Iterator[Client]:
-    with Client(f"http://127.0.0.1:{shared.port}") as client:
+def client(common: Server) -> Iterator[Client]:
+    with Client(f"http://127.0.0.1:{common.port}") as client:
         yield client
 
 
@@ -86,9 +86,9 @@ def test_champion_and_challenger(client: Client) -> None:
     client.restore("challenger")
 
 
-def test_many_at_once_through_the_awaiting_client(shared: Server) -> None:
+def test_many_at_once_through_the_awaiting_client(common: Server) -> None:
     async def asked() -> tuple[int, set[str]]:
-        async with AsyncClient(f"http://127.0.0.1:{shared.port}", model="together") as client:
+        async with AsyncClient(f"http://127.0.0.1:{common.port}", model="together") as client:
             await client.create("together", "oldc")
             answers = await asyncio.gather(*(client.predict_one(row) for row in ROWS[:50]))
             receipts = await asyncio.gather(
@@ -112,11 +112,11 @@ def test_a_service_that_was_killed_is_waited_for(start: Callable[..., Server], t
         assert client.model("default").labels == 40
 
 
-def test_metrics_are_told_by_the_service(client: Client, shared: Server) -> None:
+def test_metrics_are_told_by_the_service(client: Client, common: Server) -> None:
     parser = pytest.importorskip("prometheus_client.parser", reason="the format is read by Prometheus's own client")
     client.create("counted", "oldc")
     client.label(client.predict(ROWS[:30], model="counted").ids, LABELS[:30], model="counted")
-    told = shared.client().call("GET", "/metrics")[1].decode()
+    told = common.client().call("GET", "/metrics")[1].decode()
     samples = {
         (sample.name, *sorted(sample.labels.values())): sample.value
         for family in parser.text_string_to_metric_families(told)
