@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 pa = pytest.importorskip("pyarrow")
 
 from thalweg.columns import Encoder, Plan, Target, plan_columns  # noqa: E402
+from thalweg.columns.kinds import NumberColumn  # noqa: E402
 from thalweg.errors import InvalidInput  # noqa: E402
 from thalweg.sources import BadRow, Block, Chunk, chunks  # noqa: E402
 
@@ -322,3 +323,20 @@ def test_missing_values_may_be_refused() -> None:
     skipped = Encoder(plan, missing="error", bad_rows="skip").encode(chunk_of(table))
     assert skipped.kept.tolist() == [0, 2]
     assert [str(each) for each in skipped.bad] == ["table.csv, row 2, column 'x': the value is missing"]
+
+
+def test_numbers_encoded_at_once_have_the_digits_of_numbers_encoded_one_column_at_a_time():
+    rng = np.random.default_rng(3)
+    values = rng.normal(size=(4, 3000)) * 10.0 ** rng.integers(-3, 6, (4, 3000))
+    values[rng.random((4, 3000)) < 0.1] = np.nan
+    made = [
+        Encoder(Plan(tuple(NumberColumn(str(i), indicator=i == 2) for i in range(4)), {}, tuple("0123")))
+        for _ in range(2)
+    ]
+    whole = made[0].features(list(values), 3000, learn=True)  # too many rows to be encoded at once
+    cut = np.split(values, [1, 700, 1500, 2500], axis=1)
+    parts = [made[1].features(list(part), part.shape[1], learn=True) for part in cut]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+    assert made[0].state() == made[1].state()
+    few = made[0].features([column[:9] for column in values], 9, learn=False)
+    np.testing.assert_array_equal(few, made[0].features(list(values), 3000, learn=False)[:9])

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.columns.cells import BadCell
-from thalweg.columns.kinds import Column, Floats
+from thalweg.columns.kinds import Column, Floats, NumberColumn, filled
 from thalweg.columns.plan import Plan
 from thalweg.errors import InvalidInput
 from thalweg.sources.block import BadRow
 from thalweg.sources.chunks import Chunk
 
 BadRows = Literal["error", "skip"]
+#: Up to so many rows, columns of numbers are encoded at once: a call costs more than its rows. The digits are the same.
+_FEW = 1024
 
 
 @dataclass(frozen=True)
@@ -74,15 +76,31 @@ class Encoder:
         """The features of rows whose cells are parsed, column by column in the order of the plan."""
         X = np.empty((rows, len(self.plan.feature_names)))
         gaps = np.zeros(rows, dtype=np.bool_)
+        numbers: list[tuple[NumberColumn, int, Floats]] = []
         start = 0
         for column, values in zip(self.plan.columns, parsed, strict=True):
             end = start + len(column.features)
-            column.encode(values, X[:, start:end], learn=learn)
-            if not getattr(column, "indicator", False):
-                gaps |= column.missing(values)
+            if isinstance(column, NumberColumn) and rows <= _FEW:
+                numbers.append((column, start, values))
+            else:
+                column.encode(values, X[:, start:end], learn=learn)
+                if not getattr(column, "indicator", False):
+                    gaps |= column.missing(values)
             start = end
+        if numbers:
+            gaps |= self._numbers(numbers, X, learn=learn)
         X[:, -1] = gaps
         return X
+
+    def _numbers(self, numbers: list[tuple[NumberColumn, int, Floats]], X: Floats, *, learn: bool) -> NDArray[np.bool_]:
+        """Write all columns of numbers at once; which rows have a gap that no feature of its own marks."""
+        columns = [column for column, _, _ in numbers]
+        values = np.stack([values for _, _, values in numbers], axis=1)
+        missing = np.isnan(values)
+        X[:, [start for _, start, _ in numbers]] = filled(columns, values, missing, learn=learn)
+        marked = np.array([column.indicator for column in columns])
+        X[:, [start + 1 for column, start, _ in numbers if column.indicator]] = missing[:, marked]
+        return np.asarray(missing[:, ~marked].any(axis=1))
 
     def _parse(self, column: Column, chunk: Chunk) -> tuple[Any, list[tuple[int, str]]]:
         """The values of a column, and the places where there is none, with the reason."""

@@ -7,6 +7,7 @@ depends on the rows before it and on nothing in how the rows were cut into chunk
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,16 +85,10 @@ class NumberColumn(Column):
 
     def encode(self, parsed: Floats, out: Floats, *, learn: bool) -> None:
         """Fill the gaps."""
-        gaps = np.isnan(parsed)
-        # cumsum adds one by one, so that chunks do not matter to the last bit
-        sums = np.cumsum(np.concatenate([[self._sum], np.where(gaps, 0.0, parsed)]))
-        counts = self._count + np.concatenate([[0], np.cumsum(~gaps)])
-        before = (sums[:-1] / np.maximum(counts[:-1], 1)) if learn else self._sum / max(self._count, 1)
-        out[:, 0] = np.where(gaps, before, parsed)
+        gaps = np.isnan(parsed)[:, None]
+        out[:, :1] = filled([self], parsed[:, None], gaps, learn=learn)
         if self.indicator:
-            out[:, 1] = gaps
-        if learn:
-            self._sum, self._count = float(sums[-1]), int(counts[-1])
+            out[:, 1:] = gaps
 
     def state(self) -> dict[str, Any]:
         """The running sum and count."""
@@ -102,6 +97,36 @@ class NumberColumn(Column):
     def restore(self, state: dict[str, Any]) -> None:
         """Take them back."""
         self._sum, self._count = float(state["sum"]), int(state["count"])
+
+
+def filled(columns: Sequence[NumberColumn], values: Floats, gaps: NDArray[np.bool_], *, learn: bool) -> Floats:
+    """Columns of numbers side by side, with means so far in the gaps; with ``learn`` they remember what was seen.
+
+    Parameters
+    ----------
+    columns : sequence of NumberColumn
+        What was seen before.
+    values, gaps : arrays of shape (rows, columns)
+        The numbers, and where there is none.
+    learn : bool
+        Whether a row counts for those after it.
+    """
+    sums = np.array([column._sum for column in columns])
+    counts = np.array([column._count for column in columns])
+    some = bool(gaps.any())
+    if not learn:
+        return np.where(gaps, sums / np.maximum(counts, 1), values) if some else values
+    # cumsum adds one by one, so that chunks do not matter to the last bit
+    sums_after = np.cumsum(np.concatenate([sums[None], np.where(gaps, 0.0, values) if some else values]), axis=0)
+    if some:
+        counts_after = counts + np.concatenate([np.zeros((1, len(columns)), np.int64), np.cumsum(~gaps, axis=0)])
+        values = np.where(gaps, sums_after[:-1] / np.maximum(counts_after[:-1], 1), values)
+        counts = counts_after[-1]
+    else:
+        counts = counts + len(values)
+    for column, total, count in zip(columns, sums_after[-1].tolist(), counts.tolist(), strict=True):
+        column._sum, column._count = total, count
+    return values
 
 
 class CategoryColumn(Column):

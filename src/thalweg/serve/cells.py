@@ -74,8 +74,11 @@ def as_table(rows: Sequence[Row]) -> Any:
 
 def gaps_of(encoder: Encoder, found: Sequence[Any]) -> NDArray[np.bool_] | None:
     """Which cells of the columns of numbers are missing; None for none."""
-    gaps = [np.isnan(v) for c, v in zip(encoder.plan.columns, found, strict=True) if isinstance(c, NumberColumn)]
-    return np.stack(gaps, axis=1) if any(each.any() for each in gaps) else None
+    numbers = [v for c, v in zip(encoder.plan.columns, found, strict=True) if isinstance(c, NumberColumn)]
+    if not numbers:
+        return None
+    gaps: NDArray[np.bool_] = np.isnan(np.stack(numbers, axis=1))
+    return gaps if gaps.any() else None
 
 
 def _quickly(column: Column, values: list[Any]) -> Any:

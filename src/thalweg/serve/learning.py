@@ -66,27 +66,33 @@ class LearningThread(threading.Thread):
         self.broken = False
         self._queue: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
         self._urgent = threading.Event()
-        self._idle = threading.Event()
-        self._idle.set()
+        self._open = 0  # batches that were put and are not learned yet
+        self._changed = threading.Condition()
         self._made: dict[str, float] = {}
         #: Of the last snapshot of each model, or of the start, how many labels it had learned, and when it was made.
         self._kept: dict[str, tuple[int, float]] = {}
 
     def put(self, happenings: list[tuple[str, Happening]], waiting: Sequence[Work]) -> None:
         """Committed records, in order, and the work that waits for them."""
-        self._idle.clear()
+        with self._changed:
+            self._open += 1
         self._queue.put((happenings, waiting))
         if waiting:
             self._urgent.set()
 
     def wait(self) -> None:
-        """Until all that was put is learned; only for the thread that puts."""
-        self._idle.wait()
+        """Until all that was put is learned."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._open == 0)
 
     def stop(self) -> None:
         """Finish what waits, then end."""
         self._queue.put(None)
         self._urgent.set()
+
+    def close(self) -> None:
+        """Let the connection go, once the thread has ended."""
+        self._reader.close()
 
     def __len__(self) -> int:
         return self._queue.qsize()
@@ -97,6 +103,7 @@ class LearningThread(threading.Thread):
         while going:
             happenings: list[tuple[str, Happening]] = []
             waiting: list[Work] = []
+            taken_together = 0
             taken = self._queue.get()
             if taken is not None and not taken[1]:
                 self._urgent.wait(_PATIENCE_SECONDS)  # rows to be counted: let more of them gather
@@ -107,6 +114,7 @@ class LearningThread(threading.Thread):
                     break
                 happenings += taken[0]
                 waiting += taken[1]
+                taken_together += 1
                 if self._queue.empty():
                     break
                 taken = self._queue.get()
@@ -114,8 +122,9 @@ class LearningThread(threading.Thread):
                 self._learned(waiting)
             else:
                 self._failed(waiting, Refused(503, "what came is in the journal, but a model could not learn it"))
-            if self._queue.empty():
-                self._idle.set()
+            with self._changed:
+                self._open -= taken_together
+                self._changed.notify_all()
 
     def _has_taken(self, happenings: Sequence[tuple[str, Happening]]) -> bool:
         """Whether all could be learned, now and before."""

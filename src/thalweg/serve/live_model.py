@@ -228,7 +228,7 @@ class LiveModel:
                     each.progress.view(),
                     list(each.progress.points),
                     list(each.progress.changes),
-                    copy.deepcopy(each.progress.watch),
+                    each.progress.watch.state(),
                     copy.copy(each.comparison),
                 )
                 for name, each in self.learners.items()

@@ -22,7 +22,8 @@ class Seen:
     view: View
     points: list[dict[str, Any]]
     changes: list[dict[str, Any]]
-    watch: MeanWatch
+    #: Of the `MeanWatch`, as its state.
+    watch: dict[str, Any]
     comparison: Comparison | None
 
 
@@ -86,11 +87,14 @@ class Published:
 
     def point(self, name: str) -> dict[str, Any]:
         """How a learner stands now."""
-        each = self.seen[name]
-        watch = MeanWatch()
-        watch.restore(each.watch.state())
-        found = point_of(each.view, self.models.get(name), self.time, self.waiting, watch)
+        found = self._point(name)
         return found | {"means": self._named(found["means"])}
+
+    def _point(self, name: str) -> dict[str, Any]:
+        """The same with the means of features by their places; a look that leaves no trace."""
+        each, watch = self.seen[name], MeanWatch()
+        watch.restore(each.watch)
+        return point_of(each.view, self.models.get(name), self.time, self.waiting, watch)
 
     def missed(self, name: str, labels: int) -> list[dict[str, Any]]:
         """The points that were kept after so many labels."""
@@ -102,9 +106,7 @@ class Published:
         each = self.seen[name]
         points = list(each.points)
         if name in self.models and each.view.labels and (not points or points[-1]["labels"] < each.view.labels):
-            watch = MeanWatch()
-            watch.restore(each.watch.state())
-            points.append(point_of(each.view, self.models[name], self.time, self.waiting, watch))
+            points.append(self._point(name))
         rates = [point["rate"] for point in points]
         return {
             "name": name,
@@ -118,7 +120,7 @@ class Published:
                 "memory": _by_class(points, "memory"),
                 "half_life": _by_class(points, "half_life"),
                 **{what: [point[what] for point in points] for what in ("waiting", "delay")},
-                "means": self._mean_courses(points, each.watch),
+                "means": self._mean_courses(points),
             },
             "changes": each.changes,
         }
@@ -142,13 +144,11 @@ class Published:
     def _named(self, means: dict[str, list[float | None]] | None) -> dict[str, dict[str, float | None]] | None:
         if not means:
             return None
-        names = self._watched(next(iter(self.seen.values())).watch)
+        names = self._watched()
         return {label: dict(zip(names, values, strict=True)) for label, values in means.items()}
 
-    def _mean_courses(
-        self, points: list[dict[str, Any]], watch: MeanWatch
-    ) -> dict[str, dict[str, list[float | None]]] | None:
-        names = self._watched(watch)
+    def _mean_courses(self, points: list[dict[str, Any]]) -> dict[str, dict[str, list[float | None]]] | None:
+        names = self._watched()
         labels = dict.fromkeys(label for point in points for label in point["means"] or ())
         found = {
             label: {
@@ -159,8 +159,9 @@ class Published:
         }
         return found or None
 
-    def _watched(self, watch: MeanWatch) -> list[str]:
-        return [self.features[at] for at in watch.features]
+    def _watched(self) -> list[str]:
+        """The features whose class means are told: the same of all learners."""
+        return [self.features[at] for at in self.seen[self.name].watch["features"]]
 
 
 def _by_class(points: list[dict[str, Any]], what: str) -> dict[str, list[float | None]]:

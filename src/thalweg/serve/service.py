@@ -106,7 +106,6 @@ class Service:
         await asyncio.to_thread(self._end)
 
     def _end(self) -> None:
-        self._writer.put([])
         self._drain()
         for model in self._learner.models.values():
             self._learner.keep(model)
@@ -114,6 +113,7 @@ class Service:
         self._writer.join()
         self._learner.stop()
         self._learner.join()
+        self._learner.close()
         self.keys.close()
         self._journal.close()
 
