@@ -3,7 +3,8 @@
 Run: python benchmarks/wide_rows.py
 
 The ceiling is a matrix product (dgemm, one thread) of as many multiply-adds as the discriminant's update needs,
-1.5 p^2 a row. Figures of different runs do not compare; the ratios within one run do.
+1.5 p^2 a row. A second table has other settings, and least squares, in chunks beside single rows. Figures of different
+runs do not compare; the ratios within one run do.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 import argparse
 import copy
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from contest import Contestant, Effort, Run, contest
@@ -24,7 +26,10 @@ from rows import Rows
 from scipy.linalg import blas
 from threadpoolctl import threadpool_limits
 
-WIDTHS = (256, 500, 1000, 2000)
+from thalweg import OnlineLDC, OnlineLinearRegression
+from thalweg.rates import ErrorDriven
+
+WIDTHS, ROWS, WIDE = (256, 500, 1000, 2000), 512, 1000
 FULL, QUICK = Effort(rounds=5, seconds=0.5), Effort(rounds=2, seconds=0.2)
 
 
@@ -98,6 +103,41 @@ def contestants(features: int, count: int) -> Iterator[Contestant]:
     yield Contestant(ANSWER_THEN_LEARN, "dgemm", product, count)
 
 
+def settings() -> Iterator[tuple[str, Any, bool]]:
+    """Other settings: their name, a model, and whether its rows have weights."""
+    yield "error-driven rate", OnlineLDC(ErrorDriven(0.5)), False
+    yield "weights", OnlineLDC(RATE), True
+    yield "a ridge", OnlineLDC(RATE, ridge=1e-3), False
+    yield "a ridge, soft counts, rate 0.002", OnlineLDC(0.002, counts="soft", ridge=1e-3), False
+    yield "least squares", OnlineLinearRegression(solver="rls"), False
+
+
+def in_chunks_and_single(model: Any, *, weighted: bool) -> Iterator[Contestant]:
+    """The same rows in chunks and one by one, behind a fit."""
+    start = WIDE + WIDE // 2
+    Rows.NUMBERS = (start + ROWS) * WIDE
+    rows = Rows(WIDE)
+    y = rows.y.astype(float) if isinstance(model, OnlineLinearRegression) else rows.y
+    fitted = model.fit(rows.X[:start], y[:start])
+    weights = np.random.default_rng(0).uniform(0.5, 2, len(rows)) if weighted else None
+
+    def prepared(step: int) -> Callable[[int], Run]:
+        def prepare(count: int) -> Run:
+            learner = copy.deepcopy(fitted)
+            parts = [slice(start + i, start + min(i + step, count)) for i in range(0, count, step)]
+
+            def run() -> None:
+                for part in parts:
+                    learner.partial_fit(rows.X[part], y[part], sample_weight=None if weights is None else weights[part])
+
+            return run
+
+        return prepare
+
+    for name, step in (("in chunks", ROWS), ("row by row", 1)):
+        yield Contestant("learn", name, prepared(step), ROWS)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="The discriminant on wide rows, beside dgemm and NumPy.")
@@ -108,12 +148,19 @@ def main() -> None:
         table.add_column(title, justify="right")
     with threadpool_limits(1):
         for features in WIDTHS:
-            everybody = list(contestants(features, 512))
+            everybody = list(contestants(features, ROWS))
             chunks, single, plain, ceiling = (timing.best for timing in contest(everybody, effort, lambda: None))
             times = [f"{1e6 / speed:,.1f} µs" for speed in (chunks, single, plain)]
             ratios = (chunks / ceiling, chunks / single, chunks / plain)
             table.add_row(str(features), *times, *(f"{ratio:.2f}" for ratio in ratios))
-    Console(highlight=False).print(table)
+        others = Table(box=None, header_style="dim")
+        for title in (f"learning {WIDE} features", "in chunks", "row by row", "× row\nby row"):
+            others.add_column(title, justify="right")
+        for name, model, weighted in settings():
+            both = list(in_chunks_and_single(model, weighted=weighted))
+            chunks, single = (timing.best for timing in contest(both, effort, lambda: None))
+            others.add_row(name, f"{1e6 / chunks:,.1f} µs", f"{1e6 / single:,.1f} µs", f"{chunks / single:.2f}")
+    Console(highlight=False).print(table, others, sep="\n")
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ template <int P>
 void Discriminant<P>::run_on(const double *X, const int64_t *y, const double *masses, int64_t count,
                              const Outputs &out) {
   if constexpr (P == 0)
-    if (features() >= kWide && count >= DiscriminantBlocks::kFewest)
+    if (features() >= kWide && count >= RowBlock::kFewest)
       return DiscriminantBlocks(*this, count).run(X, y, masses, count, out);
   run_singly(X, y, masses, count, out);
 }
