@@ -105,7 +105,7 @@ def contestants(features: int, count: int) -> Iterator[Contestant]:
 
 def settings() -> Iterator[tuple[str, Any, bool]]:
     """Other settings: their name, a model, and whether its rows have weights."""
-    yield "error-driven rate", OnlineLDC(ErrorDriven(0.5)), False
+    yield "error-driven rate, window 50", OnlineLDC(ErrorDriven(0.5, window=50)), False
     yield "weights", OnlineLDC(RATE), True
     yield "a ridge", OnlineLDC(RATE, ridge=1e-3), False
     yield "a ridge, soft counts, rate 0.002", OnlineLDC(0.002, counts="soft", ridge=1e-3), False

@@ -1,8 +1,8 @@
 // Chunks of wide rows for a discriminant: blocks of rows share two passes over the factor (row_block.hpp).
 //
 // Inside a block the factor and the weights w_c = P m_c wait, but every answer is given as if they did not. Means,
-// counts, rates, D and the order of it all are those of single rows; only sums over features are taken in another order,
-// so that the numbers agree with theirs to rounding.
+// counts, rates, D and the order of it all are those of single rows; only sums over features are taken in another
+// order, so that the numbers agree with theirs to rounding.
 #pragma once
 
 #include "discriminant.hpp"
@@ -14,16 +14,16 @@ class DiscriminantBlocks {
  public:
   // For a chunk of so many rows.
   DiscriminantBlocks(Discriminant<0> &model, int64_t count)
-      : model(model), width(model.width),
-        most(RowBlock::enough(model.features(), model.options.ridge > 0 ? 100 * count : count)),
+      : model(model), width(model.width), per_row(changes_for(move_of(0, model.rate_.value, 1))),
+        most(RowBlock::enough(model.features(), count, per_row)),
         block(model.P_, model.width, model.weights, model.classes(), most), means(model.classes()),
-        row_dots(most * model.classes()), start_products(most * most), q(model.classes()), across(most) {}
+        row_dots(most * model.classes()), mean_products(most * most), q(model.classes()), across(most) {}
 
   void run(const double *X, const int64_t *y, const double *masses, int64_t count, const Outputs &out) {
     int64_t trust = most;  // rows that a block is likely to last
     for (int64_t i = 0; i < count;) {
-      const int64_t room = std::max<int64_t>(1, most / per_row), refresh = model.refresh_after() - model.since_refresh;
-      const int64_t planned = std::min({count - i, trust, room, refresh});
+      const int64_t room = most / per_row, refresh = model.refresh_after() - model.since_refresh;
+      const int64_t planned = std::max<int64_t>(1, std::min({count - i, trust, room, refresh}));
       const double *x = X + i * model.features(), *mass = masses ? masses + i : nullptr;
       const Outputs here = out.after(i, model.classes());
       int64_t done = planned;
@@ -38,20 +38,24 @@ class DiscriminantBlocks {
  private:
   static constexpr double kMostGrowth = 1e4;  // beyond it the sum behind w_c would lose digits to cancellation
 
+  Move move_of(int64_t k, double rate, double mass) const {
+    return Move(model.options, k, model.counts[k], model.total, model.share(rate, mass));
+  }
+  int64_t changes_for(const Move &move) const { return model.options.ridge > 0 ? 1 + model.ridge_turns(move) : 1; }
+
   // Answers and learns rows up to one behind which P has to be looked after; returns how many.
   int64_t learn(const double *X, const int64_t *y, const double *masses, int64_t count, const Outputs &out) {
-    look_ahead(X, y, count);
+    look_ahead(X, y, masses, count);
     bool stale = false, learned = false;
     int64_t s = 0;
     for (; s < count && !upset && growth < kMostGrowth; s++) {
       const double mass = masses ? masses[s] : 1;
       const int64_t k = y[s], given = answer(X, s, k, out);
       if (mass > 0) {
-        const Share share = model.share(model.rate_.next(given != k), mass);
-        const Move move(model.options, k, model.counts[k], model.total, share);
+        const Move move = move_of(k, model.rate_.next(given != k), mass);
         if (out.rates) out.rates[s] = model.rate_.value;
         model.rows++;
-        if (model.options.ridge > 0) per_row = 1 + model.ridge_turns(move);
+        per_row = changes_for(move);
         if (per_row > block.left()) {  // no room for it and its ridge
           close(learned, stale);
           model.learn(model.z_.data(), move);
@@ -60,7 +64,7 @@ class DiscriminantBlocks {
         if (learned) model.since_refresh++;
         learned = true;
         stale = take(move);
-        upset = stale || move.n == 0 || model.P_.needs_cap(model.variance.data());
+        upset = stale || model.P_.needs_cap(model.variance.data()) || move.n == 0;  // a new mean is far from its start
       } else if (out.rates) {
         out.rates[s] = model.rate_.value;
       }
@@ -69,32 +73,44 @@ class DiscriminantBlocks {
     return s;
   }
 
-  // All that can be known of the rows before the first of them is learned.
-  void look_ahead(const double *X, const int64_t *y, int64_t count) {
+  // All that can be known of the rows before the first of them is learned; their means too, unless a rate waits for the
+  // answers.
+  void look_ahead(const double *X, const int64_t *y, const double *masses, int64_t count) {
+    const bool waits = model.rate_.kind() == Rate::kErrorDriven;
+    Buffer M(model.M), counts(model.counts);
+    double total = model.total;
+    Rate rate(model.rate_);
     growth = 1;
     std::fill(means.begin(), means.end(), RowBlock::kNone);
     known.clear();
-    std::fill(start_products.begin(), start_products.end(), 0.0);
-    block.open();
+    std::fill(mean_products.begin(), mean_products.end(), 0.0);
+    block.open(waits);
     for (int64_t s = 0; s < count; s++) {
-      if (means[y[s]] == RowBlock::kNone) {
-        means[y[s]] = int64_t(known.size());
-        known.push_back(y[s]);
+      const int64_t k = y[s];
+      if (means[k] == RowBlock::kNone) {
+        means[k] = int64_t(known.size());
+        known.push_back(k);
       }
+      double *m = M.data() + k * model.stride(), *e = block.next();
       width.difference(X + s * model.features(), model.origin.data(), model.z_.data());
-      width.difference_padded(model.z_.data(), model.M.data() + y[s] * model.stride(), block.next());
+      width.difference_padded(model.z_.data(), m, e);
       for (int64_t c = 0; c < model.classes(); c++)
         row_dots[s * model.classes() + c] = width.dot(model.weights.data() + c * model.stride(), model.z_.data());
-      block.add(means[y[s]]);
+      if (const double mass = masses ? masses[s] : 1; mass > 0 && !waits) {
+        const Move move(model.options, k, counts[k], total, model.share(rate.next(false), mass));
+        width.add(m, move.gain, e);
+        move.count(model.options, counts.data(), model.classes(), total);
+      }
+      block.add(means[k]);
     }
     block.project();
   }
 
-  // g_c = ln P_c - m_c'w_c / 2 + w_c'x, with u'x = u'd + u'm for m as of the block's start               eq. (3)
+  // g_c = ln P_c - m_c'w_c / 2 + w_c'x, with u'x = u'e + u'm                                              eq. (3)
   int64_t answer(const double *X, int64_t s, int64_t k, const Outputs &out) {
     width.difference(X + s * model.features(), model.origin.data(), model.z_.data());
     block.reach(s);
-    for (int64_t t = 0; t < block.made(); t++) across[t] = block.towards()[t] + start_products[means[k] * most + t];
+    for (int64_t t = 0; t < block.made(); t++) across[t] = block.along()[t] + mean_products[means[k] * most + t];
     for (int64_t c = 0; c < model.classes(); c++)
       model.score_[c] = model.log_prior[c] - model.half_square[c] +
                         growth * block.dot(c, row_dots[s * model.classes() + c], across.data());
@@ -122,12 +138,12 @@ class DiscriminantBlocks {
   double change(const RankOne &change, int64_t k, double gain) {
     const int64_t t = block.made();
     for (int64_t c = 0; c < model.classes(); c++) q[c] = growth * block.dot(c);
+    if (k != RowBlock::kNone)
+      for (int64_t i = 0; i < t; i++) mean_products[means[k] * most + i] += gain * block.along()[i];
     const auto [inverse, square] = block.change(change, gain);
     const double kappa = change.weight * inverse, shrink = change.a * inverse;
-    for (std::size_t i = 0; i < known.size(); i++) {  // u'm of the start is u'm less u's, before s moved
-      const double moves = known[i] == k ? gain * square : 0;
-      start_products[i * most + t] = q[known[i]] - (block.moved_product(i, t) - moves);
-    }
+    for (std::size_t i = 0; i < known.size(); i++)
+      mean_products[i * most + t] = q[known[i]] + (known[i] == k ? gain * square : 0);
     for (int64_t c = 0; c < model.classes(); c++) {
       const double moves = c == k ? gain : 0, step = moves * shrink - kappa * q[c];
       block.take_share(c, step / growth);
@@ -148,12 +164,12 @@ class DiscriminantBlocks {
 
   Discriminant<0> &model;
   const Width<0> &width;
+  int64_t per_row;     // changes to the last row
   const int64_t most;  // changes to a block
   RowBlock block;
   std::vector<int64_t> means, known;  // a class's number among the means of the block, and the other way round
-  Buffer row_dots, start_products;    // row x class, w_c'x of the start; mean x change, u_t'm of the start
+  Buffer row_dots, mean_products;     // row x class, w_c'x with the weights of the start; mean x change, u_t'm_c
   Buffer q, across;                   // the change at hand; u_t'x of the row at hand
-  int64_t per_row = 1;                // changes
   double growth = 1;
   bool upset = false;  // the block ended because P has to be looked after
 };

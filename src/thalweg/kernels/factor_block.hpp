@@ -10,8 +10,6 @@
 // that of memory. D is changed at once, by the same products of positive numbers as ever.
 #pragma once
 
-#include <array>
-
 #include "factor.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -46,7 +44,6 @@ class FactorBlock {
   // to = U v for groups of vectors, one in each lane.
   void project(Columns *from, Columns *to, int64_t groups) {
     constexpr int64_t kDeep = 16;  // blocks of U beside one another that stay in the cache with what they multiply
-    for (int64_t i = 0; i < groups; i++) std::fill(to[i].values.begin(), to[i].values.end(), 0.0);
     for (int64_t c = 0; c < width.blocks(); c += kDeep)
       for (int64_t b = 0; b < std::min(c + kDeep, width.blocks()); b++) {
         const int64_t first = std::max(b, c), count = std::min(c + kDeep, width.blocks()) - first;
@@ -66,30 +63,36 @@ class FactorBlock {
     double inverse, square;
   };
 
-  // Makes the change along the vector v with U v = f, in D and in the books. Two groups of columns go through it on the
-  // way, `moved` with as much of f added before as `gains` says for each of its columns; f becomes the difference of a
-  // column of each, which may be the next to change along.
-  Made change(double *f, const RankOne &change, Columns &here, Columns &moved, const V &gains, int64_t next,
-              int64_t less) {
+  // Makes the change along the vector v with U v = f, in D and in the books. A group of columns goes through it on the
+  // way and leaves one of them, the next to change along, in f. Where `Moving`, another goes too, with as much of f
+  // added before as `gains` says for each of its columns, and one of them is taken off f.
+  template <bool Moving>
+  Made change(double *f, const RankOne &change, Columns &here, int64_t next, Columns *moved = nullptr,
+              const V &gains = V{}, int64_t less = 0) {
     typename Factor<0>::Behind behind(change.a);
     V square{}, u{}, v{};
     for (int64_t b = width.blocks() - 1; b >= 0; b--) {
-      double *step = steps_of(b) + made_ * 2 * L, *fb = f + b * L, *xs = here.at(b * L), *ms = moved.at(b * L);
+      double *step = steps_of(b) + made_ * 2 * L, *fb = f + b * L, *xs = here.at(b * L);
+      double *ms = Moving ? moved->at(b * L) : nullptr;
       factor.settle(b, fb, change, behind, step, step + L);
       square += load<V>(fb) * load<V>(step);
 #pragma GCC unroll 8
       for (int r = L - 1; r >= 0; r--) {
-        const V x = load<V>(xs + r * L), m = load<V>(ms + r * L) + fb[r] * gains;
+        const V x = load<V>(xs + r * L);
         store<V>(xs + r * L, x + step[L + r] * u);
-        store<V>(ms + r * L, m + step[L + r] * v);
         u += step[r] * x;
-        v += step[r] * m;
+        if constexpr (Moving) {
+          const V m = load<V>(ms + r * L) + fb[r] * gains;
+          store<V>(ms + r * L, m + step[L + r] * v);
+          v += step[r] * m;
+        }
       }
-      for (int r = 0; r < L; r++) fb[r] = xs[r * L + next] - ms[r * L + less];
+      for (int r = 0; r < L; r++) fb[r] = xs[r * L + next] - (Moving ? ms[r * L + less] : 0);
     }
     store<V>(here.products.data() + made_ * L, u);
-    store<V>(moved.products.data() + made_ * L, v);
-    here.taken = moved.taken = ++made_;
+    if constexpr (Moving) store<V>(moved->products.data() + made_ * L, v);
+    here.taken = ++made_;
+    if constexpr (Moving) moved->taken = made_;
     return {behind.inverse[0], sum(square)};
   }
 
@@ -153,7 +156,7 @@ class FactorBlock {
       for (int i = 0; i < C; i++) store<V>(blocks + (i * L + r) * L, x[r][i]);
   }
 
-  // Some blocks of a row of blocks of U times C groups of columns.
+  // Some blocks of a row of blocks of U times C groups of columns; a row's first blocks begin the sums.
   template <int C> void multiply(int64_t b, int64_t first, int64_t count, Columns *from, Columns *to) {
     const double *block = factor.block(b, first), *v[C];
     double *out[C];
@@ -161,7 +164,7 @@ class FactorBlock {
     for (int i = 0; i < C; i++) {
       v[i] = from[i].at(first * L);
       out[i] = to[i].at(b * L);
-      for (int r = 0; r < L; r++) s[r][i] = load<V>(out[i] + r * L);
+      for (int r = 0; r < L; r++) s[r][i] = first == b ? V{} : load<V>(out[i] + r * L);
     }
     for (int64_t c = 0; c < count; c++, block += L * L)
 #pragma GCC unroll 1

@@ -35,7 +35,7 @@ template <int P> class LeastSquares final : public Regressor {
 
   void answer(const double *x, double *out) const override {
     Scratch e(width.stride());
-    deviation(x, e.data());
+    deviation(x, mean.data(), e.data());
     for (int64_t o = 0; o < outputs(); o++) out[o] = target_origin[o] + relative_answer(o, e.data());
   }
 
@@ -86,14 +86,14 @@ template <int P> class LeastSquares final : public Regressor {
       }
     }
     typename W::Room e(e_);
-    deviation(x, e);
+    deviation(x, mean.data(), e);
     if (asleep > 0) wake(e);
     for (int64_t o = 0; o < outputs(); o++) {
       const double relative = relative_answer(o, e);
       if (rows > 0) given[o] = target_origin[o] + relative;
       residual[o] = (y[o] - target_origin[o]) - relative;
     }
-    const Share share = share_of(times);
+    const Share share = share_of(times, weight);
     if (share.k > 0) absorb(e, share.fade, share.k, 1 / share.fade);  // the first row has nothing to deviate from
     move_on(e, y, share);
     if (options.forgetting > 0) hold(e, share.fade, [&](int64_t j, double more) { raise(j, more); });
@@ -118,7 +118,7 @@ template <int P> class LeastSquares final : public Regressor {
   struct Share {
     double fade, grown, k, gain;
   };
-  THALWEG_INLINE Share share_of(double times) const {
+  THALWEG_INLINE Share share_of(double times, double weight) const {
     const double fade = times == 1 ? gamma : std::max(std::pow(gamma, times), std::min(kLeastFade, gamma));
     const double lost = options.forgetting;
     const double news = times == 1 ? 1 : lost > 0 ? repeated(lost, times) / lost : times;
@@ -136,9 +136,9 @@ template <int P> class LeastSquares final : public Regressor {
     rows++;
   }
 
-  THALWEG_INLINE void deviation(const double *x, double *e) const {
+  THALWEG_INLINE void deviation(const double *x, const double *mean, double *e) const {
     width.difference(x, origin.data(), e);
-    for (int64_t b = 0; b < width.blocks(); b++) store<V>(e + b * L, load<V>(e + b * L) - load<V>(mean.data() + b * L));
+    width.difference_padded(e, mean, e);
   }
   THALWEG_INLINE double relative_answer(int64_t o, const double *e) const {
     return target_mean[o] + width.dot(weights.data() + o * width.stride(), e);

@@ -12,7 +12,7 @@ class LeastSquaresBlocks {
 
   // For a chunk of so many rows, behind the first one.
   LeastSquaresBlocks(LeastSquares<0> &model, int64_t count)
-      : model(model), per_row(changes_per_row(model)), most(RowBlock::enough(model.features(), per_row * count)),
+      : model(model), per_row(changes_per_row(model)), most(RowBlock::enough(model.features(), count, per_row)),
         block(model.P_, model.width, model.weights, model.outputs(), most) {}
 
   void run(const double *X, const double *Y, const double *masses, int64_t count, double *answers) {
@@ -38,16 +38,25 @@ class LeastSquaresBlocks {
   // Answers and learns rows while there is room for their changes; returns how many.
   int64_t learn(const double *X, const double *Y, const double *masses, int64_t count, double *answers) {
     const int64_t p = model.features(), m = model.outputs();
-    block.open();
+    Buffer mean(model.mean);
+    double weight = model.weight;
+    block.open(false);
     for (int64_t s = 0; s < count; s++) {
-      model.deviation(X + s * p, block.next());
+      const double mass = masses ? masses[s] : 1;
+      double *e = block.next();
+      model.deviation(X + s * p, mean.data(), e);
+      if (mass > 0) {
+        const auto share = model.share_of(mass, weight);
+        if (model.options.intercept) model.width.add(mean.data(), share.gain, e);
+        weight = share.grown;
+      }
       block.add(0);
     }
     block.project();
     int64_t s = 0;
     for (; s < count; s++) {
       const double mass = masses ? masses[s] : 1, *y = Y + s * m;
-      const auto share = model.share_of(mass);
+      const auto share = model.share_of(mass, model.weight);
       if (per_row > 1 && model.penalty_turns(share.fade) >= block.left()) break;
       block.reach(s);
       for (int64_t o = 0; o < m; o++) {
@@ -64,20 +73,20 @@ class LeastSquaresBlocks {
   // Learns the row: all of `LeastSquares::learn`.
   void take(const double *x, const double *y, const LeastSquares<0>::Share &share) {
     double *e = model.e_.data();
-    model.deviation(x, e);
+    model.deviation(x, model.mean.data(), e);
     if (model.asleep > 0) model.wake(e);
-    absorb(share.fade, share.k, 1 / share.fade, model.options.intercept ? share.gain : 0);
+    absorb(share.fade, share.k, 1 / share.fade);
     model.move_on(e, y, share);
     if (model.options.forgetting > 0)
       model.hold(e, share.fade, [&](int64_t j, double more) {
         block.reach_unit(j);
         for (int64_t o = 0; o < model.outputs(); o++) model.residual[o] = -block.dot(o);
-        absorb(1, more, 1, 0);
+        absorb(1, more, 1);
       });
   }
 
-  void absorb(double a, double k, double inverse_a, double gain) {
-    const double inverse = block.change({a, k, inverse_a}, gain).inverse;
+  void absorb(double a, double k, double inverse_a) {
+    const double inverse = block.change({a, k, inverse_a}, 0).inverse;
     for (int64_t o = 0; o < model.outputs(); o++) block.take_share(o, k * model.residual[o] * inverse);
   }
 
