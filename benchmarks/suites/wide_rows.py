@@ -1,29 +1,33 @@
 """Wide rows: the discriminant beside the fastest arithmetic the processor has, and beside a plain NumPy loop.
 
 The ceiling is a matrix product (dgemm, one thread) of as many multiply-adds as the discriminant's update needs,
-1.5 p^2 a row.
+1.5 p^2 a row. Other settings, and least squares, are set beside their own single rows.
 """
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.linalg import blas
 
 from benchmarks.contest import Contestant, Effort, Run
 from benchmarks.operations import ANSWER_THEN_LEARN, answer_then_learn
-from benchmarks.ours import Started, from_there, online_ldc
+from benchmarks.ours import RATE, Started, from_there, online_ldc
 from benchmarks.peers import plain_numpy
 from benchmarks.plots.lines import Axis, lines
 from benchmarks.records import Finding, Record
 from benchmarks.rows import Rows
 from benchmarks.suite import Bench, Suite
+from thalweg import OnlineLDC, OnlineLinearRegression
+from thalweg.rates import ErrorDriven
 
 WIDTHS = (256, 500, 1000, 2000)
-ROWS = 512
+ROWS, WIDE = 512, 1000
+SINGLE = "row by row"
 CHUNKS, CEILING = "OnlineLDC, in chunks", "dgemm"
 #: Our share of the ceiling, by width.
 SHARES = {500: 0.5, 1000: 0.6, 2000: 0.6}
@@ -42,6 +46,43 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
             _product(start),
         ]
         yield list(bench.measure(contestants, {"features": features}))
+    for name, model, weighted in settings():
+        bench.progress(f"{name}: the start")
+        yield list(bench.measure(_chunks_and_rows(name, model, weighted), {"features": WIDE}))
+
+
+def settings() -> Iterator[tuple[str, Any, bool]]:
+    """Other settings: their name, a model, and whether its rows have weights."""
+    yield "an error-driven rate, window 50", OnlineLDC(ErrorDriven(0.5, window=50)), False
+    yield "weights", OnlineLDC(RATE), True
+    yield "a ridge", OnlineLDC(RATE, ridge=1e-3), False
+    yield "a ridge, soft counts, rate 0.002", OnlineLDC(0.002, counts="soft", ridge=1e-3), False
+    yield "least squares", OnlineLinearRegression(solver="rls"), False
+
+
+def _chunks_and_rows(name: str, model: Any, weighted: bool) -> Iterator[Contestant]:
+    """The same rows in chunks and one by one, behind a fit."""
+    first = WIDE + WIDE // 2
+    rows = Rows(WIDE, numbers=(first + ROWS) * WIDE)
+    y = rows.y.astype(float) if isinstance(model, OnlineLinearRegression) else rows.y
+    fitted = model.fit(rows.X[:first], y[:first])
+    weights = np.random.default_rng(0).uniform(0.5, 2, len(y)) if weighted else None
+
+    def prepared(step: int) -> Callable[[int], Run]:
+        def prepare(count: int) -> Run:
+            learner = copy.deepcopy(fitted)
+            parts = [slice(first + i, first + min(i + step, count)) for i in range(0, count, step)]
+
+            def run() -> None:
+                for part in parts:
+                    learner.partial_fit(rows.X[part], y[part], sample_weight=None if weights is None else weights[part])
+
+            return run
+
+        return prepare
+
+    for how, step in (("in chunks", ROWS), (SINGLE, 1)):
+        yield Contestant(f"learn, {name}", how, prepared(step), ROWS, "ours")
 
 
 def wide_start(features: int) -> Started:
@@ -74,7 +115,9 @@ def findings(records: Sequence[Record]) -> Iterable[Finding]:
     """The share of the ceiling, and how far ahead of NumPy."""
     for record in records:
         width = record.setting["features"]
-        if record.model == CHUNKS:
+        if record.model == "in chunks":
+            yield Finding(f"{record.work}: times single rows, {width:,} features", record.ratios["× single rows"])
+        elif record.model == CHUNKS:
             yield Finding(f"share of dgemm, {width:,} features", record.ratios["of dgemm"], at_least=SHARES.get(width))
             least = TIMES_NUMPY if width in SHARES else None
             yield Finding(f"times a plain NumPy loop, {width:,} features", record.ratios["× NumPy"], at_least=least)
@@ -87,6 +130,6 @@ SUITE = Suite(
     plot=lines("wide_rows", "Wide rows", {ANSWER_THEN_LEARN: Axis("features")}),
     full=Effort(rounds=5, seconds=0.5),
     quick=Effort(rounds=2, seconds=0.2),
-    ratios={"of dgemm": CEILING, "× row by row": "OnlineLDC, row by row", "× NumPy": "NumPy"},
+    ratios={"of dgemm": CEILING, "× row by row": "OnlineLDC, row by row", "× NumPy": "NumPy", "× single rows": SINGLE},
     findings=findings,
 )

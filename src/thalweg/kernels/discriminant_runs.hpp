@@ -12,7 +12,7 @@
 namespace thalweg::THALWEG_LEVEL {
 
 template <int P> void Discriminant<P>::run(const double *X, const int64_t *y, int64_t count, const Outputs &out) {
-  if (P) return run_as(*this, X, y, count, out);
+  if constexpr (P != 0) return run_as(*this, X, y, count, out);
   const int64_t start = std::min(count, warm_left);
   run_as(*this, X, y, start, out);
   run_on(X + start * features(), y + start, nullptr, count - start, out.after(start, classes()));
@@ -21,8 +21,9 @@ template <int P> void Discriminant<P>::run(const double *X, const int64_t *y, in
 template <int P>
 void Discriminant<P>::weighted_run(const double *X, const int64_t *y, const double *masses, int64_t count,
                                    const Outputs &out) {
+  if constexpr (P != 0) return Learner::weighted_run(X, y, masses, count, out);
   int64_t start = 0;
-  for (; start < count && (P || warm_left > 0); start++)
+  for (; start < count && warm_left > 0; start++)
     Learner::weighted_run(X + start * features(), y + start, masses + start, 1, out.after(start, classes()));
   run_on(X + start * features(), y + start, masses + start, count - start, out.after(start, classes()));
 }
@@ -31,7 +32,7 @@ template <int P>
 void Discriminant<P>::run_on(const double *X, const int64_t *y, const double *masses, int64_t count,
                              const Outputs &out) {
   if constexpr (P == 0)
-    if (features() >= kWide && count >= DiscriminantBlocks::kFewest)
+    if (features() >= kWide && count >= RowBlock::kFewest)
       return DiscriminantBlocks(*this, count).run(X, y, masses, count, out);
   run_singly(X, y, masses, count, out);
 }

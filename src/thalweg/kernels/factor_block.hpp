@@ -10,8 +10,6 @@
 // that of memory. D is changed at once, by the same products of positive numbers as ever.
 #pragma once
 
-#include <array>
-
 #include "factor.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -26,6 +24,11 @@ class FactorBlock {
   struct Columns {
     Columns(int64_t stride, int64_t most) : values(stride * L, 0.0), products(most * L, 0.0) {}
     double *at(int64_t row) { return values.data() + row * L; }
+    double product(int64_t change, int64_t column) const { return products[change * L + column % L]; }
+    void restart() {
+      std::fill(products.begin(), products.end(), 0.0);
+      taken = 0;
+    }
 
     Buffer values;       // stride x lanes
     Buffer products;     // change x lanes: u'v'
@@ -41,12 +44,11 @@ class FactorBlock {
   // to = U v for groups of vectors, one in each lane.
   void project(Columns *from, Columns *to, int64_t groups) {
     constexpr int64_t kDeep = 16;  // blocks of U beside one another that stay in the cache with what they multiply
-    for (int64_t i = 0; i < groups; i++) std::fill(to[i].values.begin(), to[i].values.end(), 0.0);
     for (int64_t c = 0; c < width.blocks(); c += kDeep)
       for (int64_t b = 0; b < std::min(c + kDeep, width.blocks()); b++) {
         const int64_t first = std::max(b, c), count = std::min(c + kDeep, width.blocks()) - first;
         int64_t i = 0;
-        for (; i + 3 <= groups; i += 3) multiply<3>(b, first, count, from + i, to + i);
+        for (; i + kTurned <= groups; i += kTurned) multiply<kTurned>(b, first, count, from + i, to + i);
         for (; i < groups; i++) multiply<1>(b, first, count, from + i, to + i);
       }
   }
@@ -56,70 +58,91 @@ class FactorBlock {
     for (int64_t b = 0; b <= block; b++) std::copy_n(factor.block(b, block), L * L, to.at(b * L));
   }
 
-  // Makes the change along the vector with U v = f, in D and in the books. Returns 1 / (a + weight v'Pv).
-  double change(const double *f, const RankOne &change) {
+  // What a change along v comes to: 1 / (a + weight v'Pv), and v'Pv.
+  struct Made {
+    double inverse, square;
+  };
+
+  // Makes the change along the vector v with U v = f, in D and in the books. A group of columns goes through it on the
+  // way and leaves one of them, the next to change along, in f. Where `Moving`, another goes too, with as much of f
+  // added before as `gains` says for each of its columns, and one of them is taken off f.
+  template <bool Moving>
+  Made change(double *f, const RankOne &change, Columns &here, int64_t next, Columns *moved = nullptr,
+              const V &gains = V{}, int64_t less = 0) {
     typename Factor<0>::Behind behind(change.a);
+    V square{}, u{}, v{};
     for (int64_t b = width.blocks() - 1; b >= 0; b--) {
-      double *step = steps_of(b) + made_ * 2 * L;
-      factor.settle(b, f + b * L, change, behind, step, step + L);
+      double *step = steps_of(b) + made_ * 2 * L, *fb = f + b * L, *xs = here.at(b * L);
+      double *ms = Moving ? moved->at(b * L) : nullptr;
+      factor.settle(b, fb, change, behind, step, step + L);
+      square += load<V>(fb) * load<V>(step);
+#pragma GCC unroll 8
+      for (int r = L - 1; r >= 0; r--) {
+        const V x = load<V>(xs + r * L);
+        store<V>(xs + r * L, x + step[L + r] * u);
+        u += step[r] * x;
+        if constexpr (Moving) {
+          const V m = load<V>(ms + r * L) + fb[r] * gains;
+          store<V>(ms + r * L, m + step[L + r] * v);
+          v += step[r] * m;
+        }
+      }
+      for (int r = 0; r < L; r++) fb[r] = xs[r * L + next] - (Moving ? ms[r * L + less] : 0);
     }
-    made_++;
-    return behind.inverse[0];
+    store<V>(here.products.data() + made_ * L, u);
+    if constexpr (Moving) store<V>(moved->products.data() + made_ * L, v);
+    here.taken = ++made_;
+    if constexpr (Moving) moved->taken = made_;
+    return {behind.inverse[0], sum(square)};
   }
 
   // Brings columns up to the last change.
   void bring(Columns &columns) {
-    double *const u[1] = {columns.products.data() + columns.taken * L};
-    for (int64_t b = width.blocks() - 1; b >= 0; b--) {
-      double *const at[1] = {columns.at(b * L)};
-      turn<1>(at, steps_of(b) + columns.taken * 2 * L, made_ - columns.taken, u);
-    }
+    if (columns.taken == made_) return;
+    double *u = columns.products.data() + columns.taken * L;
+    for (int64_t b = width.blocks() - 1; b >= 0; b--)
+      turn<1>(columns.at(b * L), steps_of(b) + columns.taken * 2 * L, made_ - columns.taken, u, 0);
     columns.taken = made_;
-  }
-  void bring(Columns &one, Columns &other) {
-    if (one.taken != other.taken) return bring(one), bring(other);
-    double *const u[2] = {one.products.data() + one.taken * L, other.products.data() + one.taken * L};
-    for (int64_t b = width.blocks() - 1; b >= 0; b--) {
-      double *const at[2] = {one.at(b * L), other.at(b * L)};
-      turn<2>(at, steps_of(b) + one.taken * 2 * L, made_ - one.taken, u);
-    }
-    one.taken = other.taken = made_;
   }
 
   // U takes the changes. `see(block, u)` is shown u of every change (change x lanes) for each block of features.
   template <class See> void close(See see) {
-    Buffer room(2 * made_ * L);
-    double *const u[2] = {room.data(), room.data() + made_ * L};
-    for (int64_t c = 0; c < width.blocks(); c += 2) {
-      const bool pair = c + 1 < width.blocks();
-      std::fill(room.begin(), room.end(), 0.0);
-      if (pair) {
-        double *const corner[1] = {factor.block(c + 1, c + 1)};
-        turn<1>(corner, steps_of(c + 1), made_, u + 1);
-      }
-      for (int64_t b = c; b >= 0; b--) {
-        double *const at[2] = {factor.block(b, c), factor.block(b, c) + L * L};
-        if (pair) turn<2>(at, steps_of(b), made_, u);
-        else turn<1>(at, steps_of(b), made_, u);
-      }
-      see(c, u[0]);
-      if (pair) see(c + 1, u[1]);
+    constexpr int kAbreast = 2 * kTurned;  // blocks of columns that use a row's steps while they are in the cache
+    const int64_t step = made_ * L;
+    Buffer u(kAbreast * step);
+    for (int64_t first = 0; first < width.blocks(); first += kAbreast) {
+      const int64_t end = std::min(first + kAbreast, width.blocks());
+      std::fill(u.begin(), u.end(), 0.0);
+      for (int64_t b = end - 1; b >= 0; b--)
+        for (int64_t c = std::max(first, b); c < end;) {
+          double *const to = u.data() + (c - first) * step;
+          if (c + kTurned <= end) {
+            turn<kTurned>(factor.block(b, c), steps_of(b), made_, to, step);
+            c += kTurned;
+          } else {
+            turn<1>(factor.block(b, c++), steps_of(b), made_, to, step);
+          }
+        }
+      for (int64_t c = first; c < end; c++) see(c, u.data() + (c - first) * step);
     }
     made_ = 0;
   }
 
  private:
+  static constexpr int kTurned = 3;  // blocks whose rows fit into the registers
+
   double *steps_of(int64_t b) { return steps.data() + b * most * 2 * L; }
 
-  // Some changes of L rows of C vectors, which stay in registers; u goes on from where the rows below left it.
+  // Some changes of L rows of C blocks beside one another, which stay in registers; u, a block's after another's, goes
+  // on from where the rows below left it.
   template <int C>
-  static THALWEG_INLINE void turn(double *const *rows, const double *step, int64_t count, double *const *u) {
+  static THALWEG_INLINE void turn(double *blocks, const double *step, int64_t count, double *u, int64_t to_next) {
     V x[L][C];
     for (int r = 0; r < L; r++)
-      for (int i = 0; i < C; i++) x[r][i] = load<V>(rows[i] + r * L);
+      for (int i = 0; i < C; i++) x[r][i] = load<V>(blocks + (i * L + r) * L);
     for (int64_t t = 0; t < count; t++, step += 2 * L) {
       V ut[C];
-      for (int i = 0; i < C; i++) ut[i] = load<V>(u[i] + t * L);
+      for (int i = 0; i < C; i++) ut[i] = load<V>(u + i * to_next + t * L);
 #pragma GCC unroll 8
       for (int r = L - 1; r >= 0; r--)
         for (int i = 0; i < C; i++) {
@@ -127,13 +150,13 @@ class FactorBlock {
           x[r][i] += step[L + r] * ut[i];
           ut[i] += step[r] * before;
         }
-      for (int i = 0; i < C; i++) store<V>(u[i] + t * L, ut[i]);
+      for (int i = 0; i < C; i++) store<V>(u + i * to_next + t * L, ut[i]);
     }
     for (int r = 0; r < L; r++)
-      for (int i = 0; i < C; i++) store<V>(rows[i] + r * L, x[r][i]);
+      for (int i = 0; i < C; i++) store<V>(blocks + (i * L + r) * L, x[r][i]);
   }
 
-  // Some blocks of a row of blocks of U times C groups of columns.
+  // Some blocks of a row of blocks of U times C groups of columns; a row's first blocks begin the sums.
   template <int C> void multiply(int64_t b, int64_t first, int64_t count, Columns *from, Columns *to) {
     const double *block = factor.block(b, first), *v[C];
     double *out[C];
@@ -141,7 +164,7 @@ class FactorBlock {
     for (int i = 0; i < C; i++) {
       v[i] = from[i].at(first * L);
       out[i] = to[i].at(b * L);
-      for (int r = 0; r < L; r++) s[r][i] = load<V>(out[i] + r * L);
+      for (int r = 0; r < L; r++) s[r][i] = first == b ? V{} : load<V>(out[i] + r * L);
     }
     for (int64_t c = 0; c < count; c++, block += L * L)
 #pragma GCC unroll 1

@@ -5,7 +5,8 @@
 // the raw moments are inverted: with e = x - mean before the row, N the weight of all rows so far,
 //     S <- gamma S + k e e',  k = gamma N / (gamma N + 1);      w <- w + k r P e / (gamma + k e'Pe),  r = y - answer.
 // A row that counts c times is c copies in sequence: gamma -> gamma^c, and 1 -> q = 1 + gamma + … + gamma^(c-1), ours.
-// P = S^-1 is kept as L D L' (factor.hpp). All outputs share it. O(p^2 + p m) a row.
+// P = S^-1 is kept as L D L' (factor.hpp). All outputs share it. O(p^2 + p m) a row. From p = 256 on chunks of rows go
+// through P in blocks (least_squares_blocks.hpp).
 #pragma once
 
 #include "factor.hpp"
@@ -18,7 +19,10 @@ struct LeastSquaresOptions {
   double penalty = 0, forgetting = 0;
 };
 
+class LeastSquaresBlocks;
+
 template <int P> class LeastSquares final : public Regressor {
+  friend class LeastSquaresBlocks;
   using W = Width<P>;
   using V = typename W::V;
   static constexpr int L = W::L;
@@ -31,17 +35,18 @@ template <int P> class LeastSquares final : public Regressor {
 
   void answer(const double *x, double *out) const override {
     Scratch e(width.stride());
-    deviation(x, e.data());
+    deviation(x, mean.data(), e.data());
     for (int64_t o = 0; o < outputs(); o++) out[o] = target_origin[o] + relative_answer(o, e.data());
   }
 
   void begin(const double *X, const double *Y, const double *masses, int64_t count) override {
     forget();
     survey(X, masses, count);
-    Scratch unasked(outputs());
-    for (int64_t i = 0; i < count; i++)
-      step(X + i * features(), Y + i * outputs(), masses ? masses[i] : 1, unasked.data());
+    run(X, Y, masses, count, {});
   }
+
+  void run(const double *X, const double *Y, const double *masses, int64_t count,
+           const RegressionOutputs &out) override;
 
   void coefficients(double *out, double *intercepts) const override {
     for (int64_t o = 0; o < outputs(); o++) {
@@ -81,27 +86,17 @@ template <int P> class LeastSquares final : public Regressor {
       }
     }
     typename W::Room e(e_);
-    deviation(x, e);
+    deviation(x, mean.data(), e);
     if (asleep > 0) wake(e);
     for (int64_t o = 0; o < outputs(); o++) {
       const double relative = relative_answer(o, e);
       if (rows > 0) given[o] = target_origin[o] + relative;
       residual[o] = (y[o] - target_origin[o]) - relative;
     }
-    const double fade = times == 1 ? gamma : std::max(std::pow(gamma, times), std::min(kLeastFade, gamma));
-    const double news = times == 1 ? 1 : options.forgetting > 0 ? repeated(options.forgetting, times) / options.forgetting : times;
-    const double kept = fade * weight, grown = kept + news;
-    const double k = options.intercept ? kept * news / grown : news;  // the first row has nothing to deviate from
-    if (k > 0) absorb(e, fade, k, 1 / fade);
-    if (options.intercept) {
-      const double gain = news / grown;
-      width.add(mean.data(), gain, e);
-      for (int64_t o = 0; o < outputs(); o++)
-        target_mean[o] += gain * ((y[o] - target_origin[o]) - target_mean[o]);
-    }
-    weight = grown;
-    rows++;
-    if (options.forgetting > 0) hold(e, fade);
+    const Share share = share_of(times, weight);
+    if (share.k > 0) absorb(e, share.fade, share.k, 1 / share.fade);  // the first row has nothing to deviate from
+    move_on(e, y, share);
+    if (options.forgetting > 0) hold(e, share.fade, [&](int64_t j, double more) { raise(j, more); });
   }
   void make_room() override {
     target_origin.assign(outputs(), 0.0);
@@ -119,9 +114,31 @@ template <int P> class LeastSquares final : public Regressor {
   static constexpr int64_t kTrusted = 30;                // rows before a value can be wild
   static constexpr double kLeastFade = 1e-12;  // no row, whatever it counts for, leaves less of what was known
 
-  THALWEG_INLINE void deviation(const double *x, double *e) const {
+  // What a row counts for: the old rows are multiplied by `fade`, the mean takes `gain` of e and S takes k e e'.
+  struct Share {
+    double fade, grown, k, gain;
+  };
+  THALWEG_INLINE Share share_of(double times, double weight) const {
+    const double fade = times == 1 ? gamma : std::max(std::pow(gamma, times), std::min(kLeastFade, gamma));
+    const double lost = options.forgetting;
+    const double news = times == 1 ? 1 : lost > 0 ? repeated(lost, times) / lost : times;
+    const double kept = fade * weight, grown = kept + news;
+    return {fade, grown, options.intercept ? kept * news / grown : news, news / grown};
+  }
+  // The means and the weight of all rows.
+  THALWEG_INLINE void move_on(const double *e, const double *y, const Share &share) {
+    if (options.intercept) {
+      width.add(mean.data(), share.gain, e);
+      for (int64_t o = 0; o < outputs(); o++)
+        target_mean[o] += share.gain * ((y[o] - target_origin[o]) - target_mean[o]);
+    }
+    weight = share.grown;
+    rows++;
+  }
+
+  THALWEG_INLINE void deviation(const double *x, const double *mean, double *e) const {
     width.difference(x, origin.data(), e);
-    for (int64_t b = 0; b < width.blocks(); b++) store<V>(e + b * L, load<V>(e + b * L) - load<V>(mean.data() + b * L));
+    width.difference_padded(e, mean, e);
   }
   THALWEG_INLINE double relative_answer(int64_t o, const double *e) const {
     return target_mean[o] + width.dot(weights.data() + o * width.stride(), e);
@@ -162,14 +179,14 @@ template <int P> class LeastSquares final : public Regressor {
   }
 
   // Forgetting eats the penalty and what little stands for nothing known: both are held.
-  THALWEG_INLINE void hold(const double *e, double fade) {
+  template <class Raise> THALWEG_INLINE void hold(const double *e, double fade, Raise raise) {
     const double gain = std::max(1 / double(rows), kLongRun);
     for (int64_t j = 0; j < features(); j++) {
       double square = e[j] * e[j];
       if (rows > kTrusted) square = std::min(square, kWild * scale[j]);  // one wild value must not stiffen it for good
       if (scale[j] > 0) scale[j] += gain * (square - scale[j]);
     }
-    if (options.penalty > 0) top_up_penalty(fade);
+    if (options.penalty > 0) top_up_penalty(fade, raise);
     P_.hold_above(scale, kNothingKnown);
     for (int64_t j = 0; asleep > 0 && j < features(); j++)
       if (scale[j] == 0) P_.release(j, 1);
@@ -177,18 +194,24 @@ template <int P> class LeastSquares final : public Regressor {
 
   // A feature's share of the penalty is a row along its axis with target zero. The features are topped up in turn, as
   // many a row as keeps each above half of its due.
-  __attribute__((noinline)) void top_up_penalty(double fade) {
-    const int64_t p = features();
+  template <class Raise> __attribute__((noinline)) void top_up_penalty(double fade, Raise raise) {
+    const int64_t p = features(), turns = penalty_turns(fade);
     for (int64_t j = 0; j < p; j++) penalty_held[j] *= fade;
-    const int64_t turns = std::clamp<int64_t>(int64_t(std::ceil(double(p) * (1 - fade) / 0.69)), 1, p);
     for (int64_t i = 0; i < turns; i++, cursor = (cursor + 1) % p) {
       if (scale[cursor] == 0) continue;
-      std::fill(e_.begin(), e_.end(), 0.0);
-      e_[cursor] = 1;
-      for (int64_t o = 0; o < outputs(); o++) residual[o] = -weights[o * width.stride() + cursor];
-      absorb(e_.data(), 1, options.penalty - penalty_held[cursor], 1);
+      raise(cursor, options.penalty - penalty_held[cursor]);
       penalty_held[cursor] = options.penalty;
     }
+  }
+  int64_t penalty_turns(double fade) const {
+    const int64_t p = features();
+    return std::clamp<int64_t>(int64_t(std::ceil(double(p) * (1 - fade) / 0.69)), 1, p);
+  }
+  void raise(int64_t j, double more) {
+    std::fill(e_.begin(), e_.end(), 0.0);
+    e_[j] = 1;
+    for (int64_t o = 0; o < outputs(); o++) residual[o] = -weights[o * width.stride() + j];
+    absorb(e_.data(), 1, more, 1);
   }
 
   void forget() {
@@ -213,3 +236,5 @@ template <int P> class LeastSquares final : public Regressor {
 };
 
 }  // namespace thalweg::THALWEG_LEVEL
+
+#include "least_squares_blocks.hpp"  // the rest of it

@@ -48,7 +48,9 @@ class Regressor {
   };
   virtual Cuts cuts() const { return {}; }
 
-  void run(const double *X, const double *Y, const double *weights, int64_t rows, const RegressionOutputs &out) {
+  // Null weights: each row counts once.
+  virtual void run(const double *X, const double *Y, const double *weights, int64_t rows,
+                   const RegressionOutputs &out) {
     const int64_t p = features_, m = outputs_;
     Scratch unasked(m);
     for (int64_t i = 0; i < rows; i++) {
