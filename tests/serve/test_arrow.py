@@ -73,7 +73,17 @@ def test_broken_buffers_are_found_before_they_are_used(common):
     for at in range(64, len(whole), 7):
         broken = bytes(whole[:at]) + bytes([whole[at] ^ 0xFF]) + bytes(whole[at + 1 :])
         status, _, _ = client.call("POST", "/v1/predict", broken, media=ARROW)
-        assert status in (200, 413, 422)
+        assert status in (200, 413, 415, 422)
+
+
+@pytest.mark.parametrize("how", ["zstd", "lz4"])
+def test_a_packed_stream_is_refused_before_it_is_unpacked(how, common):
+    sink = pa.BufferOutputStream()
+    table = pa.table({"x": [0.0] * 50_000, "day": pa.array(["mon"] * 50_000).dictionary_encode()})
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression=how)) as writer:
+        writer.write_table(table)
+    status, answer, _ = common.client().call("POST", "/v1/predict", sink.getvalue().to_pybytes(), media=ARROW)
+    assert (status, "must not be compressed" in answer["error"]) == (415, True)
 
 
 def test_bad_labels_of_arrow_are_refused(common):

@@ -110,7 +110,7 @@ def limit(server: Server, size: int) -> None:
 def test_a_folder_that_cannot_be_written_is_told_at_the_start(small_disk, capsys):
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     with pytest.raises(SystemExit) as ended:
-        cli.main(["serve", "--data", str(small_disk / "data")])
+        cli.main(["serve", "--data", str(small_disk / "data"), "--listen", "127.0.0.1:0"])
     told = capsys.readouterr().err
     assert (ended.value.code, told.count("\n"), "Read-only file system" in told) == (2, 1, True), told
 

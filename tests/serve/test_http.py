@@ -218,15 +218,23 @@ def test_tokens_are_needed_and_hashed_and_have_a_scope(start, tmp_path, capsys):
 )
 def test_what_cannot_be_served_is_told_in_one_line(arguments, told, tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
-        cli.main(["serve", "--data", str(tmp_path / "data"), *arguments])
+        cli.main(["serve", "--data", str(tmp_path / "data"), "--listen", "127.0.0.1:0", *arguments])
     error = capsys.readouterr().err
     assert (ended.value.code, told in error, error.count("\n")) == (2, True, 1), error
+
+
+def test_a_port_that_is_taken(common, tmp_path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["serve", "--data", str(tmp_path / "data"), "--listen", f"127.0.0.1:{common.port}"])
+    told = capsys.readouterr().err
+    assert (ended.value.code, told.count("\n"), "Address already in use" in told) == (2, 1, True), told
+    assert not (tmp_path / "data").exists()
 
 
 def test_a_folder_has_one_service(start, tmp_path, capsys):
     start("--new", "oldc")
     with pytest.raises(SystemExit):
-        cli.main(["serve", "--data", str(tmp_path / "data")])
+        cli.main(["serve", "--data", str(tmp_path / "data"), "--listen", "127.0.0.1:0"])
     assert "in use by another `thalweg serve`" in capsys.readouterr().err
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import ipaddress
+import socket
 import sys
 import time
 from collections.abc import Callable
@@ -95,6 +96,46 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
     """Run until SIGINT or SIGTERM; ``tell`` gets a line when it listens."""
     gate = gate_for(options)
     feeds = [opener(address) for address in options.sources]
+    with listening(options.host, options.port) as door:
+        service = _opened(options, tell)
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        config = uvicorn.Config(
+            build(service, gate, feeds),
+            loop="uvloop",
+            http="httptools",
+            ws="none",
+            log_level="warning",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            date_header=False,
+            timeout_keep_alive=75,
+            timeout_graceful_shutdown=30,
+        )
+        server = _Server(config)
+        server.service = service
+        with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+            runner.run(_run(server, door, lambda port: tell(f"thalweg serves at http://{options.host}:{port}")))
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """The socket that clients come to; an `InvalidParameter` where it cannot be had.
+
+    Examples
+    --------
+    >>> with listening("127.0.0.1", 0) as door:
+    ...     door.getsockname()[0]
+    '127.0.0.1'
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host.strip("[]"), port), family=family, backlog=2048)
+    except OSError as error:
+        raise InvalidParameter(f"--listen {host}:{port} cannot be had: {error.strerror or error}") from error
+
+
+def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
+    """The service as the journal says it is; with a first model where there is none."""
     journal = open_journal(options.data, options.database)
     try:
         journal.claim()
@@ -102,39 +143,17 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
         if not make_first(journal, options):
             where = options.data if options.database is None else "the database"
             tell(f"thalweg goes on with the models in {where}, and looks at neither --model nor --new")
-        service = Service(journal, options)
+        return Service(journal, options)
     except BaseException:
         journal.close()
         raise
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    config = uvicorn.Config(
-        build(service, gate, feeds),
-        host=options.host,
-        port=options.port,
-        loop="uvloop",
-        http="httptools",
-        ws="none",
-        log_level="warning",
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        date_header=False,
-        timeout_keep_alive=75,
-        timeout_graceful_shutdown=30,
-    )
-    server = _Server(config)
-    server.service = service
-    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
-        runner.run(_run(server, options, tell))
 
 
-async def _run(server: _Server, options: ServeOptions, tell: Callable[[str], None]) -> None:
-    socket = server.config.bind_socket()
-    port = socket.getsockname()[1]
-    running = asyncio.create_task(server.serve([socket]))
+async def _run(server: _Server, door: socket.socket, tell: Callable[[int], None]) -> None:
+    running = asyncio.create_task(server.serve([door]))
     while not server.started and not running.done():
         await asyncio.sleep(0.005)
     if server.started:
         gc.freeze()  # what is there by now stays: collections need not look at it
-        tell(f"thalweg serves {DEFAULT!r} at http://{options.host}:{port}")
+        tell(door.getsockname()[1])
     await running

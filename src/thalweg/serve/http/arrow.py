@@ -7,28 +7,28 @@ from typing import Any
 import numpy as np
 
 from thalweg.errors import MissingExtra
+from thalweg.serve.http.arrow_messages import is_packed
 from thalweg.serve.http.exchange import ARROW
 from thalweg.serve.journal.bodies import NO_ANSWER
 from thalweg.serve.options import Limits
 from thalweg.serve.refusal import Refused
 from thalweg.serve.work import Answer, Predict
 
-#: A packed stream may not grow beyond so many times the largest body.
-_UNPACKED = 8
-
 
 def read(body: bytes, limits: Limits) -> Any:
     """The table of a stream; every buffer is looked at before it is used."""
     pa = _pyarrow()
     batches = []
-    rows = size = 0
+    rows = 0
     try:
+        if any(is_packed(message.metadata.to_pybytes()) for message in pa.ipc.MessageReader.open_stream(body)):
+            raise Refused(415, "a stream of Arrow must not be compressed: how large it becomes cannot be known before")
         with pa.ipc.open_stream(body) as stream:
             schema = stream.schema
             for batch in stream:
                 batch.validate(full=True)
-                rows, size = rows + batch.num_rows, size + batch.nbytes
-                if rows > limits.rows or size > _UNPACKED * limits.body:
+                rows += batch.num_rows
+                if rows > limits.rows:
                     raise Refused(413, f"a request may have at most {limits.rows} rows")
                 batches.append(batch)
         return pa.Table.from_batches(batches, schema)
