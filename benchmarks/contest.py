@@ -1,12 +1,13 @@
 """Contestants and how they are timed: one after the other, round after round, each on as many rows as it can take.
 
-What is timed in this process costs the lesser of two times: that on the wall, which the machine's other work makes
-longer, and that of the processor, which a contestant's own helping threads make longer.
+A run costs the lesser of two times: that on the wall, which the machine's other work makes longer, and that of the
+processor, in this process and in those that the run starts, which a contestant's own helping threads make longer.
 """
 
 from __future__ import annotations
 
 import gc
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -83,20 +84,14 @@ def contest(
     contestants: Sequence[Contestant],
     effort: Effort,
     after_round: Callable[[], None] = lambda: None,
-    *,
-    elsewhere: bool = False,
 ) -> list[Timing]:
-    """The timing of each contestant. Rounds are interleaved, so that a slow spell of the machine hits all alike.
-
-    Where the work is done ``elsewhere``, by processes that contestants start, only the wall's clock can tell.
-    """
+    """The timing of each contestant. Rounds are interleaved, so that a slow spell of the machine hits all alike."""
     rows = [_affordable_rows(contestant, effort.seconds) for contestant in contestants]
     seconds: list[list[float]] = [[] for _ in contestants]
     for _ in range(effort.rounds):
         gc.collect()
         for contestant, count, taken in zip(contestants, rows, seconds, strict=True):
-            on_the_wall, of_the_processor = _times(contestant.prepare(count))
-            taken.append(on_the_wall if elsewhere else min(on_the_wall, of_the_processor))
+            taken.append(_time(contestant.prepare(count)))
         after_round()
     return [Timing(count, tuple(taken)) for count, taken in zip(rows, seconds, strict=True)]
 
@@ -106,18 +101,23 @@ def _affordable_rows(contestant: Contestant, seconds: float) -> int:
     if rows < contestant.most:
         contestant.prepare(rows)()  # the first call may import, compile or fill caches
     while rows < contestant.most:
-        taken = min(_times(contestant.prepare(rows)))
+        taken = _time(contestant.prepare(rows))
         if taken >= seconds / 2:
             break
         rows = min(contestant.most, rows * max(2, min(16, int(seconds / taken))))
     return rows
 
 
-def _times(run: Run) -> tuple[float, float]:
+def _time(run: Run) -> float:
     gc.disable()
     try:
-        wall, processor = time.perf_counter(), time.process_time()
+        wall, processor = time.perf_counter(), _processor_time()
         run()
-        return time.perf_counter() - wall, time.process_time() - processor
+        return min(time.perf_counter() - wall, _processor_time() - processor)
     finally:
         gc.enable()
+
+
+def _processor_time() -> float:
+    ended = os.times()
+    return time.process_time() + ended.children_user + ended.children_system

@@ -51,7 +51,6 @@ class Bench:
         setting: Mapping[str, int],
         *,
         per: str = "row",
-        elsewhere: bool = False,
         effort: Effort | None = None,
     ) -> Iterator[Record]:
         """The contestants, timed in interleaved rounds; see `contest`."""
@@ -64,7 +63,7 @@ class Bench:
             self.progress(f"{place(setting)}: round {round_number} of {effort.rounds}")
 
         self.progress(f"{place(setting)}: how many rows each can take")
-        for one, timing in zip(everybody, contest(everybody, effort, tell, elsewhere=elsewhere), strict=True):
+        for one, timing in zip(everybody, contest(everybody, effort, tell), strict=True):
             yield Record(one.work, one.model, setting, one.side, timing.costs, per=per)
 
 

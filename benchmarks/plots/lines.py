@@ -86,8 +86,8 @@ def _panel(panel: Axes, work: str, axis: Axis, records: Sequence[Record]) -> Non
         panel.set_xticks(places)
     panel.xaxis.set_major_formatter("{x:,.0f}")
     if len(panel.get_legend_handles_labels()[0]) > 1:
-        below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16)}
-        panel.legend(**below, ncols=2, handlelength=2.8, fontsize=8.5)
+        where = (0.5, -0.16)
+        panel.legend(loc="upper center", bbox_to_anchor=where, ncols=2, handlelength=2.8, fontsize=8.5)
 
 
 def _draw_law(panel: Axes, law: GrowthLaw, colour: str) -> None:

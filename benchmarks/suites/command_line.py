@@ -46,7 +46,7 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
     else:
         bench.leave_out("Vowpal Wabbit: not installed")
     contestants = [_contestant(name, command) for name, command in commands.items()]
-    records = list(bench.measure(contestants, {"rows": rows, "features": 3}, per="run", elsewhere=True))
+    records = list(bench.measure(contestants, {"rows": rows, "features": 3}, per="run"))
     yield [replace(record, also={"share wrong": commands[record.model].share_wrong()}) for record in records]
 
 
