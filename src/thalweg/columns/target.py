@@ -65,6 +65,8 @@ class Target:
 def plain_label(label: str) -> str:
     """A whole number without a point; anything else as it is.
 
+    Examples
+    --------
     >>> plain_label("1.0"), plain_label("1.5"), plain_label("v1.0")
     ('1', '1.5', 'v1.0')
     """
