@@ -93,6 +93,7 @@ def test_bad_labels_of_arrow_are_refused(common):
         pa.table({"id": [1], "label": ["a"]}),
         pa.table({"id": [None], "label": ["a"]}).cast(pa.schema({"id": pa.string(), "label": pa.string()})),
         pa.table({"id": ["1-0"], "label": [None]}),
+        pa.table({"id": ["1-0"], "label": [float("nan")]}),
         pa.table({"id": ["1-0"], "label": [[1]]}),
     ):
         assert client.call("POST", "/v1/label", as_stream(table), media=ARROW)[0] == 422

@@ -58,7 +58,7 @@ def label_text(value: Any, at: int) -> str:
     >>> label_text(" up ", 0), label_text(1.0, 0), label_text(True, 0)
     ('up', '1', 'true')
     """
-    if value is None or isinstance(value, list | dict):
+    if value is None or isinstance(value, list | dict) or value != value:
         raise Refused(422, f"label {at}: it must be a text, a number, true or false")
     text = plain_label(text_of(value).strip())
     if not 0 < len(text) <= MOST_TEXT:
