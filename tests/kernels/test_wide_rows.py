@@ -186,6 +186,15 @@ def test_an_announced_class_is_inert_inside_a_block():
     assert np.array_equal(alone["scores"], beside["scores"][:, :2])
 
 
+def test_a_block_of_rows_that_count_for_nothing_changes_no_bit():
+    X, y = rows_of(256)
+    core = kernels.compiled.discriminant(256, CONSTANT, False, False, 10, 0.0)
+    before = learned(core, X, y, [])
+    core.run(X, y, masses=np.zeros(ROWS))
+    after = core.state()
+    assert all(np.array_equal(before[name], after[name]) for name in after)
+
+
 def test_a_block_agrees_with_the_covariance_solved_afresh():
     """After `fit`, equal weights: the batch estimate of all rows."""
     rng = np.random.default_rng(2)

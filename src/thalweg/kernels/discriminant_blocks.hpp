@@ -155,11 +155,12 @@ class DiscriminantBlocks {
   }
 
   void close(bool learned, bool stale) {
+    if (!learned) return;
     block.close(growth);
     for (int64_t c = 0; c < model.classes(); c++)
       model.half_square[c] =
           0.5 * width.dot(model.weights.data() + c * model.stride(), model.M.data() + c * model.stride());
-    if (learned) model.tidy(stale);
+    model.tidy(stale);
   }
 
   Discriminant<0> &model;

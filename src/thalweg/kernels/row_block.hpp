@@ -134,6 +134,7 @@ class RowBlock {
   // The factor and the vectors catch up.
   void close(double growth) {
     const int64_t count = made();
+    if (count == 0) return;
     changes.close([&](int64_t block, const double *u) {
       for (int64_t i = 0; i < followers; i++) {
         double *w = weights.data() + i * width.stride() + block * L;
