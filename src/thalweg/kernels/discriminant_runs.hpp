@@ -30,8 +30,8 @@ template <int P> struct Discriminant<P>::Ahead {
   std::vector<RankOne> changes;
 };
 
-template <int P> void Discriminant<P>::run(const double *X, const int64_t *y, int64_t count, const Outputs &out) {
-  if (P || options.ridge > 0) return run_as(*this, X, y, count, out);
+template <int P> void Discriminant<P>::run_wide(const double *X, const int64_t *y, int64_t count, const Outputs &out) {
+  if (options.ridge > 0) return run_as(*this, X, y, count, out);
   const int64_t start = std::min(count, warm_left);
   run_as(*this, X, y, start, out);
   if (start == count) return;
