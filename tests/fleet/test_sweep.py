@@ -57,13 +57,16 @@ def test_every_setting_over_one_stream(features, counts):
         OnlineLDC(0.3, counts="soft"),
         OnlineLDC(0.02, counts="soft", covariance="2008", warmup=350),
         OnlineLDC(0.02, counts="soft", warmup=200),
+        OnlineLDC(ErrorDriven(0.3, 10)),
+        OnlineLDC(ErrorDriven(0.1, 10), counts="soft"),
+        OnlineLDC(0.2, counts="soft", ridge=1e-3),
     ],
 )
-@pytest.mark.parametrize("scale", [1.0, 1e9])
-def test_streams_end_with_the_bits_of_lone_runs(model, scale):
-    X, y = streams(19, rows=300)
+@pytest.mark.parametrize(("features", "scale"), [(1, 1.0), (2, 1.0), (2, 1e9), (3, 1.0), (4, 1e-3)])
+def test_streams_end_with_the_bits_of_lone_runs(model, features, scale):
+    X, y = streams(19, rows=300, features=features)
     X[3, 100:] = 0.0  # features that stand still: the factor is capped
-    X[4, :, 1] = X[4, :, 0]
+    X[4, :, -1] = X[4, :, 0]
     X[5, 250] = 1e6
     y[6] = 1
     X *= scale

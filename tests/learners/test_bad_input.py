@@ -324,3 +324,55 @@ def test_few_of_many_missing_features_are_named():
     model = OnlineLDC().partial_fit(pd.DataFrame(np.tile(GOOD[:, :1], 50), columns=names), LABELS)
     with pytest.raises(InvalidInput, match=r"got 1: it lacks 'x1', 'x2', 'x3' and 46 more$"):
         model.predict_one({"x0": 1.0})
+
+
+@pytest.mark.parametrize(
+    "name", ["OnlineLDC", "OnlineLDC-soft-ridge", "OnlineLDC-auto", "Perceptron-averaged", "TrendForecast", "Committee"]
+)
+def test_many_rows_are_looked_at_on_the_way_and_forgotten_where_one_is_bad(name):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 2200)
+    X = rng.normal(size=(len(y), 64)) + y[:, None]
+    X[:, 2:] *= 1e-3
+    model = clone(LEARNERS[name]).partial_fit(X[:50], y[:50])
+    before = dumps(model)
+    bad = X.copy()
+    bad[2100, 3] = np.nan
+    for labels in (y, np.where(np.arange(len(y)) == 7, 5, y)):  # with and without one that is new
+        with pytest.raises(InvalidInput, match=r"got NaN at row 2100, column 3"):
+            model.partial_fit(bad, labels)
+        assert dumps(model) == before
+    assert X.nbytes > 2**20
+    in_pieces = clone(LEARNERS[name]).partial_fit(X[:50], y[:50])
+    pieces = [in_pieces.predict_then_learn(X[part], y[part]) for part in (slice(0, 900), slice(900, None))]
+    assert (model.predict_then_learn(X, y) == np.concatenate(pieces)).all()
+    assert dumps(model) == dumps(in_pieces)
+
+
+def test_a_row_of_numpy_is_read_as_it_lies():
+    wide = np.arange(24.0).reshape(4, 6)
+    rows = [wide[0, ::2], wide[:, 1][:3], np.asfortranarray(wide)[1, 3:], wide[2, 3:][::-1], wide[3, :3].astype(">f8")]
+    rows += [
+        wide[1, :3].astype(np.float32),
+        np.ma.array(wide[0, :3]),
+        wide[2, :3].view(np.memmap),
+        wide[3, 3:].tolist(),
+    ]
+    one, many = OnlineLDC(0.5, warmup=3), OnlineLDC(0.5, warmup=3)
+    for number, row in enumerate(rows):
+        one.learn_one(row, number % 2)
+    many.partial_fit(np.array([np.asarray(row, dtype=float) for row in rows]), np.arange(len(rows)) % 2)
+    assert dumps(one) == dumps(many)
+    for row in (wide, wide[0], wide[0, :2], wide[0, :3].astype(complex)):
+        with pytest.raises(InvalidInput):
+            one.learn_one(row, 0)
+    assert dumps(one) == dumps(many)
+
+
+def test_a_dict_may_name_the_features_in_any_order():
+    one, other = OnlineLDC(0.5, warmup=3), OnlineLDC(0.5, warmup=3)
+    for number, row in enumerate(GOOD.tolist() * 2):
+        a, b, c = row
+        one.learn_one({"a": a, "b": b, "c": c}, number % 2)
+        other.learn_one({"c": c, "a": int(a), "b": b} if number else {"a": a, "b": b, "c": c}, number % 2)
+    assert dumps(one) == dumps(other)

@@ -2,7 +2,8 @@
 
 Each run is the one that the model would have made by itself, to the last bit, on however many threads. Rows and labels
 are checked once, runs are compiled calls without the interpreter's lock, and nothing is made of their answers before
-they are asked for.
+they are asked for. Streams of up to four features that an `OnlineLDC` without ridge learns go side by side, one in each
+lane of the processor's vectors.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.kernels import compiled
 from thalweg.learners.contract import StreamClassifier
 from thalweg.learners.labels import Labels, as_labels
 from thalweg.learners.rows import Floats, as_rows
@@ -78,7 +80,14 @@ class _Runs:
 
     def __init__(self, models: list[StreamClassifier], labels: Labels, features: int, streams: int) -> None:
         self.models, self.labels, self.features, self.streams = models, labels, features, streams
-        self.cores: list[Any] = [model._new_core(features, labels) for model in models for _ in range(streams)]
+        self.cores: list[Any] = [core for model in models for core in _copies(model, features, labels, streams)]
+
+
+def _copies(model: StreamClassifier, features: int, labels: Labels, count: int) -> list[Any]:
+    core = model._new_core(features, labels)
+    if isinstance(core, compiled.Core) and not core.may_fail:
+        return [core, *core.copies(count - 1)]
+    return [core, *(model._new_core(features, labels) for _ in range(count - 1))]
 
 
 def sweep(
@@ -136,6 +145,8 @@ def sweep(
     def run(setting: int, part: slice) -> None:
         cores = runs.cores[setting * streams :][part]
         X, y, given = rows[part], expected[part], answers[setting, part]
+        if isinstance(cores[0], compiled.Core) and compiled.run_side_by_side(cores, X, y, given):
+            return
         for number, core in enumerate(cores):
             core.run(X[number], y[number], given[number])
 
@@ -183,7 +194,8 @@ def _mistakes(answers: NDArray[np.int64], expected: NDArray[np.int64], known: La
     zero = known.codes.get(known.ordinary[-1], -1)
     right = answers == expected
     right[..., 0] |= (answers[..., 0] < 0) & (expected[..., 0] == zero)
-    return np.asarray(right.shape[-1] - np.count_nonzero(right, axis=-1))
+    runs = right.reshape(-1, right.shape[-1])
+    return np.array([len(run) - np.count_nonzero(run) for run in runs]).reshape(right.shape[:-1])
 
 
 def _processors() -> int:

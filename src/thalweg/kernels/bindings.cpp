@@ -137,7 +137,8 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
            "X"_a, "y"_a, "masses"_a = nb::none())
       .def("run",
            [](Core &c, Matrix X, Labels y, std::optional<OutLabels> answers, std::optional<OutMatrix> scores,
-              std::optional<OutVector> rates, std::optional<OutMatrix> shares, std::optional<Vector> masses) {
+              std::optional<OutVector> rates, std::optional<OutMatrix> shares, std::optional<Vector> masses,
+              bool unchecked) -> int64_t {
              const Learning alone(c);  // checked inside the gate: classes may arrive until then
              c.check(X.shape(0), X.shape(1), y.size(), y.data(), masses ? masses->size() : y.size());
              const auto fits = [&](const std::optional<OutMatrix> &out, int64_t columns) {
@@ -148,11 +149,13 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
                throw std::invalid_argument("shapes do not agree");
              const Outputs out{answers ? answers->data() : nullptr, scores ? scores->data() : nullptr,
                                rates ? rates->data() : nullptr, shares ? shares->data() : nullptr};
+             if (unchecked) return c.run_checking(X.data(), y.data(), X.shape(0), out);
              if (masses) c.learner->weighted_run(X.data(), y.data(), masses->data(), X.shape(0), out);
              else c.learner->run(X.data(), y.data(), X.shape(0), out);
+             return -1;
            },
            "X"_a, "y"_a, "answers"_a = nb::none(), "scores"_a = nb::none(), "rates"_a = nb::none(),
-           "shares"_a = nb::none(), "masses"_a = nb::none())
+           "shares"_a = nb::none(), "masses"_a = nb::none(), nb::kw_only(), "unchecked"_a = false)
       .def("follow",
            [](Core &c, Matrix X, Labels y, Labels order, OutLabels answers, std::optional<OutMatrix> scores) {
              const Learning alone(c);
@@ -170,6 +173,15 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
              c.learner->follow(X.data(), y.data(), order.data(), order.size(), out);
            },
            "X"_a, "y"_a, "order"_a, "answers"_a, "scores"_a = nb::none())
+      .def("copies",
+           [](const Core &c, int64_t count) {
+             const BriefReading together(c);
+             nb::list all;
+             for (int64_t i = 0; i < count; i++)
+               all.append(nb::cast(new Core(c.learner->copy()), nb::rv_policy::take_ownership));
+             return all;
+           },
+           "count"_a)
       .def("adapters",
            [](const Core &c) {
              nb::list found;

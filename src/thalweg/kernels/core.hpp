@@ -31,6 +31,23 @@ struct Core : Gated {
     for (std::size_t i = 0; i < labels; i++) unknown |= y[i] < 0 || y[i] >= classes;
     if (unknown) throw std::invalid_argument("a class that was never announced");
   }
+  // Test-then-train over rows whose values nobody has looked at: some are looked at, then learned while they are in the
+  // cache. Where one is no number all that was learned is forgotten again. Returns its place, -1 if all were good.
+  int64_t run_checking(const double *X, const int64_t *y, int64_t rows, const Outputs &out) {
+    const int64_t p = learner->features(), some = std::max<int64_t>(64, kCached / p);
+    std::unique_ptr<Learner> before(learner->copy());
+    for (int64_t from = 0; from < rows; from += some) {
+      const int64_t count = std::min(some, rows - from), bad = first_bad(X + from * p, count * p);
+      if (bad >= 0) {
+        learner = std::move(before);
+        return from * p + bad;
+      }
+      learner->run(X + from * p, y + from, count, out.after(from, learner->classes()));
+    }
+    return -1;
+  }
+  static constexpr int64_t kCached = 1 << 14;  // doubles
+
   void check_class(int64_t k) const {
     if (k < 0 || k >= learner->classes()) throw std::invalid_argument("a class that was never announced");
   }

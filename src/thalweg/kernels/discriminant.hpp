@@ -8,24 +8,23 @@
 // a common shift changes no decision, and offsets such as time stamps then cost no digits.
 #pragma once
 
-#include "discriminant_move.hpp"
+#include "discriminant_row.hpp"
 #include "rate.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
 class DiscriminantBlocks;
 
-template <int P> class Discriminant final : public MeanLearner {
+template <int P> class Discriminant final : public MeanLearner, private DiscriminantRow<P> {
+  using Row = DiscriminantRow<P>;
+  using W = typename Row::W;
   friend class DiscriminantBlocks;
-  using W = Width<P>;
-  using V = typename W::V;
-  static constexpr int L = W::L;
+  template <int> friend class SideBySide;
 
  public:
   Discriminant(int64_t p, DiscriminantOptions options, Rate rate)
-      : MeanLearner(p), width(p), options(options), rate_(std::move(rate)), P_(p), origin(stride()), variance(stride()),
-        ridge_held(stride()), long_mean(stride()), long_variance(stride()), z_(stride()), e_(stride()), u_(stride()),
-        warm_left(std::max<int64_t>(1, options.warmup)) {}
+      : MeanLearner(p), Row(p, options), rate_(std::move(rate)), ridge_held(stride()), long_mean(stride()),
+        long_variance(stride()), warm_left(std::max<int64_t>(1, options.warmup)) {}
 
   MeanLearner *copy() const override { return new Discriminant(*this); }
   double rate() const override { return rate_.value; }
@@ -36,11 +35,20 @@ template <int P> class Discriminant final : public MeanLearner {
     score(at.data(), out);
   }
 
-  int64_t step(const double *x, int64_t k) override {
+  THALWEG_AS_WRITTEN int64_t step(const double *x, int64_t k) override {
     return take(x, k, 1, Share::once);
   }
 
-  void run(const double *X, const int64_t *y, int64_t count, const Outputs &out) override;
+  void run(const double *X, const int64_t *y, int64_t count, const Outputs &out) override {
+    if constexpr (P == 0) {
+      run_wide(X, y, count, out);
+    } else if constexpr (P <= kFew) {
+      if (out.scores || out.rates) run_as(*this, X, y, count, out);
+      else run_answers(X, y, count, out.answers);
+    } else {
+      run_as(*this, X, y, count, out);
+    }
+  }
   void weighted_run(const double *X, const int64_t *y, const double *masses, int64_t count,
                     const Outputs &out) override;
 
@@ -122,23 +130,15 @@ template <int P> class Discriminant final : public MeanLearner {
     return take(x, k, mass, [&](double lambda) { return share(lambda, mass); });
   }
   void insert(int64_t at) override {
-    insert_row(counts, at, 1);
-    insert_row(log_prior, at, 1);
-    log_prior[at] = -__builtin_inf();
-    insert_row(half_square, at, 1);
-    insert_row(M, at, stride());
-    insert_row(weights, at, stride());
-    score_.resize(counts.size());
+    Row::insert_class(at);
     if (last >= at) last++;
   }
 
  private:
-  static constexpr int64_t kRefresh = 64;      // rows after which w = P m is computed afresh, at least p
-  static constexpr double kGreatShrink = 1e-4;  // a row that shrinks P more than this spoils w: compute it afresh
-
   static constexpr double kLeastFade = 1e-12;   // no row, whatever its weight, leaves less of what was known
 
-  int64_t stride() const { return width.stride(); }
+  using Row::stride, Row::score, Row::approach, Row::reweigh, Row::tidy, Row::count_row, Row::refresh_after;
+  using Row::kGreatShrink;
 
   Share share(double lambda, double mass) const {
     if (mass == 1) return Share::once(lambda);
@@ -147,12 +147,29 @@ template <int P> class Discriminant final : public MeanLearner {
     return {std::max(fade, std::min(kLeastFade, 1 - lambda)), repeated(lambda, mass), mass};
   }
 
+  // Few features take so little time that a row's call and what never changes would be felt.
+  THALWEG_AS_WRITTEN void run_answers(const double *X, const int64_t *y, int64_t count, int64_t *answers) {
+    int64_t i = 0;
+    for (; i < count && warm_left > 0; i++) {
+      const int64_t given = step(X + i * P, y[i]);
+      if (answers) answers[i] = given;
+    }
+    rows += count - i;
+    const bool constant = rate_.kind() == Rate::kConstant;
+    const Share always = Share::once(rate_.value);
+    typename W::Room z(z_);
+    for (; i < count; i++) {
+      width.difference(X + i * P, origin.data(), z);
+      const int64_t given = Row::answer_to(z);
+      learn(z, Move(options, y[i], counts[y[i]], total, constant ? always : Share::once(rate_.next(given != y[i]))));
+      if (answers) answers[i] = given;
+    }
+  }
   template <class ShareAt> THALWEG_INLINE int64_t take(const double *x, int64_t k, double mass, ShareAt share_at) {
     if (rows++ == 0) std::copy(x, x + features(), origin.begin());
     typename W::Room z(z_);
     width.difference(x, origin.data(), z);
-    score(z, score_.data());
-    const int64_t given = highest(score_.data(), classes());
+    const int64_t given = Row::answer_to(z);
     if (warm_left > 0) {
       gather(z, k, mass);
       settle();
@@ -163,18 +180,8 @@ template <int P> class Discriminant final : public MeanLearner {
     return given;
   }
 
-  // g_c = ln P_c - m_c'S^-1 m_c / 2 + m_c'S^-1 x                                                    eq. (3)
-  THALWEG_INLINE void score(const double *at, double *out) const {
-    for (int64_t c = 0; c < classes(); c++)
-      out[c] = log_prior[c] - half_square[c] + width.dot(weights.data() + c * stride(), at);
-  }
-
   THALWEG_INLINE void learn(const double *z, const Move &move) {
-    typename W::Room e(e_), u(u_);
-    width.difference_padded(z, M.data() + move.k * stride(), e);
-    approach(e, move);
-    const double inverse = P_.absorb(e, move.change, u);  // eq. (7), (12)
-    bool stale = reweigh(e, u, move.change, inverse, move.k, move.gain) < kGreatShrink;
+    bool stale = Row::follow(z, move);
     if (options.ridge > 0) {
       survey(z, move.row.mass);
       stale |= top_up_ridge(move, [&](int64_t j, double more) { return raise(j, more); });
@@ -185,63 +192,11 @@ template <int P> class Discriminant final : public MeanLearner {
 
   // Whole chunks, discriminant_runs.hpp; behind the start, null masses: each row counts once.
   static constexpr int64_t kWide = 256;
+  void run_wide(const double *X, const int64_t *y, int64_t count, const Outputs &out);
   void run_on(const double *X, const int64_t *y, const double *masses, int64_t count, const Outputs &out);
   void run_singly(const double *X, const int64_t *y, const double *masses, int64_t count, const Outputs &out);
   void run_in_one_pass(const double *X, const int64_t *y, int64_t count, const Outputs &out);
   int64_t write_answer(int64_t i, const Outputs &out);
-
-  // The class's mean and the variances follow e = x - m_k.
-  THALWEG_INLINE void approach(const double *e, const Move &move) {
-    double *m = M.data() + move.k * stride();
-    last_gain_ = move.gain;
-    for (int64_t b = 0; b < width.blocks(); b++) {
-      const V eb = load<V>(e + b * L), vb = load<V>(variance.data() + b * L);
-      store<V>(variance.data() + b * L, move.whole * (move.change.a * vb + move.change.weight * eb * eb));
-      store<V>(m + b * L, load<V>(m + b * L) + move.gain * eb);
-    }
-  }
-
-  // Every w_c = P m_c follows the rank-one change of P along e, u = P e; w corrects itself through e'w (never through
-  // u'm, whose error grows without bound). Returns by how much P shrinks along e.
-  THALWEG_INLINE double reweigh(const double *e, const double *u, const RankOne &change, double inverse, int64_t k,
-                                double gain) {
-    const double kappa = change.weight * inverse, shrink = change.a * inverse;
-    const double own[2] = {0, gain * shrink};  // looked up, without a branch: labels are hard to foresee
-    for (int64_t c = 0; c < classes(); c++) {
-      double *w = weights.data() + c * stride();
-      const double *m = M.data() + c * stride();
-      const double scaled = change.scale * (own[c == k] - kappa * width.dot(w, e));
-      V square{};
-      for (int64_t b = 0; b < width.blocks(); b++) {
-        const V wb = change.scale * load<V>(w + b * L) + scaled * load<V>(u + b * L);
-        store<V>(w + b * L, wb);
-        square += wb * load<V>(m + b * L);
-      }
-      half_square[c] = 0.5 * sum(square);
-    }
-    return shrink;
-  }
-
-  THALWEG_INLINE void tidy(bool stale) {
-    if (P_.needs_cap(variance.data())) stale |= P_.cap(variance);
-    if (stale || ++since_refresh >= refresh_after()) refresh();
-  }
-  int64_t refresh_after() const { return std::max(kRefresh, width.features()); }
-
-  // The counts, and the priors they imply                                                            eq. (11)
-  THALWEG_INLINE void count_row(const Move &move) {
-    const Share &row = move.row;
-    move.count(options, counts.data(), classes(), total);
-    if (options.soft_counts) {
-      for (int64_t c = 0; c < classes(); c++) log_prior[c] = std::log(counts[c]);
-      return;
-    }
-    // Hard counts: the printed prior favours the last row's class by lambda, the others keep their counts.
-    log_prior[last] = log_count;
-    log_prior[move.k] = std::log(move.n > 0 ? move.n + row.news / row.fade : row.mass);
-    log_count = row.news == row.fade * row.mass ? log_prior[move.k] : std::log(move.n + row.mass);
-    last = move.k;
-  }
 
   // Each feature's long-run variance, the measure of the ridge: of all rows at first, of some thousands later, and with
   // wild values cut, lest one of them stiffen the model for good.
@@ -287,14 +242,6 @@ template <int P> class Discriminant final : public MeanLearner {
     return reweigh(e_.data(), u_.data(), change, inverse, -1, 0);
   }
 
-  __attribute__((noinline)) void refresh() {
-    for (int64_t c = 0; c < classes(); c++) {
-      P_.apply(M.data() + c * stride(), weights.data() + c * stride());
-      half_square[c] = 0.5 * width.dot(weights.data() + c * stride(), M.data() + c * stride());
-    }
-    since_refresh = 0;
-  }
-
   // The start: means and scatter with equal weights, or the rows' own (Welford).
   __attribute__((noinline)) void gather(const double *z, int64_t k, double mass) {
     const int64_t p = features(), n = stride();
@@ -315,13 +262,13 @@ template <int P> class Discriminant final : public MeanLearner {
       for (int64_t i = j; i < p; i++) scatter[j * n + i] += f * e_[i];
     }
     last = k;
-    log_count = std::log(counts[k]);
+    log_count = logarithm(counts[k]);
   }
 
   // Ends the start: P = S^-1, or the identity where S is singular (the paper's footnote 3).
   __attribute__((noinline)) void settle() {
     const int64_t p = features(), n = stride();
-    for (int64_t c = 0; c < classes(); c++) log_prior[c] = std::log(counts[c]);
+    Row::weigh_classes();
     Scratch room(n * n);
     double *covariance = room.data();
     int64_t seen = 0;
@@ -337,7 +284,7 @@ template <int P> class Discriminant final : public MeanLearner {
       std::fill(variance.begin(), variance.begin() + p, 1.0);
       std::fill(ridge_held.begin(), ridge_held.end(), 0.0);
     }
-    refresh();
+    Row::refresh(true);
   }
 
   // With soft counts the rows of the start weigh what they would have weighed at the rate, alike, and never more in
@@ -348,7 +295,7 @@ template <int P> class Discriminant final : public MeanLearner {
     const double whole = std::min(1.0, total * rate_.value);
     for (double &count : counts) count *= whole / total;
     total = whole;
-    for (int64_t c = 0; c < classes(); c++) log_prior[c] = std::log(counts[c]);
+    Row::weigh_classes();
   }
 
   void forget() {
@@ -365,20 +312,15 @@ template <int P> class Discriminant final : public MeanLearner {
     warm_left = std::max<int64_t>(1, options.warmup);
   }
 
-  W width;
-  DiscriminantOptions options;
+  using Row::width, Row::options, Row::P_, Row::counts, Row::log_prior, Row::half_square, Row::M, Row::weights;
+  using Row::origin, Row::variance, Row::z_, Row::e_, Row::u_, Row::score_, Row::last, Row::since_refresh, Row::total;
+  using Row::last_gain_, Row::log_count;
   Rate rate_;
-  Factor<P> P_;
-  Buffer counts, log_prior, half_square;             // per class
-  Buffer M, weights;                                 // class x feature: m_c and w_c = P m_c
-  Buffer origin, variance, ridge_held;               // per feature
+  Buffer ridge_held;                                 // per feature
   Buffer long_mean, long_variance;                   // per feature, over the long run; kept where there is a ridge
   Buffer scatter;                                    // feature x feature, during the start
-  Buffer z_, e_, u_, score_;                         // the row at hand
-  int64_t rows = 0, warm_left, last = -1, since_refresh = 0, cursor = 0;
-  double total = 0, surveyed = 0;  // weight of all rows; rows behind the long-run variance
-  double last_gain_ = 0;           // by which the last row moved its class's mean
-  double log_count = 0;            // log_count: of the last row's class, whose prior is tilted
+  int64_t rows = 0, warm_left, cursor = 0;
+  double surveyed = 0;  // rows behind the long-run variance
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

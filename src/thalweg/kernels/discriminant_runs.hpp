@@ -11,8 +11,7 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-template <int P> void Discriminant<P>::run(const double *X, const int64_t *y, int64_t count, const Outputs &out) {
-  if constexpr (P != 0) return run_as(*this, X, y, count, out);
+template <int P> void Discriminant<P>::run_wide(const double *X, const int64_t *y, int64_t count, const Outputs &out) {
   const int64_t start = std::min(count, warm_left);
   run_as(*this, X, y, start, out);
   run_on(X + start * features(), y + start, nullptr, count - start, out.after(start, classes()));
@@ -21,11 +20,14 @@ template <int P> void Discriminant<P>::run(const double *X, const int64_t *y, in
 template <int P>
 void Discriminant<P>::weighted_run(const double *X, const int64_t *y, const double *masses, int64_t count,
                                    const Outputs &out) {
-  if constexpr (P != 0) return Learner::weighted_run(X, y, masses, count, out);
-  int64_t start = 0;
-  for (; start < count && warm_left > 0; start++)
-    Learner::weighted_run(X + start * features(), y + start, masses + start, 1, out.after(start, classes()));
-  run_on(X + start * features(), y + start, masses + start, count - start, out.after(start, classes()));
+  if constexpr (P != 0) {
+    Learner::weighted_run(X, y, masses, count, out);
+  } else {
+    int64_t start = 0;
+    for (; start < count && warm_left > 0; start++)
+      Learner::weighted_run(X + start * features(), y + start, masses + start, 1, out.after(start, classes()));
+    run_on(X + start * features(), y + start, masses + start, count - start, out.after(start, classes()));
+  }
 }
 
 template <int P>

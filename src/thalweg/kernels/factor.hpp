@@ -11,18 +11,9 @@
 // whole vectors can be read without masks.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-
-#include "learner.hpp"
+#include "triangle.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
-
-// P <- scale (P - P v v'P / (a / weight + v'Pv)); a weight of zero only scales.
-struct RankOne {
-  double a, weight, scale;
-};
 
 class FactorBlock;
 
@@ -33,12 +24,7 @@ template <int P> class Factor {
   static constexpr int L = W::L;
 
  public:
-  // A feature whose variance given the others is below this share of its own makes a covariance singular.
-  static constexpr double kSingular = 1e-11;
-  // D stops growing where that share falls below this: rounding, squared, is still far below it.
-  static constexpr double kResolution = 1e-20;
-  static constexpr double kSlack = 100;  // so that a forgetting learner is capped now and then, not at every row
-  static constexpr double kLeastVariance = 1e-80;
+  static constexpr double kLeastVariance = THALWEG_LEVEL::kLeastVariance;
 
   explicit Factor(int64_t p) : width(p), U(block_row(width.blocks()), 0.0), D(width.stride(), 0.0),
                                f_(width.stride()), g_(width.stride()), lambda_(width.stride()) {
@@ -95,16 +81,10 @@ template <int P> class Factor {
       }
   }
 
-  // D_j <= 1 / (resolution * variance_j): a direction without variance grows no further. True where D changed.
-  bool cap(const Buffer &variance) {
+  // Keeps every entry of D within bounds, where `wanted`. True where D changed.
+  bool cap(const Buffer &variance, bool wanted = true) {
     bool changed = false;
-    for (int64_t j = 0; j < width.features(); j++) {
-      const double most = 1 / (kResolution * std::max(variance[j], kLeastVariance));
-      if (D[j] > most * kSlack) {
-        D[j] = most;
-        changed = true;
-      }
-    }
+    for (int64_t j = 0; wanted && j < width.features(); j++) changed |= cap_entry(variance[j], D[j]);
     return changed;
   }
   // A feature that no other is tied to yet: its variance is this and no more.
@@ -124,73 +104,34 @@ template <int P> class Factor {
     return sum(all) > kSlack / kResolution;
   }
 
-  // P = S^-1 for a covariance given as its strictly upper rows and its diagonal; false, and P as it was, where S
-  // is singular. S = C E C' with C unit upper triangular from the last coordinate backwards; L' = C^-1, D = E^-1.
-  // S is used up.
+  // P = S^-1 for a covariance given as its strictly upper rows and its diagonal; false, and P as it was, where S is
+  // singular. S is used up.
   bool invert(double *S, const double *diagonal) {
     const int64_t p = width.features(), n = width.stride();
-    Scratch room(p);
-    double *E = room.data();
-    std::copy(diagonal, diagonal + p, E);
-    for (int64_t i = p - 1; i >= 0; i--) {
-      if (!(E[i] > kSingular * diagonal[i]) || !(E[i] > kLeastVariance)) return false;
-      for (int64_t j = 0; j < i; j++) {
-        const double c = S[j * n + i] / E[i];
-        E[j] -= c * S[j * n + i];
-        for (int64_t k = j + 1; k < i; k++) S[j * n + k] -= c * S[k * n + i];
-      }
-      for (int64_t j = 0; j < i; j++) S[j * n + i] /= E[i];
-    }
-    for (int64_t j = p - 1; j >= 0; j--) {  // row j of C^-1, from the rows below it, in the place of C
-      D[j] = 1 / E[j];
-      for (int64_t k = p - 1; k > j; k--) {
-        const double c = S[j * n + k];
-        S[j * n + k] = -c;
-        for (int64_t i = k + 1; i < p; i++) S[j * n + i] -= c * S[k * n + i];
-      }
-    }
+    if (!invert_covariance(p, n, S, diagonal, D.data())) return false;
     for (int64_t j = 0; j < p; j++)
       for (int64_t i = j + 1; i < p; i++) above(j, i) = S[j * n + i];
     return true;
   }
 
-  // The numbers behind a P of two features: L's one entry, then D.
-  std::array<double, 3> entries() const { return {U[1], D[0], D[1]}; }
-  void set_entries(const std::array<double, 3> &entries) { U[1] = entries[0], D[0] = entries[1], D[1] = entries[2]; }
-
   // P as given by its rows; the identity where it is not positive definite.
   void adopt(const double *precision) {
-    const int64_t p = width.features(), n = width.stride();
-    Buffer rows(n * n, 0.0);
+    const int64_t p = width.features();
     for (int64_t j = 0; j < p; j++) {
       double d = precision[j * p + j];
-      for (int64_t k = 0; k < j; k++) d -= rows[k * n + j] * rows[k * n + j] * D[k];
+      for (int64_t k = 0; k < j; k++) d -= above(k, j) * above(k, j) * D[k];
       if (!(d > 0)) return identity();
       D[j] = d;
       for (int64_t i = j + 1; i < p; i++) {
         double l = precision[i * p + j];
-        for (int64_t k = 0; k < j; k++) l -= rows[k * n + i] * rows[k * n + j] * D[k];
-        rows[j * n + i] = l / d;
+        for (int64_t k = 0; k < j; k++) l -= above(k, i) * above(k, j) * D[k];
+        above(j, i) = l / d;
       }
     }
-    take_rows(rows);
   }
 
   void visit(State &state, const std::string &prefix = "") {
-    if (state.trusted()) {
-      visit_above(state);
-      return state.words(D.data(), width.features());
-    }
-    Buffer rows = whole_rows();
-    const std::string name = prefix + "factor_rows", diagonal = prefix + "factor_diagonal";
-    state.above_diagonal(name.c_str(), rows, width.features(), width.stride());
-    state.matrix(diagonal.c_str(), D, 1, width.features(), width.stride());
-    for (int64_t j = 0; j < width.features(); j++) {
-      if (!(D[j] > 0) || !std::isfinite(D[j])) throw BadState(diagonal);
-      for (int64_t i = 0; i <= j; i++)
-        if (rows[j * width.stride() + i] != 0) throw BadState(name);
-    }
-    take_rows(rows);
+    visit_factor(state, prefix, width.features(), D, [this](int64_t j, int64_t i) -> double & { return above(j, i); });
   }
 
  private:
@@ -200,39 +141,6 @@ template <int P> class Factor {
 
   THALWEG_INLINE double &above(int64_t j, int64_t i) { return block(j / L, i / L)[j % L * L + i % L]; }  // U[j, i]
   double &one(int64_t j) { return block(j / L, j / L)[j % L * (L + 1)]; }  // of the diagonal
-
-  // The entries of L alone, one after the other.
-  void visit_above(State &state) {
-    const int64_t p = width.features();
-    Scratch entries(p * (p - 1) / 2);
-    double *at = entries.data();
-    each_above([&](double &entry) { *at++ = entry; });
-    state.words(entries.data(), p * (p - 1) / 2);
-    at = entries.data();
-    each_above([&](double &entry) { entry = *at++; });
-  }
-  template <class Do> THALWEG_INLINE void each_above(Do act) {
-    const int64_t p = width.features();
-    for (int64_t j = 0; j < p; j++)
-      for (int64_t i = j + 1; i < p; i++) act(above(j, i));
-  }
-
-  // U as rows of features, without its diagonal, and back.
-  Buffer whole_rows() {
-    Buffer rows(width.stride() * width.stride(), 0.0);
-    each_lane_row([&](double *lanes, int64_t at) { std::copy(lanes, lanes + L, rows.begin() + at); });
-    for (int64_t j = 0; j < width.features(); j++) rows[j * width.stride() + j] = 0;
-    return rows;
-  }
-  void take_rows(const Buffer &rows) {
-    each_lane_row([&](double *lanes, int64_t at) { std::copy(rows.begin() + at, rows.begin() + at + L, lanes); });
-    for (int64_t j = 0; j < width.features(); j++) one(j) = 1;
-  }
-  template <class Do> void each_lane_row(Do act) {
-    for (int64_t b = 0; b < width.blocks(); b++)
-      for (int64_t c = b; c < width.blocks(); c++)
-        for (int r = 0; r < L; r++) act(block(b, c) + r * L, (b * L + r) * width.stride() + c * L);
-  }
 
   // alpha_j = a + weight * (the terms of coordinates j, j + 1, …) of the block behind, and its inverse, in every lane.
   struct Behind {

@@ -2,10 +2,17 @@
 #pragma once
 
 #include <cmath>
+#include <cstring>
+#include <utility>
+#if defined(__FMA__)
+#include <immintrin.h>
+#endif
 
 #include "simd.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
+
+struct LaneMask;
 
 struct Lanes {
   static constexpr int kCount = 8, kGroups = kCount / kLanes;
@@ -26,31 +33,191 @@ struct Lanes {
   }
   THALWEG_INLINE double operator[](int lane) const { return v[lane / kLanes][lane % kLanes]; }
 };
-
-#define THALWEG_LANEWISE(op)                                              \
-  THALWEG_INLINE Lanes operator op(const Lanes &a, const Lanes &b) {      \
-    Lanes r;                                                              \
-    for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = a.v[g] op b.v[g];   \
-    return r;                                                             \
-  }
-THALWEG_LANEWISE(+)
-THALWEG_LANEWISE(-)
-THALWEG_LANEWISE(*)
-THALWEG_LANEWISE(/)
-#undef THALWEG_LANEWISE
-
-THALWEG_INLINE Lanes greatest(const Lanes &a, const Lanes &b) {
-  Lanes r;
-  for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = a.v[g] > b.v[g] ? a.v[g] : b.v[g];
-  return r;
-}
-THALWEG_INLINE bool any_above(const Lanes &a, const Lanes &b) {
-  bool any = false;
-  for (int lane = 0; lane < Lanes::kCount; lane++) any |= a[lane] > b[lane];
-  return any;
-}
+template <> struct Memory<Lanes> {
+  static THALWEG_INLINE Lanes load(const double *from) { return Lanes::load(from); }
+  static THALWEG_INLINE void store(double *to, const Lanes &v) { v.store(to); }
+};
 
 typedef int64_t Integers __attribute__((vector_size(sizeof(Lanes::V))));
+
+struct LaneMask {  // all bits of a lane set, or none
+  Integers v[Lanes::kGroups];
+};
+struct LaneIndex {
+  Integers v[Lanes::kGroups];
+  LaneIndex() = default;
+  THALWEG_INLINE LaneIndex(int64_t same) {  // NOLINT: a place is the same place in every lane
+    for (int g = 0; g < Lanes::kGroups; g++) v[g] = same - Integers{};
+  }
+  static THALWEG_INLINE LaneIndex load(const int64_t *from) {
+    LaneIndex r;
+    std::memcpy(r.v, from, sizeof r.v);
+    return r;
+  }
+  THALWEG_INLINE void store(int64_t *to) const { std::memcpy(to, v, sizeof v); }
+  THALWEG_INLINE int64_t operator[](int lane) const { return v[lane / kLanes][lane % kLanes]; }
+  THALWEG_INLINE void set(int lane, int64_t to) { v[lane / kLanes][lane % kLanes] = to; }
+};
+
+#define THALWEG_LANEWISE(Result, A, op)                                    \
+  THALWEG_INLINE Result operator op(const A &a, const A &b) {              \
+    Result r;                                                              \
+    for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = a.v[g] op b.v[g];    \
+    return r;                                                              \
+  }
+THALWEG_LANEWISE(Lanes, Lanes, +)
+THALWEG_LANEWISE(Lanes, Lanes, -)
+THALWEG_LANEWISE(Lanes, Lanes, *)
+THALWEG_LANEWISE(Lanes, Lanes, /)
+THALWEG_LANEWISE(LaneMask, Lanes, >)
+THALWEG_LANEWISE(LaneMask, Lanes, ==)
+THALWEG_LANEWISE(LaneMask, LaneMask, |)
+THALWEG_LANEWISE(LaneIndex, LaneIndex, +)
+THALWEG_LANEWISE(LaneMask, LaneIndex, >=)
+#undef THALWEG_LANEWISE
+
+THALWEG_INLINE Lanes operator-(const Lanes &a) {
+  Lanes r;
+  for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = -a.v[g];
+  return r;
+}
+THALWEG_INLINE LaneMask same(const LaneIndex &a, int64_t b) {
+  LaneMask r;
+  for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = a.v[g] == b;
+  return r;
+}
+THALWEG_INLINE Lanes pick(const LaneMask &mask, const Lanes &yes, const Lanes &no) {
+  Lanes r;
+  for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = mask.v[g] ? yes.v[g] : no.v[g];
+  return r;
+}
+THALWEG_INLINE LaneIndex pick(const LaneMask &mask, const LaneIndex &yes, const LaneIndex &no) {
+  LaneIndex r;
+  for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = mask.v[g] ? yes.v[g] : no.v[g];
+  return r;
+}
+THALWEG_INLINE Lanes greatest(const Lanes &a, const Lanes &b) { return pick(a > b, a, b); }
+THALWEG_INLINE bool is_set(const LaneMask &mask, int lane) { return mask.v[lane / kLanes][lane % kLanes] != 0; }
+THALWEG_INLINE int lanes_set(const LaneMask &mask) {
+  int count = 0;
+  for (int g = 0; g < Lanes::kGroups; g++) {
+#if defined(__AVX512F__)
+    count += __builtin_popcount(_mm512_movepi64_mask((__m512i)mask.v[g]));
+#elif defined(__AVX2__)
+    count += __builtin_popcount(_mm256_movemask_pd((__m256d)mask.v[g]));
+#else
+    for (int i = 0; i < kLanes; i++) count += mask.v[g][i] != 0;
+#endif
+  }
+  return count;
+}
+THALWEG_INLINE bool any(const LaneMask &mask) { return lanes_set(mask) > 0; }
+THALWEG_INLINE bool all(const LaneMask &mask) { return lanes_set(mask) == Lanes::kCount; }
+THALWEG_INLINE bool any_above(const Lanes &a, const Lanes &b) { return any(a > b); }
+
+// a b + c with one rounding, where the machine can; else with two, everywhere.
+THALWEG_INLINE double fused(double a, double b, double c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  return __builtin_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+#if defined(__FMA__)
+THALWEG_INLINE VectorOf<2>::type fused(VectorOf<2>::type a, VectorOf<2>::type b, VectorOf<2>::type c) {
+  return _mm_fmadd_pd(a, b, c);
+}
+THALWEG_INLINE VectorOf<4>::type fused(VectorOf<4>::type a, VectorOf<4>::type b, VectorOf<4>::type c) {
+  return _mm256_fmadd_pd(a, b, c);
+}
+#if defined(__AVX512F__)
+THALWEG_INLINE VectorOf<8>::type fused(VectorOf<8>::type a, VectorOf<8>::type b, VectorOf<8>::type c) {
+  return _mm512_fmadd_pd(a, b, c);
+}
+#endif
+#else
+THALWEG_INLINE Lanes::V fused(Lanes::V a, Lanes::V b, Lanes::V c) {
+  Lanes::V r;
+  for (int i = 0; i < kLanes; i++) r[i] = fused(a[i], b[i], c[i]);
+  return r;
+}
+#endif
+template <class V> THALWEG_INLINE std::enable_if_t<!std::is_arithmetic_v<V> && !std::is_class_v<V>, V>
+fused(double a, V b, V c) {
+  return fused(broadcast<V>(a), b, c);
+}
+THALWEG_INLINE Lanes fused(const Lanes &a, const Lanes &b, const Lanes &c) {
+  Lanes r;
+  for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = fused(a.v[g], b.v[g], c.v[g]);
+  return r;
+}
+
+THALWEG_INLINE int64_t as_bits(double x) {
+  int64_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+THALWEG_INLINE double as_number(int64_t bits) {
+  double x;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+THALWEG_INLINE Integers as_bits(Lanes::V x) { return (Integers)x; }  // a cast of vectors keeps the bits
+THALWEG_INLINE Lanes::V as_number(Integers bits) { return (Lanes::V)bits; }
+THALWEG_INLINE double whole_number(int64_t i) { return double(i); }
+THALWEG_INLINE Lanes::V whole_number(Integers i) { return __builtin_convertvector(i, Lanes::V); }
+
+// Eight arrays and one array of their lanes, eight bytes an entry whatever they are: to[i, lane] = from[lane][i], and back.
+class Turned {
+  typedef double V __attribute__((vector_size(8 * kLanes), aligned(8), may_alias));
+  typedef int64_t Word __attribute__((may_alias));
+  static constexpr int kCount = Lanes::kCount;
+
+ public:
+  static void in(const void *const *from, int64_t count, void *to) {
+    int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes)
+      for (int lane = 0; lane < kCount; lane += kLanes) {
+        V tile[kLanes];
+        for (int r = 0; r < kLanes; r++) tile[r] = *(const V *)((const Word *)from[lane + r] + i);
+        turn(tile);
+        for (int r = 0; r < kLanes; r++) *(V *)((Word *)to + (i + r) * kCount + lane) = tile[r];
+      }
+    for (; i < count; i++)
+      for (int lane = 0; lane < kCount; lane++) ((Word *)to)[i * kCount + lane] = ((const Word *)from[lane])[i];
+  }
+  static void out(const void *from, int64_t count, void *const *to) {
+    int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes)
+      for (int lane = 0; lane < kCount; lane += kLanes) {
+        V tile[kLanes];
+        for (int r = 0; r < kLanes; r++) tile[r] = *(const V *)((const Word *)from + (i + r) * kCount + lane);
+        turn(tile);
+        for (int r = 0; r < kLanes; r++) *(V *)((Word *)to[lane + r] + i) = tile[r];
+      }
+    for (; i < count; i++)
+      for (int lane = 0; lane < kCount; lane++) ((Word *)to[lane])[i] = ((const Word *)from)[i * kCount + lane];
+  }
+
+ private:
+  // Rows and columns change places: neighbours first, then pairs, then fours.
+  static THALWEG_INLINE void turn(V *tile) {
+    stage<1>(tile);
+    if constexpr (kLanes > 2) stage<2>(tile);
+    if constexpr (kLanes > 4) stage<4>(tile);
+  }
+  template <int Half> static THALWEG_INLINE void stage(V *tile) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kLanes; r++)
+      if (!(r & Half)) swap_corners<Half>(tile[r], tile[r + Half], std::make_integer_sequence<int, kLanes>());
+  }
+  template <int Half, int... Lane>
+  static THALWEG_INLINE void swap_corners(V &a, V &b, std::integer_sequence<int, Lane...>) {
+    const V first = __builtin_shufflevector(a, b, (Lane & Half ? kLanes + Lane - Half : Lane)...);
+    b = __builtin_shufflevector(a, b, (Lane & Half ? kLanes + Lane : Lane + Half)...);
+    a = first;
+  }
+};
 
 // exp and ln to a few units in the last place: powers of two by the exponent's bits, the rest by a polynomial.
 THALWEG_INLINE Lanes exponential(const Lanes &a) {
@@ -66,26 +233,27 @@ THALWEG_INLINE Lanes exponential(const Lanes &a) {
     for (double c : {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
                      1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0})
       poly = poly * f + c;
-    const Integers power = ((Integers)shifted << 52) + (int64_t(1023) << 52);  // a cast of vectors keeps the bits
+    const Integers power = ((Integers)shifted << 52) + (int64_t(1023) << 52);
     r.v[g] = poly * (V)power;
   }
   return r;
 }
-THALWEG_INLINE Lanes logarithm(const Lanes &a) {  // of positive numbers
-  using V = Lanes::V;
+template <class V> THALWEG_INLINE V logarithm_of(V a) {
+  auto bits = as_bits(a);
+  const auto exponent = (bits - 0x3fe6a09e667f3bcdLL) >> 52;  // mantissa from sqrt(1/2) to sqrt(2)
+  bits -= exponent * (int64_t(1) << 52);
+  const V m = as_number(bits), s = (m - 1.0) / (m + 1.0), s2 = s * s;
+  // ln m = 2 artanh s: a polynomial in s^2 that interpolates it at Chebyshev's nodes, to 5e-18 of it (ours).
+  const auto linear = [&](double start, double slope) { return fused(slope - V{}, s2, start - V{}); };
+  const V s4 = s2 * s2, s8 = s4 * s4;
+  const V low = fused(linear(0.39999999999899505, 0.28571428625975487), s4, linear(2.0, 0.666666666666667));
+  const V high = fused(linear(0.15331721600556042, 0.14616449685043406), s4, linear(0.2222221113479508, 0.18182889125261723));
+  return fused(whole_number(exponent), 0.69314718055994530942 - V{}, s * fused(high, s8, low));
+}
+THALWEG_INLINE double logarithm(double a) { return logarithm_of(a); }  // of positive numbers
+THALWEG_INLINE Lanes logarithm(const Lanes &a) {
   Lanes r;
-  for (int g = 0; g < Lanes::kGroups; g++) {
-    Integers bits = (Integers)a.v[g];
-    const Integers offset = bits - 0x3fe6a09e667f3bcdLL;  // mantissa from sqrt(1/2) to sqrt(2)
-    const Integers exponent = offset >> 52;
-    bits -= exponent << 52;
-    const V m = (V)bits, e = __builtin_convertvector(exponent, V);
-    const V s = (m - 1) / (m + 1), s2 = s * s;
-    V poly = broadcast<V>(2.0 / 21);
-    for (double c : {2.0 / 19, 2.0 / 17, 2.0 / 15, 2.0 / 13, 2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3, 2.0})
-      poly = poly * s2 + c;
-    r.v[g] = e * 0.69314718055994530942 + s * poly;
-  }
+  for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = logarithm_of(a.v[g]);
   return r;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "learner.hpp"
+#include "numpy_row.hpp"
 #include "vocabulary.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -34,7 +35,8 @@ inline int64_t first_bad(const double *values, int64_t count) {
 
 class RowReader {
  public:
-  explicit RowReader(int64_t features) : features_(features), copy_(features), names_(nb::tuple()) {}
+  explicit RowReader(int64_t features)
+      : features_(features), copy_(features), names_(nb::tuple()), numpy_(NumpyRows::get()) {}
 
   std::size_t features() const { return features_; }
 
@@ -48,7 +50,9 @@ class RowReader {
   }
 
   const double *read(nb::handle row) {
-    const double *values = nb::isinstance<nb::dict>(row) ? from_dict(row) : from_others(row);
+    const double *values = numpy_.knows(row.ptr())          ? from_numpy(row)
+                           : nb::isinstance<nb::dict>(row) ? from_dict(row)
+                                                           : from_others(row);
     const int64_t bad = first_bad(values, features_);
     if (bad >= 0)
       refuse("a row's values must be finite and within ±1e50, got " + text(values[bad]) + " in column " + column(bad));
@@ -56,6 +60,24 @@ class RowReader {
   }
 
  private:
+  const double *from_numpy(nb::handle row) {
+    require_width(NumpyRows::length(row.ptr()));
+    NumpyRows::copy(row.ptr(), copy_.data());
+    return copy_.data();
+  }
+
+  // Floats under the very names, in their order: nothing to look up. Returns how far that goes.
+  int64_t read_in_order(PyObject *row) {
+    Py_ssize_t at = 0;
+    PyObject *key, *value;
+    int64_t j = 0;
+    for (; PyDict_Next(row, &at, &key, &value); j++) {
+      if (key != PyTuple_GET_ITEM(names_.ptr(), j) || !PyFloat_CheckExact(value)) break;
+      copy_[j] = PyFloat_AS_DOUBLE(value);
+    }
+    return j;
+  }
+
   const double *from_dict(nb::handle row) {
     if (vocabulary_.is_valid()) {
       Vocabulary &known = *nb::inst_ptr<Vocabulary>(vocabulary_);
@@ -67,7 +89,7 @@ class RowReader {
     if (PyDict_Size(row.ptr()) != features_)
       refuse("a row must have the model's " + std::to_string(features_) + " features, got " +
            std::to_string(PyDict_Size(row.ptr())));
-    for (int64_t j = 0; j < features_; j++) {
+    for (int64_t j = read_in_order(row.ptr()); j < features_; j++) {
       // held: converting a value may run Python code, which may change the dict
       nb::object value = nb::borrow(PyDict_GetItemWithError(row.ptr(), PyTuple_GET_ITEM(names_.ptr(), j)));
       if (!value.is_valid()) {
@@ -121,6 +143,7 @@ class RowReader {
   Buffer copy_;
   nb::tuple names_;
   nb::object vocabulary_;
+  const NumpyRows &numpy_;
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -14,6 +14,14 @@
 #error "compile with -DTHALWEG_LEVEL=<name of the instruction set>"
 #endif
 #define THALWEG_INLINE inline __attribute__((always_inline))
+#define THALWEG_LAMBDA __attribute__((always_inline))
+// Numbers that are kept apart stay apart: gathered into vectors they would be written and read in different pieces, and
+// wait for memory.
+#if defined(__clang__)
+#define THALWEG_AS_WRITTEN
+#else
+#define THALWEG_AS_WRITTEN __attribute__((optimize("no-tree-slp-vectorize", "no-tree-loop-vectorize")))
+#endif
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -33,12 +41,12 @@ template <> struct VectorOf<8> { typedef double type __attribute__((vector_size(
 // In memory a vector is as aligned as a double. Not memcpy: a store through char could change any pointer, and the
 // compiler would load them all again.
 template <class V> struct InMemory { typedef V type __attribute__((aligned(8))); };
-template <class V> THALWEG_INLINE V load(const double *from) {
-  return *reinterpret_cast<const typename InMemory<V>::type *>(from);
-}
-template <class V> THALWEG_INLINE void store(double *to, V v) {
-  *reinterpret_cast<typename InMemory<V>::type *>(to) = v;
-}
+template <class V> struct Memory {
+  static THALWEG_INLINE V load(const double *from) { return *reinterpret_cast<const typename InMemory<V>::type *>(from); }
+  static THALWEG_INLINE void store(double *to, V v) { *reinterpret_cast<typename InMemory<V>::type *>(to) = v; }
+};
+template <class V> THALWEG_INLINE V load(const double *from) { return Memory<V>::load(from); }
+template <class V> THALWEG_INLINE void store(double *to, const V &v) { Memory<V>::store(to, v); }
 template <class V> THALWEG_INLINE V broadcast(double x) { return x - V{}; }  // not x + 0, which changes a -0
 
 THALWEG_INLINE double sum(VectorOf<2>::type a) { return a[0] + a[1]; }
@@ -180,6 +188,8 @@ template <int P> struct Width {
     }
   }
 
+  // a'b + start
+  THALWEG_INLINE double dot(const double *a, const double *b, double start) const { return start + dot(a, b); }
   THALWEG_INLINE double dot(const double *a, const double *b) const {
     if (blocks() == 1) return sum(load<V>(a) * load<V>(b));
     V s0{}, s1{};

@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
 from thalweg.errors import InvalidInput
+from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.labelled import LabelledEstimator
-from thalweg.learners.labels import Labels
+from thalweg.learners.labels import Labels, as_labels
 from thalweg.learners.posteriors import posteriors
 from thalweg.learners.python_core import PythonCore
-from thalweg.learners.rows import Floats, Row, told_of_row
+from thalweg.learners.rows import Floats, Row, are_many_rows, bad_value, told_of_row
 from thalweg.learners.weights import as_masses
 
 StreamCore: TypeAlias = Core | PythonCore
@@ -111,11 +112,18 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
         return self._partial_fit(X, y, classes)
 
     def _partial_fit(self, X: ArrayLike, y: ArrayLike, classes: Any, sample_weight: ArrayLike | None = None) -> Self:
-        rows, labels = self._take(X, y)
+        rows, labels, unchecked = self._take_in(X, y, sample_weight is None)
         masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
-        core, codes = self._ready(rows, labels, X, announced=classes)
-        core.run(rows, codes, **masses)
+        core, codes = self._ready(rows, labels, X, announced=classes, unchecked=unchecked)
+        _run(core, rows, codes, unchecked, **masses)
         return self
+
+    def _take_in(self, X: ArrayLike, y: ArrayLike, may_wait: bool) -> tuple[Floats, NDArray[Any], bool]:
+        """Rows and labels, and whether the core is to look at the rows' values, on its way through them."""
+        core = self.__dict__.get("_core")
+        if may_wait and are_many_rows(X) and isinstance(core, compiled.Core) and not core.may_fail:
+            return X, as_labels(y, len(X), type(self).__name__), True
+        return *self._take(X, y), False
 
     def predict_then_learn(
         self,
@@ -154,14 +162,14 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
         with_weights: bool,
         sample_weight: ArrayLike | None = None,
     ) -> NDArray[Any] | Answers:
-        rows, labels = self._take(X, y)
+        rows, labels, unchecked = self._take_in(X, y, sample_weight is None and not with_weights)
         masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
-        core, codes = self._ready(rows, labels, X)
+        core, codes = self._ready(rows, labels, X, unchecked=unchecked)
         answers = np.empty(len(codes), dtype=np.int64)
         scores = np.empty((len(codes), core.n_classes)) if with_proba and hasattr(self, "predict_proba") else None
         rates = np.empty(len(codes)) if with_rate and self._has_rate else None
         shares = np.empty((len(codes), core.n_members)) if with_weights and core.n_members else None
-        core.run(rows, codes, answers, scores, rates, shares, **masses)
+        _run(core, rows, codes, unchecked, answers=answers, scores=scores, rates=rates, shares=shares, **masses)
         decoded = self._labels.decode(answers)
         if not (with_proba or with_rate or with_weights):
             return decoded
@@ -250,11 +258,15 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
 
     def learn_one(self, x: Row, y: Any) -> Self:
         """Learn one row: an array, a sequence of numbers, or a dict of feature name to number."""
-        labels: Labels | None = self.__dict__.get("_labels")
-        if labels is None or type(y) not in labels.everyday_types or y not in labels.codes:
-            labels = self._meet(x, y)
         try:
-            self._core.learn_one(x, labels.codes[y])
+            labels = self._labels
+            code = labels.codes.get(y) if type(y) in labels.everyday_types else None
+        except AttributeError:  # the first row of all
+            code = None
+        if code is None:
+            code = self._meet(x, y).codes[y]
+        try:
+            self._core.learn_one(x, code)
         except InvalidInput as error:
             raise told_of_row(error, x, self) from None
         return self
@@ -283,9 +295,12 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
 
     def predict_one(self, x: Row) -> Any:
         """The answer to one row; None from a model that has seen no label yet."""
-        labels: Labels | None = self.__dict__.get("_labels")
         try:
-            return None if labels is None else labels.ordinary[self._core.answer_one(x)]
+            core, labels = self._core, self._labels
+        except AttributeError:
+            return None
+        try:
+            return labels.ordinary[core.answer_one(x)]
         except InvalidInput as error:
             raise told_of_row(error, x, self) from None
 
@@ -337,3 +352,12 @@ class WithRate:
     def rate_(self: Any) -> float:
         """The learning rate now in force."""
         return float(self._learned_core().rate)
+
+
+def _run(core: Any, rows: Floats, codes: NDArray[np.int64], unchecked: bool, **wanted: Any) -> None:
+    if not unchecked:
+        core.run(rows, codes, **wanted)
+        return
+    bad = core.run(rows, codes, unchecked=True, **wanted)
+    if bad >= 0:
+        raise bad_value(rows, bad, "X")

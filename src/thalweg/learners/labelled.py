@@ -31,7 +31,12 @@ class LabelledEstimator(StreamEstimator):
         return rows, as_labels(y, len(rows), type(self).__name__)
 
     def _ready(
-        self, rows: Floats, labels: NDArray[Any], X: ArrayLike, announced: ArrayLike | None = None
+        self,
+        rows: Floats,
+        labels: NDArray[Any],
+        X: ArrayLike,
+        announced: ArrayLike | None = None,
+        unchecked: bool = False,
     ) -> tuple[Any, NDArray[np.int64]]:
         """The core, knowing every class of these labels, and the labels as class indices."""
         known: Labels = self.__dict__.get("_labels") or Labels.none()
@@ -40,6 +45,8 @@ class LabelledEstimator(StreamEstimator):
             wider, codes = wider.encode(labels)
         else:
             wider, codes = known.encode(labels)
+        if unchecked and wider is not known:
+            as_rows(rows, self, "X")  # what is refused must be refused before a label is announced
         if len(known) == 0:
             self._commit(self._new_core(rows.shape[1], wider), wider, self._remember_columns(X))
         else:

@@ -148,7 +148,7 @@ class Labels:
         if y.dtype.kind not in "ib":
             return self._encode_by_name(y.tolist())
         whole = np.ascontiguousarray(y, dtype=np.int64)
-        if self._are_places and len(self) and whole.min() >= 0 and whole.max() < len(self):
+        if self._are_places and len(self) and whole.view(np.uint64).max() < len(self):  # a negative one would be huge
             return self, whole
         codes = np.empty(len(y), dtype=np.int64)
         if len(self) and compiled.encode(whole, self.values.astype(np.int64, copy=False), codes) < 0:
@@ -167,9 +167,9 @@ class Labels:
 
         Labels 0, 1, 2, … are the places themselves: the array is then given back, not copied.
         """
-        unanswered = codes < 0
+        unanswered = codes < 0 if codes.size and codes.min() < 0 else None
         answers = codes if self._are_places else self.values.take(codes)
-        if unanswered.any():
+        if unanswered is not None:
             answers[unanswered] = _ZEROS[self.kind]
         return answers
 

@@ -18,6 +18,8 @@ from thalweg.kernels import compiled
 Floats: TypeAlias = NDArray[np.float64]
 #: How many missing features are named.
 _FEW = 3
+#: Fewer stay in the cache between the check and the learning.
+_MANY_BYTES = 1 << 20
 Row: TypeAlias = Mapping[str, float] | Sequence[float] | Floats
 
 
@@ -30,16 +32,31 @@ def as_rows(X: ArrayLike, owner: BaseEstimator, name: str) -> Floats:
         rows = _converted(X if frame is None else frame.rows(name), owner, name)
     at, column = compiled.first_bad(rows)
     if at >= 0:
-        value = rows[at, column]
-        shown = "NaN" if np.isnan(value) else f"infinity ({value})" if np.isinf(value) else repr(float(value))
-        if frame is not None and frame.is_null(at, column):
-            shown = "a missing value"
-        where = column if frame is None else repr(frame.names[column])
-        raise InvalidInput(
-            f"{name} must hold finite numbers within ±{compiled.largest_value:g}, "
-            f"got {shown} at row {at}, column {where}"
-        )
+        missing = frame is not None and frame.is_null(at, column)
+        shown = "a missing value" if missing else _shown(rows[at, column])
+        raise no_number(name, shown, at, column if frame is None else repr(frame.names[column]))
     return rows
+
+
+def are_many_rows(X: object) -> TypeGuard[Floats]:
+    """Whether rows are so many that to look at their values costs a way through memory, and are rows already."""
+    return type(X) is np.ndarray and X.nbytes >= _MANY_BYTES and _is_rows_already(X)
+
+
+def bad_value(rows: Floats, place: int, name: str) -> InvalidInput:
+    """The refusal of rows for the value at this place among all of them."""
+    at, column = divmod(place, rows.shape[1])
+    return no_number(name, _shown(rows[at, column]), at, column)
+
+
+def no_number(name: str, shown: str, row: int, column: int | str) -> InvalidInput:
+    """The refusal of rows for a value."""
+    rule = f"must hold finite numbers within ±{compiled.largest_value:g}"
+    return InvalidInput(f"{name} {rule}, got {shown} at row {row}, column {column}")
+
+
+def _shown(value: np.float64) -> str:
+    return "NaN" if np.isnan(value) else f"infinity ({value})" if np.isinf(value) else repr(float(value))
 
 
 def _is_rows_already(X: ArrayLike) -> TypeGuard[Floats]:

@@ -1,0 +1,113 @@
+// The inverse of a covariance of a few features, as factor.hpp keeps that of many: P = L D L', here entry by entry, for
+// one model or for several side by side.
+//
+// Coordinate by coordinate, from the last to the first, what a row waits for is short: an entry of L waits for three
+// products, one of D for a division.
+#pragma once
+
+#include <array>
+
+#include "factor.hpp"
+#include "numbers.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+template <int P, class N = double> class SmallFactor {
+  using W = FewFeatures<P, N>;
+  using V = typename W::V;
+  static constexpr int kCount = Of<N>::kCount;
+
+ public:
+  explicit SmallFactor(int64_t) : U(std::max(1, P * (P - 1) / 2) * kCount), D(P * kCount) { identity(); }
+
+  void identity() {
+    std::fill(U.begin(), U.end(), 0.0);
+    std::fill(D.begin(), D.end(), 1.0);
+  }
+
+  // Makes the change along v, with u = P v (of the old P) on the way. Returns 1 / (a + weight v'Pv).
+  template <class S> THALWEG_INLINE N absorb(const double *at, const RankOneOf<N, S> &change, double *to) {
+    const V v = load<V>(at), f = project(v);
+    V d = load<V>(D.data()), u;
+    N alpha = change.a, inverse = 1 / change.a;
+    for (int j = P - 1; j >= 0; j--) {
+      const N g = d.at[j] * f.at[j], wf = change.weight * f.at[j], lambda = wf * inverse;
+      d.at[j] = change.scale * alpha * d.at[j];
+      alpha = fused(wf, g, alpha);
+      inverse = 1 / alpha;
+      d.at[j] = d.at[j] * inverse;
+      for (int i = j + 1; i < P; i++) {
+        const N w = entry(j, i);
+        store<N>(place(j, i), fused(-u.at[i], lambda, w));
+        u.at[i] = fused(g, w, u.at[i]);
+      }
+      u.at[j] = g;
+    }
+    store<V>(D.data(), d);
+    store<V>(to, u);
+    return inverse;
+  }
+
+  // w = P m
+  void apply(const double *m, double *w) {
+    const V f = project(load<V>(m));
+    V product;
+    for (int j = P - 1; j >= 0; j--) {
+      const N g = load<N>(D.data() + j * kCount) * f.at[j];
+      for (int i = j + 1; i < P; i++) product.at[i] = fused(g, entry(j, i), product.at[i]);
+      product.at[j] = g;
+    }
+    store<V>(w, product);
+  }
+
+  // As in factor.hpp, where `wanted`; tells where D changed.
+  Mask<N> cap(const Buffer &variance, const Mask<N> &wanted) {
+    double changed[kCount] = {};
+    for (int lane = 0; lane < kCount; lane++)
+      for (int j = 0; is_set(wanted, lane) && j < P; j++)
+        changed[lane] += cap_entry(variance[j * kCount + lane], D[j * kCount + lane]);
+    return load<N>(changed) > N(0.0);
+  }
+  THALWEG_INLINE Mask<N> needs_cap(const double *variance) const {
+    N all = 0.0;
+    for (int j = 0; j < P; j++)
+      all = fused(load<N>(D.data() + j * kCount), greatest(load<N>(variance + j * kCount), kLeastVariance), all);
+    return all > N(kSlack / kResolution);
+  }
+
+  bool invert(double *S, const double *diagonal) {
+    if (!invert_covariance(P, P, S, diagonal, D.data())) return false;
+    for (int j = 0; j < P; j++)
+      for (int i = j + 1; i < P; i++) *place(j, i) = S[j * P + i];
+    return true;
+  }
+
+  void visit(State &state) {
+    visit_factor(state, "", P, D, [this](int64_t j, int64_t i) -> double & { return *place(j, i); });
+  }
+
+  std::array<Buffer *, 2> buffers() { return {&U, &D}; }
+
+ private:
+  THALWEG_INLINE double *place(int64_t j, int64_t i) {  // of U[j, i] = L[i, j], i > j
+    return U.data() + (j * P - j * (j + 1) / 2 + i - j - 1) * kCount;
+  }
+  THALWEG_INLINE N entry(int64_t j, int64_t i) { return load<N>(place(j, i)); }
+  // f = L'v
+  THALWEG_INLINE V project(const V &v) {
+    V f;
+    for (int j = 0; j < P; j++) {
+      N sum = v.at[j];
+      for (int i = P - 1; i > j; i--) sum = fused(entry(j, i), v.at[i], sum);
+      f.at[j] = sum;
+    }
+    return f;
+  }
+
+  Buffer U, D;
+};
+
+template <int P, class N = double>
+using FactorOf = std::conditional_t<(P > 0 && P <= kFew), SmallFactor<(P > kFew || P == 0 ? 1 : P), N>, Factor<P>>;
+
+}  // namespace thalweg::THALWEG_LEVEL
