@@ -10,6 +10,9 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+#: Seconds that a server may take to start.
+PATIENCE = 120.0
+
 
 def free_port() -> int:
     """A port of this machine that nobody listens on."""
@@ -19,17 +22,24 @@ def free_port() -> int:
         return port
 
 
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), 0.1).close()
+    except OSError:
+        return False
+    return True
+
+
 @contextmanager
 def started(arguments: Sequence[str], port: int) -> Iterator[subprocess.Popen[bytes]]:
     """A Python process that listens, until the block ends."""
     process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(300):
-            try:
-                socket.create_connection(("127.0.0.1", port), 0.1).close()
-                break
-            except OSError:
-                time.sleep(0.1)
+        latest = time.monotonic() + PATIENCE
+        while not _listens(port):
+            if process.poll() is not None or time.monotonic() > latest:
+                raise RuntimeError(f"{' '.join(arguments)} does not listen")
+            time.sleep(0.1)
         yield process
     finally:
         process.terminate()

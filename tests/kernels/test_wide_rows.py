@@ -10,6 +10,7 @@ import pytest
 
 from thalweg import OnlineLDC, kernels
 from thalweg.rates import ErrorDriven, InverseSqrt
+from thalweg.store import dumps
 
 ROWS = 230
 CONSTANT, DECAYING, ERROR_DRIVEN = (0, 0.1, 0), (1, 0.5, 0), (2, 0.3, 20)
@@ -206,3 +207,13 @@ def test_a_block_agrees_with_the_covariance_solved_afresh():
     scale = np.sqrt(np.diag(covariance))
     ours = model.precision_ * scale[:, None] * scale
     np.testing.assert_allclose(ours @ (covariance / scale[:, None] / scale), np.eye(256), atol=1e-9)
+
+
+def test_rows_that_are_followed_may_come_in_any_portions():
+    rng = np.random.default_rng(7)
+    X, y = rng.normal(size=(400, 300)), rng.integers(0, 2, 400)
+    whole, parts = OnlineLDC(0.01, counts="soft"), OnlineLDC(0.01, counts="soft")
+    whole.follow(X, y, ~np.arange(400))
+    for rows in np.split(np.arange(400), [1, 30, 31, 200]):
+        parts.follow(X[rows], y[rows], ~np.arange(len(rows)))
+    assert dumps(whole) == dumps(parts)
