@@ -107,6 +107,32 @@ def test_paths_and_methods_that_are_not_served(client):
     assert client.call("GET", "/v1/models", host="evil.example")[0] == 421
 
 
+FROM_ELSEWHERE = {
+    "another site": {"origin": "http://evil.example"},
+    "no origin that is told": {"origin": "null"},
+    "another port": {"origin": "http://127.0.0.1:1"},
+    "another scheme": {"origin": "https://127.0.0.1:{port}"},
+    "across sites": {"sec_fetch_site": "cross-site"},
+    "a neighbour": {"origin": "http://127.0.0.1:{port}", "sec_fetch_site": "same-site"},
+}
+
+
+@pytest.mark.parametrize("case", FROM_ELSEWHERE)
+def test_a_page_of_another_site_changes_nothing(case, client):
+    headers = {name: value.format(port=client.port) for name, value in FROM_ELSEWHERE[case].items()}
+    for path, body in (("models/default/archive", None), ("predict", {"row": ROW}), ("models", {"name": "m"})):
+        status, answer, _ = client.call("POST", f"/v1/{path}", body, **headers)
+        assert (status, answer) == (403, {"error": "a page of another site may change nothing here"})
+    assert client.get("/v1/models/default")["archived"] is False
+
+
+def test_the_service_s_own_page_may_ask(client):
+    own = {"origin": f"HTTP://127.0.0.1:{client.port}", "sec_fetch_site": "same-origin"}
+    assert client.call("POST", "/v1/predict", {"row": ROW}, **own)[0] == 200
+    assert client.call("POST", "/v1/predict", {"row": ROW}, sec_fetch_site="none")[0] == 200
+    assert client.call("GET", "/v1/models", sec_fetch_site="cross-site", origin="null")[0] == 200
+
+
 def test_every_answer_has_the_headers_that_browsers_heed(client):
     for path in ("/v1/models", "/nowhere", "/healthz", "/readyz", "/openapi.json"):
         headers = client.call("GET", path)[2]

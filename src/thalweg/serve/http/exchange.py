@@ -121,7 +121,7 @@ class Endpoint:
         try:
             headers = dict(scope["headers"])
             if self.scope is not None:
-                service.gate.admit(headers, self.scope)
+                service.gate.admit(headers, self.scope, scope["scheme"])
                 taken = self._take(headers)
             body = await self._body(receive) if scope["method"] == "POST" else b""
             request = Request(
