@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import socket
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,9 @@ import pytest
 from tests.serve.rows import SCHEMA
 from tests.serve.server import JSON, Client, Server
 from thalweg import cli
+from thalweg.serve import intake
+from thalweg.serve.options import Limits
+from thalweg.serve.refusal import Refused
 
 ROW = {"x": 1.0}
 
@@ -209,6 +215,48 @@ def test_too_much_at_once_is_put_off(start):
     while client.call("POST", "/v1/predict", {"row": ROW})[0] == 429:
         pass
     assert client.predict([ROW])
+
+
+HEAD = b"POST /v1/predict HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+
+
+def test_bodies_count_by_what_has_come_of_them_and_do_not_hold_up_the_end(start):
+    server = start("--new", "oldc")
+    client = server.client()
+    lengths = [b"transfer-encoding: chunked", b"content-length: 16000000"] * 20  # all together more than may be in work
+    with ExitStack() as stack:
+        silent = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in lengths]
+        for plain, length in zip(silent, lengths, strict=True):
+            plain.sendall(HEAD + length + b"\r\n\r\n")
+        while b"thalweg_requests_in_work 41\n" not in client.get("/metrics"):
+            pass
+        assert client.predict([ROW])
+        log = server.log.read_text()
+        kept = os.open(server.log, os.O_RDONLY)
+        assert server.stop() == 0
+        assert all(plain.recv(100).startswith(b"HTTP/1.1 503") for plain in silent)
+        assert os.read(kept, 10_000).decode() == log  # no word of it
+        os.close(kept)
+
+
+def test_a_body_must_come_in_time(monkeypatch):
+    monkeypatch.setattr(intake, "_BODY_SECONDS", 0.1)
+
+    async def slow() -> dict:
+        await asyncio.sleep(0.02)
+        return {"type": "http.request", "body": b" ", "more_body": True}
+
+    async def read() -> None:
+        desk = intake.Intake(Limits())
+        place = desk.enter(0)
+        with pytest.raises(Refused, match="the body did not come within") as refused:
+            await desk.read(place, slow)
+        assert (refused.value.status, desk.bytes) == (408, place.bytes)
+        assert 0 < place.bytes < 10
+        desk.leave(place)
+        assert (desk.requests, desk.bytes) == (0, 0)
+
+    asyncio.run(read())
 
 
 def test_tokens_are_needed_and_hashed_and_have_a_scope(start, tmp_path, capsys):

@@ -78,7 +78,7 @@ def make_first(journal: SqlJournal, options: ServeOptions) -> bool:
 
 
 class _Server(uvicorn.Server):
-    """Lets live views go when it is asked to stop: they would never end by themselves."""
+    """Lets live views and silent senders go when it is asked to stop: they would never end by themselves."""
 
     service: Service
     asked_to_stop = 0.0
@@ -89,7 +89,7 @@ class _Server(uvicorn.Server):
         self.force_exit = self.should_exit and now > self.asked_to_stop + _PATIENCE_SECONDS
         if not self.should_exit:  # some send the same signal twice at once
             self.should_exit, self.asked_to_stop = True, now
-        self.service.listeners.close_soon()
+        self.service.stop_soon()
 
 
 def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
