@@ -7,6 +7,8 @@ import json
 import os
 import socket
 import threading
+import urllib.error
+import urllib.request
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -111,6 +113,24 @@ def test_paths_and_methods_that_are_not_served(client):
     assert client.call("GET", "/v1/models/..%2f..%2fetc%2fpasswd")[0] == 404
     assert client.call("POST", "/v1/predict", b"{}", media="text/plain")[0] == 415
     assert client.call("GET", "/v1/models", host="evil.example")[0] == 421
+
+
+@pytest.mark.parametrize("host", ["127.0.0.5", "[::1]", "LOCALHOST"])
+def test_a_service_answers_at_the_address_that_it_announces(host, start):
+    try:
+        socket.create_server((host.strip("[]"), 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+    except OSError as error:
+        pytest.skip(f"this machine does not listen at {host}: {error}")
+    server = start("--new", "oldc", "--listen", f"{host}:0")
+    announced = f"http://{host.lower()}:{server.port}"
+    assert server.log.read_text() == f"thalweg serves at {announced}\n"
+    for name, expected in ((None, 200), ("LocalHost:80", 200), ("evil.example", 421), ("[evil.example]", 421)):
+        asked = urllib.request.Request(f"{announced}/v1/models", headers={"host": name} if name else {})
+        try:
+            status = urllib.request.urlopen(asked, timeout=30).status
+        except urllib.error.HTTPError as refused:
+            status = refused.code
+        assert (name, status) == (name, expected)
 
 
 FROM_ELSEWHERE = {

@@ -71,8 +71,8 @@ class Gate:
     tokens : list of Token
         None of them: everyone who can reach the service may do everything.
     hosts : set of str, optional
-        Names by which the service may be asked. Without tokens, a page of a stranger could otherwise reach a service
-        on the reader's own machine by a name of its own.
+        Names by which the service may be asked, in small letters and without brackets. Without tokens, a page of a
+        stranger could otherwise reach a service on the reader's own machine by a name of its own.
     """
 
     def __init__(self, tokens: list[Token], hosts: frozenset[str] | None = None) -> None:
@@ -85,9 +85,9 @@ class Gate:
         if self._hosts is not None:
             given = headers.get(b"host", b"")
             if given not in self._met:
-                host = re.sub(r":\d+$", "", given.decode("latin-1"))
+                host = re.sub(r":\d+$", "", given.decode("latin-1")).lower().removeprefix("[").removesuffix("]")
                 if host not in self._hosts:
-                    raise Refused(421, f"this service is not {host!r}: ask it as {min(self._hosts)}")
+                    raise Refused(421, f"this service is not {host!r}: ask it as {' or '.join(sorted(self._hosts))}")
                 self._met.add(given)
         if scope == "learn" and _is_from_elsewhere(headers, scheme):
             raise Refused(403, "a page of another site may change nothing here")
