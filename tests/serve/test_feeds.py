@@ -185,13 +185,18 @@ def test_a_killed_service_loses_nothing_and_learns_nothing_twice(
     assert len(set.union(*ids.values())) == 240
 
 
+UP = b'thalweg_feed_up{feed="redis:rows"}'
+
+
 def test_a_stream_that_was_away_is_read_on(start: Callable[..., Server], tmp_path: Path) -> None:
     redis = RedisHere(tmp_path)
     try:
         client = start("--new", "oldc", "--from", redis.address).client()
         redis.send([{"row": row} for row in ROWS[:5]])
         until(lambda: len(redis.answers()) == 5)
+        until(lambda: UP + b" 1\n" in client.get("/metrics"))
         redis.stop()
+        until(lambda: UP + b" 0\n" in client.get("/metrics"))
         assert client.get("/readyz") == {"status": "ready"}  # others are served meanwhile
         redis.start()
         redis.send([{"row": row} for row in ROWS[5:10]])
@@ -201,6 +206,10 @@ def test_a_stream_that_was_away_is_read_on(start: Callable[..., Server], tmp_pat
         redis.begin_anew(place, {"row": ROWS[11]})  # another message where one was before is not taken for it
         until(lambda: len(redis.answers()) == 11)
         assert "was the stream made anew?" in redis.answers()[-1]["error"]
+        until(lambda: b'thalweg_feed_messages_total{feed="redis:rows"} 11\n' in client.get("/metrics"))
+        told = client.get("/metrics")
+        assert b'thalweg_feed_refused_total{feed="redis:rows"} 1\n' in told
+        assert UP + b" 1\n" in told
     finally:
         redis.close()
 

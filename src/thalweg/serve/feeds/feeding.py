@@ -52,9 +52,13 @@ async def feed(service: Service, opened: Callable[[], Source]) -> None:
         try:
             async with opened() as source:
                 handling = Handling(service, source)
-                while True:
-                    await handling.handle(await source.take())
-                    wait = _FIRST_WAIT
+                with service.counts.feed(source.name) as counted:
+                    while True:
+                        messages = await source.take()
+                        counted.up = True
+                        counted.refused += await handling.handle(messages)
+                        counted.read += len(messages)
+                        wait = _FIRST_WAIT
         except SourceLost as lost:
             _LOG.warning("%s; trying again in %g s", lost, wait)
         except Exception:
@@ -70,10 +74,10 @@ class Handling:
         self._service = service
         self._source = source
 
-    async def handle(self, messages: Sequence[Message]) -> None:
-        """Answer, learn, publish what was said, and only then acknowledge."""
+    async def handle(self, messages: Sequence[Message]) -> int:
+        """Answer, learn, publish what was said, and only then acknowledge; how many were refused."""
         if not messages:
-            return
+            return 0
         known = await self._service.keys.recalled([key for message in messages for key in self._keys(message)])
         rows = [message for message in messages if "row" in message.fields]
         answers = await asyncio.gather(*(self._patiently(self._answer, message, known) for message in rows))
@@ -90,6 +94,7 @@ class Handling:
         refused = [told for told in learned if "error" in told]
         await self._source.reply([*answers, *refused, *strange])
         await self._source.acknowledge(messages)
+        return len(wrong) + len(refused) + len(strange)
 
     def _key(self, *place: str) -> str:
         """No request can have such a key: those of requests hold no tabulator."""
