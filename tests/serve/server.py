@@ -49,7 +49,7 @@ class Server:
     def _listening(self) -> int:
         while True:
             ended = self.process.exitcode is not None
-            found = re.search(r"127\.0\.0\.1:(\d+)\n", self.log.read_text())
+            found = re.search(r"serves at http://\S+:(\d+)\n", self.log.read_text())
             if found:
                 return int(found[1])
             assert not ended, self.log.read_text()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +15,10 @@ from tests.serve.rows import stream
 from tests.serve.server import Server
 from tests.serve.streams import KafkaHere, RedisHere
 from thalweg.errors import InvalidParameter
+from thalweg.serve.feeds import feeding
 from thalweg.serve.feeds.opening import opener
+from thalweg.serve.feeds.source import Message
+from thalweg.serve.refusal import Refused
 
 ROWS, LABELS = stream(240)
 Stream = RedisHere | KafkaHere
@@ -84,6 +89,69 @@ def test_what_cannot_be_done_is_told_and_holds_up_nobody(start: Callable[..., Se
     until(lambda: feed.unacknowledged() == 0)
 
 
+def test_a_message_that_cannot_be_read_is_told_and_the_next_is_read(start: Callable[..., Server], feed: Stream) -> None:
+    server = start("--new", "oldc", "--from", feed.address)
+    whole = b'{"level": 1, "rain": 2}'
+    rows = [
+        whole,
+        b'{"level": 123456789012345678901234567890, "rain": 2}',
+        b'{"level": 1, "\\ud800": 2}',
+        b"[" * 5000,
+        b'{"level": ' + b"[" * 500 + b"]" * 500 + b"}",
+        b"\xff\xfe",
+        b"",
+        whole,
+    ]
+    places = feed.send_rows(rows)
+    label = feed.send([{"label": "high", "of": places[0] + "\tlabel"}, {"label": "high", "of": "\0"}])
+    until(lambda: len(feed.answers()) == len(rows) + len(label))
+    told = {answer["of"]: answer.get("error", "") for answer in feed.answers()}
+    assert [not told[place] for place in places] == [True, True, False, False, False, False, False, True], told
+    assert all("not JSON" in told[places[at]] for at in (2, 3, 5, 6))
+    assert all("no row came" in told[place] for place in label)
+    until(lambda: feed.unacknowledged() == 0)
+    assert server.client().get("/v1/models/default")["rows"] == 3
+
+
+class Failing:
+    """A service that fails at first, and a stream that keeps what was done with it."""
+
+    name = "failing"
+
+    def __init__(self, failures: list[Exception]) -> None:
+        self.failures, self.done, self.keys = failures, [], self
+
+    async def recalled(self, keys: list[str]) -> dict[str, Any]:
+        return {}
+
+    async def label(self, *asked: Any) -> Any:
+        if self.failures:
+            raise self.failures.pop(0)
+        return SimpleNamespace(outcome=SimpleNamespace(unknown=[], expired=[], conflicts=[]))
+
+    async def reply(self, replies: list[dict[str, str]]) -> None:
+        self.done += [reply["error"] for reply in replies]
+
+    async def acknowledge(self, messages: list[Message]) -> None:
+        self.done += [message.place for message in messages]
+
+
+def test_a_failure_of_the_service_is_not_the_message_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeding, "_AGAIN", 0.0)
+    messages = [Message("1-0", {"label": "high", "id": "1-0"})]
+    for status in (429, 500, 503):
+        both = Failing([Refused(status, "not now")] * 2)
+        asyncio.run(feeding.Handling(both, both).handle(messages))
+        assert (both.failures, both.done) == ([], ["1-0"])  # tried until it was done
+    refused = Failing([Refused(422, "never")])
+    asyncio.run(feeding.Handling(refused, refused).handle(messages))
+    assert refused.done == ["never", "1-0"]
+    broken = Failing([OSError("the disk is gone")])
+    with pytest.raises(OSError, match="gone"):
+        asyncio.run(feeding.Handling(broken, broken).handle(messages))
+    assert broken.done == []
+
+
 def in_the_middle(server: Server) -> Callable[[], bool]:
     """Whether a service has begun with what came last: something is in its journal and little is acknowledged."""
     client = server.client()
@@ -117,13 +185,18 @@ def test_a_killed_service_loses_nothing_and_learns_nothing_twice(
     assert len(set.union(*ids.values())) == 240
 
 
+UP = b'thalweg_feed_up{feed="redis:rows"}'
+
+
 def test_a_stream_that_was_away_is_read_on(start: Callable[..., Server], tmp_path: Path) -> None:
     redis = RedisHere(tmp_path)
     try:
         client = start("--new", "oldc", "--from", redis.address).client()
         redis.send([{"row": row} for row in ROWS[:5]])
         until(lambda: len(redis.answers()) == 5)
+        until(lambda: UP + b" 1\n" in client.get("/metrics"))
         redis.stop()
+        until(lambda: UP + b" 0\n" in client.get("/metrics"))
         assert client.get("/readyz") == {"status": "ready"}  # others are served meanwhile
         redis.start()
         redis.send([{"row": row} for row in ROWS[5:10]])
@@ -133,6 +206,10 @@ def test_a_stream_that_was_away_is_read_on(start: Callable[..., Server], tmp_pat
         redis.begin_anew(place, {"row": ROWS[11]})  # another message where one was before is not taken for it
         until(lambda: len(redis.answers()) == 11)
         assert "was the stream made anew?" in redis.answers()[-1]["error"]
+        until(lambda: b'thalweg_feed_messages_total{feed="redis:rows"} 11\n' in client.get("/metrics"))
+        told = client.get("/metrics")
+        assert b'thalweg_feed_refused_total{feed="redis:rows"} 1\n' in told
+        assert UP + b" 1\n" in told
     finally:
         redis.close()
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import socket
 import threading
+import urllib.error
+import urllib.request
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -12,6 +17,9 @@ import pytest
 from tests.serve.rows import SCHEMA
 from tests.serve.server import JSON, Client, Server
 from thalweg import cli
+from thalweg.serve import intake
+from thalweg.serve.options import Limits
+from thalweg.serve.refusal import Refused
 
 ROW = {"x": 1.0}
 
@@ -107,6 +115,50 @@ def test_paths_and_methods_that_are_not_served(client):
     assert client.call("GET", "/v1/models", host="evil.example")[0] == 421
 
 
+@pytest.mark.parametrize("host", ["127.0.0.5", "[::1]", "LOCALHOST"])
+def test_a_service_answers_at_the_address_that_it_announces(host, start):
+    try:
+        socket.create_server((host.strip("[]"), 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+    except OSError as error:
+        pytest.skip(f"this machine does not listen at {host}: {error}")
+    server = start("--new", "oldc", "--listen", f"{host}:0")
+    announced = f"http://{host.lower()}:{server.port}"
+    assert server.log.read_text() == f"thalweg serves at {announced}\n"
+    for name, expected in ((None, 200), ("LocalHost:80", 200), ("evil.example", 421), ("[evil.example]", 421)):
+        asked = urllib.request.Request(f"{announced}/v1/models", headers={"host": name} if name else {})
+        try:
+            status = urllib.request.urlopen(asked, timeout=30).status
+        except urllib.error.HTTPError as refused:
+            status = refused.code
+        assert (name, status) == (name, expected)
+
+
+FROM_ELSEWHERE = {
+    "another site": {"origin": "http://evil.example"},
+    "no origin that is told": {"origin": "null"},
+    "another port": {"origin": "http://127.0.0.1:1"},
+    "another scheme": {"origin": "https://127.0.0.1:{port}"},
+    "across sites": {"sec_fetch_site": "cross-site"},
+    "a neighbour": {"origin": "http://127.0.0.1:{port}", "sec_fetch_site": "same-site"},
+}
+
+
+@pytest.mark.parametrize("case", FROM_ELSEWHERE)
+def test_a_page_of_another_site_changes_nothing(case, client):
+    headers = {name: value.format(port=client.port) for name, value in FROM_ELSEWHERE[case].items()}
+    for path, body in (("models/default/archive", None), ("predict", {"row": ROW}), ("models", {"name": "m"})):
+        status, answer, _ = client.call("POST", f"/v1/{path}", body, **headers)
+        assert (status, answer) == (403, {"error": "a page of another site may change nothing here"})
+    assert client.get("/v1/models/default")["archived"] is False
+
+
+def test_the_service_s_own_page_may_ask(client):
+    own = {"origin": f"HTTP://127.0.0.1:{client.port}", "sec_fetch_site": "same-origin"}
+    assert client.call("POST", "/v1/predict", {"row": ROW}, **own)[0] == 200
+    assert client.call("POST", "/v1/predict", {"row": ROW}, sec_fetch_site="none")[0] == 200
+    assert client.call("GET", "/v1/models", sec_fetch_site="cross-site", origin="null")[0] == 200
+
+
 def test_every_answer_has_the_headers_that_browsers_heed(client):
     for path in ("/v1/models", "/nowhere", "/healthz", "/readyz", "/openapi.json"):
         headers = client.call("GET", path)[2]
@@ -183,6 +235,48 @@ def test_too_much_at_once_is_put_off(start):
     while client.call("POST", "/v1/predict", {"row": ROW})[0] == 429:
         pass
     assert client.predict([ROW])
+
+
+HEAD = b"POST /v1/predict HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+
+
+def test_bodies_count_by_what_has_come_of_them_and_do_not_hold_up_the_end(start):
+    server = start("--new", "oldc")
+    client = server.client()
+    lengths = [b"transfer-encoding: chunked", b"content-length: 16000000"] * 20  # all together more than may be in work
+    with ExitStack() as stack:
+        silent = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in lengths]
+        for plain, length in zip(silent, lengths, strict=True):
+            plain.sendall(HEAD + length + b"\r\n\r\n")
+        while b"thalweg_requests_in_work 41\n" not in client.get("/metrics"):
+            pass
+        assert client.predict([ROW])
+        log = server.log.read_text()
+        kept = os.open(server.log, os.O_RDONLY)
+        assert server.stop() == 0
+        assert all(plain.recv(100).startswith(b"HTTP/1.1 503") for plain in silent)
+        assert os.read(kept, 10_000).decode() == log  # no word of it
+        os.close(kept)
+
+
+def test_a_body_must_come_in_time(monkeypatch):
+    monkeypatch.setattr(intake, "_BODY_SECONDS", 0.1)
+
+    async def slow() -> dict:
+        await asyncio.sleep(0.02)
+        return {"type": "http.request", "body": b" ", "more_body": True}
+
+    async def read() -> None:
+        desk = intake.Intake(Limits())
+        place = desk.enter(0)
+        with pytest.raises(Refused, match="the body did not come within") as refused:
+            await desk.read(place, slow)
+        assert (refused.value.status, desk.bytes) == (408, place.bytes)
+        assert 0 < place.bytes < 10
+        desk.leave(place)
+        assert (desk.requests, desk.bytes) == (0, 0)
+
+    asyncio.run(read())
 
 
 def test_tokens_are_needed_and_hashed_and_have_a_scope(start, tmp_path, capsys):

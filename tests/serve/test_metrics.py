@@ -12,7 +12,7 @@ import pytest
 from thalweg.serve.metrics import text
 
 DASHBOARD = Path(__file__).parents[2] / "docs" / "grafana" / "thalweg-serve.json"
-UNITS = ("_total", "_seconds", "_ratio", "_rows", "_length", "_in_work", "_info", "_ready")
+UNITS = ("_total", "_seconds", "_ratio", "_rows", "_length", "_in_work", "_info", "_ready", "_up")
 
 
 def counted() -> dict[str, Any]:
@@ -35,6 +35,7 @@ def counted() -> dict[str, Any]:
         "throughput": 4.5,
         "ready": True,
         "started": 1.79e9,
+        "feeds": {"redis:rows": {"up": True, "read": 12, "refused": 3}},
         "models": {
             'a "rain"\\\n': {
                 "rows": 90,
@@ -65,6 +66,7 @@ def test_prometheus_reads_what_was_counted():
     assert samples["thalweg_model_labels_total", ("learner", "new"), ("model", "new")] == 0
     assert ("thalweg_model_error_ratio", ("learner", "new"), ("model", "new")) not in samples  # not known is not zero
     assert samples["thalweg_queue_length", ("queue", "writer")] == 2
+    assert samples["thalweg_feed_up", ("feed", "redis:rows")] == 1
     assert families["thalweg_request_seconds"].type == "histogram"
     assert all(family.documentation for family in families.values())
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from collections import Counter, deque
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 #: Upper ends of the classes of durations, in seconds.
@@ -27,6 +29,15 @@ class Durations:
         self.seconds += seconds
 
 
+@dataclass
+class Feed:
+    """A stream that is read: whether it could be when it was last tried, and its messages."""
+
+    up: bool = False
+    read: int = 0
+    refused: int = 0
+
+
 class Counters:
     """For the event loop only."""
 
@@ -35,6 +46,7 @@ class Counters:
         self.requests: Counter[tuple[str, int]] = Counter()
         self.durations: dict[str, Durations] = {}
         self.rows = self.labels = self.revisions = 0
+        self.feeds: dict[str, Feed] = {}
         self._recent: deque[list[int]] = deque(maxlen=_RECENT + 1)  # seconds and the rows answered in them
 
     def request(self, kind: str, status: int, seconds: float) -> None:
@@ -51,6 +63,15 @@ class Counters:
         else:
             self._recent.append([now, rows])
 
+    @contextmanager
+    def feed(self, name: str) -> Iterator[Feed]:
+        """A stream that is open, until it is lost."""
+        counted = self.feeds.setdefault(name, Feed())
+        try:
+            yield counted
+        finally:
+            counted.up = False
+
     def told(self) -> dict[str, Any]:
         """As plain numbers."""
         return {
@@ -63,6 +84,7 @@ class Counters:
             "labels": self.labels,
             "revisions": self.revisions,
             "throughput": self.throughput(),
+            "feeds": {name: asdict(feed) for name, feed in self.feeds.items()},
         }
 
     def throughput(self) -> float:

@@ -11,7 +11,6 @@ class Listeners:
     def __init__(self) -> None:
         self._waiting: dict[str, asyncio.Event] = {}
         self.closed = False
-        self.loop: asyncio.AbstractEventLoop | None = None
 
     def tell(self, name: str) -> None:
         """There is something new to see of a model."""
@@ -34,11 +33,6 @@ class Listeners:
         """Wait, but not longer than until `close`."""
         if seconds > 0 and not self.closed:
             await asyncio.sleep(seconds)
-
-    def close_soon(self) -> None:
-        """From a signal."""
-        if self.loop is not None:
-            self.loop.call_soon_threadsafe(self.close)
 
     def close(self) -> None:
         """Nobody is to wait any longer."""

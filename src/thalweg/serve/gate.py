@@ -71,8 +71,8 @@ class Gate:
     tokens : list of Token
         None of them: everyone who can reach the service may do everything.
     hosts : set of str, optional
-        Names by which the service may be asked. Without tokens, a page of a stranger could otherwise reach a service
-        on the reader's own machine by a name of its own.
+        Names by which the service may be asked, in small letters and without brackets. Without tokens, a page of a
+        stranger could otherwise reach a service on the reader's own machine by a name of its own.
     """
 
     def __init__(self, tokens: list[Token], hosts: frozenset[str] | None = None) -> None:
@@ -80,15 +80,17 @@ class Gate:
         self._hosts = hosts
         self._met: set[bytes] = set()
 
-    def admit(self, headers: dict[bytes, bytes], scope: Scope) -> None:
+    def admit(self, headers: dict[bytes, bytes], scope: Scope, scheme: str) -> None:
         """`Refused` unless the request may do this."""
         if self._hosts is not None:
             given = headers.get(b"host", b"")
             if given not in self._met:
-                host = re.sub(r":\d+$", "", given.decode("latin-1"))
+                host = re.sub(r":\d+$", "", given.decode("latin-1")).lower().removeprefix("[").removesuffix("]")
                 if host not in self._hosts:
-                    raise Refused(421, f"this service is not {host!r}: ask it as {min(self._hosts)}")
+                    raise Refused(421, f"this service is not {host!r}: ask it as {' or '.join(sorted(self._hosts))}")
                 self._met.add(given)
+        if scope == "learn" and _is_from_elsewhere(headers, scheme):
+            raise Refused(403, "a page of another site may change nothing here")
         if not self._tokens:
             return
         kind, _, token_given = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
@@ -99,3 +101,11 @@ class Gate:
             raise Refused(401, "a valid token is needed, as in 'Authorization: Bearer …'")
         if scope == "learn" and "learn" not in allowed:
             raise Refused(403, "this token may only read")
+
+
+def _is_from_elsewhere(headers: dict[bytes, bytes], scheme: str) -> bool:
+    """Whether a browser says that a page of another origin asks; other clients say neither."""
+    site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
+    if site is not None and site not in (b"same-origin", b"none"):
+        return True
+    return origin is not None and origin.lower() != scheme.encode() + b"://" + headers.get(b"host", b"").lower()

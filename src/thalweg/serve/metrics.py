@@ -61,7 +61,7 @@ def text(counted: Mapping[str, Any]) -> str:
     >>> durations = {"predict": {"counts": [7, 2, 1], "seconds": 0.5}}
     >>> counted = {"requests": {("predict", 200): 10}, "durations": durations, "buckets": (0.01, 0.1), "rows": 40,
     ...            "labels": 12, "revisions": 1, "commits": 9, "in_work": 2, "queue": {"writer": 1, "learner": 0},
-    ...            "ready": True, "started": 1.8e9, "models": {}}
+    ...            "ready": True, "started": 1.8e9, "feeds": {}, "models": {}}
     >>> print(*text(counted).splitlines()[:11], sep="\n")
     # HELP thalweg_requests_total Requests answered, by kind and status.
     # TYPE thalweg_requests_total counter
@@ -116,6 +116,10 @@ def _families(counted: Mapping[str, Any]) -> Iterator[Family]:
     yield _single("thalweg_ready", "gauge", "1 while requests are accepted, else 0.", float(counted["ready"]))
     yield _single("thalweg_start_time_seconds", "gauge", "When the service started, since 1970.", counted["started"])
     yield Family("thalweg_info", "gauge", "The version, in a label.", [Sample(1, {"version": __version__})])
+    feeds = [({"feed": name}, told) for name, told in counted["feeds"].items()]
+    yield _by(feeds, "up", "thalweg_feed_up", "gauge", "1 if a stream could be read when last tried, else 0.")
+    yield _by(feeds, "read", "thalweg_feed_messages_total", "counter", "Messages of a stream that were done with.")
+    yield _by(feeds, "refused", "thalweg_feed_refused_total", "counter", "Those of them that were refused.")
     yield _by(models, "rows", "thalweg_model_rows_total", "counter", "Rows that a model has answered.")
     yield _by(models, "waiting", "thalweg_model_waiting_rows", "gauge", "Rows whose label may still come.")
     yield _by(

@@ -29,7 +29,7 @@ from thalweg.serve.service import DEFAULT, Service
 #: Seconds after which a thread that computes lets others go on: the default of 5 ms is longer than most requests.
 _SWITCH_SECONDS = 0.0005
 _PATIENCE_SECONDS = 1.0
-_LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
+_LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 def is_loopback(host: str) -> bool:
@@ -37,13 +37,13 @@ def is_loopback(host: str) -> bool:
 
     Examples
     --------
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
-    (True, True, False)
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
+    (True, True, True, False)
     """
     if host == "localhost":
         return True
     try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
+        return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
 
@@ -57,7 +57,7 @@ def gate_for(options: ServeOptions) -> Gate:
             f"to listen on {options.host} without tokens lets everyone in: give --token-file, "
             "or --insecure where something else keeps strangers out"
         )
-    return Gate(tokens, _LOCAL_NAMES if local and not tokens and not options.insecure else None)
+    return Gate(tokens, _LOCAL_NAMES | {options.host} if local and not tokens and not options.insecure else None)
 
 
 def make_first(journal: SqlJournal, options: ServeOptions) -> bool:
@@ -78,7 +78,7 @@ def make_first(journal: SqlJournal, options: ServeOptions) -> bool:
 
 
 class _Server(uvicorn.Server):
-    """Lets live views go when it is asked to stop: they would never end by themselves."""
+    """Lets live views and silent senders go when it is asked to stop: they would never end by themselves."""
 
     service: Service
     asked_to_stop = 0.0
@@ -89,7 +89,7 @@ class _Server(uvicorn.Server):
         self.force_exit = self.should_exit and now > self.asked_to_stop + _PATIENCE_SECONDS
         if not self.should_exit:  # some send the same signal twice at once
             self.should_exit, self.asked_to_stop = True, now
-        self.service.listeners.close_soon()
+        self.service.stop_soon()
 
 
 def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
@@ -115,7 +115,18 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
         server = _Server(config)
         server.service = service
         with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
-            runner.run(_run(server, door, lambda port: tell(f"thalweg serves at http://{options.host}:{port}")))
+            runner.run(_run(server, door, lambda port: tell(f"thalweg serves at http://{address(options.host, port)}")))
+
+
+def address(host: str, port: int) -> str:
+    """A host and a port as they are written in an address.
+
+    Examples
+    --------
+    >>> address("localhost", 8080), address("::1", 8080)
+    ('localhost:8080', '[::1]:8080')
+    """
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -129,9 +140,9 @@ def listening(host: str, port: int) -> socket.socket:
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host.strip("[]"), port), family=family, backlog=2048)
+        return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
-        raise InvalidParameter(f"--listen {host}:{port} cannot be had: {error.strerror or error}") from error
+        raise InvalidParameter(f"--listen {address(host, port)} cannot be had: {error.strerror or error}") from error
 
 
 def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:

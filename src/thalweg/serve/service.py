@@ -21,6 +21,7 @@ from thalweg.serve.events import Listeners
 from thalweg.serve.front import Front
 from thalweg.serve.gate import Gate
 from thalweg.serve.happenings import Happening
+from thalweg.serve.intake import Intake
 from thalweg.serve.journal.record import Kind
 from thalweg.serve.journal.sql import SqlJournal
 from thalweg.serve.keys import Keys
@@ -80,14 +81,15 @@ class Service:
         self._tasks: list[asyncio.Task[None]] = []
         self._reserved: set[str] = set()
         self._promoting: set[str] = set()
-        self.requests = self.bytes = 0
+        #: Requests in work.
+        self.intake = Intake(options.limits)
         self.stopping = False
 
     # ------------------------------------------------------------------ begin and end
 
     async def start(self) -> None:
         """Begin to work, on the running event loop."""
-        self._loop = self.listeners.loop = asyncio.get_running_loop()
+        self._loop = asyncio.get_running_loop()
         self.desk = Desk(self._writer)
         self._writer.start()
         for name in self._replayed:  # the next start is to be quicker
@@ -95,11 +97,17 @@ class Service:
         self._learner.start()
         self._tasks = [asyncio.create_task(self.desk.work()), asyncio.create_task(self._expire())]
 
+    def stop_soon(self) -> None:
+        """From a signal: live views end, and nobody waits for bodies that have not come."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.listeners.close)
+            self._loop.call_soon_threadsafe(self.intake.close)
+
     async def stop(self) -> None:
         """Finish what waits, keep a last snapshot of each model, and let the journal go."""
         self.stopping = True
         self.listeners.close()
-        while self.requests:
+        while self.intake.requests:
             await asyncio.sleep(0.01)
         for task in self._tasks:
             task.cancel()
@@ -234,7 +242,7 @@ class Service:
         """All that `/metrics` tells, as plain numbers."""
         return self.counts.told() | {
             "commits": self._writer.commits,
-            "in_work": self.requests,
+            "in_work": self.intake.requests,
             "queue": {"writer": len(self._writer), "learner": len(self._learner)},
             "ready": self.ready,
             "started": self.started,

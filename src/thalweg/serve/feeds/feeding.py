@@ -34,6 +34,7 @@ _LOG = logging.getLogger("thalweg.serve")
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 #: Seconds before what was refused for the moment is tried again.
 _AGAIN = 1.0
+_NEITHER = "a message must have a row, or a label with an id or the place of its row"
 
 
 async def feed(service: Service, opened: Callable[[], Source]) -> None:
@@ -51,9 +52,13 @@ async def feed(service: Service, opened: Callable[[], Source]) -> None:
         try:
             async with opened() as source:
                 handling = Handling(service, source)
-                while True:
-                    await handling.handle(await source.take())
-                    wait = _FIRST_WAIT
+                with service.counts.feed(source.name) as counted:
+                    while True:
+                        messages = await source.take()
+                        counted.up = True
+                        counted.refused += await handling.handle(messages)
+                        counted.read += len(messages)
+                        wait = _FIRST_WAIT
         except SourceLost as lost:
             _LOG.warning("%s; trying again in %g s", lost, wait)
         except Exception:
@@ -69,10 +74,10 @@ class Handling:
         self._service = service
         self._source = source
 
-    async def handle(self, messages: Sequence[Message]) -> None:
-        """Answer, learn, publish what was said, and only then acknowledge."""
+    async def handle(self, messages: Sequence[Message]) -> int:
+        """Answer, learn, publish what was said, and only then acknowledge; how many were refused."""
         if not messages:
-            return
+            return 0
         known = await self._service.keys.recalled([key for message in messages for key in self._keys(message)])
         rows = [message for message in messages if "row" in message.fields]
         answers = await asyncio.gather(*(self._patiently(self._answer, message, known) for message in rows))
@@ -82,13 +87,14 @@ class Handling:
         learn = partial(self._learn, ids)
         learned = await asyncio.gather(*(self._patiently(learn, message, known) for message in labels))
         strange = [
-            {"of": message.place, "error": "a message must have a row, or a label with an id or the place of its row"}
+            {"of": message.place, "error": message.fault or _NEITHER}
             for message in messages
             if not message.fields.keys() & {"row", "label"}
         ]
         refused = [told for told in learned if "error" in told]
         await self._source.reply([*answers, *refused, *strange])
         await self._source.acknowledge(messages)
+        return len(wrong) + len(refused) + len(strange)
 
     def _key(self, *place: str) -> str:
         """No request can have such a key: those of requests hold no tabulator."""
@@ -101,12 +107,12 @@ class Handling:
     async def _patiently(
         self, act: Callable[[Message, Known], Awaitable[dict[str, Any]]], message: Message, known: Known
     ) -> dict[str, str]:
-        """What is said of a message; a refusal for the moment is waited out, and may have been none."""
+        """What is said of a message; a refusal that is not its fault is waited out, and may have been none."""
         while True:
             try:
                 told = await act(message, known)
             except Refused as refused:
-                if refused.status not in (429, 503):
+                if refused.status != 429 and refused.status < 500:
                     return {"of": message.place, "error": refused.sentence}
                 await asyncio.sleep(refused.retry_after or _AGAIN)
                 known = await self._service.keys.recalled(self._keys(message))
@@ -154,7 +160,10 @@ async def _once(
     known: Known, key: str, content: Any, act: Callable[[Key], Awaitable[Answer]], written: Callable[[Any], Answer]
 ) -> dict[str, Any]:
     """What is answered to a message, or was when it came before."""
-    fingerprint = hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).digest()
+    try:
+        fingerprint = hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).digest()
+    except orjson.JSONEncodeError as error:  # lists may be read deeper than they are written
+        raise Refused(422, f"the message cannot be kept: {error}") from error
     kept = known.get(key)
     if kept is not None and kept.request != fingerprint:
         raise Refused(409, "another message came from this place before: was the stream made anew?")
@@ -171,7 +180,9 @@ _WHY = {
 
 
 def _place_of_row(message: Message) -> str:
-    return message.place if "row" in message.fields else str(message.fields.get("of", ""))
+    """No key of anything else can be meant by it, since those hold a tabulator; and no journal stumbles over it."""
+    told = message.place if "row" in message.fields else str(message.fields.get("of", ""))
+    return told if told.isprintable() else ""
 
 
 def _model_of(message: Message) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from thalweg.errors import InvalidParameter
+from thalweg.serve.feeds.reading import of_object
 from thalweg.serve.feeds.source import MOST, WAIT, Message, Source, SourceLost
 
 GROUP = "thalweg"
@@ -76,7 +77,7 @@ class KafkaTopic(Source):
         messages = []
         for each in found:
             if each.error() is None:
-                messages.append(Message(f"{each.partition()}:{each.offset()}", _as_fields(each.value())))
+                messages.append(of_object(f"{each.partition()}:{each.offset()}", each.value() or b""))
             elif each.error().code() != self._kafka.KafkaError._PARTITION_EOF:
                 raise SourceLost(f"the topic of Kafka cannot be read: {each.error()}")
         return messages
@@ -118,11 +119,3 @@ class KafkaTopic(Source):
             return await asyncio.to_thread(act, *arguments)
         except self._kafka.KafkaException as error:
             raise SourceLost(f"the topic of Kafka cannot be used: {error}") from error
-
-
-def _as_fields(value: bytes | None) -> dict[str, Any]:
-    try:
-        fields = json.loads(value or b"")
-    except ValueError:
-        return {}
-    return fields if isinstance(fields, dict) else {}

@@ -7,13 +7,13 @@ when it is back, since it returns under the same name.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
 from thalweg.errors import InvalidParameter
+from thalweg.serve.feeds.reading import of_fields
 from thalweg.serve.feeds.source import MOST, WAIT, Message, Source, SourceLost
 
 #: The group, and its one consumer: a journal has one writer.
@@ -50,7 +50,7 @@ class RedisStream(Source):
         from redis import asyncio as redis
 
         database, self._stream = split(address)
-        self._redis: Any = redis.from_url(database, decode_responses=True)
+        self._redis: Any = redis.from_url(database)
         self.name = f"redis:{self._stream}"
         #: Where to read on among those taken and not acknowledged; None once there are no more of them.
         self._left: str | None = "0"
@@ -99,17 +99,7 @@ class RedisStream(Source):
     async def _read(self, begin: str, block: int | None) -> list[Message]:
         told = await self._redis.xreadgroup(GROUP, CONSUMER, {self._stream: begin}, count=MOST, block=block)
         entries = [entry for _, entries in told or () for entry in entries]
-        return [Message(place, _as_fields(values or {})) for place, values in entries]
-
-
-def _as_fields(values: Mapping[str, str]) -> dict[str, Any]:
-    fields: dict[str, Any] = dict(values)
-    if "row" in fields:
-        try:
-            fields["row"] = json.loads(fields["row"])
-        except ValueError:
-            fields["row"] = None  # told as what it is: no row
-    return fields
+        return [of_fields(place.decode(), values or {}) for place, values in entries]
 
 
 @contextmanager

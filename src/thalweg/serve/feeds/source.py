@@ -26,6 +26,8 @@ class Message:
 
     place: str
     fields: Mapping[str, Any]
+    #: Why nothing of it could be read; such a message has no fields.
+    fault: str = ""
 
 
 class Source(ABC):

@@ -15,6 +15,7 @@ import orjson
 
 from thalweg.errors import JournalError
 from thalweg.serve.gate import Scope
+from thalweg.serve.intake import Place
 from thalweg.serve.journal.record import Kept
 from thalweg.serve.refusal import Refused
 from thalweg.serve.service import Service
@@ -116,14 +117,16 @@ class Endpoint:
         began = time.perf_counter()
         answer: Answer | Flow
         retry_after: int | None = None
-        taken = 0
+        place: Place | None = None
+        body = b""
         service = self.service
         try:
             headers = dict(scope["headers"])
             if self.scope is not None:
-                service.gate.admit(headers, self.scope)
-                taken = self._take(headers)
-            body = await self._body(receive) if scope["method"] == "POST" else b""
+                service.gate.admit(headers, self.scope, scope["scheme"])
+                place = self._enter(headers)
+                if scope["method"] == "POST":
+                    body = await service.intake.read(place, receive)
             request = Request(
                 scope.get("path_params", {}),
                 _query(scope["query_string"]),
@@ -141,40 +144,19 @@ class Endpoint:
             _LOG.exception("a request failed")
             answer = refusal(Refused(500, "the service failed at this request, which is a bug"))
         finally:
-            service.requests -= taken > 0
-            service.bytes -= taken
+            if place is not None:
+                service.intake.leave(place)
         await _send(send, answer, retry_after)
         service.counts.request(
             self.kind, answer.status if isinstance(answer, Answer) else 200, time.perf_counter() - began
         )
 
-    def _take(self, headers: dict[bytes, bytes]) -> int:
-        """A place among the requests in work, given back when it is done; how many bytes it takes."""
-        service, length = self.service, headers.get(b"content-length")
-        if service.stopping:
+    def _enter(self, headers: dict[bytes, bytes]) -> Place:
+        """A place among the requests in work."""
+        if self.service.stopping:
             raise Refused(503, "the service is stopping", retry_after=5)
-        size = int(length) if length and length.isdigit() else service.limits.body if self.scope == "learn" else 0
-        if size > service.limits.body:
-            raise Refused(413, f"a body may have at most {service.limits.body} bytes")
-        if service.requests >= service.limits.requests or service.bytes + size > service.limits.bytes:
-            raise Refused(429, "too much is waiting to be done: try again in a moment", retry_after=1)
-        service.requests += 1
-        service.bytes += size + 1
-        return size + 1
-
-    async def _body(self, receive: Any) -> bytes:
-        pieces: list[bytes] = []
-        size = 0
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise Refused(400, "the client went away")
-            pieces.append(message.get("body", b""))
-            size += len(pieces[-1])
-            if size > self.service.limits.body:
-                raise Refused(413, f"a body may have at most {self.service.limits.body} bytes")
-            if not message.get("more_body"):
-                return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        length = headers.get(b"content-length", b"")
+        return self.service.intake.enter(int(length) if length.isdigit() else 0)
 
 
 def _query(text: bytes) -> dict[str, list[str]]:
@@ -188,6 +170,8 @@ async def _send(send: Send, answer: Answer | Flow, retry_after: int | None) -> N
     if isinstance(answer, Answer):
         if answer.status == 401:
             headers.append((b"www-authenticate", b"Bearer"))
+        if answer.status == 408:  # the rest of the body may come yet, and is no request
+            headers.append((b"connection", b"close"))
         headers.append((b"content-length", str(len(answer.body)).encode()))
         await send({"type": "http.response.start", "status": answer.status, "headers": headers})
         await send({"type": "http.response.body", "body": answer.body})

@@ -69,7 +69,7 @@ def _paths(most_rows: int) -> Described:
                 "Answer rows. Each gets an id, by which its label can be told later.",
                 _posted(predict_body(most_rows), example, parameters=asked_by_arrow),
                 _both("Predicted"),
-                refused=(404, 409, 413, 415, 422),
+                refused=(404, 408, 409, 413, 415, 422),
             )
         },
         "/v1/label": {
@@ -82,7 +82,7 @@ def _paths(most_rows: int) -> Described:
                     parameters=labelled_by_arrow,
                 ),
                 _content("Labelled"),
-                refused=(404, 409, 413, 415, 422),
+                refused=(404, 408, 409, 413, 415, 422),
             )
         },
         "/v1/models": {
@@ -97,7 +97,7 @@ def _paths(most_rows: int) -> Described:
                 ),
                 _content("Made"),
                 status=201,
-                refused=(404, 409, 413, 415, 422),
+                refused=(404, 408, 409, 413, 415, 422),
             ),
         },
         one: {"get": _operation("model", "One model.", _of_one(), _content("Model"), refused=(404,))},
@@ -108,7 +108,7 @@ def _paths(most_rows: int) -> Described:
                     said,
                     _of_one({"$ref": "#/components/parameters/key"}),
                     _content("Made"),
-                    refused=(404, 409, 413, 422),
+                    refused=(404, 408, 409, 413, 422),
                 )
             }
             for what, said in (
