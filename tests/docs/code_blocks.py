@@ -98,7 +98,8 @@ class Background:
         )
         self._running.callback(self._end, process)
         assert process.stderr is not None
-        assert self.address in process.stderr.readline()
+        said = process.stderr.readline()
+        assert self.address in said, said
 
     def stop(self) -> None:
         """As ``kill`` does, and wait."""
