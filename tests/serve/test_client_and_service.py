@@ -79,8 +79,12 @@ def test_champion_and_challenger(client: Client) -> None:
     assert {model.name: model.challenger_of for model in client.models()}["challenger"] == "champion"
     with pytest.raises(ServiceRefused, match="nothing to promote"):
         client.promote("champion")
-    client.promote("challenger")
+    client.promote("challenger", expected="auto")
     assert client.model("champion").kind == "auto"
+    with pytest.raises(ServiceRefused, match="in their present places"):
+        client.promote("challenger")
+    client.promote("challenger", force=True)
+    assert client.model("champion").kind == "perceptron"
     client.archive("challenger")
     assert [model.archived for model in client.models() if model.name == "challenger"] == [True]
     client.restore("challenger")

@@ -72,6 +72,12 @@ def test_a_challenger_learns_in_the_shadow_and_changes_places_with_the_champion(
     shadow = client.get("/v1/models/rival")
     client.post("/v1/models/rival/promote", {})
     assert client.call("POST", "/v1/models/default/promote", {})[0] == 409
+    status, answer, _ = client.call("POST", "/v1/models/rival/promote", {})
+    assert (status, "in their present places" in answer["error"]) == (409, True)
+    status, answer, _ = client.call("POST", "/v1/models/rival/promote", {"force": True, "expected": "oldc"})
+    assert (status, answer["error"]) == (409, "the model 'rival' is of kind 'majority' and not 'oldc'")
+    for wrong in ({"force": 1}, {"expected": 1}, {"strange": 1}):
+        assert client.call("POST", "/v1/models/rival/promote", wrong)[0] == 422
     after = {each["name"]: each["kind"] for each in client.get("/v1/models")["models"]}
     assert after == {"default": "oldc", "rival": "majority"}
     assert client.get("/v1/models/rival/compare")["labels"] == 0
@@ -83,19 +89,29 @@ def test_a_challenger_learns_in_the_shadow_and_changes_places_with_the_champion(
     again = client.predict(whole)
     assert [each["probabilities"] for each in again] == [each["probabilities"] for each in answers]
     assert len({each["answer"] for each in again}) == 3  # a majority would give one
-    client.post("/v1/models/rival/promote", {})
+    client.post("/v1/models/rival/promote", {"force": True})
     assert len({each["answer"] for each in client.predict(rows[500:])}) == 1
 
 
 def test_a_challenger_is_promoted_by_itself_when_it_is_better_beyond_doubt(start):
     client = start("--new", "majority", "--promote").client()
-    rows, labels = stream(600)
-    client.predict(rows[:1])
+    rows, labels = stream(1000)
+    client.predict(rows[1:2])
     client.post("/v1/models", {"name": "rival", "kind": "oldc", "challenger_of": "default"})
-    learn(client, rows, labels)
+    parts = iter(range(0, 1000, 100))
     while client.get("/v1/models/default")["kind"] != "oldc":
-        learn(client, rows[:100], labels[:100])
+        if client.get("/v1/models/rival/compare")["winner"] is None:
+            begin = next(parts)
+            learn(client, rows[begin : begin + 100], labels[begin : begin + 100])
     assert client.get("/v1/models/rival")["kind"] == "majority"
+    status, answer, _ = client.call("POST", "/v1/models/rival/promote")  # by whoever saw the winner, too late
+    assert (status, answer["error"].startswith("no label has compared 'rival'")) == (409, True)
+    while client.get("/v1/models/rival/compare")["winner"] is None:
+        begin = next(parts)
+        learn(client, rows[begin : begin + 100], labels[begin : begin + 100])
+    status, answer, _ = client.call("POST", "/v1/models/rival/promote")
+    assert (status, answer["error"]) == (409, "'rival' errs more than 'default' beyond doubt")
+    assert client.get("/v1/models/default")["kind"] == "oldc"
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4])

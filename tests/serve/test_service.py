@@ -61,6 +61,22 @@ def test_what_is_counted(tmp_path):
     with_service(tmp_path, scenario)
 
 
+def test_of_promotions_at_the_same_time_one_is_done(tmp_path):
+    async def scenario(service: Service) -> None:
+        await service.create("rival", "majority", challenger_of="default")
+        await teach(service, "a", "b", "a")
+        ways = (False, False, True)
+        done = await asyncio.gather(*(service.promote("rival", force=each) for each in ways), return_exceptions=True)
+        refused = [each for each in done if isinstance(each, Refused)]
+        assert [each.status for each in refused] == [409, 409], done
+        assert {name: each.kind for name, each in service.seen("rival").seen.items()} == {
+            "default": "majority",
+            "rival": "oldc",
+        }
+
+    with_service(tmp_path, scenario)
+
+
 def test_a_model_that_cannot_learn_is_told_and_the_journal_keeps_the_labels(tmp_path, monkeypatch, caplog):
     async def scenario(service: Service) -> None:
         await teach(service, "a")

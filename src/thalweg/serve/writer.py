@@ -45,12 +45,22 @@ class Book:
     waiting: int
     labels: set[str]
     archived: bool
+    #: No promotion came after this record.
+    promoted: int
 
     @classmethod
     def of(cls, model: LiveModel) -> Book:
         """As the model is."""
         labels = {str(label) for each in model.learners.values() for label in getattr(each.model, "classes_", ())}
-        return cls(model.expired_through, model.expired_through, model.waiting, labels, model.archived[model.name])
+        compared = [each.comparison.since for each in model.learners.values() if each.comparison is not None]
+        return cls(
+            model.expired_through,
+            model.expired_through,
+            model.waiting,
+            labels,
+            model.archived[model.name],
+            min(compared, default=0),
+        )
 
 
 class Writer(threading.Thread):
@@ -254,7 +264,11 @@ class Writer(threading.Thread):
     def _decide(self, work: Decide) -> Happening:
         if work.epoch is not None and work.epoch != self.epoch:
             raise Refused(503, "the journal failed while the rows were read: ask again", retry_after=1)
+        if work.since is not None and self.books[work.model].promoted > work.since:
+            raise Refused(409, f"{work.model!r} was given another model a moment ago: look at the comparison again")
         record = self._append(work, work.kind, 0, orjson.dumps(work.body))
+        if work.kind == "promote":
+            self.books[work.model].promoted = record.seq
         if work.kind in ("archive", "restore") and work.body["name"] == work.model:
             self.books[work.model].archived = work.kind == "archive"
         return Decision(record.seq, record.kind, record.time, work.body)
