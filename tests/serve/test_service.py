@@ -15,6 +15,7 @@ from thalweg.serve.options import ServeOptions
 from thalweg.serve.refusal import Refused
 from thalweg.serve.running import make_first
 from thalweg.serve.service import Service
+from thalweg.serve.work import Expire
 from thalweg.serve.writer import Writer
 
 
@@ -73,6 +74,42 @@ def test_of_promotions_at_the_same_time_one_is_done(tmp_path):
             "default": "majority",
             "rival": "oldc",
         }
+
+    with_service(tmp_path, scenario)
+
+
+def test_rows_that_may_wait_are_the_last_ones_with_those_asked_together(tmp_path):
+    async def scenario(service: Service) -> None:
+        async def expire(most: int) -> int:
+            service._writer.put([Expire("default", None, None, most)])
+            await service.label("default", [("nobody", "a")])  # waits for what came before
+            return service.seen("default").waiting
+
+        waiting = []
+        for rows in (100, 4, 5, 2):
+            await service.predict("default", [{"x": 1.0}] * rows)
+            waiting.append(await expire(10))
+        assert waiting == [100, 104, 109, 11]  # the first hundred are given up once ten others have come
+        assert await expire(7) == 7
+
+    with_service(tmp_path, scenario)
+
+
+def test_only_labels_that_are_learned_count_towards_the_most(tmp_path, monkeypatch):
+    monkeypatch.setattr("thalweg.serve.writer.MOST_LABELS", 3)
+
+    async def scenario(service: Service) -> None:
+        await teach(service, "a", "b")
+        await service.label("default", [("nobody", each) for each in "uvwxyz"])
+        asked = await service.predict("default", [{"x": 1.0}, {"x": 2.0}])
+        first, second = f"{asked.seq}-0", f"{asked.seq}-1"
+        with pytest.raises(Refused, match="at most 3 different labels"):
+            await service.label("default", [(first, "c"), (second, "d")])
+        done = await service.label("default", [(first, "c"), (second, "a")])  # what was refused left nothing behind
+        assert done.outcome is not None
+        assert (len(done.outcome.learned), done.outcome.conflicts) == (2, [])
+        with pytest.raises(Refused, match="at most 3 different labels"):
+            await service.label("default", [(second, "e")], revise=True)
 
     with_service(tmp_path, scenario)
 

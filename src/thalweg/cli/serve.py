@@ -25,7 +25,11 @@ def serve(
     ] = None,
     insecure: Annotated[bool, typer.Option("--insecure", help="Listen beyond this machine without tokens.")] = False,
     expire: Annotated[
-        str, typer.Option(metavar="TIME", help="Give up rows without a label: 30d, 12h, or as in 1000000rows.")
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="Give up rows without a label: after 30d or 12h, or all but the last 1000000rows (whole requests).",
+        ),
     ] = "30d",
     promote: Annotated[
         bool, typer.Option("--promote", help="Promote a challenger as soon as it is better beyond doubt.")

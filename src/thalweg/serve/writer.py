@@ -238,9 +238,6 @@ class Writer(threading.Thread):
         book = self.books[work.model]
         if book.archived:
             raise Refused(409, f"the model {work.model!r} is archived: restore it first")
-        known = book.labels | {label for _, label in work.labels}
-        if len(known) > MOST_LABELS:
-            raise Refused(422, f"a model may know at most {MOST_LABELS} different labels, and these would make it more")
         found = self._ledger.sort(
             work.model,
             work.labels,
@@ -248,6 +245,11 @@ class Writer(threading.Thread):
             revise=work.revise,
             expired_through=book.expired_through,
         )
+        told = {lesson.label for lesson in (*found.learned, *(lesson for lesson, _ in found.revised))}
+        known = book.labels | told
+        if len(known) > MOST_LABELS:
+            self._ledger.forget()  # it took the labels for the rows' own
+            raise Refused(422, f"a model may know at most {MOST_LABELS} different labels, and these would make it more")
         work.outcome = found
         if not (found.learned or found.revised or work.key):
             work.seq = self.seq
@@ -274,13 +276,16 @@ class Writer(threading.Thread):
         return Decision(record.seq, record.kind, record.time, work.body)
 
     def _expire(self, work: Expire) -> Happening | None:
-        """Move on the mark up to which rows without a label have expired: those asked too early, or too many."""
+        """Move on the mark up to which rows without a label have expired: those asked too early, or too many.
+
+        Rows that were asked together expire together, and not before as many as are to be kept have come after them.
+        """
         book = self.books[work.model]
         self._flush()
         rows = 0
         for seq, asked, unlabelled in self.journal.open_rows(work.model, book.looked_through):
             too_early = work.before is not None and asked <= work.before
-            too_many = work.most is not None and book.waiting - rows > work.most
+            too_many = work.most is not None and book.waiting - rows - unlabelled >= work.most
             if not (too_early or too_many):
                 break
             book.looked_through, rows = seq, rows + unlabelled
