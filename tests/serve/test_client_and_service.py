@@ -17,7 +17,7 @@ from tests.serve.server import Server
 from thalweg.client import AsyncClient, Client
 from thalweg.errors import ServiceRefused
 
-ROWS, LABELS = stream(240)
+ROWS, LABELS = (each[1:] for each in stream(241))  # the first row has gaps, and tells too little
 
 
 @pytest.fixture

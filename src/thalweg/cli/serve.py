@@ -13,6 +13,10 @@ def serve(
         Path | None, typer.Option(metavar="FILE", help="Begin with a model that `thalweg run` wrote.")
     ] = None,
     new: Annotated[str, typer.Option(metavar="KIND", help="Begin with a new model; see `thalweg models`.")] = "auto",
+    schema: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The columns of the new model, as JSON; by default the first rows tell."),
+    ] = None,
     data: Annotated[Path, typer.Option(metavar="DIR", help="Where the journal is kept; what is there goes on.")] = Path(
         "thalweg-serve"
     ),
@@ -71,6 +75,7 @@ def serve(
         promote,
         Limits(max_body, max_rows, max_waiting),
         tuple(sources or ()),
+        schema,
     )
     try:
         from thalweg.serve.running import serve as run

@@ -200,9 +200,7 @@ class Service:
             return await self._create(name, Decide(challenger_of, None, "challenge", body, key=key))
         body = {"kind": kind, "parameters": parameters}
         if described is not None:
-            body |= {"schema": schema.to_json(schema.as_described(described))}
-            if (labels := schema.allowed_labels(described)) is not None:
-                body["labels"] = labels
+            body |= schema.at_creation(described)
         return await self._create(name, Decide(name, None, "create", body, key=key))
 
     async def _create(self, name: str, work: Decide) -> Decide:
