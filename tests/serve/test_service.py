@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from thalweg.errors import JournalError
 from thalweg.serve.journal.opening import open_journal
 from thalweg.serve.live_model import LiveModel
 from thalweg.serve.options import ServeOptions
@@ -131,6 +133,31 @@ def test_a_model_that_cannot_learn_is_told_and_the_journal_keeps_the_labels(tmp_
         assert service.counters()["models"]["default"]["learners"]["default"]["labels"] == 2
 
     with_service(tmp_path, again)
+
+
+def test_a_failure_of_the_journal_is_logged_once_and_so_is_its_end(tmp_path, monkeypatch, caplog):
+    def full(*_: object) -> None:
+        raise JournalError("the journal cannot be used: the disk is full")
+
+    async def scenario(service: Service) -> None:
+        await teach(service, "a")
+        with monkeypatch.context() as broken:
+            broken.setattr(Writer, "_flush", full)
+            for tried in (0.0, time.monotonic(), 0.0):  # at once, a moment after a failure, and anew
+                service._writer._tried = tried
+                with pytest.raises(Refused, match="the journal "):
+                    await service.predict("default", [{"x": 1.0}])
+                await asyncio.to_thread(service._drain)
+        while not service.ready:
+            with suppress(Refused):
+                await teach(service, "b")
+
+    with_service(tmp_path, scenario)
+    told = [record.getMessage() for record in caplog.records]
+    assert [each.split(";")[0] for each in told] == [
+        "the journal cannot be used: the disk is full",
+        "the journal is written again",
+    ]
 
 
 def test_a_failure_of_the_writer_is_told_and_all_begins_anew(tmp_path, monkeypatch, caplog):

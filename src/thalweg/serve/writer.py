@@ -31,6 +31,7 @@ _LOG = logging.getLogger("thalweg.serve")
 _MOST_TOGETHER = 4096
 #: Seconds between attempts to begin anew.
 _AGAIN_SECONDS = 0.5
+_FAILED_LATELY = "the journal cannot be used: it failed a moment ago"
 #: Labels that a model may know.
 MOST_LABELS = 1000
 
@@ -93,6 +94,8 @@ class Writer(threading.Thread):
         self.epoch = 0
         self.broken = False
         self._tried = 0.0
+        #: What the log was told since the last commit that succeeded.
+        self._logged: set[str] = set()
         self.commits = 0
         self._ledger = Ledger(journal, self._flush)
         self._queue: queue.SimpleQueue[Sequence[Work] | Callable[[], None] | None] = queue.SimpleQueue()
@@ -143,11 +146,17 @@ class Writer(threading.Thread):
                 self._begin_anew()
             done, happenings = self._commit(together)
         except JournalError as error:
+            if str(error) not in self._logged:
+                _LOG.error("%s; it is tried again with what comes next", error)
+                self._logged |= {str(error), _FAILED_LATELY}
             self._fail(together, Refused(503, str(error), retry_after=1))
         except Exception:
             _LOG.exception("what came could not be written")
             self._fail(together, Refused(500, "the service failed at what came together, which is a bug"))
         else:
+            if self._logged:
+                _LOG.warning("the journal is written again")
+                self._logged.clear()
             self._committed(done, happenings)
 
     def _fail(self, together: Sequence[Work], refusal: Refused) -> None:
@@ -159,7 +168,7 @@ class Writer(threading.Thread):
 
     def _begin_anew(self) -> None:
         if time.monotonic() - self._tried < _AGAIN_SECONDS:
-            raise JournalError("the journal cannot be used: it failed a moment ago")
+            raise JournalError(_FAILED_LATELY)
         self._tried = time.monotonic()
         self.journal.connect()
         self.seq, self._time = self.journal.last()
