@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import shutil
 import sqlite3
 import subprocess
 import time
@@ -70,6 +71,28 @@ def small_disk(tmp_path):
         pytest.skip("these tests need the right to mount a file system")
     yield place
     subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_after_a_stop_the_one_file_is_the_whole_journal(start, tmp_path):
+    server = start("--new", "oldc")
+    client = server.client()
+    client.post("/v1/predict", {"rows": ROWS[:20]}, idempotency_key="a reader that was used")
+    asked = client.predict(ROWS[20:40])
+    client.label([(each["id"], label) for each, label in zip(asked, LABELS[20:40], strict=True)])
+    client.label([(asked[0]["id"], "dry")], revise=True)  # read by the learner
+    looking_on = open_journal(tmp_path / "data", None, read_only=True)  # as `thalweg replay` might be
+    assert looking_on.last()[0] > 0
+    assert server.stop() == 0
+    (tmp_path / "copy").mkdir()
+    shutil.copy(tmp_path / "data" / "journal.sqlite3", tmp_path / "copy")
+    looking_on.close()
+    found = []
+    for folder in ("data", "copy"):
+        journal = open_journal(tmp_path / folder, None)
+        found.append(rebuild(journal, "default", from_snapshots=False).model)
+        journal.close()
+    assert found[0].labels == 20
+    assert found[0].snapshot() == found[1].snapshot()
 
 
 def test_a_full_disk(start, small_disk):
@@ -153,14 +176,23 @@ def test_a_connection_that_is_lost_while_a_revision_is_learned_again(start, post
     check_against(server, 50, database)
 
 
-def test_a_damaged_snapshot_is_passed_over(start):
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE snapshots SET body = substr(body, 1, 100)",
+        "DELETE FROM snapshots WHERE name = ''",
+        "DELETE FROM snapshots WHERE name = 'default'",
+    ],
+    ids=["cut", "without its head", "without its model"],
+)
+def test_a_damaged_snapshot_is_passed_over(damage, start):
     server = start("--new", "oldc")
     teach(server.client(), 0)
     before = server.client().predict(ROWS[1:6])
     server.stop()
     assert isinstance(server.data, Path)
     with sqlite3.connect(server.data / "journal.sqlite3") as database:
-        database.execute("UPDATE snapshots SET body = substr(body, 1, 100)")
+        database.execute(damage)
     database.close()
     again = start("--new", "oldc").client().predict(ROWS[1:6])
     assert [each["probabilities"] for each in again] == [each["probabilities"] for each in before]

@@ -307,8 +307,11 @@ def test_tokens_are_needed_and_hashed_and_have_a_scope(start, tmp_path, capsys):
         (["--database", "mysql://there"], "--database must begin with postgresql://"),
         (["--new", "magic"], "the kind must be one of"),
         (["--model", "no.such.file"], "no.such.file cannot be read"),
+        (["--schema", "no.such.file"], "--schema no.such.file cannot be read"),
+        (["--schema", __file__], "is not JSON"),
+        (["--schema", "no.such.file", "--model", "no.such.file"], "leave --schema out"),
     ],
-    ids=["beyond the machine", "nowhere", "expiry", "database", "kind", "file"],
+    ids=["beyond the machine", "nowhere", "expiry", "database", "kind", "file", "schema", "not JSON", "two schemas"],
 )
 def test_what_cannot_be_served_is_told_in_one_line(arguments, told, tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:

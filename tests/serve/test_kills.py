@@ -116,7 +116,7 @@ class Worker(threading.Thread):
             self.labels[row] = label
 
     def promote(self) -> None:
-        if self.number == 0 and self.random.random() < 0.2 and self.do("/v1/models/rival/promote", {}):
+        if self.number == 0 and self.random.random() < 0.2 and self.do("/v1/models/rival/promote", {"force": True}):
             self.promotions += 1
 
 

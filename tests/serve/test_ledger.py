@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -120,7 +121,7 @@ def without_notes(content: bytes) -> bytes:
     return dumps(loads(content))
 
 
-def test_every_snapshot_is_what_replay_gives(start, tmp_path):
+def test_every_snapshot_is_what_replay_gives(start, tmp_path, capsys):
     rows, labels = stream(200)
     data = tmp_path / "data"
     for round_ in range(4):
@@ -141,6 +142,9 @@ def test_every_snapshot_is_what_replay_gives(start, tmp_path):
         files = {part.name: part.body for part in kept}
         assert replayed(data, tmp_path / "model", "--to", str(seq), "--whole") == files["default"]
         assert replayed(data, tmp_path / "model", "--to", str(seq)) == files["default"]
+        assert capsys.readouterr().err == ""
+    assert replayed(data, tmp_path / "model", "--to", "999999") == replayed(data, tmp_path / "model")
+    assert re.fullmatch(r"the journal ends at record \d+\n", capsys.readouterr().err)
     journal.close()
 
 

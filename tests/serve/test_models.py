@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -46,6 +48,30 @@ def test_a_schema_may_name_the_only_labels(start):
     assert client.label([(asked["id"], "up")], model="m")["learned"] == 1
 
 
+def test_first_rows_must_show_every_column_unless_a_schema_was_given(start, tmp_path):
+    client = start("--new", "oldc").client()
+    unclear = [{"load": 1.0, "price": None}, {"load": 2.0}]
+    for rows, told in (
+        (unclear, "column 'price' has no value in these first rows"),
+        ([{"load": 1.0, "price": " "}], "column 'price' has no value in these first rows"),
+        ([{"load": 1.0, "price": [1]}], "row 0, column 'price': a cell must be"),
+        ([{"load": 1.0}, {"load": 1.0, "price": {"a": 1}}], "row 1, column 'price': a cell must be"),
+    ):
+        status, answer, _ = client.call("POST", "/v1/predict", {"rows": rows})
+        assert (status, answer["error"].startswith(told)) == (422, True), answer
+    assert client.get("/v1/models/default")["schema"] is None
+    client.predict([*unclear, {"load": None, "price": 3.0}])
+    client.predict(unclear)
+    assert [each["kind"] for each in client.settled("/v1/models/default")["schema"]["columns"]] == ["number", "number"]
+    file = tmp_path / "schema.json"
+    columns = [{"name": "load", "kind": "number"}, {"name": "price", "kind": "number"}]
+    file.write_text(json.dumps({"columns": columns, "labels": ["up", "down"]}))
+    told = start("--new", "oldc", "--schema", str(file), data=tmp_path / "told").client()
+    told.predict(unclear)
+    found = told.get("/v1/models/default")["schema"]
+    assert ([each["kind"] for each in found["columns"]], found["labels"]) == (["number", "number"], ["up", "down"])
+
+
 def learn(client, rows, labels, **more):
     for begin in range(0, len(rows), 100):
         ids = [each["id"] for each in client.predict(rows[begin : begin + 100], **more)]
@@ -72,6 +98,12 @@ def test_a_challenger_learns_in_the_shadow_and_changes_places_with_the_champion(
     shadow = client.get("/v1/models/rival")
     client.post("/v1/models/rival/promote", {})
     assert client.call("POST", "/v1/models/default/promote", {})[0] == 409
+    status, answer, _ = client.call("POST", "/v1/models/rival/promote", {})
+    assert (status, "in their present places" in answer["error"]) == (409, True)
+    status, answer, _ = client.call("POST", "/v1/models/rival/promote", {"force": True, "expected": "oldc"})
+    assert (status, answer["error"]) == (409, "the model 'rival' is of kind 'majority' and not 'oldc'")
+    for wrong in ({"force": 1}, {"expected": 1}, {"strange": 1}):
+        assert client.call("POST", "/v1/models/rival/promote", wrong)[0] == 422
     after = {each["name"]: each["kind"] for each in client.get("/v1/models")["models"]}
     assert after == {"default": "oldc", "rival": "majority"}
     assert client.get("/v1/models/rival/compare")["labels"] == 0
@@ -83,19 +115,32 @@ def test_a_challenger_learns_in_the_shadow_and_changes_places_with_the_champion(
     again = client.predict(whole)
     assert [each["probabilities"] for each in again] == [each["probabilities"] for each in answers]
     assert len({each["answer"] for each in again}) == 3  # a majority would give one
-    client.post("/v1/models/rival/promote", {})
+    client.post("/v1/models/rival/promote", {"force": True})
     assert len({each["answer"] for each in client.predict(rows[500:])}) == 1
 
 
 def test_a_challenger_is_promoted_by_itself_when_it_is_better_beyond_doubt(start):
     client = start("--new", "majority", "--promote").client()
-    rows, labels = stream(600)
-    client.predict(rows[:1])
+    rows, labels = stream(1000)
+    client.predict(rows[1:2])
     client.post("/v1/models", {"name": "rival", "kind": "oldc", "challenger_of": "default"})
-    learn(client, rows, labels)
-    while client.get("/v1/models/default")["kind"] != "oldc":
-        learn(client, rows[:100], labels[:100])
+    parts = iter(range(0, 1000, 100))
+    kind = "majority"
+    while kind != "oldc":
+        undecided = client.get("/v1/models/rival/compare")["winner"] is None  # or it is promoted already
+        kind = client.get("/v1/models/default")["kind"]
+        if undecided and kind != "oldc":
+            begin = next(parts)
+            learn(client, rows[begin : begin + 100], labels[begin : begin + 100])
     assert client.get("/v1/models/rival")["kind"] == "majority"
+    status, answer, _ = client.call("POST", "/v1/models/rival/promote")  # by whoever saw the winner, too late
+    assert (status, answer["error"].startswith("no label has compared 'rival'")) == (409, True)
+    while client.get("/v1/models/rival/compare")["winner"] is None:
+        begin = next(parts)
+        learn(client, rows[begin : begin + 100], labels[begin : begin + 100])
+    status, answer, _ = client.call("POST", "/v1/models/rival/promote")
+    assert (status, answer["error"]) == (409, "'rival' errs more than 'default' beyond doubt")
+    assert client.get("/v1/models/default")["kind"] == "oldc"
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4])

@@ -34,11 +34,14 @@ def replay(
 
     journal = open_journal(data, database, read_only=True)
     try:
+        last, _ = journal.last()
         found = rebuild(journal, keeper_of(journal, model), to, from_snapshots=not whole)
     finally:
         journal.close()
     if model not in found.model.learners:
         raise InvalidParameter(f"there was no model {model!r} at record {to} yet")
+    if to is not None and to > last:
+        typer.echo(f"the journal ends at record {last:,}", err=True)
     content = found.model.file(model)
     if out is not None:
         write_atomically(out, content)

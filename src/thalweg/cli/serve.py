@@ -13,6 +13,10 @@ def serve(
         Path | None, typer.Option(metavar="FILE", help="Begin with a model that `thalweg run` wrote.")
     ] = None,
     new: Annotated[str, typer.Option(metavar="KIND", help="Begin with a new model; see `thalweg models`.")] = "auto",
+    schema: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The columns of the new model, as JSON; by default the first rows tell."),
+    ] = None,
     data: Annotated[Path, typer.Option(metavar="DIR", help="Where the journal is kept; what is there goes on.")] = Path(
         "thalweg-serve"
     ),
@@ -25,7 +29,11 @@ def serve(
     ] = None,
     insecure: Annotated[bool, typer.Option("--insecure", help="Listen beyond this machine without tokens.")] = False,
     expire: Annotated[
-        str, typer.Option(metavar="TIME", help="Give up rows without a label: 30d, 12h, or as in 1000000rows.")
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="Give up rows without a label: after 30d or 12h, or all but the last 1000000rows (whole requests).",
+        ),
     ] = "30d",
     promote: Annotated[
         bool, typer.Option("--promote", help="Promote a challenger as soon as it is better beyond doubt.")
@@ -67,6 +75,7 @@ def serve(
         promote,
         Limits(max_body, max_rows, max_waiting),
         tuple(sources or ()),
+        schema,
     )
     try:
         from thalweg.serve.running import serve as run

@@ -147,15 +147,21 @@ class Calls:
         return read(Comparison, as_json(await self._asked(Request("GET", _path(name, "compare")))))
 
     @call
-    async def promote(self, name: str) -> Decision:
+    async def promote(self, name: str, *, expected: str | None = None, force: bool = False) -> Decision:
         """Let a challenger answer from now on; the champion learns on in its place.
 
         Parameters
         ----------
         name : str
             The challenger's.
+        expected : str, optional
+            The challenger's kind. The service refuses where it has become another, as after a promotion.
+        force : bool
+            Whether to promote a challenger that errs more beyond doubt, or that no label has compared with the
+            champion since they took their places.
         """
-        return await self._told(name, "promote")
+        given = ({"expected": expected} if expected is not None else {}) | ({"force": True} if force else {})
+        return await self._told(name, "promote", as_body(given) if given else b"")
 
     @call
     async def archive(self, name: str) -> Decision:
@@ -233,8 +239,8 @@ class Calls:
         reply = await self._posted("/v1/label", batch, key, in_address if batch.media == ARROW else {})
         return read(Receipt, as_json(reply))
 
-    async def _told(self, name: str, order: str) -> Decision:
-        return read(Decision, as_json(await self._posted(_path(name, order), Batch(JSON, b""))))
+    async def _told(self, name: str, order: str, body: bytes = b"") -> Decision:
+        return read(Decision, as_json(await self._posted(_path(name, order), Batch(JSON, body))))
 
 
 def _path(name: str, *further: str) -> str:

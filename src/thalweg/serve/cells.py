@@ -69,7 +69,10 @@ def as_table(rows: Sequence[Row]) -> Any:
         raise Refused(422, f"rows may have at most {MOST_COLUMNS} columns, got {len(names)}")
     if not names:
         raise Refused(422, "row 0: it has no column")
-    return pa.table({name: column_of([row.get(name) for row in rows]) for name in names})
+    found = {name: [row.get(name) for row in rows] for name in names}
+    for name, values in found.items():
+        _require_plain(name, values)
+    return pa.table({name: column_of(values) for name, values in found.items()})
 
 
 def gaps_of(encoder: Encoder, found: Sequence[Any]) -> NDArray[np.bool_] | None:
@@ -107,12 +110,16 @@ def _is_plain(word: str) -> bool:
 def _slowly(column: Column, values: list[Any]) -> Any:
     import pyarrow as pa
 
+    _require_plain(column.name, values)
+    return _parse(column, pa.chunked_array([column_of(values)]))
+
+
+def _require_plain(column: str, values: Sequence[Any]) -> None:
     for at, value in enumerate(values):
         if isinstance(value, dict | list):
-            raise _bad_row(at, column.name, "a cell must be a number, a text, true, false or null")
+            raise _bad_row(at, column, "a cell must be a number, a text, true, false or null")
         if isinstance(value, str) and len(value) > MOST_TEXT:
-            raise _bad_row(at, column.name, f"a text may have at most {MOST_TEXT} letters")
-    return _parse(column, pa.chunked_array([column_of(values)]))
+            raise _bad_row(at, column, f"a text may have at most {MOST_TEXT} letters")
 
 
 def _parse(column: Column, cells: Any) -> Any:

@@ -284,12 +284,14 @@ class LiveModel:
 
     @classmethod
     def from_snapshot(cls, parts: Sequence[Part]) -> LiveModel:
-        """Back from `snapshot`; a `ModelFileError` where one of the files is damaged."""
+        """Back from `snapshot`; a `ModelFileError` where one of the files is damaged or gone."""
         for part in parts:
             if hashlib.sha256(part.body).digest() != part.sha256:
                 raise ModelFileError(f"the snapshot of {part.model} at {part.seq} is damaged")
         files = {part.name: part.body for part in parts}
-        plain = orjson.loads(files.pop(""))
+        plain = orjson.loads(files[""]) if "" in files else None
+        if plain is None or not plain["learners"].keys() <= files.keys():
+            raise ModelFileError("a part of the snapshot is gone")
         found = cls.__new__(cls)
         found.name, found.seq = parts[0].model, parts[0].seq
         found._changed_at, found._copied_at, found._copies = found.seq, -1, _NO_COPIES

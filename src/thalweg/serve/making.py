@@ -7,10 +7,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
 from thalweg.run.models import MODELS
 from thalweg.serve.live_model import made
 from thalweg.serve.refusal import Refused
+from thalweg.serve.schema import at_creation
 from thalweg.store import load, read_notes
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
@@ -40,6 +43,19 @@ def parameters_of(kind: str, given: dict[str, Any]) -> dict[str, Any]:
     if getattr(model, "_needs_labels_at_once", False):
         raise Refused(422, f"a model of kind {kind!r} needs every label before the next row, which may come late here")
     return given
+
+
+def new(kind: str, schema: Path | None) -> dict[str, Any]:
+    """The record that makes a new model; an `InvalidParameter` where that cannot be."""
+    try:
+        body = {"kind": kind, "parameters": parameters_of(kind, {})}
+        return body if schema is None else body | at_creation(orjson.loads(schema.read_bytes()))
+    except Refused as refused:
+        raise InvalidParameter(refused.sentence) from refused
+    except OSError as error:
+        raise InvalidParameter(f"--schema {schema} cannot be read: {error.strerror or error}") from error
+    except orjson.JSONDecodeError as error:
+        raise InvalidParameter(f"--schema {schema} is not JSON: {error}") from error
 
 
 def from_file(path: Path) -> dict[str, Any]:

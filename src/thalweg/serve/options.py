@@ -66,3 +66,5 @@ class ServeOptions:
     limits: Limits = field(default_factory=Limits)
     #: Addresses of streams that are read besides.
     sources: tuple[str, ...] = ()
+    #: A file with the columns of a new model.
+    schema: Path | None = None

@@ -21,9 +21,8 @@ from thalweg.serve.http.app import build
 from thalweg.serve.journal.opening import open_journal
 from thalweg.serve.journal.record import Record
 from thalweg.serve.journal.sql import SqlJournal
-from thalweg.serve.making import from_file, parameters_of
+from thalweg.serve.making import from_file, new
 from thalweg.serve.options import ServeOptions
-from thalweg.serve.refusal import Refused
 from thalweg.serve.service import DEFAULT, Service
 
 #: Seconds after which a thread that computes lets others go on: the default of 5 ms is longer than most requests.
@@ -64,13 +63,9 @@ def make_first(journal: SqlJournal, options: ServeOptions) -> bool:
     """The model that is asked by default; whether the journal had none yet."""
     if DEFAULT in journal.models():
         return False
-    if options.model is not None:
-        body = from_file(options.model)
-    else:
-        try:
-            body = {"kind": options.new, "parameters": parameters_of(options.new, {})}
-        except Refused as refused:
-            raise InvalidParameter(refused.sentence) from refused
+    if options.model is not None and options.schema is not None:
+        raise InvalidParameter("the file of --model says what its columns are: leave --schema out")
+    body = new(options.new, options.schema) if options.model is None else from_file(options.model)
     seq, _ = journal.last()
     with journal.transaction():
         journal.write([Record(seq + 1, DEFAULT, "create", time.time_ns() // 1000, 0, orjson.dumps(body))])
@@ -153,7 +148,7 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
         journal.prepare()
         if not make_first(journal, options):
             where = options.data if options.database is None else "the database"
-            tell(f"thalweg goes on with the models in {where}, and looks at neither --model nor --new")
+            tell(f"thalweg goes on with the models in {where}, and looks at none of --model, --new and --schema")
         return Service(journal, options)
     except BaseException:
         journal.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from thalweg.columns.cells import is_text, trimmed
 from thalweg.columns.encoder import Encoder
 from thalweg.columns.kinds import CategoryColumn, Column, NumberColumn, TimeColumn
 from thalweg.columns.plan import MOST_CATEGORIES, Plan, plan_columns
@@ -78,8 +79,28 @@ def allowed_labels(schema: Any) -> list[str] | None:
     return list(dict.fromkeys(labels))
 
 
+def at_creation(described: Any) -> dict[str, Any]:
+    """What the record that makes a model keeps of a schema."""
+    found: dict[str, Any] = {"schema": to_json(as_described(described))}
+    labels = allowed_labels(described)
+    return found if labels is None else found | {"labels": labels}
+
+
 def of_table(table: Any) -> Encoder:
-    """An encoder for the columns that a table of first rows shows; pyarrow's, whatever they came as."""
+    """An encoder for the columns that a table of first rows shows; pyarrow's, whatever they came as.
+
+    What these rows do not tell could never be learned later, so a column that shows nothing is refused.
+    """
+    import pyarrow as pa
+
+    for name, cells in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_nested(cells.type):
+            why = f"has values of type {cells.type}, which cannot be learned: leave it out"
+        elif cells.null_count == len(cells) or (is_text(cells) and trimmed(cells).null_count == len(cells)):
+            why = "has no value in these first rows, which tell what the columns are: fill it"
+        else:
+            continue
+        raise Refused(422, f"column {name!r} {why}, or give a schema when the model is made")
     chunk = Chunk([Piece(Block(table, "the first rows", 1), 0, len(table))], [])
     try:
         plan = plan_columns(chunk, target=None)

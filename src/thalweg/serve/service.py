@@ -208,9 +208,7 @@ class Service:
             return await self._create(name, Decide(challenger_of, None, "challenge", body, key=key))
         body = {"kind": kind, "parameters": parameters}
         if described is not None:
-            body |= {"schema": schema.to_json(schema.as_described(described))}
-            if (labels := schema.allowed_labels(described)) is not None:
-                body["labels"] = labels
+            body |= schema.at_creation(described)
         return await self._create(name, Decide(name, None, "create", body, key=key))
 
     async def _create(self, name: str, work: Decide) -> Decide:
@@ -224,16 +222,33 @@ class Service:
         return done
 
     async def decide(self, name: str, kind: Kind, key: Key | None = None) -> Decide:
-        """Promote, archive or restore a model."""
+        """Archive or restore a model."""
         model = self.seen(name)
         archived = model.seen[name].archived
-        if kind == "promote" and name == model.name:
-            raise Refused(409, f"{name!r} is no challenger: there is nothing to promote")
-        if kind == "promote" and archived:
-            raise Refused(409, f"the model {name!r} is archived: restore it first")
-        if kind in ("archive", "restore") and archived == (kind == "archive"):
+        if archived == (kind == "archive"):
             raise Refused(409, f"the model {name!r} is {'archived' if archived else 'not archived'} already")
         done: Decide = await self._do(Decide(model.name, None, kind, {"name": name}, key=key))
+        return done
+
+    async def promote(
+        self, name: str, expected: str | None = None, force: bool = False, key: Key | None = None
+    ) -> Decide:
+        """Let a challenger and its champion change places, unless that would undo what was decided before."""
+        model = self.seen(name)
+        challenger = model.seen[name]
+        compared = challenger.comparison
+        if compared is None:
+            raise Refused(409, f"{name!r} is no challenger: there is nothing to promote")
+        if challenger.archived:
+            raise Refused(409, f"the model {name!r} is archived: restore it first")
+        if expected not in (None, challenger.kind):
+            raise Refused(409, f"the model {name!r} is of kind {challenger.kind!r} and not {expected!r}")
+        if not force and compared.labels == 0:
+            raise Refused(409, f"no label has compared {name!r} with {model.name!r} in their present places yet")
+        if not force and compared.winner() == "champion":
+            raise Refused(409, f"{name!r} errs more than {model.name!r} beyond doubt")
+        work = Decide(model.name, None, "promote", {"name": name}, since=compared.since, key=key)
+        done: Decide = await self._do(work)
         return done
 
     # ------------------------------------------------------------------ what is counted
@@ -309,7 +324,7 @@ class Service:
                 continue
             if each.comparison.winner() == "challenger":
                 self._promoting.add(name)
-                task = asyncio.ensure_future(self.decide(name, "promote"))
+                task = asyncio.ensure_future(self.promote(name))
                 task.add_done_callback(partial(self._promoted, name))
 
     def _promoted(self, name: str, done: asyncio.Future[Any]) -> None:

@@ -69,6 +69,8 @@ class Decide(Work):
     kind: Kind
     body: dict[str, Any]
     epoch: int | None = None
+    #: Of a promotion, the record since which the two were seen in their roles.
+    since: int | None = None
 
 
 @dataclass(slots=True, eq=False)

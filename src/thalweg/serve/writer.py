@@ -31,6 +31,7 @@ _LOG = logging.getLogger("thalweg.serve")
 _MOST_TOGETHER = 4096
 #: Seconds between attempts to begin anew.
 _AGAIN_SECONDS = 0.5
+_FAILED_LATELY = "the journal cannot be used: it failed a moment ago"
 #: Labels that a model may know.
 MOST_LABELS = 1000
 
@@ -45,12 +46,22 @@ class Book:
     waiting: int
     labels: set[str]
     archived: bool
+    #: No promotion came after this record.
+    promoted: int
 
     @classmethod
     def of(cls, model: LiveModel) -> Book:
         """As the model is."""
         labels = {str(label) for each in model.learners.values() for label in getattr(each.model, "classes_", ())}
-        return cls(model.expired_through, model.expired_through, model.waiting, labels, model.archived[model.name])
+        compared = [each.comparison.since for each in model.learners.values() if each.comparison is not None]
+        return cls(
+            model.expired_through,
+            model.expired_through,
+            model.waiting,
+            labels,
+            model.archived[model.name],
+            min(compared, default=0),
+        )
 
 
 class Writer(threading.Thread):
@@ -83,6 +94,8 @@ class Writer(threading.Thread):
         self.epoch = 0
         self.broken = False
         self._tried = 0.0
+        #: What the log was told since the last commit that succeeded.
+        self._logged: set[str] = set()
         self.commits = 0
         self._ledger = Ledger(journal, self._flush)
         self._queue: queue.SimpleQueue[Sequence[Work] | Callable[[], None] | None] = queue.SimpleQueue()
@@ -133,11 +146,17 @@ class Writer(threading.Thread):
                 self._begin_anew()
             done, happenings = self._commit(together)
         except JournalError as error:
+            if str(error) not in self._logged:
+                _LOG.error("%s; it is tried again with what comes next", error)
+                self._logged |= {str(error), _FAILED_LATELY}
             self._fail(together, Refused(503, str(error), retry_after=1))
         except Exception:
             _LOG.exception("what came could not be written")
             self._fail(together, Refused(500, "the service failed at what came together, which is a bug"))
         else:
+            if self._logged:
+                _LOG.warning("the journal is written again")
+                self._logged.clear()
             self._committed(done, happenings)
 
     def _fail(self, together: Sequence[Work], refusal: Refused) -> None:
@@ -149,7 +168,7 @@ class Writer(threading.Thread):
 
     def _begin_anew(self) -> None:
         if time.monotonic() - self._tried < _AGAIN_SECONDS:
-            raise JournalError("the journal cannot be used: it failed a moment ago")
+            raise JournalError(_FAILED_LATELY)
         self._tried = time.monotonic()
         self.journal.connect()
         self.seq, self._time = self.journal.last()
@@ -228,9 +247,6 @@ class Writer(threading.Thread):
         book = self.books[work.model]
         if book.archived:
             raise Refused(409, f"the model {work.model!r} is archived: restore it first")
-        known = book.labels | {label for _, label in work.labels}
-        if len(known) > MOST_LABELS:
-            raise Refused(422, f"a model may know at most {MOST_LABELS} different labels, and these would make it more")
         found = self._ledger.sort(
             work.model,
             work.labels,
@@ -238,6 +254,11 @@ class Writer(threading.Thread):
             revise=work.revise,
             expired_through=book.expired_through,
         )
+        told = {lesson.label for lesson in (*found.learned, *(lesson for lesson, _ in found.revised))}
+        known = book.labels | told
+        if len(known) > MOST_LABELS:
+            self._ledger.forget()  # it took the labels for the rows' own
+            raise Refused(422, f"a model may know at most {MOST_LABELS} different labels, and these would make it more")
         work.outcome = found
         if not (found.learned or found.revised or work.key):
             work.seq = self.seq
@@ -254,19 +275,26 @@ class Writer(threading.Thread):
     def _decide(self, work: Decide) -> Happening:
         if work.epoch is not None and work.epoch != self.epoch:
             raise Refused(503, "the journal failed while the rows were read: ask again", retry_after=1)
+        if work.since is not None and self.books[work.model].promoted > work.since:
+            raise Refused(409, f"{work.model!r} was given another model a moment ago: look at the comparison again")
         record = self._append(work, work.kind, 0, orjson.dumps(work.body))
+        if work.kind == "promote":
+            self.books[work.model].promoted = record.seq
         if work.kind in ("archive", "restore") and work.body["name"] == work.model:
             self.books[work.model].archived = work.kind == "archive"
         return Decision(record.seq, record.kind, record.time, work.body)
 
     def _expire(self, work: Expire) -> Happening | None:
-        """Move on the mark up to which rows without a label have expired: those asked too early, or too many."""
+        """Move on the mark up to which rows without a label have expired: those asked too early, or too many.
+
+        Rows that were asked together expire together, and not before as many as are to be kept have come after them.
+        """
         book = self.books[work.model]
         self._flush()
         rows = 0
         for seq, asked, unlabelled in self.journal.open_rows(work.model, book.looked_through):
             too_early = work.before is not None and asked <= work.before
-            too_many = work.most is not None and book.waiting - rows > work.most
+            too_many = work.most is not None and book.waiting - rows - unlabelled >= work.most
             if not (too_early or too_many):
                 break
             book.looked_through, rows = seq, rows + unlabelled

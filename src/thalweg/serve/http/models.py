@@ -81,8 +81,27 @@ async def _decide(kind: Kind, service: Service, request: Request) -> Answer:
 
 
 def deciding(kind: Kind) -> Handler:
-    """The handler that promotes, archives or restores."""
+    """The handler that archives or restores."""
     return partial(_decide, kind)
+
+
+async def promote(service: Service, request: Request) -> Answer:
+    """A challenger takes the champion's place; a body is optional."""
+    name = request.path["name"]
+    given = request.fields("expected", "force") if request.body else {}
+    expected, force = given.get("expected"), given.get("force", False)
+    if not isinstance(expected, str | None):
+        raise Refused(422, "expected must be a text, the kind of the challenger")
+    if not isinstance(force, bool):
+        raise Refused(422, "force must be true or false")
+
+    async def act(key: Key | None) -> Decide:
+        return await service.promote(name, expected, force, key)
+
+    def written(work: Decide) -> Answer:
+        return as_json({"name": name, "seq": work.seq})
+
+    return await done_once(service, request, act, written)
 
 
 async def course(service: Service, request: Request) -> Answer:

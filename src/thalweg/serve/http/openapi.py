@@ -114,7 +114,22 @@ def _paths(most_rows: int) -> Described:
             for what, said in (
                 ("archive", "Put a model away: it neither answers nor learns, and nothing is erased."),
                 ("restore", "Bring a model back."),
-                ("promote", "Let a challenger and its champion change places."),
+            )
+        },
+        f"{one}/promote": {
+            "post": _operation(
+                "promote",
+                "Let a challenger and its champion change places; refused, unless forced, before a label has compared "
+                "the two in their present places, or when the challenger errs more beyond doubt.",
+                _of_one({"$ref": "#/components/parameters/key"})
+                | {
+                    "requestBody": {
+                        "required": False,
+                        "content": {JSON: {"schema": ref("Promotion"), "example": {"expected": "oldc"}}},
+                    }
+                },
+                _content("Made"),
+                refused=(404, 409, 413, 415, 422),
             )
         },
         f"{one}/compare": {

@@ -145,6 +145,13 @@ def schemas() -> Described:
             },
             required=["columns"],
         ),
+        "Promotion": _object(
+            {
+                "expected": {"type": "string", "description": "The kind of the challenger; refused if it is another."},
+                "force": {"type": "boolean"},
+            },
+            required=[],
+        ),
         "Made": _object({"name": NAME, "seq": _COUNT}),
         "Summary": _object(summary | role, required=list(summary)),
         "Models": _object({"models": {"type": "array", "items": ref("Summary")}}),

@@ -6,6 +6,7 @@ import fcntl
 import json
 import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -72,7 +73,10 @@ class SqliteJournal(SqlJournal):
         self._lock = lock
 
     def close(self) -> None:
-        """Close the file and let the lock go."""
+        """Close the file and let the lock go; the last one to write leaves all of it in the one file."""
+        if self._lock is not None and self._connection is not None:
+            with suppress(*self.faults):  # the log is read at the next start, too
+                self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         super().close()
         if self._lock is not None:
             self._lock.close()
