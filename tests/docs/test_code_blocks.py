@@ -11,7 +11,7 @@ from tests.docs.code_blocks import assert_same, blocks_of, run
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md"), reverse=True), *sorted((ROOT / "docs").rglob("*.md"))]
 #: What is not run: set-up, and text that is no code.
-INSTALLING = ("cd ", "git ", "make ", "pip ", "python -m venv ")
+INSTALLING = ("cd ", "git ", "make ", "pip ", "python -m venv ", "python -m benchmarks ")
 NOT_CODE = {"", "text"}
 
 

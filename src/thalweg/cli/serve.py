@@ -12,7 +12,9 @@ def serve(
     model: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Begin with a model that `thalweg run` wrote.")
     ] = None,
-    new: Annotated[str, typer.Option(metavar="KIND", help="Begin with a new model; see `thalweg models`.")] = "auto",
+    new: Annotated[
+        str | None, typer.Option(metavar="KIND", help="Begin with a new model, by default auto; see `thalweg models`.")
+    ] = None,
     schema: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The columns of the new model, as JSON; by default the first rows tell."),

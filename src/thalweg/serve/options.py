@@ -56,7 +56,8 @@ class ServeOptions:
     data: Path = Path("thalweg-serve")
     database: str | None = None
     model: Path | None = None
-    new: str = "auto"
+    #: The kind of a new model; "auto" where nothing is said.
+    new: str | None = None
     host: str = "127.0.0.1"
     port: int = 8080
     token_file: Path | None = None

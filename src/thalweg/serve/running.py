@@ -65,7 +65,7 @@ def make_first(journal: SqlJournal, options: ServeOptions) -> bool:
         return False
     if options.model is not None and options.schema is not None:
         raise InvalidParameter("the file of --model says what its columns are: leave --schema out")
-    body = new(options.new, options.schema) if options.model is None else from_file(options.model)
+    body = new(options.new or "auto", options.schema) if options.model is None else from_file(options.model)
     seq, _ = journal.last()
     with journal.transaction():
         journal.write([Record(seq + 1, DEFAULT, "create", time.time_ns() // 1000, 0, orjson.dumps(body))])
@@ -146,7 +146,7 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
     try:
         journal.claim()
         journal.prepare()
-        if not make_first(journal, options):
+        if not make_first(journal, options) and (options.model or options.new or options.schema):
             where = options.data if options.database is None else "the database"
             tell(f"thalweg goes on with the models in {where}, and looks at none of --model, --new and --schema")
         return Service(journal, options)
