@@ -59,7 +59,8 @@ def blocks_of(page: Path, address: str = SHOWN_ADDRESS) -> list[Block]:
 def run(page: Path, printed: Callable[[], str]) -> None:
     """Run a page in the current folder; ``printed`` tells what has been printed since it was last asked."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    with Background() as background:
+    with Background() as background, ExitStack() as at_last:
+        at_last.callback(lambda: namespace["client"].close() if "client" in namespace else None)
         for block in blocks_of(page, background.address):
             where = f"{page.name}, line {block.line}"
             if block.language == "python":
