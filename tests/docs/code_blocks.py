@@ -99,8 +99,7 @@ class Background:
         )
         self._running.callback(self._end, process)
         assert process.stderr is not None
-        said = process.stderr.readline()
-        assert self.address in said, said
+        assert any(self.address in line for line in process.stderr)  # it may say first with what it goes on
 
     def stop(self) -> None:
         """As ``kill`` does, and wait."""
