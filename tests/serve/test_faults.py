@@ -196,3 +196,15 @@ def test_a_damaged_snapshot_is_passed_over(damage, start):
     database.close()
     again = start("--new", "oldc").client().predict(ROWS[1:6])
     assert [each["probabilities"] for each in again] == [each["probabilities"] for each in before]
+
+
+@pytest.mark.parametrize(
+    "wrong", [["--new", "oracle"], ["--schema", "none.json"], ["--model", "none.thalweg"]], ids=" ".join
+)
+def test_a_start_that_is_refused_leaves_nothing_behind(wrong, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as left:
+        cli.main(["serve", "--data", "data", "--listen", "127.0.0.1:0", *wrong])
+    assert left.value.code == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert not list(tmp_path.iterdir())

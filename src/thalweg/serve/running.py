@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
 import orjson
 import uvicorn
@@ -63,13 +64,18 @@ def make_first(journal: SqlJournal, options: ServeOptions) -> bool:
     """The model that is asked by default; whether the journal had none yet."""
     if DEFAULT in journal.models():
         return False
-    if options.model is not None and options.schema is not None:
-        raise InvalidParameter("the file of --model says what its columns are: leave --schema out")
-    body = new(options.new or "auto", options.schema) if options.model is None else from_file(options.model)
+    body = orjson.dumps(first_model(options))
     seq, _ = journal.last()
     with journal.transaction():
-        journal.write([Record(seq + 1, DEFAULT, "create", time.time_ns() // 1000, 0, orjson.dumps(body))])
+        journal.write([Record(seq + 1, DEFAULT, "create", time.time_ns() // 1000, 0, body)])
     return True
+
+
+def first_model(options: ServeOptions) -> dict[str, Any]:
+    """The record that makes it; an error where the options do not allow one."""
+    if options.model is not None and options.schema is not None:
+        raise InvalidParameter("the file of --model says what its columns are: leave --schema out")
+    return new(options.new or "auto", options.schema) if options.model is None else from_file(options.model)
 
 
 class _Server(uvicorn.Server):
@@ -142,6 +148,8 @@ def listening(host: str, port: int) -> socket.socket:
 
 def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
     """The service as the journal says it is; with a first model where there is none."""
+    if options.database is None and not options.data.exists():
+        first_model(options)  # refused before there is a folder
     journal = open_journal(options.data, options.database)
     try:
         journal.claim()

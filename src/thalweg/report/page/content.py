@@ -8,12 +8,11 @@ share one axis: it counts the rows whose label has come, from 1, in the order in
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NotRequired, TypedDict, cast
+from typing import Any, NotRequired, TypedDict, cast
 
 #: Raised when a page of this version could no longer be made from an older file.
 SCHEMA = 2
 
-Answerer = Literal["model", "no_change", "majority"]
 Known = float | None
 #: One value for each point of the curve.
 Series = list[Known]
