@@ -140,7 +140,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
               std::optional<OutVector> rates, std::optional<OutMatrix> shares, std::optional<Vector> masses,
               bool unchecked) -> int64_t {
              const Learning alone(c);  // checked inside the gate: classes may arrive until then
-             c.check(X.shape(0), X.shape(1), y.size(), y.data(), masses ? masses->size() : y.size());
+             c.check_shapes(X.shape(0), X.shape(1), y.size(), masses ? masses->size() : y.size());
              const auto fits = [&](const std::optional<OutMatrix> &out, int64_t columns) {
                return !out || (out->shape(0) == y.size() && int64_t(out->shape(1)) == columns);
              };
@@ -150,6 +150,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
              const Outputs out{answers ? answers->data() : nullptr, scores ? scores->data() : nullptr,
                                rates ? rates->data() : nullptr, shares ? shares->data() : nullptr};
              if (unchecked) return c.run_checking(X.data(), y.data(), X.shape(0), out);
+             c.check_labels(y.data(), y.size());
              if (masses) c.learner->weighted_run(X.data(), y.data(), masses->data(), X.shape(0), out);
              else c.learner->run(X.data(), y.data(), X.shape(0), out);
              return -1;

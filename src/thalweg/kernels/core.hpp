@@ -23,30 +23,39 @@ struct Core : Gated {
   std::unique_ptr<Learner> learner;
   RowReader row;
 
-  void check(std::size_t rows, std::size_t features, std::size_t labels, const int64_t *y, std::size_t masses) const {
+  void check_shapes(std::size_t rows, std::size_t features, std::size_t labels, std::size_t masses) const {
     if (int64_t(features) != learner->features() || rows != labels || rows != masses)
       throw std::invalid_argument("shapes do not agree");
+  }
+  bool knows_labels(const int64_t *y, int64_t count) const {
     const int64_t classes = learner->classes();
     bool unknown = false;  // no way out of the loop, so that it runs at the speed of memory
-    for (std::size_t i = 0; i < labels; i++) unknown |= y[i] < 0 || y[i] >= classes;
-    if (unknown) throw std::invalid_argument("a class that was never announced");
+    for (int64_t i = 0; i < count; i++) unknown |= y[i] < 0 || y[i] >= classes;
+    return !unknown;
   }
-  // Test-then-train over rows whose values nobody has looked at: some are looked at, then learned while they are in the
-  // cache. Where one is no number all that was learned is forgotten again. Returns its place, -1 if all were good.
+  void check_labels(const int64_t *y, int64_t count) const {
+    if (!knows_labels(y, count)) throw std::invalid_argument("a class that was never announced");
+  }
+  void check(std::size_t rows, std::size_t features, std::size_t labels, const int64_t *y, std::size_t masses) const {
+    check_shapes(rows, features, labels, masses);
+    check_labels(y, int64_t(labels));
+  }
+  // Test-then-train over rows and labels that nobody has looked at: some are looked at, then learned while they are in
+  // the cache. Where one is no number all that was learned is forgotten again. Returns its place, -1 if all were good.
   int64_t run_checking(const double *X, const int64_t *y, int64_t rows, const Outputs &out) {
-    const int64_t p = learner->features(), some = std::max<int64_t>(64, kCached / p);
+    const int64_t p = learner->features(), some = std::max<int64_t>(64, kBlockOfRows / p);
     std::unique_ptr<Learner> before(learner->copy());
     for (int64_t from = 0; from < rows; from += some) {
       const int64_t count = std::min(some, rows - from), bad = first_bad(X + from * p, count * p);
-      if (bad >= 0) {
+      if (bad >= 0 || !knows_labels(y + from, count)) {
         learner = std::move(before);
+        if (bad < 0) check_labels(y + from, count);
         return from * p + bad;
       }
       learner->run(X + from * p, y + from, count, out.after(from, learner->classes()));
     }
     return -1;
   }
-  static constexpr int64_t kCached = 1 << 14;  // doubles
 
   void check_class(int64_t k) const {
     if (k < 0 || k >= learner->classes()) throw std::invalid_argument("a class that was never announced");

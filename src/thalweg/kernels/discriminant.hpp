@@ -40,22 +40,27 @@ template <int P> class Discriminant final : public MeanLearner, private Discrimi
   }
 
   void run(const double *X, const int64_t *y, int64_t count, const Outputs &out) override {
-    if constexpr (P == 0) {
-      run_wide(X, y, count, out);
-    } else if constexpr (P <= kFew) {
-      if (out.scores || out.rates) run_as(*this, X, y, count, out);
-      else run_answers(X, y, count, out.answers);
-    } else {
-      run_as(*this, X, y, count, out);
-    }
+    if constexpr (P == 0 || P > kFew) run_many(X, y, count, out);
+    else if (out.scores || out.rates) Learner::run(X, y, count, out);
+    else run_answers(X, y, count, out.answers);
   }
   void weighted_run(const double *X, const int64_t *y, const double *masses, int64_t count,
                     const Outputs &out) override;
 
   int64_t mistakes_on(const double *X, const int64_t *y, int64_t count) const override {
-    Scratch room(stride() + classes());
-    int64_t wrong = 0;
-    for (int64_t i = 0; i < count; i++) {
+    int64_t wrong = 0, i = 0;
+    Scratch room(std::max<int64_t>(stride() + classes(), Lanes::kCount * classes()));
+    if constexpr (P > 0 && P <= kFew) {
+      alignas(64) double shift[P], at[P * Lanes::kCount];
+      for (int j = 0; j < P; j++) shift[j] = -origin[j];
+      const Answered most = answer_in_lanes(X, y, count, P, shift, at, [&](const double *row) THALWEG_LAMBDA {
+        for (int64_t c = 0; c < classes(); c++) store<Lanes>(room.data() + c * Lanes::kCount, score_in_lanes(c, row));
+        return best_of<Lanes>(room.data(), classes());
+      });
+      wrong = most.wrong;
+      i = most.rows;
+    }
+    for (; i < count; i++) {
       width.difference(X + i * features(), origin.data(), room.data());
       score(room.data(), room.data() + stride());
       wrong += highest(room.data() + stride(), classes()) != y[i];
@@ -147,6 +152,13 @@ template <int P> class Discriminant final : public MeanLearner, private Discrimi
     return {std::max(fade, std::min(kLeastFade, 1 - lambda)), repeated(lambda, mass), mass};
   }
 
+  // As `score_of`, for eight rows.
+  THALWEG_INLINE Lanes score_in_lanes(int64_t c, const double *row) const {
+    Lanes score = log_prior[c] - half_square[c];
+    for (int j = 0; j < P; j++) score = fused(Lanes(weights[c * P + j]), load<Lanes>(row + j * Lanes::kCount), score);
+    return score;
+  }
+
   // Few features take so little time that a row's call and what never changes would be felt.
   THALWEG_AS_WRITTEN void run_answers(const double *X, const int64_t *y, int64_t count, int64_t *answers) {
     int64_t i = 0;
@@ -159,6 +171,7 @@ template <int P> class Discriminant final : public MeanLearner, private Discrimi
     const Share always = Share::once(rate_.value);
     typename W::Room z(z_);
     for (; i < count; i++) {
+      fetch_ahead(X + i * P, P);
       width.difference(X + i * P, origin.data(), z);
       const int64_t given = Row::answer_to(z);
       learn(z, Move(options, y[i], counts[y[i]], total, constant ? always : Share::once(rate_.next(given != y[i]))));
@@ -180,11 +193,12 @@ template <int P> class Discriminant final : public MeanLearner, private Discrimi
     return given;
   }
 
+  // A copy of the move goes to what is not inlined: the move itself then need not stand in memory.
   THALWEG_INLINE void learn(const double *z, const Move &move) {
     bool stale = Row::follow(z, move);
     if (options.ridge > 0) {
       survey(z, move.row.mass);
-      stale |= top_up_ridge(move, [&](int64_t j, double more) { return raise(j, more); });
+      stale |= top_up_ridge(Move(move), [&](int64_t j, double more) { return raise(j, more); });
     }
     tidy(stale);
     count_row(move);
@@ -192,7 +206,7 @@ template <int P> class Discriminant final : public MeanLearner, private Discrimi
 
   // Whole chunks, discriminant_runs.hpp; behind the start, null masses: each row counts once.
   static constexpr int64_t kWide = 256;
-  void run_wide(const double *X, const int64_t *y, int64_t count, const Outputs &out);
+  void run_many(const double *X, const int64_t *y, int64_t count, const Outputs &out);
   void run_on(const double *X, const int64_t *y, const double *masses, int64_t count, const Outputs &out);
   void run_singly(const double *X, const int64_t *y, const double *masses, int64_t count, const Outputs &out);
   void run_in_one_pass(const double *X, const int64_t *y, int64_t count, const Outputs &out);

@@ -37,13 +37,17 @@ template <int P, class N = double, class S = double> class DiscriminantRow {
   }
   // The class of the highest of them, the first of several; -1 where there is none.
   THALWEG_INLINE Index<N> answer_to(const double *at) const {
-    Index<N> best = -1;
-    N top = -__builtin_inf();
-    each_class([&](int64_t c) THALWEG_LAMBDA {
+    if (known == 0) return -1;
+    N top = score_of(0, at);
+    Index<N> best = pick(top > N(-__builtin_inf()), Index<N>(0), Index<N>(-1));
+    const auto rival = [&](int64_t c) THALWEG_LAMBDA {
       const N score = score_of(c, at);
       best = pick(score > top, Index<N>(c), best);
       top = greatest(score, top);
-    });
+    };
+    if (P > 0 && P <= kFew && known == 2) rival(1);
+    else
+      for (int64_t c = 1; c < known; c++) rival(c);
     return best;
   }
   THALWEG_INLINE N count_of(const Index<N> &k) const { return at_class<N>(counts.data(), kCount, known, k); }
@@ -96,7 +100,7 @@ template <int P, class N = double, class S = double> class DiscriminantRow {
   int64_t refresh_after() const { return std::max(kRefresh, width.features()); }
 
   // w = P m afresh
-  __attribute__((noinline)) void refresh(const Mask<N> &wanted) {
+  __attribute__((noinline)) void refresh(Mask<N> wanted) {
     for (int64_t c = 0; c < known; c++) {
       double *w = weights.data() + c * stride();
       typename W::Room room(u_);

@@ -11,9 +11,9 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-template <int P> void Discriminant<P>::run_wide(const double *X, const int64_t *y, int64_t count, const Outputs &out) {
+template <int P> void Discriminant<P>::run_many(const double *X, const int64_t *y, int64_t count, const Outputs &out) {
   const int64_t start = std::min(count, warm_left);
-  run_as(*this, X, y, start, out);
+  Learner::run(X, y, start, out);
   run_on(X + start * features(), y + start, nullptr, count - start, out.after(start, classes()));
 }
 
@@ -43,7 +43,7 @@ template <int P>
 void Discriminant<P>::run_singly(const double *X, const int64_t *y, const double *masses, int64_t count,
                                  const Outputs &out) {
   if (masses) return Learner::weighted_run(X, y, masses, count, out);
-  if (options.ridge > 0) return run_as(*this, X, y, count, out);
+  if (options.ridge > 0) return Learner::run(X, y, count, out);
   if (count > 0) run_in_one_pass(X, y, count, out);
 }
 
@@ -54,6 +54,7 @@ void Discriminant<P>::run_in_one_pass(const double *X, const int64_t *y, int64_t
   Move move{};
   double inverse = 0;
   for (int64_t i = 0; i < count; i++) {
+    fetch_ahead(X + i * features(), features());
     width.difference(X + i * features(), origin.data(), z_.data());
     width.difference_padded(z_.data(), M.data() + y[i] * stride(), e_.data());
     if (i == 0) {

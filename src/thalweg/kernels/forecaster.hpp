@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "factor.hpp"
+#include "numbers.hpp"
 #include "trend.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -37,33 +38,30 @@ class Forecaster final : public Learner {
   }
 
   void scores(const double *x, double *out) const override {
-    const int64_t p = features(), c = classes(), k = members();
-    Scratch room(p + k + c);
-    double *at = room.data(), *share = at + p, *own = share + k;
+    Scratch room(features() + members() + classes());
+    double *at = room.data(), *share = at + features(), *own = share + members();
     base->localise(x, at);
-    if (k == 1) return discriminants(bank[0], at, out);
-    shares(share);
-    std::fill(out, out + c, 0.0);
-    for (int64_t i = 0; i < k; i++) {
-      discriminants(bank[i], at, own);
-      add_posterior(own, share[i], out);
-    }
-    for (int64_t j = 0; j < c; j++) out[j] = std::log(out[j]);
+    if (members() > 1) shares(share);
+    score<double>(at, share, own, out);
   }
 
   int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
 
+  // Eight rows side by side, as `answer` would answer each of them.
   int64_t mistakes_on(const double *X, const int64_t *y, int64_t rows) const override {
-    if (members() > 1) return Learner::mistakes_on(X, y, rows);
+    constexpr int kCount = Lanes::kCount;
     const int64_t p = features(), c = classes();
-    Scratch room(p + c);
-    int64_t wrong = 0;
-    for (int64_t i = 0; i < rows; i++) {
-      base->localise(X + i * p, room.data());
-      discriminants(bank[0], room.data(), room.data() + p);
-      wrong += highest(room.data() + p, c) != y[i];
-    }
-    return wrong;
+    Scratch room(p + members() + kCount * (p + 2 * c));
+    double *shift = room.data(), *share = shift + p, *at = share + members(), *own = at + kCount * p;
+    double *score_of = own + kCount * c;
+    std::fill(at, at + p, 0.0);
+    base->localise(at, shift);  // minus the origin
+    if (members() > 1) shares(share);
+    const Answered most = answer_in_lanes(X, y, rows, p, shift, at, [&](const double *row) {
+      score<Lanes>(row, share, own, score_of);
+      return best_of<Lanes>(score_of, c);
+    });
+    return most.wrong + Learner::mistakes_on(X + most.rows * p, y + most.rows, rows - most.rows);
   }
 
   void begin(const double *X, const int64_t *y, int64_t rows) override { weighted_begin(X, y, nullptr, rows); }
@@ -174,21 +172,46 @@ class Forecaster final : public Learner {
   static constexpr double kLeastShare = 1e-3;
   static constexpr double kMostEager = 1 - 1e-12;  // whatever a row counts for, something is left of those before it
 
-  void discriminants(const Member &member, const double *at, double *out) const {
+  // The score of each class for the row at `at`, or for as many rows as N holds; `own` is room for as many.
+  template <class N> THALWEG_INLINE void score(const double *at, const double *share, double *own, double *out) const {
+    constexpr int kCount = Of<N>::kCount;
+    const int64_t c = classes();
+    if (members() == 1) return discriminants<N>(bank[0], at, out);
+    for (int64_t j = 0; j < c; j++) store<N>(out + j * kCount, N(0.0));
+    for (int64_t i = 0; i < members(); i++) {
+      discriminants<N>(bank[i], at, own);
+      add_posterior<N>(bank[i], own, share[i], out);
+    }
+    for (int64_t j = 0; j < c; j++) {
+      const N mixed = load<N>(out + j * kCount);
+      store<N>(out + j * kCount, usually(mixed > N(0.0), logarithm(mixed), N(-__builtin_inf())));
+    }
+  }
+  template <class N> THALWEG_INLINE void discriminants(const Member &member, const double *at, double *out) const {
+    constexpr int kCount = Of<N>::kCount;
     for (int64_t c = 0; c < classes(); c++) {
       const double *w = member.weights.data() + c * features();
-      double dot = 0;
-      for (int64_t j = 0; j < features(); j++) dot += w[j] * at[j];
-      out[c] = member.bias[c] + dot;                                                                     // eq. (13)
+      N dot = 0.0;
+      for (int64_t j = 0; j < features(); j++) dot = fused(N(w[j]), load<N>(at + j * kCount), dot);
+      store<N>(out + c * kCount, N(member.bias[c]) + dot);                                               // eq. (13)
     }
   }
 
-  void add_posterior(const double *g, double share, double *out) const {
-    double top = -__builtin_inf(), whole = 0;
-    for (int64_t c = 0; c < classes(); c++) top = std::max(top, g[c]);
-    if (top == -__builtin_inf()) return;
-    for (int64_t c = 0; c < classes(); c++) whole += std::exp(g[c] - top);
-    for (int64_t c = 0; c < classes(); c++) out[c] += share * std::exp(g[c] - top) / whole;
+  template <class N>
+  THALWEG_INLINE void add_posterior(const Member &member, double *g, double share, double *out) const {
+    constexpr int kCount = Of<N>::kCount;
+    N top = -__builtin_inf(), whole = 0.0;
+    for (int64_t c = 0; c < classes(); c++) top = greatest(load<N>(g + c * kCount), top);
+    const auto seen = [&](int64_t c) THALWEG_LAMBDA { return member.bias[c] > -__builtin_inf(); };
+    for (int64_t c = 0; c < classes(); c++) {
+      if (!seen(c)) continue;
+      const N likelihood = exponential(load<N>(g + c * kCount) - top);
+      store<N>(g + c * kCount, likelihood);
+      whole = whole + likelihood;
+    }
+    const N part = N(share) / whole;
+    for (int64_t c = 0; c < classes(); c++)
+      if (seen(c)) store<N>(out + c * kCount, fused(part, load<N>(g + c * kCount), load<N>(out + c * kCount)));
   }
 
   // Each window is judged by its own answer, and learns the covariance of its own residual.
@@ -199,7 +222,7 @@ class Forecaster final : public Learner {
     const double all = double(now) + weight;
     const double rho = std::min(std::max(repeated(options.residual_rate, weight), weight / all), kMostEager);
     for (Member &member : bank) {
-      discriminants(member, x_.data(), room.data());
+      discriminants<double>(member, x_.data(), room.data());
       member.loss = options.discount * member.loss + weight * (highest(room.data(), classes()) != k);
       if (!known || base->starting()) continue;
       for (int64_t j = 0; j < features(); j++) member.padded[j] = x_[j] - member.means[k * features() + j];

@@ -28,6 +28,13 @@ struct Lanes {
     for (int g = 0; g < kGroups; g++) r.v[g] = THALWEG_LEVEL::load<V>(from + g * kLanes);
     return r;
   }
+  // Numbers that lie `stride` apart.
+  static THALWEG_INLINE Lanes gather(const double *from, int64_t stride) {
+    Lanes r;
+    for (int g = 0; g < kGroups; g++)
+      for (int i = 0; i < kLanes; i++) r.v[g][i] = from[(g * kLanes + i) * stride];
+    return r;
+  }
   THALWEG_INLINE void store(double *to) const {
     for (int g = 0; g < kGroups; g++) THALWEG_LEVEL::store<V>(to + g * kLanes, v[g]);
   }
@@ -74,6 +81,7 @@ THALWEG_LANEWISE(LaneMask, Lanes, ==)
 THALWEG_LANEWISE(LaneMask, LaneMask, |)
 THALWEG_LANEWISE(LaneIndex, LaneIndex, +)
 THALWEG_LANEWISE(LaneMask, LaneIndex, >=)
+THALWEG_LANEWISE(LaneMask, LaneIndex, !=)
 #undef THALWEG_LANEWISE
 
 THALWEG_INLINE Lanes operator-(const Lanes &a) {
@@ -220,22 +228,24 @@ class Turned {
 };
 
 // exp and ln to a few units in the last place: powers of two by the exponent's bits, the rest by a polynomial.
+template <class V> THALWEG_INLINE V within(V x, double low, double high) {
+  x = x < low ? low - V{} : x;
+  return x > high ? high - V{} : x;
+}
+template <class V> THALWEG_INLINE V exponential_of(V a) {
+  constexpr double kRound = 0x1.8p52;  // to add and subtract it rounds; in between, n stands in the lowest bits
+  const V x = within(a, -700.0, 700.0), shifted = fused(x, 1.4426950408889634 - V{}, kRound - V{}), n = shifted - kRound;
+  const V f = fused(-n, 1.90821492927058770002e-10 - V{}, fused(-n, 0.693147180369123816490 - V{}, x));
+  V series = 1.0 / 6227020800.0 - V{};
+  for (double c : {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
+                   1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0})
+    series = fused(series, f, c - V{});
+  return as_number(as_bits(series) + as_bits(shifted) * (int64_t(1) << 52));
+}
+THALWEG_INLINE double exponential(double a) { return exponential_of(a); }
 THALWEG_INLINE Lanes exponential(const Lanes &a) {
-  using V = Lanes::V;
   Lanes r;
-  for (int g = 0; g < Lanes::kGroups; g++) {
-    V x = a.v[g] < -700.0 ? broadcast<V>(-700.0) : a.v[g];
-    x = x > 700.0 ? broadcast<V>(700.0) : x;
-    const V shifted = x * 1.4426950408889634 + 6755399441055744.0;  // adding 1.5 * 2^52 rounds to an integer
-    const V n = shifted - 6755399441055744.0;
-    const V f = (x - n * 0.693147180369123816490) - n * 1.90821492927058770002e-10;
-    V poly = broadcast<V>(1.0 / 6227020800.0);
-    for (double c : {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
-                     1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0})
-      poly = poly * f + c;
-    const Integers power = ((Integers)shifted << 52) + (int64_t(1023) << 52);
-    r.v[g] = poly * (V)power;
-  }
+  for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = exponential_of(a.v[g]);
   return r;
 }
 template <class V> THALWEG_INLINE V logarithm_of(V a) {

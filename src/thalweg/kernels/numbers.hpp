@@ -74,6 +74,35 @@ template <class V> THALWEG_INLINE void put_where(const LaneMask &mask, double *t
   store<V>(to, pick(mask, value, load<V>(to)));
 }
 
+// The place of the highest of some numbers, the first of several; -1 where there is none.
+template <class N> THALWEG_INLINE Index<N> best_of(const double *scores, int64_t count) {
+  Index<N> best = -1;
+  N top = -__builtin_inf();
+  for (int64_t c = 0; c < count; c++) {
+    const N score = load<N>(scores + c * Of<N>::kCount);
+    best = pick(score > top, Index<N>(c), best);
+    top = greatest(score, top);
+  }
+  return best;
+}
+
+// Rows that one model answers, eight side by side: x + shift is given to `answer_to`, features first, in the room `at` of
+// 8 p numbers. Fewer than eight are left over.
+struct Answered {
+  int64_t rows, wrong;
+};
+template <class AnswerTo>
+Answered answer_in_lanes(const double *X, const int64_t *y, int64_t rows, int64_t p, const double *shift, double *at,
+                         AnswerTo answer_to) {
+  Answered all{0, 0};
+  for (; all.rows + Lanes::kCount <= rows; all.rows += Lanes::kCount) {
+    const double *x = X + all.rows * p;
+    for (int64_t j = 0; j < p; j++) (Lanes::gather(x + j, p) + Lanes(shift[j])).store(at + j * Lanes::kCount);
+    all.wrong += lanes_set(answer_to(at) != LaneIndex::load(y + all.rows));
+  }
+  return all;
+}
+
 // P numbers of one model, each in a register of its own.
 template <class N, int P> struct Each {
   N at[P];

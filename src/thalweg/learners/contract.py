@@ -170,7 +170,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
         rates = np.empty(len(codes)) if with_rate and self._has_rate else None
         shares = np.empty((len(codes), core.n_members)) if with_weights and core.n_members else None
         _run(core, rows, codes, unchecked, answers=answers, scores=scores, rates=rates, shares=shares, **masses)
-        decoded = self._labels.decode(answers)
+        decoded = self._labels.decode(answers, in_order=True)
         if not (with_proba or with_rate or with_weights):
             return decoded
         return Answers(decoded, None if scores is None else posteriors(scores, core.confidence), rates, shares)

@@ -162,12 +162,14 @@ class Labels:
         wider = Labels(np.array(sorted([*self.codes, *new]))) if new else self
         return wider, np.fromiter(map(wider.codes.__getitem__, y), dtype=np.int64, count=len(y))
 
-    def decode(self, codes: NDArray[np.int64]) -> NDArray[Any]:
+    def decode(self, codes: NDArray[np.int64], *, in_order: bool = False) -> NDArray[Any]:
         """The labels at these places; -1, no answer, is the zero of the labels' type.
 
-        Labels 0, 1, 2, … are the places themselves: the array is then given back, not copied.
+        Labels 0, 1, 2, … are the places themselves: the array is then given back, not copied. Of answers in the order
+        in which they were given the first tells whether there are any without a label: none follows one with a label.
         """
-        unanswered = codes < 0 if codes.size and codes.min() < 0 else None
+        telling = codes[:1] if in_order else codes
+        unanswered = codes < 0 if codes.size and telling.min() < 0 else None
         answers = codes if self._are_places else self.values.take(codes)
         if unanswered is not None:
             answers[unanswered] = _ZEROS[self.kind]
