@@ -204,7 +204,7 @@ def follow_is_the_loop(model, X, y):
 
 def learn_then_test_is_the_loop(model, X, y):
     rng = np.random.default_rng(0)
-    picks = rng.integers(0, len(X), (len(X), 3))
+    picks = rng.integers(0, len(X), (len(X), 11))  # eight side by side, and three
     mistakes = fresh(model).learn_then_test(X, y, X[picks], y[picks])
     slow = fresh(model)
     for t, (x, k) in enumerate(zip(X, y.tolist(), strict=True)):

@@ -251,6 +251,23 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
              c.learner->step(c.row.read(x), k);
            },
            "x"_a.none(), "k"_a)
+      // With the label itself, where it is among those of `codes` and of one of the `types`; false where it is not.
+      .def("learn_known",
+           [](Core &c, nb::handle x, nb::handle y, nb::dict codes, nb::handle types) {
+             const int usual = PySet_Contains(types.ptr(), reinterpret_cast<PyObject *>(Py_TYPE(y.ptr())));
+             if (usual < 0) nb::raise_python_error();
+             PyObject *place = usual ? PyDict_GetItemWithError(codes.ptr(), y.ptr()) : nullptr;
+             if (!place) {
+               if (PyErr_Occurred()) nb::raise_python_error();
+               return false;
+             }
+             const int64_t k = PyLong_AsLongLong(place);
+             const BriefLearning alone(c);
+             c.check_class(k);
+             c.learner->step(c.row.read(x), k);
+             return true;
+           },
+           "x"_a.none(), "y"_a.none(), "codes"_a, "types"_a)
       .def("check_one", [](Core &c, nb::handle x) { c.row.read(x); }, "x"_a.none())
       .def("state",
            [](Core &c) {

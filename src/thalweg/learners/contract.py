@@ -260,13 +260,12 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
         """Learn one row: an array, a sequence of numbers, or a dict of feature name to number."""
         try:
             labels = self._labels
-            code = labels.codes.get(y) if type(y) in labels.everyday_types else None
         except AttributeError:  # the first row of all
-            code = None
-        if code is None:
-            code = self._meet(x, y).codes[y]
+            labels = None
         try:
-            self._core.learn_one(x, code)
+            if labels is None or not self._core.learn_known(x, y, labels.codes, labels.everyday_types):
+                code = self._meet(x, y).codes[y]
+                self._core.learn_one(x, code)
         except InvalidInput as error:
             raise told_of_row(error, x, self) from None
         return self

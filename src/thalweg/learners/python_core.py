@@ -155,6 +155,13 @@ class PythonCore(ABC):
         """Learn one row."""
         self.learn(self._reader.read(x)[None], np.array([k]))
 
+    def learn_known(self, x: Row, y: object, codes: dict[Any, int], types: frozenset[type], /) -> bool:
+        """Learn one row by its label itself, where that is known and of one of the types; False where it is not."""
+        code = codes.get(y) if type(y) in types else None
+        if code is not None:
+            self.learn_one(x, code)
+        return code is not None
+
     def check_one(self, x: Row, /) -> None:
         """Raise `InvalidInput` where a row is not one of this model's."""
         self._reader.read(x)
