@@ -38,10 +38,10 @@ using namespace thalweg::THALWEG_LEVEL;
 namespace {
 
 template <int P> Learner *discriminant(int64_t p, const DiscriminantOptions &options, const Rate &rate) {
-  if constexpr (P > 16) {
+  if constexpr (P > kMostUnrolled) {
     return new Discriminant<0>(p, options, rate);
   } else {
-    return p == P ? new Discriminant<P>(p, options, rate) : discriminant<P + 1>(p, options, rate);
+    return p <= P ? new Discriminant<P>(p, options, rate) : discriminant<next_width(P)>(p, options, rate);
   }
 }
 

@@ -2,31 +2,23 @@
 // (N = Lanes), in the same lines and to the same bits.
 #pragma once
 
-#include "discriminant_move.hpp"
+#include "discriminant_state.hpp"
 #include "small_factor.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
-// S: what models of one rate and age have in common, such as the weight of all rows; a number for each where they differ.
-template <int P, class N = double, class S = double> class DiscriminantRow {
+// Kept: where the state lies that the rows change.
+template <int P, class N = double, class S = double, class Kept = DiscriminantState<N, S>>
+class DiscriminantRow : public Kept {
  public:
   using W = WidthOf<P, N>;
   using V = typename W::V;
   static constexpr int L = W::L, kCount = Of<N>::kCount;
 
-  DiscriminantRow(int64_t p, const DiscriminantOptions &options)
-      : width(p), options(options), P_(p), origin(stride()), variance(stride()), z_(stride()), e_(stride()),
-        u_(stride()) {}
+  template <class... Rest>
+  DiscriminantRow(const W &width, const Rest &...rest) : Kept(rest...), width(width), P_(width.features()) {}
 
-  int64_t stride() const { return width.stride(); }
-
-  void insert_class(int64_t at) {
-    for (Buffer *values : {&counts, &log_prior, &half_square}) values->insert(values->begin() + at * kCount, kCount, 0.0);
-    for (Buffer *values : {&M, &weights}) values->insert(values->begin() + at * stride(), stride(), 0.0);
-    std::fill_n(log_prior.begin() + at * kCount, kCount, -__builtin_inf());
-    score_.resize(counts.size());
-    known++;
-  }
+  THALWEG_INLINE int64_t stride() const { return width.stride(); }
 
   // g_c = ln P_c - m_c'S^-1 m_c / 2 + m_c'S^-1 x                                                    eq. (3)
   THALWEG_INLINE void score(const double *at, double *out) const {
@@ -132,20 +124,12 @@ template <int P, class N = double, class S = double> class DiscriminantRow {
   }
 
   static constexpr int64_t kRefresh = 64;       // rows after which w = P m is computed afresh, at least p
-  static constexpr double kGreatShrink = 1e-4;  // a row that shrinks P more than this spoils w: compute it afresh
 
   W width;
-  DiscriminantOptions options;
   FactorOf<P, N> P_;
-  int64_t known = 0;                      // classes
-  Buffer counts, log_prior, half_square;  // per class
-  Buffer M, weights;                      // class x feature: m_c and w_c = P m_c
-  Buffer origin, variance;                // per feature
-  Buffer z_, e_, u_, score_;              // the row at hand
-  Index<N> last = -1, since_refresh = 0;
-  S total = 0.0;       // weight of all rows
-  N last_gain_ = 0.0;  // by which the last row moved its class's mean
-  N log_count = 0.0;   // of the last row's class, whose prior is tilted
+  using Kept::options, Kept::known, Kept::counts, Kept::log_prior, Kept::half_square, Kept::M, Kept::weights;
+  using Kept::origin, Kept::variance, Kept::e_, Kept::u_, Kept::last, Kept::since_refresh, Kept::total;
+  using Kept::last_gain_, Kept::log_count, Kept::kGreatShrink;
 
  private:
   // Two classes, the common case, without a loop where a loop would be felt.

@@ -17,25 +17,14 @@ namespace thalweg::THALWEG_LEVEL {
 
 class FactorBlock;
 
-template <int P> class Factor {
+template <int P> class Factor : public Triangle {
   friend class FactorBlock;
   using W = Width<P>;
   using V = typename W::V;
   static constexpr int L = W::L;
 
  public:
-  static constexpr double kLeastVariance = THALWEG_LEVEL::kLeastVariance;
-
-  explicit Factor(int64_t p) : width(p), U(block_row(width.blocks()), 0.0), D(width.stride(), 0.0),
-                               f_(width.stride()), g_(width.stride()), lambda_(width.stride()) {
-    identity();
-  }
-
-  void identity() {
-    std::fill(U.begin(), U.end(), 0.0);
-    for (int64_t j = 0; j < width.features(); j++) one(j) = 1;
-    std::fill(D.begin(), D.begin() + width.features(), 1.0);
-  }
+  explicit Factor(int64_t p) : Factor(Width<P>(p)) {}
 
   // f = L'v
   THALWEG_INLINE void project(const double *v, double *f) {
@@ -59,8 +48,9 @@ template <int P> class Factor {
     return behind.inverse[0];
   }
   THALWEG_INLINE void rotate(const double *g, const double *lambda, double *u) {
-    for (int64_t b = width.blocks() - 1; b >= 0; b--)
-      sweep<true, false>(b, g + b * L, lambda + b * L, u, nullptr, nullptr);
+    int64_t b = width.blocks() - 1;
+    if constexpr (P != 0) rotate_last(b--, g, lambda, u);
+    for (; b >= 0; b--) sweep<true, false>(b, g + b * L, lambda + b * L, u, nullptr, nullptr);
   }
   // The change of one row and the projection of the next in one pass.
   THALWEG_INLINE void rotate_and_project(const double *g, const double *lambda, double *u, const double *v, double *f) {
@@ -68,7 +58,7 @@ template <int P> class Factor {
   }
 
   // w = P m
-  void apply(const double *m, double *w) {
+  THALWEG_APART void apply(const double *m, double *w) {
     project(m, f_.data());
     for (int64_t b = 0; b < width.blocks(); b++)
       store<V>(g_.data() + b * L, load<V>(D.data() + b * L) * load<V>(f_.data() + b * L));
@@ -81,19 +71,6 @@ template <int P> class Factor {
       }
   }
 
-  // Keeps every entry of D within bounds, where `wanted`. True where D changed.
-  bool cap(const Buffer &variance, bool wanted = true) {
-    bool changed = false;
-    for (int64_t j = 0; wanted && j < width.features(); j++) changed |= cap_entry(variance[j], D[j]);
-    return changed;
-  }
-  // A feature that no other is tied to yet: its variance is this and no more.
-  void release(int64_t j, double variance) { D[j] = 1 / variance; }
-  // No feature's variance given the others falls below this share of the variance given here.
-  void hold_above(const Buffer &variance, double share) {
-    for (int64_t j = 0; j < width.features(); j++)
-      D[j] = std::min(D[j], 1 / (share * std::max(variance[j], kLeastVariance)));
-  }
   // Whether `cap` may have something to do: true wherever it has, and hardly ever where it has not.
   THALWEG_INLINE bool needs_cap(const double *variance) const {
     V all{};
@@ -104,43 +81,14 @@ template <int P> class Factor {
     return sum(all) > kSlack / kResolution;
   }
 
-  // P = S^-1 for a covariance given as its strictly upper rows and its diagonal; false, and P as it was, where S is
-  // singular. S is used up.
-  bool invert(double *S, const double *diagonal) {
-    const int64_t p = width.features(), n = width.stride();
-    if (!invert_covariance(p, n, S, diagonal, D.data())) return false;
-    for (int64_t j = 0; j < p; j++)
-      for (int64_t i = j + 1; i < p; i++) above(j, i) = S[j * n + i];
-    return true;
-  }
-
-  // P as given by its rows; the identity where it is not positive definite.
-  void adopt(const double *precision) {
-    const int64_t p = width.features();
-    for (int64_t j = 0; j < p; j++) {
-      double d = precision[j * p + j];
-      for (int64_t k = 0; k < j; k++) d -= above(k, j) * above(k, j) * D[k];
-      if (!(d > 0)) return identity();
-      D[j] = d;
-      for (int64_t i = j + 1; i < p; i++) {
-        double l = precision[i * p + j];
-        for (int64_t k = 0; k < j; k++) l -= above(k, i) * above(k, j) * D[k];
-        above(j, i) = l / d;
-      }
-    }
-  }
-
-  void visit(State &state, const std::string &prefix = "") {
-    visit_factor(state, prefix, width.features(), D, [this](int64_t j, int64_t i) -> double & { return above(j, i); });
-  }
-
  private:
+  explicit Factor(const W &width)
+      : Triangle(width.features(), InBlocks{L, width.blocks()}), width(width), f_(width.stride()), g_(width.stride()),
+        lambda_(width.stride()) {}
+
   // Where a row of blocks begins, and one of its blocks.
   THALWEG_INLINE int64_t block_row(int64_t b) const { return (b * width.blocks() - b * (b - 1) / 2) * L * L; }
   THALWEG_INLINE double *block(int64_t b, int64_t c) { return U.data() + block_row(b) + (c - b) * L * L; }
-
-  THALWEG_INLINE double &above(int64_t j, int64_t i) { return block(j / L, i / L)[j % L * L + i % L]; }  // U[j, i]
-  double &one(int64_t j) { return block(j / L, j / L)[j % L * (L + 1)]; }  // of the diagonal
 
   // alpha_j = a + weight * (the terms of coordinates j, j + 1, …) of the block behind, and its inverse, in every lane.
   struct Behind {
@@ -161,16 +109,28 @@ template <int P> class Factor {
     behind.inverse = first_lane(inverse);
   }
 
+  // The block that the features end in. Its rows wait for one another: among a few blocks it is felt to go through the
+  // padding as well.
+  THALWEG_INLINE void rotate_last(int64_t b, const double *g, const double *lambda, double *u) {
+    double *row = block(b, b);
+    V uc{};
+    for (int64_t r = width.features() - b * L - 1; r >= 0; r--) {
+      const V w = load<V>(row + r * L);
+      store<V>(row + r * L, w + uc * lambda[b * L + r]);
+      uc += g[b * L + r] * w;
+    }
+    store<V>(u + b * L, uc);
+  }
+
   // One block of rows of U: makes the change (g, lambda) and adds to u, then multiplies what it has become by v; each
   // where it is asked for. Blocks must change from the last to the first.
   template <bool Changes, bool Projects>
   THALWEG_INLINE void sweep(int64_t b, const double *g, const double *lambda, double *u, const double *v, double *f) {
     double *row = block(b, b);
-    const int filled = width.filled(b);
     V l[L], gr[L], s[L];
     for (int r = 0; r < L; r++) s[r] = V{};
     if constexpr (Changes)
-      for (int r = 0; r < filled; r++) {
+      for (int r = 0; r < L; r++) {
         l[r] = broadcast<V>(lambda[r]);
         gr[r] = broadcast<V>(g[r]);
       }
@@ -180,7 +140,7 @@ template <int P> class Factor {
         if (c > b) uc = load<V>(u + c * L);
       if constexpr (Projects) vc = load<V>(v + c * L);
 #pragma GCC unroll 8
-      for (int r = filled - 1; r >= 0; r--) {
+      for (int r = L - 1; r >= 0; r--) {
         double *at = row + r * L;
         V w = load<V>(at);
         if constexpr (Changes) {
@@ -197,7 +157,7 @@ template <int P> class Factor {
   }
 
   W width;
-  Buffer U, D, f_, g_, lambda_;
+  Buffer f_, g_, lambda_;
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -102,7 +102,7 @@ class Hiraoka final : public MeanLearner {
   const double *axis_row(int64_t j) const { return A.data() + j * axes.stride(); }
 
   // The images A'd of N vectors in one pass over A.
-  template <int N> void project(const double *const (&d)[N], double *const (&image)[N]) const {
+  template <int N> THALWEG_INLINE void project(const double *const (&d)[N], double *const (&image)[N]) const {
     int64_t at = 0;
     for (; at + 4 <= axes.blocks(); at += 4) project_blocks<N, 4>(at * L, d, image);
     for (; at < axes.blocks(); at++) project_blocks<N, 1>(at * L, d, image);
@@ -137,7 +137,7 @@ class Hiraoka final : public MeanLearner {
   }
 
   // A += zeta (bb'A - rr'A A'bb'A), where bb' and rr' stand for B and W; or the whole gradient of phi.
-  void ascend(double zeta) {
+  THALWEG_INLINE void ascend(double zeta) {
     project<2>({b.data(), r.data()}, {bA.data(), rA.data()});
     const double cross = axes.dot(bA.data(), rA.data()), bA2 = axes.dot(bA.data(), bA.data());
     double b2 = 0, r2 = 0;

@@ -41,7 +41,7 @@ template <int P> Regressor *least_squares(int64_t p, const LeastSquaresOptions &
   if constexpr (P > 8) {
     return new LeastSquares<0>(p, options);
   } else {
-    return p == P ? new LeastSquares<P>(p, options) : least_squares<P + 1>(p, options);
+    return p <= P ? new LeastSquares<P>(p, options) : least_squares<P == 2 ? 4 : next_width(P)>(p, options);
   }
 }
 
@@ -153,7 +153,7 @@ inline void bind_regression(nb::module_ &module) {
   module.def(
       "least_squares",
       [](int64_t p, bool intercept, double penalty, double forgetting) {
-        return new RegressionCore(least_squares<1>(p, LeastSquaresOptions{intercept, penalty, forgetting}));
+        return new RegressionCore(least_squares<2>(p, LeastSquaresOptions{intercept, penalty, forgetting}));
       },
       "features"_a, "intercept"_a, "penalty"_a, "forgetting"_a);
 }

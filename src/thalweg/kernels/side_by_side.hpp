@@ -4,6 +4,8 @@
 // bits. The rows of the start are left to the learner.
 #pragma once
 
+#include <array>
+
 #include "discriminant.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -60,8 +62,8 @@ template <int P> class SideBySide {
   // Up to eight streams; lanes without one repeat the last, for nothing.
   template <class S> class Group {
    public:
-    Group(const Stream *streams, std::size_t left)
-        : streams_(streams), count_(int(std::min<std::size_t>(left, kCount))), row_(P, lone(streams[0]).options) {
+    THALWEG_APART Group(const Stream *streams, std::size_t left)
+        : streams_(streams), count_(int(std::min<std::size_t>(left, kCount))), row_(W(P), W(P).stride(), lone(streams[0]).options) {
       for (int64_t c = 0; c < lone(streams[0]).classes(); c++) row_.insert_class(c);
       for (int lane = 0; lane < kCount; lane++) take(lane);
       if constexpr (std::is_same_v<S, double>) always_ = ShareOf<S>::once(lone(streams[0]).rate_.value);
@@ -121,12 +123,13 @@ template <int P> class SideBySide {
     }
 
     using Row = DiscriminantRow<P, Lanes, S>;
+    using W = typename Row::W;
     template <class Any> static std::array<Buffer *, 9> buffers(Any &row) {
-      const auto [U, D] = row.P_.buffers();
-      return {&row.counts, &row.log_prior, &row.half_square, &row.M, &row.weights, &row.origin, &row.variance, U, D};
+      return {&row.counts, &row.log_prior, &row.half_square, &row.M,    &row.weights,
+              &row.origin, &row.variance,  &row.P_.U,        &row.P_.D};
     }
-    void take(int lane) {
-      DiscriminantRow<P> &one = learner(lane);
+    THALWEG_APART void take(int lane) {
+      Lone &one = learner(lane);
       const auto from = buffers(one), to = buffers(row_);
       for (std::size_t b = 0; b < from.size(); b++)
         for (std::size_t i = 0; i < from[b]->size(); i++) (*to[b])[i * kCount + lane] = (*from[b])[i];
@@ -136,9 +139,9 @@ template <int P> class SideBySide {
       set(row_.last_gain_, lane, one.last_gain_);
       set(row_.total, lane, one.total);
     }
-    void give_back(int lane, int64_t rows) {
-      learner(lane).rows += rows;
-      DiscriminantRow<P> &one = learner(lane);
+    THALWEG_APART void give_back(int lane, int64_t rows) {
+      Lone &one = learner(lane);
+      one.rows += rows;
       const auto from = buffers(row_), to = buffers(one);
       for (std::size_t b = 0; b < to.size(); b++)
         for (std::size_t i = 0; i < to[b]->size(); i++) (*to[b])[i] = (*from[b])[i * kCount + lane];

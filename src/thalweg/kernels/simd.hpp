@@ -4,16 +4,13 @@
 // AVX-512, 4 for AVX2, 2 for SSE2 and NEON. Everything lives in a namespace per instruction set.
 #pragma once
 
-#include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <type_traits>
-#include <vector>
-
-#ifndef THALWEG_LEVEL
-#error "compile with -DTHALWEG_LEVEL=<name of the instruction set>"
+#if defined(__AVX2__)
+#include <immintrin.h>
 #endif
-#define THALWEG_INLINE inline __attribute__((always_inline))
+
+#include "buffer.hpp"
+
 #define THALWEG_LAMBDA __attribute__((always_inline))
 // Numbers that are kept apart stay apart: gathered into vectors they would be written and read in different pieces, and
 // wait for memory.
@@ -118,46 +115,31 @@ THALWEG_INLINE VectorOf<8>::type first_lane(VectorOf<8>::type a) {
   return __builtin_shufflevector(a, a, 0, 0, 0, 0, 0, 0, 0, 0);
 }
 
-// Memory on cache-line boundaries.
-template <class T> struct CacheAligned {
-  using value_type = T;
-  CacheAligned() = default;
-  template <class U> CacheAligned(const CacheAligned<U> &) {}
-  T *allocate(std::size_t n) {
-    void *raw = std::aligned_alloc(64, (n * sizeof(T) + 63) / 64 * 64);
-    if (!raw) throw std::bad_alloc();
-    return static_cast<T *>(raw);
-  }
-  void deallocate(T *raw, std::size_t) { std::free(raw); }
-  template <class U> bool operator==(const CacheAligned<U> &) const { return true; }
-  template <class U> bool operator!=(const CacheAligned<U> &) const { return false; }
-};
-using Buffer = std::vector<double, CacheAligned<double>>;
+// The first lanes from memory, zeros in the others. Not lane by lane, which would wait for memory.
+THALWEG_INLINE VectorOf<2>::type load_some(const double *from, int64_t count, VectorOf<2>::type) {
+  return VectorOf<2>::type{from[0], count > 1 ? from[1] : 0};
+}
+#if defined(__AVX2__)
+THALWEG_INLINE VectorOf<4>::type load_some(const double *from, int64_t count, VectorOf<4>::type) {
+  typedef int64_t Places __attribute__((vector_size(32)));
+  return _mm256_maskload_pd(from, (__m256i)(Places{0, 1, 2, 3} < count));
+}
+#endif
+#if defined(__AVX512F__)
+THALWEG_INLINE VectorOf<8>::type load_some(const double *from, int64_t count, VectorOf<8>::type) {
+  return _mm512_maskz_loadu_pd(__mmask8((1 << count) - 1), from);
+}
+#endif
 
-// Room for a prediction: on the stack where it is small.
-class Scratch {
- public:
-  explicit Scratch(int64_t doubles) {
-    if (doubles > kSmall) large_.resize(doubles);
-  }
-  double *data() { return large_.empty() ? small_ : large_.data(); }
-
- private:
-  static constexpr int64_t kSmall = 320;
-  alignas(64) double small_[kSmall];
-  Buffer large_;
-};
-
-// A vector of P features (P = 0: known at run time only) cut into blocks of L lanes, padded with zeros.
+// A vector of features cut into blocks of L lanes, padded with zeros: as many blocks as P features fill, or
+// (P = 0) as many as there are at run time. How many blocks there are is worth knowing ahead; how full the last is, not.
 template <int P> struct Width {
-  static constexpr int L = P == 0 || P > 12 ? kLanes : (P <= 2 || kLanes == 2 ? 2 : 4);
+  static constexpr int L = P == 0 ? kLanes : (P <= 2 || kLanes == 2 ? 2 : 4);
   using V = typename VectorOf<L>::type;
   explicit Width(int64_t p) : p_(p), blocks_((p + L - 1) / L) {}
-  THALWEG_INLINE int64_t features() const { return P ? P : p_; }
+  THALWEG_INLINE int64_t features() const { return p_; }
   THALWEG_INLINE int64_t blocks() const { return P ? (P + L - 1) / L : blocks_; }
   THALWEG_INLINE int64_t stride() const { return blocks() * L; }
-  // Lanes of a block that hold a feature, where that is known to the compiler; else all.
-  THALWEG_INLINE int filled(int64_t block) const { return P && (block + 1) * L > P ? int(P - block * L) : L; }
 
   // A working vector: on the stack, and from there in registers, where the width is known; else borrowed.
   struct OwnRoom {
@@ -178,14 +160,9 @@ template <int P> struct Width {
   }
   // x - origin, padded.
   THALWEG_INLINE void difference(const double *x, const double *origin, double *to) const {
-    const int64_t whole = features() / L;
-    for (int64_t b = 0; b < whole; b++) store<V>(to + b * L, load<V>(x + b * L) - load<V>(origin + b * L));
-    if (whole < blocks()) {
-      V tail{};
-      for (int r = 0; r < L - 1; r++)
-        if (whole * L + r < features()) tail[r] = x[whole * L + r];
-      store<V>(to + whole * L, tail - load<V>(origin + whole * L));
-    }
+    const int64_t last = (blocks() - 1) * L;
+    for (int64_t i = 0; i < last; i += L) store<V>(to + i, load<V>(x + i) - load<V>(origin + i));
+    store<V>(to + last, load_some(x + last, features() - last, V{}) - load<V>(origin + last));
   }
 
   // a'b + start
@@ -208,5 +185,10 @@ template <int P> struct Width {
  private:
   int64_t p_, blocks_;
 };
+
+// Among the widths that are compiled, the one behind P: each of a few features, then whole blocks, up to as many features
+// as anything was gained.
+constexpr int kMostUnrolled = kLanes == 2 ? 4 : kLanes == 4 ? 16 : 12;
+constexpr int next_width(int P) { return P < 4 ? P + 1 : P + (kLanes == 2 ? 2 : 4); }
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -5,25 +5,18 @@
 // products, one of D for a division.
 #pragma once
 
-#include <array>
-
 #include "factor.hpp"
 #include "numbers.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
-template <int P, class N = double> class SmallFactor {
+template <int P, class N = double> class SmallFactor : public Triangle {
   using W = FewFeatures<P, N>;
   using V = typename W::V;
   static constexpr int kCount = Of<N>::kCount;
 
  public:
-  explicit SmallFactor(int64_t) : U(std::max(1, P * (P - 1) / 2) * kCount), D(P * kCount) { identity(); }
-
-  void identity() {
-    std::fill(U.begin(), U.end(), 0.0);
-    std::fill(D.begin(), D.end(), 1.0);
-  }
+  explicit SmallFactor(int64_t) : Triangle(P, kCount) {}
 
   // Makes the change along v, with u = P v (of the old P) on the way. Returns 1 / (a + weight v'Pv).
   template <class S> THALWEG_INLINE N absorb(const double *at, const RankOneOf<N, S> &change, double *to) {
@@ -75,19 +68,6 @@ template <int P, class N = double> class SmallFactor {
     return all > N(kSlack / kResolution);
   }
 
-  bool invert(double *S, const double *diagonal) {
-    if (!invert_covariance(P, P, S, diagonal, D.data())) return false;
-    for (int j = 0; j < P; j++)
-      for (int i = j + 1; i < P; i++) *place(j, i) = S[j * P + i];
-    return true;
-  }
-
-  void visit(State &state) {
-    visit_factor(state, "", P, D, [this](int64_t j, int64_t i) -> double & { return *place(j, i); });
-  }
-
-  std::array<Buffer *, 2> buffers() { return {&U, &D}; }
-
  private:
   THALWEG_INLINE double *place(int64_t j, int64_t i) {  // of U[j, i] = L[i, j], i > j
     return U.data() + (j * P - j * (j + 1) / 2 + i - j - 1) * kCount;
@@ -103,8 +83,6 @@ template <int P, class N = double> class SmallFactor {
     }
     return f;
   }
-
-  Buffer U, D;
 };
 
 template <int P, class N = double>

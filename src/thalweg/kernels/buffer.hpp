@@ -1,0 +1,71 @@
+// Memory for numbers: on cache-line boundaries, and on the stack where it is small.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#ifndef THALWEG_LEVEL
+#error "compile with -DTHALWEG_LEVEL=<name of the instruction set>"
+#endif
+#define THALWEG_INLINE inline __attribute__((always_inline))
+// What happens now and then, once in the library: in line it would be there for every learner and width.
+#if defined(__clang__)
+#define THALWEG_APART __attribute__((noinline))
+#else
+#define THALWEG_APART __attribute__((noinline, noclone))
+#endif
+
+namespace thalweg::THALWEG_LEVEL {
+
+template <class T> struct CacheAligned {
+  using value_type = T;
+  CacheAligned() = default;
+  template <class U> CacheAligned(const CacheAligned<U> &) {}
+  T *allocate(std::size_t n) {
+    void *raw = std::aligned_alloc(64, (n * sizeof(T) + 63) / 64 * 64);
+    if (!raw) throw std::bad_alloc();
+    return static_cast<T *>(raw);
+  }
+  void deallocate(T *raw, std::size_t) { std::free(raw); }
+  template <class U> bool operator==(const CacheAligned<U> &) const { return true; }
+  template <class U> bool operator!=(const CacheAligned<U> &) const { return false; }
+};
+
+class Buffer : public std::vector<double, CacheAligned<double>> {
+  using Base = std::vector<double, CacheAligned<double>>;
+
+ public:
+  Buffer() = default;
+  THALWEG_APART explicit Buffer(std::size_t count, double value = 0) : Base(count, value) {}
+  template <class It> Buffer(It from, It end) : Base(from, end) {}
+  THALWEG_APART Buffer(const Buffer &other) : Base(other) {}
+  Buffer(Buffer &&other) = default;
+  THALWEG_APART Buffer &operator=(const Buffer &other) {
+    Base::operator=(other);
+    return *this;
+  }
+  Buffer &operator=(Buffer &&other) = default;
+
+  THALWEG_APART void assign(std::size_t count, double value) { Base::assign(count, value); }
+  THALWEG_APART void resize(std::size_t count, double value = 0) { Base::resize(count, value); }
+  THALWEG_APART void fill(double value) { Base::assign(size(), value); }
+  THALWEG_APART void insert_zeros(std::size_t at, std::size_t count) { Base::insert(begin() + at, count, 0.0); }
+};
+
+// Room for a prediction: on the stack where it is small.
+class Scratch {
+ public:
+  explicit Scratch(int64_t doubles) {
+    if (doubles > kSmall) large_.resize(doubles);
+  }
+  double *data() { return large_.empty() ? small_ : large_.data(); }
+
+ private:
+  static constexpr int64_t kSmall = 320;
+  alignas(64) double small_[kSmall];
+  Buffer large_;
+};
+
+}  // namespace thalweg::THALWEG_LEVEL
