@@ -112,8 +112,10 @@ class Moments:
         means = np.zeros((self.groups, self.columns))
         if centred:
             means = (each @ values) / np.where(weights > 0, weights, 1.0)[:, np.newaxis]
-            values -= means[groups]
-        scatter = self._squares(np.sqrt(news)[:, np.newaxis] * values)
+            values -= means if self.groups == 1 else means[groups]
+        if not (news == 1).all():
+            values *= np.sqrt(news)[:, np.newaxis]
+        scatter = self._squares(values)
         return Moments(len(rows), fades, int(groups[-1]), origin, weights, means, scatter)
 
     def then(self, later: Moments) -> Moments:
