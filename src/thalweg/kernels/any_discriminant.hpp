@@ -179,7 +179,8 @@ class AnyDiscriminant : public MeanLearner, protected DiscriminantState<> {
     if (!full_rank_possible || !factor().invert(covariance, n, variance.data())) {
       factor().identity();
       std::fill(variance.begin(), variance.begin() + p, 1.0);
-      std::fill(ridge_held.begin(), ridge_held.end(), 0.0);
+      // Without a ridge this says that the identity stands in: whoever adds models up must know it.
+      std::fill(ridge_held.begin(), ridge_held.end(), options.ridge > 0 ? 0.0 : 1.0);
     }
     refresh_weights();
   }

@@ -223,6 +223,20 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
                     "KernelMeanClassifier", name, f"be one number, or one for each of the {classes} classes", value
                 )
 
+    # ------------------------------------------------------------------ adding up
+
+    _why_not_added = "it is made of rows or centroids and not of sums, so add whole models of it"
+
+    def _joined(self, models: Sequence[Any]) -> Any:
+        from thalweg.learners.adding import refuse
+        from thalweg.learners.kernel_mean_joining import joined_centroids, joined_rows
+
+        if self.budget is None:
+            return joined_rows(models)
+        if self.sigma is None:
+            refuse(self, "its widths are weighed by their mistakes, row by row, so give sigma")
+        return joined_centroids(models, self.budget, self.forgetting)
+
     # ------------------------------------------------------------------ what was learned
 
     @property

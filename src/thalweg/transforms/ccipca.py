@@ -34,7 +34,8 @@ O(k^2 p), once per call of `transform` and once per row of `transform_then_learn
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -119,6 +120,13 @@ class CCIPCA(WithRowWeights, ClassNamePrefixFeaturesOutMixin, StreamTransformer)
             raise InvalidParameter.of("CCIPCA", "recursion", 'be "2003" or "2016"', self.recursion)
         forgetting = as_forgetting(self.forgetting, "CCIPCA")
         return compiled.principal(features, int(k), float(amnesic), forgetting, self.recursion == "2016")
+
+    _why_not_added = "its axes are turned row by row and are no sums, so add whole models of it"
+
+    def _joined(self, models: Sequence[Any]) -> Any:
+        from thalweg.transforms.ccipca_joining import joined_axes
+
+        return joined_axes(models, as_forgetting(self.forgetting, "CCIPCA"))
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
         """The point of the axes' plane that each projected row stands for."""

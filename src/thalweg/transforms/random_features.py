@@ -25,6 +25,10 @@ Cost: O(D p) a row and D / 2 sines and cosines, which are computed as many at a 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
@@ -107,6 +111,11 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamTransformer):
         draw = _orthogonal if self.orthogonal else _independent
         outputs = int(self.n_components)
         return compiled.random_features(outputs, draw(rng, (outputs + 1) // 2, features) / float(self.sigma))
+
+    _why_not_added = "it learns nothing from rows"
+
+    def _joined(self, models: Sequence[Any]) -> Any:
+        return deepcopy(models[0])  # the seed and the number of features are all that it goes by
 
     @property
     def frequencies_(self) -> Floats:
