@@ -1,6 +1,7 @@
 // Memory for numbers: on cache-line boundaries, and on the stack where it is small.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
@@ -53,6 +54,9 @@ class Buffer : public std::vector<double, CacheAligned<double>> {
   THALWEG_APART void fill(double value) { Base::assign(size(), value); }
   THALWEG_APART void insert_zeros(std::size_t at, std::size_t count) { Base::insert(begin() + at, count, 0.0); }
 };
+
+// A few numbers in the object itself.
+template <int Count> struct alignas(Count >= 8 ? 64 : 8) Fixed : std::array<double, Count> {};
 
 // Room for a prediction: on the stack where it is small.
 class Scratch {

@@ -20,6 +20,8 @@ template <int P> class Discriminant final : public DiscriminantRow<P, double, do
   using W = typename Row::W;
   friend class DiscriminantBlocks;
   template <int> friend class SideBySide;
+  template <class A, class B, class Act> friend void each_array(A &, B &, Act);
+  template <class A, class B, class Act> friend void each_number(A &, B &, Act);
 
  public:
   Discriminant(int64_t p, const DiscriminantOptions &options, const Rate &rate)
@@ -37,8 +39,8 @@ template <int P> class Discriminant final : public DiscriminantRow<P, double, do
 
   void run(const double *X, const int64_t *y, int64_t count, const Outputs &out) override {
     if constexpr (P == 0 || P > kFew) run_many(X, y, count, out);
-    else if (out.scores || out.rates) Learner::run(X, y, count, out);
-    else run_answers(X, y, count, out.answers);
+    else if (out.scores || out.rates || options.ridge > 0 || classes() != 2) Learner::run(X, y, count, out);
+    else run_two_classes(X, y, count, out.answers);
   }
   void weighted_run(const double *X, const int64_t *y, const double *masses, int64_t count,
                     const Outputs &out) override;
@@ -90,8 +92,8 @@ template <int P> class Discriminant final : public DiscriminantRow<P, double, do
     return score;
   }
 
-  // Few features take so little time that a row's call and what never changes would be felt.
-  THALWEG_AS_WRITTEN void run_answers(const double *X, const int64_t *y, int64_t count, int64_t *answers) {
+  // Few features take so little time that a row's call, what never changes and every detour to memory would be felt.
+  THALWEG_AS_WRITTEN void run_two_classes(const double *X, const int64_t *y, int64_t count, int64_t *answers) {
     int64_t i = 0;
     for (; i < count && warm_left > 0; i++) {
       const int64_t given = step(X + i * P, y[i]);
@@ -100,14 +102,21 @@ template <int P> class Discriminant final : public DiscriminantRow<P, double, do
     rows += count - i;
     const bool constant = rate_.kind() == Rate::kConstant;
     const Share always = Share::once(rate_.value);
+    DiscriminantRow<P, double, double, TwoClassState<P>, SmallFactor<P, double, Entries<P>>> row(width, options);
+    each_array(*this, row, [](const auto &from, auto &to) { std::copy(from.begin(), from.end(), to.begin()); });
+    each_number(*this, row, [](const auto &from, auto &to) { to = from; });
     typename W::Room z(z_);
     for (; i < count; i++) {
       fetch_ahead(X + i * P, P);
-      width.difference(X + i * P, origin.data(), z);
-      const int64_t given = Row::answer_to(z);
-      learn(z, Move(options, y[i], counts[y[i]], total, constant ? always : Share::once(rate_.next(given != y[i]))));
+      row.width.difference(X + i * P, row.origin.data(), z);
+      const int64_t given = row.answer_to(z), k = y[i];
+      const Move move(row.options, k, row.counts[k], row.total, constant ? always : Share::once(rate_.next(given != k)));
+      row.tidy(row.follow(z, move));
+      row.count_row(move);
       if (answers) answers[i] = given;
     }
+    each_array(*this, row, [](auto &to, const auto &from) { std::copy_n(from.begin(), to.size(), to.begin()); });
+    each_number(*this, row, [](auto &to, const auto &from) { to = from; });
   }
   // The mass is told at run time: a row that counts otherwise than once would need all of this a second time.
   THALWEG_APART THALWEG_AS_WRITTEN int64_t take(const double *x, int64_t k, double mass) {

@@ -7,8 +7,8 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-// Kept: where the state lies that the rows change.
-template <int P, class N = double, class S = double, class Kept = DiscriminantState<N, S>>
+// Kept and Factor: where the state lies that the rows change.
+template <int P, class N = double, class S = double, class Kept = DiscriminantState<N, S>, class Factor = FactorOf<P, N>>
 class DiscriminantRow : public Kept {
  public:
   using W = WidthOf<P, N>;
@@ -126,7 +126,7 @@ class DiscriminantRow : public Kept {
   static constexpr int64_t kRefresh = 64;       // rows after which w = P m is computed afresh, at least p
 
   W width;
-  FactorOf<P, N> P_;
+  Factor P_;
   using Kept::options, Kept::known, Kept::counts, Kept::log_prior, Kept::half_square, Kept::M, Kept::weights;
   using Kept::origin, Kept::variance, Kept::e_, Kept::u_, Kept::last, Kept::since_refresh, Kept::total;
   using Kept::last_gain_, Kept::log_count, Kept::kGreatShrink;
@@ -137,8 +137,19 @@ class DiscriminantRow : public Kept {
     if (P > 0 && P <= kFew && known == 2) return act(0), act(1);
     for (int64_t c = 0; c < known; c++) act(c);
   }
-  static THALWEG_INLINE N number(const Buffer &values, int64_t c) { return load<N>(values.data() + c * kCount); }
-  static THALWEG_INLINE void set(Buffer &values, int64_t c, const N &to) { store<N>(values.data() + c * kCount, to); }
+  template <class Values> static THALWEG_INLINE N number(const Values &values, int64_t c) { return load<N>(values.data() + c * kCount); }
+  template <class Values> static THALWEG_INLINE void set(Values &values, int64_t c, const N &to) { store<N>(values.data() + c * kCount, to); }
 };
+
+// What two rows' states hold, array by array and number by number.
+template <class A, class B, class Act> THALWEG_INLINE void each_array(A &a, B &b, Act act) {
+  act(a.counts, b.counts), act(a.log_prior, b.log_prior), act(a.half_square, b.half_square);
+  act(a.M, b.M), act(a.weights, b.weights), act(a.origin, b.origin), act(a.variance, b.variance);
+  act(a.P_.U, b.P_.U), act(a.P_.D, b.P_.D);
+}
+template <class A, class B, class Act> THALWEG_INLINE void each_number(A &a, B &b, Act act) {
+  act(a.last, b.last), act(a.since_refresh, b.since_refresh);
+  act(a.total, b.total), act(a.last_gain_, b.last_gain_), act(a.log_count, b.log_count);
+}
 
 }  // namespace thalweg::THALWEG_LEVEL

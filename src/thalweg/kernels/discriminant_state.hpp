@@ -35,4 +35,20 @@ template <class N = double, class S = double> struct DiscriminantState {
   N log_count = 0.0;   // of the last row's class, whose prior is tilted
 };
 
+// The same for two classes and few features in the object itself, so that the compiler knows every place.
+template <int P> struct TwoClassState {
+  static constexpr int64_t known = 2;
+  static constexpr double kGreatShrink = DiscriminantState<>::kGreatShrink;
+
+  explicit TwoClassState(const DiscriminantOptions &options) : options(options) {}
+
+  DiscriminantOptions options;
+  Fixed<2> counts, log_prior, half_square;
+  Fixed<2 * P> M, weights;
+  Fixed<P> origin, variance;
+  Buffer e_, u_;  // not used
+  int64_t last, since_refresh;
+  double total, last_gain_, log_count;
+};
+
 }  // namespace thalweg::THALWEG_LEVEL

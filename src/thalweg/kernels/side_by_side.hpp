@@ -124,33 +124,21 @@ template <int P> class SideBySide {
 
     using Row = DiscriminantRow<P, Lanes, S>;
     using W = typename Row::W;
-    template <class Any> static std::array<Buffer *, 9> buffers(Any &row) {
-      return {&row.counts, &row.log_prior, &row.half_square, &row.M,    &row.weights,
-              &row.origin, &row.variance,  &row.P_.U,        &row.P_.D};
-    }
     THALWEG_APART void take(int lane) {
-      Lone &one = learner(lane);
-      const auto from = buffers(one), to = buffers(row_);
-      for (std::size_t b = 0; b < from.size(); b++)
-        for (std::size_t i = 0; i < from[b]->size(); i++) (*to[b])[i * kCount + lane] = (*from[b])[i];
-      row_.last.set(lane, one.last);
-      row_.since_refresh.set(lane, one.since_refresh);
-      set(row_.log_count, lane, one.log_count);
-      set(row_.last_gain_, lane, one.last_gain_);
-      set(row_.total, lane, one.total);
+      each_array(learner(lane), row_, [&](const Buffer &from, Buffer &to) {
+        for (std::size_t i = 0; i < from.size(); i++) to[i * kCount + lane] = from[i];
+      });
+      each_number(learner(lane), row_, [&](auto from, auto &to) { set(to, lane, from); });
     }
     THALWEG_APART void give_back(int lane, int64_t rows) {
-      Lone &one = learner(lane);
-      one.rows += rows;
-      const auto from = buffers(row_), to = buffers(one);
-      for (std::size_t b = 0; b < to.size(); b++)
-        for (std::size_t i = 0; i < to[b]->size(); i++) (*to[b])[i] = (*from[b])[i * kCount + lane];
-      one.last = row_.last[lane];
-      one.since_refresh = row_.since_refresh[lane];
-      one.log_count = row_.log_count[lane];
-      one.last_gain_ = row_.last_gain_[lane];
-      one.total = get(row_.total, lane);
+      learner(lane).rows += rows;
+      each_array(learner(lane), row_, [&](Buffer &to, const Buffer &from) {
+        for (std::size_t i = 0; i < to.size(); i++) to[i] = from[i * kCount + lane];
+      });
+      each_number(learner(lane), row_, [&](auto &to, const auto &from) { to = get(from, lane); });
     }
+    static void set(LaneIndex &to, int lane, int64_t value) { to.set(lane, value); }
+    static int64_t get(const LaneIndex &from, int lane) { return from[lane]; }
     static void set(double &to, int, double value) { to = value; }
     static void set(Lanes &to, int lane, double value) { to.v[lane / kLanes][lane % kLanes] = value; }
     static double get(double from, int) { return from; }

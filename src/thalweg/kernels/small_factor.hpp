@@ -10,13 +10,21 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-template <int P, class N = double> class SmallFactor : public Triangle {
+// The entries and nothing else, in the object itself: what a loop works on.
+template <int P, class N = double> struct Entries {
+  Entries(int64_t, int64_t) {}
+  Fixed<(P > 1 ? P * (P - 1) / 2 : 1) * Of<N>::kCount> U{};
+  Fixed<P * Of<N>::kCount> D{};
+};
+
+template <int P, class N = double, class Kept = Triangle> class SmallFactor : public Kept {
   using W = FewFeatures<P, N>;
   using V = typename W::V;
   static constexpr int kCount = Of<N>::kCount;
 
  public:
-  explicit SmallFactor(int64_t) : Triangle(P, kCount) {}
+  using Kept::U, Kept::D;
+  explicit SmallFactor(int64_t) : Kept(P, kCount) {}
 
   // Makes the change along v, with u = P v (of the old P) on the way. Returns 1 / (a + weight v'Pv).
   template <class S> THALWEG_INLINE N absorb(const double *at, const RankOneOf<N, S> &change, double *to) {
@@ -54,7 +62,7 @@ template <int P, class N = double> class SmallFactor : public Triangle {
   }
 
   // As in factor.hpp, where `wanted`; tells where D changed.
-  Mask<N> cap(const Buffer &variance, const Mask<N> &wanted) {
+  template <class Values> Mask<N> cap(const Values &variance, const Mask<N> &wanted) {
     double changed[kCount] = {};
     for (int lane = 0; lane < kCount; lane++)
       for (int j = 0; is_set(wanted, lane) && j < P; j++)
