@@ -103,6 +103,20 @@ def test_later_rows_are_no_start_and_rows_to_begin_with_do_not_come_later():
         Part(OnlineLinearRegression(solver="rls", forgetting=0.1))
 
 
+@pytest.mark.parametrize("rate", [0.002, 0.3])
+def test_many_rows_in_uneven_calls_and_a_class_that_is_forgotten(rate):
+    some = some_rows(12_000)
+    some.y[:60:3] = "a class of old"
+    model = OnlineLDC(rate, counts="soft")
+    begun, whole = learn(clone(model), some.cut(0, 100)), learn(clone(model), some)
+    part = Part(model, later=True)
+    for start, stop in pairwise([100, 101, 5000, 9_999, 12_000]):
+        learn(part, some.cut(start, stop))
+    assert_same(begun + part, whole, some.X[:100])
+    hard = learn(Part(OnlineLDC()), some.cut(0, 7_000)) + learn(Part(OnlineLDC()), some.cut(7_000))
+    assert_same(hard.fitted(), OnlineLDC().fit(some.X, some.y), some.X[:100])
+
+
 def test_what_has_no_start_follows_nothing_as_well():
     some = some_rows(60)
     y = some.X @ [1.0, -2.0, 0.5]
