@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -285,7 +285,7 @@ class Part(WithColumns):
             self.classes_ = known.values
 
     def _with(self, moments: Moments, known: Labels | None) -> Part:
-        new = deepcopy(self)
-        new._moments = moments
+        new = copy(self)
+        new.model, new._moments = clone(self.model), moments
         new._know(known)
         return new
