@@ -11,8 +11,18 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from tests.parts.same_models import Rows, assert_same, learn, some_rows
-from thalweg import OnlineLDC, OnlineLinearRegression, Part, StandardScaler, merge
+from thalweg import (
+    NoChange,
+    OnlineLDC,
+    OnlineLinearRegression,
+    Part,
+    RandomFeatures,
+    StandardScaler,
+    StreamPipeline,
+    merge,
+)
 from thalweg.errors import InvalidInput, NotAdditive
+from thalweg.store import dumps, loads
 
 SOFT = OnlineLDC(0.1, counts="soft", warmup=10)
 
@@ -91,6 +101,49 @@ def test_later_rows_are_no_start_and_rows_to_begin_with_do_not_come_later():
         begun + learn(Part(SOFT), some)
     with pytest.raises(NotAdditive, match="it forgets row by row, so that their order counts"):
         Part(OnlineLinearRegression(solver="rls", forgetting=0.1))
+
+
+@pytest.mark.parametrize("rate", [0.002, 0.3])
+def test_many_rows_in_uneven_calls_and_a_class_that_is_forgotten(rate):
+    some = some_rows(12_000)
+    some.y[:60:3] = "a class of old"
+    model = OnlineLDC(rate, counts="soft")
+    begun, whole = learn(clone(model), some.cut(0, 100)), learn(clone(model), some)
+    part = Part(model, later=True)
+    for start, stop in pairwise([100, 101, 5000, 9_999, 12_000]):
+        learn(part, some.cut(start, stop))
+    assert_same(begun + part, whole, some.X[:100])
+    hard = learn(Part(OnlineLDC()), some.cut(0, 7_000)) + learn(Part(OnlineLDC()), some.cut(7_000))
+    assert_same(hard.fitted(), OnlineLDC().fit(some.X, some.y), some.X[:100])
+
+
+def test_what_has_no_start_follows_nothing_as_well():
+    some = some_rows(60)
+    y = some.X @ [1.0, -2.0, 0.5]
+    model = OnlineLinearRegression(solver="rls", forgetting=0.05)
+    parts = [Part(model, later=True).learn(some.X[at : at + 20], y[at : at + 20]) for at in (0, 20, 40)]
+    whole = clone(model).partial_fit(some.X, y)
+    np.testing.assert_allclose(merge([model, *parts]).predict(some.X), whole.predict(some.X), rtol=0, atol=1e-10)
+    last = merge([NoChange(), Part(NoChange(), later=True).learn(some.X, some.y)])
+    assert last.predict_one(some.X[0]) == some.y[-1]
+
+
+@pytest.mark.parametrize("last", [OnlineLDC(), OnlineLinearRegression(solver="rls", penalty=1e-3)], ids=["LDC", "rls"])
+def test_a_pipeline_adds_up_where_nothing_before_its_last_step_learns(last):
+    some = some_rows(400)
+    y = some.y if isinstance(last, OnlineLDC) else some.X[:, 0] ** 2
+    model = StreamPipeline([RandomFeatures(12, sigma=2.0), last])
+    whole = clone(model).fit(some.X, y)
+    parts = [loads(dumps(Part(model).learn(some.X[at : at + 100], y[at : at + 100]))) for at in range(0, 400, 100)]
+    models = [clone(model).fit(some.X[:200], y[:200]), clone(model).fit(some.X[200:], y[200:])]
+    answer = "decision_function" if isinstance(last, OnlineLDC) else "predict"
+    for merged in (
+        merge(parts).fitted(),
+        merge(models),
+        models[0] + (parts[2] + parts[3]),
+        loads(dumps(merge(models))),
+    ):
+        np.testing.assert_allclose(getattr(merged, answer)(some.X), getattr(whole, answer)(some.X), rtol=0, atol=1e-8)
 
 
 def test_nothing_is_the_zero_of_adding():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,6 +40,9 @@ def reproduce(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the figures.")] = Path("thalweg-out"),
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write every number as JSON rows.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, metavar="N", help="Workers; by default one per processor.")] = None,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster with this scheduler instead.")
+    ] = None,
 ) -> None:
     """Run a paper's experiments and print its numbers beside the measured ones."""
     chosen = PAPERS[_one_of(PAPERS, paper, "paper")]
@@ -46,6 +50,8 @@ def reproduce(
     items = chosen.items if item == EVERYTHING else (item,)
     if fast and chosen.fast is None:
         raise typer.BadParameter(f"{paper} has no short version.", param_hint="--fast")
+    if jobs is not None and dask is not None:
+        raise typer.BadParameter("the cluster of --dask has its own workers.", param_hint="--jobs")
     options: dict[str, Any] = {} if runs is None else {"runs": runs}
     if fast:
         options["fast"] = True
@@ -54,7 +60,6 @@ def reproduce(
 
     from thalweg.cli.folders import writable_file, writable_folder
     from thalweg.cli.progress import progress
-    from thalweg.experiments.workers import available_workers
     from thalweg.report import style
     from thalweg.report.finding import write_json
 
@@ -64,10 +69,8 @@ def reproduce(
     if json is not None:
         writable_file(json)
 
-    with progress() as tell:
-        outcomes = chosen.load().reproduce(
-            items, seed=seed, workers=jobs or available_workers(), progress=tell, **options
-        )
+    with _workers(jobs, dask) as workers, progress() as tell:
+        outcomes = chosen.load().reproduce(items, seed=seed, workers=workers, progress=tell, **options)
 
     # Paths and messages may hold brackets, which are markup to the console unless told otherwise.
     console = Console(markup=False, highlight=False)
@@ -88,6 +91,17 @@ def reproduce(
     if json is not None:
         write_json([finding for outcome in outcomes for finding in outcome.findings], json)
         console.print(f"Numbers: {json}", soft_wrap=True)
+
+
+def _workers(jobs: int | None, dask: str | None) -> AbstractContextManager[int]:
+    """How many workers there are, on this machine or on a cluster."""
+    if dask is not None:
+        from thalweg.experiments.cluster import dask_cluster
+
+        return dask_cluster(dask)
+    from thalweg.experiments.workers import available_workers
+
+    return nullcontext(jobs or available_workers())
 
 
 def _one_of(choices: Collection[str], given: str, name: str) -> str:

@@ -15,12 +15,12 @@ def estimators() -> dict[str, Any]:
     >>> sorted(estimators())[:3]
     ['AutoClassifier', 'BalancedWinnow', 'CCIPCA']
     """
-    from sklearn.base import BaseEstimator
+    from thalweg.learners.estimator import StreamEstimator
 
     found: dict[str, Any] = {}
     for name in sorted(thalweg.__all__):
         public = getattr(thalweg, name)
-        if isinstance(public, type) and issubclass(public, BaseEstimator):
+        if isinstance(public, type) and issubclass(public, StreamEstimator):
             found |= _made_of_others(name) or {name: public()}
     return found
 

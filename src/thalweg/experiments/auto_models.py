@@ -35,15 +35,15 @@ class ScaledMember(StreamClassifier):
 
     Parameters
     ----------
-    make : callable
-        The member's compiled core for rows of so many features.
+    member : str
+        Its name. A core's maker is compiled and could not be sent to another process.
     """
 
-    def __init__(self, make: Callable[[int], Core]) -> None:
-        self.make = make
+    def __init__(self, member: str) -> None:
+        self.member = member
 
     def _make_core(self, features: int) -> Core:
-        return compiled.scaled(self.make(features))
+        return compiled.scaled(MEMBER_CORES[self.member](features))
 
 
 def _one_rate(features: int, rate: float) -> Core:
@@ -60,9 +60,7 @@ MEMBER_CORES: Mapping[str, Callable[[int], Core]] = {
     **{f"O-LDC {rate:g}": partial(_one_rate, rate=rate) for rate in BANK_RATES},
     **{name: member.make for name, member in LINEAR_MEMBERS.items()},
 }
-MEMBERS: Mapping[str, Error] = {
-    name: partial(_error, partial(ScaledMember, make)) for name, make in MEMBER_CORES.items()
-}
+MEMBERS: Mapping[str, Error] = {name: partial(_error, partial(ScaledMember, name)) for name in MEMBER_CORES}
 OURS: Mapping[str, Error] = {
     AUTO: partial(_error, AutoClassifier),
     PERSISTENT: partial(_error, lambda: AutoClassifier(persistence=True)),

@@ -80,13 +80,14 @@ class Study:
     ) -> Errors:
         """Runs side by side; of a single one, the models."""
         parts = [models] if runs > 1 else [{name: error} for name, error in models.items()]
-        tasks = [partial(self._run, part, source, run) for run in range(runs) for part in parts]
+        tasks = [partial(_errors, part, source, run, self.seed) for run in range(runs) for part in parts]
         results = run_all(tasks, self.workers, finished)
         return {name: np.array([result[name] for result in results if name in result]) for name in models}
 
-    def _run(self, models: Mapping[str, Error], source: Source, run: int) -> dict[str, float]:
-        table = source.table(run, self.seed)
-        return {name: error(table) for name, error in models.items()}
+
+def _errors(models: Mapping[str, Error], source: Source, run: int, seed: int) -> dict[str, float]:
+    table = source.table(run, seed)
+    return {name: error(table) for name, error in models.items()}
 
 
 def forest_sources() -> list[Source]:

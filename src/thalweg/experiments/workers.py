@@ -1,8 +1,9 @@
 """Independent tasks on threads or processes, with results that do not depend on how many.
 
 The compiled loops release the interpreter's lock, so threads are enough for them; scikit-learn's learners hold it
-through their many small calls and need processes. Each task derives its own random
-numbers from its own number (`seeds_of_run`), and results are told by the number of their task.
+through their many small calls and need processes. Where a cluster is at hand (``cluster.py``), joblib sends all of them
+there. Each task derives its own random numbers from its own number (`seeds_of_run`), and results are told by the number
+of their task.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 import numpy as np
 
 Result = TypeVar("Result")
+_SENT_AWAY: ContextVar[bool] = ContextVar("sent_away", default=False)
 
 
 def available_workers() -> int:
@@ -22,6 +26,16 @@ def available_workers() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@contextmanager
+def sending_away() -> Iterator[None]:
+    """Inside, all tasks go where joblib is told to send them, even those that threads would be enough for."""
+    before = _SENT_AWAY.set(True)
+    try:
+        yield
+    finally:
+        _SENT_AWAY.reset(before)
 
 
 def seeds_of_run(seed: int, run: int) -> tuple[int, int]:
@@ -37,6 +51,11 @@ def run_each(
 
     After each, ``finished`` is told the share of them that is done. Results handed out are not kept.
     """
+    if _SENT_AWAY.get():
+        for done, numbered in enumerate(run_in_processes(tasks, workers), start=1):
+            finished(done / len(tasks))
+            yield numbered
+        return
     with ThreadPoolExecutor(max_workers=workers) as pool:
         try:
             numbers = {pool.submit(task): number for number, task in enumerate(tasks)}
@@ -67,6 +86,12 @@ def run_in_processes(tasks: Sequence[Callable[[], Result]], workers: int) -> Ite
     Tasks and results are pickled on their way.
     """
     from joblib import Parallel, delayed
+
+    if _SENT_AWAY.get():
+        from cloudpickle import dumps
+
+        for task in tasks:
+            dumps(task)  # what cannot be sent is an error here, and a wait without end on a cluster
 
     pool = Parallel(n_jobs=workers, return_as="generator_unordered")
     yield from pool(delayed(_numbered)(number, task) for number, task in enumerate(tasks))

@@ -156,6 +156,10 @@ class StreamEstimator(WithColumns):
         """The sums that a model with these parameters is; `NotAdditive` where it is none."""
         raise NotAdditive.of(self._in_a_sentence(), self._why_not_added)
 
+    def _rows_to_sum(self, rows: Floats) -> Floats:
+        """Rows as the sums take them."""
+        return rows
+
     def _in_a_sentence(self) -> str:
         name = type(self).__name__
         return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -229,7 +229,8 @@ class Part(WithColumns):
                 raise ValueError("the number of target columns is not a number")
             part._columns = columns
         sums = part._sums()
-        width = sums.columns(features, 1 if columns is None else columns)
+        summed = model._rows_to_sum(np.zeros((1, features))).shape[1]
+        width = sums.columns(summed, 1 if columns is None else columns)
         part._moments = Moments.of_arrays(arrays, width, groups, sums.diagonal)
         return part
 
@@ -257,14 +258,15 @@ class Part(WithColumns):
         owner = type(self.model).__name__
         if isinstance(self.model, LabelledEstimator):
             known, groups = self._labels.encode(as_labels(y, len(rows), owner))
-            return known, groups, rows[:, : self._sums().columns(rows.shape[1], 0)]
-        values = rows
+            values = self.model._rows_to_sum(rows)
+            return known, groups, values[:, : self._sums().columns(values.shape[1], 0)]
+        values = self.model._rows_to_sum(rows)
         if isinstance(self.model, StreamRegressor):
             targets, columns = as_targets(y, len(rows), owner)
             if self._moments is not None and columns != self._columns:
                 raise InvalidInput(f"y must have as many columns as before, {self._columns}, got {columns}")
             self._columns = columns
-            values = np.hstack((rows, targets))
+            values = np.hstack((values, targets))
         return None, np.zeros(len(rows), dtype=np.int64), values
 
     def _placed(self, known: Labels | None, width: int = 0) -> Moments:
@@ -283,7 +285,7 @@ class Part(WithColumns):
             self.classes_ = known.values
 
     def _with(self, moments: Moments, known: Labels | None) -> Part:
-        new = deepcopy(self)
-        new._moments = moments
+        new = copy(self)
+        new.model, new._moments = clone(self.model), moments
         new._know(known)
         return new

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from thalweg.errors import InvalidParameter
 from thalweg.learners.contract import StreamClassifier, WithProbabilities
 from thalweg.learners.estimator import StreamEstimator
 from thalweg.learners.foreign import core_of
+from thalweg.learners.labelled import LabelledEstimator
 from thalweg.learners.regressor import LinearAnswers, StreamRegressor
 from thalweg.learners.rows import Floats
 from thalweg.pipeline.chain import Chain
@@ -23,6 +24,9 @@ from thalweg.pipeline.foreign_regressor import ForeignRegressor
 from thalweg.pipeline.regressor_core import RegressorCore
 from thalweg.pipeline.steps import named
 from thalweg.transforms.contract import StreamTransformer
+
+if TYPE_CHECKING:
+    from thalweg.learners.summing import Sums
 
 #: What a pipeline of any kind is called by those who write it down.
 _WRITTEN = "StreamPipeline"
@@ -137,6 +141,16 @@ class StreamPipeline(StreamEstimator):
             step._begin_with(core, names)
             names = None
         return learned
+
+    def _sums(self) -> Sums:
+        """Those of the last step, where nothing before it learns."""
+        *before, last = self._given
+        if any(step._learns for step in before) or not isinstance(last, LabelledEstimator | StreamRegressor):
+            return super()._sums()
+        return last._sums()
+
+    def _rows_to_sum(self, rows: Floats) -> Floats:
+        return self._make_chain(rows.shape[1], len(self._given) - 1).begin(rows)
 
     def _named(self) -> list[tuple[str, Any]]:
         """The steps with their names; none where they are not steps, which is an error only when rows come."""

@@ -28,6 +28,9 @@ class StreamTransformer(TransformerMixin, StreamEstimator):
         The names of the features, where the first rows had names.
     """
 
+    #: Whether what it gives out depends on the rows it has learned.
+    _learns = True
+
     # ------------------------------------------------------------------ learning
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:

@@ -112,6 +112,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamTransformer):
         outputs = int(self.n_components)
         return compiled.random_features(outputs, draw(rng, (outputs + 1) // 2, features) / float(self.sigma))
 
+    _learns = False
     _why_not_added = "it learns nothing from rows"
 
     def _joined(self, models: Sequence[Any]) -> Any:

@@ -1,0 +1,107 @@
+"""A paper's numbers from a Dask cluster of separate processes are those of this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+from tests.cli.calls import run
+
+from thalweg.errors import InvalidParameter, MissingExtra, ServiceUnreachable
+from thalweg.experiments.cluster import dask_cluster
+from thalweg.experiments.workers import run_all, run_each
+
+PATIENCE = 60.0
+
+
+@contextmanager
+def processes(folder: Path, workers: int):
+    """A scheduler and workers as a user starts them; gives the scheduler's address."""
+    pytest.importorskip("distributed", reason="the extra dask is not installed")
+    told = folder / "scheduler.json"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+    dask = [sys.executable, "-m", "dask"]
+    where = ["--scheduler-file", str(told), "--no-dashboard"]
+    scheduler = [*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", *where]
+    worker = [*dask, "worker", "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", *where]
+    begun = [subprocess.Popen(command, **quiet) for command in [scheduler, *[worker] * workers]]
+    try:
+        until = time.monotonic() + PATIENCE
+        while not told.exists() or not told.read_text().endswith("}"):
+            assert time.monotonic() < until, "the scheduler did not begin"
+            time.sleep(0.05)
+        yield json.loads(told.read_text())["address"]
+    finally:
+        for process in begun:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    with processes(tmp_path_factory.mktemp("cluster"), workers=2) as address:
+        yield address
+
+
+def test_tasks_run_elsewhere_and_are_told_by_number(address):
+    told: list[float] = []
+    with dask_cluster(address, PATIENCE) as workers:
+        assert run_all([partial(pow, number, 2) for number in range(5)], workers, told.append) == [0, 1, 4, 9, 16]
+        elsewhere = {process for _, process in run_each([os.getpid] * 8, workers, lambda share: None)}
+        with pytest.raises(ZeroDivisionError):
+            run_all([lambda: 1 // 0], workers, told.append)
+        with pytest.raises(TypeError, match="cannot pickle"):
+            run_all([threading.Lock().acquire], workers, told.append)
+    assert told == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
+    assert os.getpid() not in elsewhere
+    assert run_all([os.getpid], 1, told.append) == [os.getpid()]
+
+
+def test_a_paper_reproduced_on_a_cluster_gives_the_same_numbers(address, tmp_path, capsys):
+    rows = {}
+    for name, how in {"here": ["--jobs", "1"], "there": ["--dask", address]}.items():
+        path = tmp_path / f"{name}.json"
+        options = ["--runs", "2", "--out", str(tmp_path), "--json", str(path), *how]
+        code, _, err = run(capsys, "reproduce", "wusnell2016", "facts", *options)
+        assert (code, "100%" in err) == (0, True), err
+        rows[name] = json.loads(path.read_text())
+    assert rows["here"] == rows["there"]
+
+
+def test_a_scheduler_without_workers_is_named(tmp_path):
+    with (
+        processes(tmp_path, workers=0) as empty,
+        pytest.raises(ServiceUnreachable, match=f"the Dask scheduler at {empty} has no worker"),
+        dask_cluster(empty, 1.0),
+    ):
+        pass
+
+
+def test_an_address_where_nobody_listens_is_named(capsys):
+    pytest.importorskip("distributed", reason="the extra dask is not installed")
+    code, out, err = run(capsys, "reproduce", "kuncheva2008", "--dask", "tcp://127.0.0.1:1")
+    assert (code, out) == (2, "")
+    assert err == "thalweg: no Dask scheduler answered at tcp://127.0.0.1:1: Connection refused\n"
+    for nonsense in ("nonsense", "tcp://there", "there:port", ""):
+        with pytest.raises(InvalidParameter, match="--dask must be the address of a scheduler"), dask_cluster(nonsense):
+            pass
+    code, _, err = run(capsys, "reproduce", "kuncheva2008", "--dask", "there:8786", "--jobs", "2")
+    assert code == 2
+    assert "the cluster of --dask has its own workers" in err
+
+
+def test_without_the_extra_the_remedy_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with (
+        pytest.raises(MissingExtra, match=r"--dask needs distributed: pip install 'thalweg\[dask\]'"),
+        dask_cluster("tcp://127.0.0.1:1"),
+    ):
+        pass
