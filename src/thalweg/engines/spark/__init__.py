@@ -1,0 +1,36 @@
+"""The same learners on Apache Spark: ``pip install 'thalweg[spark]'``, and Java 17 or newer.
+
+`predict` answers a table by one model, `fit` trains one from all partitions at once, `learn_stream` keeps one model per
+key over a stream, `learn_global` one model over a whole stream. Spark moves the rows; the compiled loop sees whole
+groups of them, and what is kept is our own model file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from thalweg.on_first_use import on_first_use
+
+if TYPE_CHECKING:
+    from thalweg.engines.spark.exporting import export_models, models
+    from thalweg.engines.spark.scoring import predict
+    from thalweg.engines.spark.session import session
+    from thalweg.engines.spark.sinks import write_batches
+    from thalweg.engines.spark.streaming import learn_stream
+
+__all__ = ["export_models", "learn_stream", "models", "predict", "session", "write_batches"]
+
+_HOMES = {
+    "export_models": "exporting",
+    "learn_stream": "streaming",
+    "models": "exporting",
+    "predict": "scoring",
+    "session": "session",
+    "write_batches": "sinks",
+}
+
+__getattr__ = on_first_use(__name__, {name: f"{__name__}.{home}" for name, home in _HOMES.items()})
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,204 @@
+"""On two threads of Spark: what the single machine gives, key by key and row by row."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+from collections import Counter
+
+import numpy as np
+import pytest
+
+pa = pytest.importorskip("pyarrow", reason="the engines need pyarrow")
+
+from tests.engines.conftest import spark_tests  # noqa: E402
+from tests.engines.oracle import Event, Oracle  # noqa: E402
+from tests.engines.tables import BEGIN, NAMES, by_key, finish, rows, write_parts  # noqa: E402
+from thalweg import OnlineLDC, OnlineLinearRegression, load  # noqa: E402
+from thalweg.errors import InvalidInput, InvalidParameter  # noqa: E402
+from thalweg.store import dumps  # noqa: E402
+
+pytestmark = spark_tests
+MODEL = OnlineLDC(0.1, counts="soft", warmup=5)
+
+
+def streamed(spark, folder):
+    schema = spark.read.parquet(str(folder)).schema
+    return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
+
+
+def test_answers_are_those_of_the_model(spark, tmp_path):
+    from thalweg.engines.spark import predict
+
+    table = rows(300, 5)
+    write_parts(table, tmp_path / "in", 2)
+    df = spark.read.parquet(str(tmp_path / "in"))
+    model = OnlineLDC(0.1).fit(table.select(NAMES), table.column("state"))
+    got = predict(df, model, proba="p").orderBy("row").toPandas()
+    assert list(got.columns) == [*table.column_names, "answer", "p"]
+    assert got["answer"].tolist() == model.predict(table.select(NAMES)).tolist()
+    np.testing.assert_array_equal(np.vstack(got["p"]), model.predict_proba(table.select(NAMES)))
+    numbers = OnlineLinearRegression(solver="rls").fit(table.select(NAMES[:2]), table.column("heat"))
+    got = predict(df, numbers, answer="expected").orderBy("row").toPandas()
+    assert got["expected"].tolist() == numbers.predict(table.select(NAMES[:2])).tolist()
+    holes = spark.createDataFrame([(1.0, None, 2.0), (1.0, 2.0, 3.0)], "level double, flow double, heat double")
+    assert [row["answer"] is None for row in predict(holes, model, missing="null").collect()] == [True, False]
+    with pytest.raises(InvalidInput, match="no column 'heat'; it has 'pump'"):
+        predict(df.drop("heat"), model)
+    with pytest.raises(InvalidInput, match="'state' must hold numbers"):
+        predict(df, OnlineLDC(0.1).fit(np.eye(2), [0, 1]), columns=["level", "state"])
+    with pytest.raises(InvalidParameter, match="has learned"):
+        predict(df, OnlineLDC(0.1))
+
+
+@pytest.mark.parametrize("way", ["transform", "apply"])
+def test_each_key_is_the_single_machine_byte_for_byte_across_a_restart(spark, tmp_path, way):
+    from thalweg.engines.spark import export_models, learn_stream, models
+
+    table = rows(3000, 30)
+    write_parts(table.slice(0, 2000), tmp_path / "in", 2)
+
+    def answers():
+        return learn_stream(
+            streamed(spark, tmp_path / "in"), MODEL, key="pump", target="state", time="at", columns=NAMES, state=way
+        )
+
+    finish(answers(), tmp_path / "checkpoint", tmp_path / "out")
+    write_parts(table.slice(2000), tmp_path / "in", 1, first=2)
+    finish(answers(), tmp_path / "checkpoint", tmp_path / "out")
+    got = spark.read.parquet(str(tmp_path / "out")).orderBy("at").toPandas()
+    assert len(got) == 3000
+    assert export_models(spark, str(tmp_path / "checkpoint"), tmp_path / "models") == 30
+    kept = {row["key"]: row for row in models(spark, str(tmp_path / "checkpoint")).collect()}
+    for key, own in by_key(table, "pump").items():
+        twin = OnlineLDC(0.1, counts="soft", warmup=5)
+        expected = twin.predict_then_learn(own.select(NAMES), own.column("state")).tolist()
+        assert got["answer"][got["pump"] == key].tolist() == expected
+        assert bytes(kept[key]["model"]) == dumps(twin)
+        assert (kept[key]["answered"], kept[key]["learned"]) == (len(own), len(own))
+        assert dumps(load(tmp_path / "models" / f"{key}.thalweg")) == dumps(twin)
+
+
+def test_late_labels_find_their_rows_and_nothing_goes_silently(spark, tmp_path):
+    from thalweg.engines.spark import learn_stream, models
+
+    table = rows(600, 6)
+    rng = np.random.default_rng(5)
+    delays = rng.integers(5, 150, 600) * 1_000_000 + 500_000
+    when = BEGIN + np.arange(600) * 1_000_000 + delays
+    told = rng.random(600) < 0.9
+    unlabelled = table.set_column(6, "state", pa.nulls(600, pa.string()))
+    labels = pa.table(
+        {
+            "pump": table.column("pump"),
+            "at": pa.array(when).cast(pa.timestamp("us", "UTC")),
+            "row": table.column("row"),
+            "state": table.column("state"),
+        }
+    ).filter(pa.array(told))
+    labels = labels.take(pa.array(np.argsort(when[told], kind="stable")))
+    strangers = pa.array(
+        [f"nobody {place}" if place % 20 == 7 else row for place, row in enumerate(labels["row"].to_pylist())]
+    )
+    labels = labels.set_column(2, "row", strangers)
+    write_parts(unlabelled, tmp_path / "rows", 3)
+    write_parts(labels, tmp_path / "labels", 3)
+    answers = learn_stream(
+        streamed(spark, tmp_path / "rows"),
+        MODEL,
+        key="pump",
+        target="state",
+        time="at",
+        columns=NAMES,
+        id="row",
+        labels=streamed(spark, tmp_path / "labels"),
+        wait="100 seconds",
+        ttl="1 day",
+    )
+    query = finish(answers, tmp_path / "checkpoint", tmp_path / "out")
+    got = spark.read.parquet(str(tmp_path / "out")).toPandas()
+    twins = {key: Oracle(MODEL, NAMES, 100_000_000) for key in by_key(table, "pump")}
+    for progress in query.recentProgress:
+        batch = progress["batchId"]
+        watermark = int(np.datetime64(progress["eventTime"]["watermark"].rstrip("Z"), "us").astype(np.int64))
+        for key, twin in twins.items():
+            parts = [(table, False, 200, 3), (labels, True, -(-len(labels) // 3), 3)]
+            events = []
+            for source, is_label, size, files in parts:
+                own = by_key(source.slice(batch * size, size), "pump").get(key) if batch < files else None
+                events += [] if own is None else _events(own, is_label)
+            twin.batch(events, watermark)
+    happened: Counter = Counter()
+    for key, twin in twins.items():
+        own = got[got["pump"] == key]
+        happened.update(own["event"])
+        assert Counter(own[["event", "row", "answer", "state"]].itertuples(index=False, name=None)) == twin.told, key
+    kept = {row["key"]: row for row in models(spark, str(tmp_path / "checkpoint")).collect()}
+    for key, twin in twins.items():
+        assert bytes(kept[key]["model"]) == dumps(twin.model)
+    assert happened["answered"] == 600
+    assert happened["expired"] > 0
+    assert happened["dropped"] > 0
+    assert happened["learned"] > 200
+    assert sum(row["expired"] for row in kept.values()) == happened["expired"]
+    assert sum(row["dropped"] for row in kept.values()) == happened["dropped"]
+
+
+def _events(own, is_label):
+    at = own.column("at").cast(pa.int64()).to_pylist()
+    columns = zip(at, own.column("row").to_pylist(), own.column("state").to_pylist(), strict=True)
+    if is_label:
+        return [Event(time, True, row, state, (0.0,) * 3) for time, row, state in columns]
+    X = np.column_stack([own.column(name).to_numpy() for name in NAMES]).tolist()
+    return [Event(time, False, row, None, tuple(x)) for (time, row, _), x in zip(columns, X, strict=True)]
+
+
+def test_a_key_is_forgotten_when_nothing_comes_for_it(spark, tmp_path):
+    from thalweg.engines.spark import learn_stream, models
+
+    table = rows(300, 3)
+    gone = table.filter(pa.compute.equal(table.column("pump"), "pump 0")).slice(0, 20)
+    rest = table.filter(pa.compute.not_equal(table.column("pump"), "pump 0"))
+    write_parts(pa.concat_tables([gone, rest.slice(0, 60)]), tmp_path / "in", 1)
+    write_parts(rest.slice(60), tmp_path / "in", 1, first=1)
+    answers = learn_stream(
+        streamed(spark, tmp_path / "in"), MODEL, key="pump", target="state", time="at", columns=NAMES, ttl="2 minutes"
+    )
+    finish(answers, tmp_path / "checkpoint", tmp_path / "out")
+    events = spark.read.parquet(str(tmp_path / "out")).toPandas()
+    assert events[events["event"] == "forgotten"]["pump"].tolist() == ["pump 0"]
+    assert {row["key"] for row in models(spark, str(tmp_path / "checkpoint")).collect()} == {"pump 1", "pump 2"}
+
+
+def test_what_cannot_be_is_said_before_anything_runs(spark, tmp_path):
+    from thalweg.engines.spark import learn_stream
+
+    write_parts(rows(10, 2), tmp_path / "in", 1)
+    df = streamed(spark, tmp_path / "in")
+    common = {"key": "pump", "target": "state", "time": "at"}
+    with pytest.raises(InvalidInput, match="no column 'kind'"):
+        learn_stream(df, MODEL, key="kind", target="state", time="at")
+    with pytest.raises(InvalidInput, match="must hold whole numbers or text, got double"):
+        learn_stream(df, MODEL, key="heat", target="state", time="at")
+    with pytest.raises(InvalidParameter, match="'id' parameter of learn_stream"):
+        learn_stream(df, MODEL, **common, wait="1 hour")
+    with pytest.raises(InvalidParameter, match="'wait' parameter of learn_stream"):
+        learn_stream(df, MODEL, **common, id="row", labels=df)
+    with pytest.raises(InvalidParameter, match="'ttl' parameter of learn_stream"):
+        learn_stream(df, MODEL, **common, ttl="1 hour", state="apply")
+    with pytest.raises(InvalidParameter, match="timedelta or words such as '2 hours'"):
+        learn_stream(df, MODEL, **common, id="row", wait="soon")
+    with pytest.raises(InvalidParameter, match="'model' parameter of learn_stream"):
+        learn_stream(df, "oldc", **common)
+
+
+def test_examples_of_the_reference_run(spark):
+    package = importlib.import_module("thalweg.engines.spark")
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    for found in pkgutil.iter_modules(package.__path__):
+        module = importlib.import_module(f"{package.__name__}.{found.name}")
+        for test in doctest.DocTestFinder(exclude_empty=True).find(module, extraglobs={"spark": spark}):
+            runner.run(test)
+    assert runner.failures == 0
+    assert runner.tries > 10
