@@ -41,7 +41,12 @@ def session(master: str = "local[*]", *, name: str = "thalweg", **settings: Any)
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # or workers start whatever `python3` is on the PATH
-    ours = {STATE_STORE: ROCKSDB, "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    ours = {
+        STATE_STORE: ROCKSDB,
+        "spark.python.daemon.module": "thalweg.engines.spark.daemon",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", _LOOPBACK)
         ours |= {"spark.driver.bindAddress": _LOOPBACK, "spark.driver.host": _LOOPBACK}
