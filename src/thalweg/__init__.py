@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Perceptron,
         TrendForecast,
     )
+    from thalweg.parts import Part, merge
     from thalweg.pipeline import StreamPipeline
     from thalweg.store import load, save
     from thalweg.transforms import CCIPCA, RandomFeatures, StandardScaler
@@ -45,6 +46,7 @@ __all__ = [
     "OnlineLDC",
     "OnlineLinearRegression",
     "OnlineLogistic",
+    "Part",
     "PassiveAggressive",
     "Perceptron",
     "RandomFeatures",
@@ -52,15 +54,18 @@ __all__ = [
     "StreamPipeline",
     "TrendForecast",
     "load",
+    "merge",
     "save",
 ]
 
 _ELSEWHERE = {
     "CCIPCA": "thalweg.transforms",
+    "Part": "thalweg.parts",
     "RandomFeatures": "thalweg.transforms",
     "StandardScaler": "thalweg.transforms",
     "StreamPipeline": "thalweg.pipeline",
     "load": "thalweg.store",
+    "merge": "thalweg.parts",
     "save": "thalweg.store",
 }
 _HOMES = {name: _ELSEWHERE.get(name, "thalweg.learners") for name in __all__}
@@ -75,6 +80,7 @@ _PACKAGES = (
     "interop",
     "kernels",
     "learners",
+    "parts",
     "pipeline",
     "rates",
     "report",

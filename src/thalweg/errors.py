@@ -8,6 +8,7 @@
     │   ├── UnknownFeature     a row has a feature that the model does not know
     │   └── NotNumbers         a cell holds what is no number                   (a TypeError, too)
     ├── DataUnavailable    a data set is neither on disk nor to be had          (a FileNotFoundError)
+    ├── NotAdditive        models that do not add up, by name and reason        (a TypeError)
     ├── ModelFileError     a file that is not a model, or a damaged one         (a ValueError)
     ├── JournalError       a service's journal cannot be read or written        (an OSError)
     ├── ServiceRefused     a running service said no
@@ -29,6 +30,7 @@ __all__ = [
     "JournalError",
     "MissingExtra",
     "ModelFileError",
+    "NotAdditive",
     "ServiceRefused",
     "ServiceUnreachable",
     "ThalwegError",
@@ -116,6 +118,32 @@ class DataUnavailable(ThalwegError, FileNotFoundError):
         ...
     thalweg.errors.DataUnavailable: there is no file nowhere.parquet
     """
+
+
+class NotAdditive(ThalwegError, TypeError):
+    """Models or parts of models that do not add up.
+
+    Examples
+    --------
+    >>> from thalweg import Perceptron
+    >>> one = Perceptron().fit([[0.0], [1.0]], [0, 1])
+    >>> try:
+    ...     one + one
+    ... except NotAdditive as error:
+    ...     print(type(error).__name__)
+    NotAdditive
+    """
+
+    @classmethod
+    def of(cls, owner: str, reason: str) -> NotAdditive:
+        """Compose the sentence.
+
+        Examples
+        --------
+        >>> print(NotAdditive.of("a Perceptron", "each of its steps depends on the answer before it"))
+        A Perceptron does not add up: each of its steps depends on the answer before it.
+        """
+        return cls(f"{owner[:1].upper()}{owner[1:]} does not add up: {reason}.")
 
 
 class ModelFileError(ThalwegError, ValueError):

@@ -10,6 +10,7 @@ A file is a safetensors container whose only metadata entry, ``thalweg``, is a J
     features     how many, and their names where they have any
     labels       of a classifier: their kind and the sorted values
     targets      of a regressor: how many columns y has, null for a one-dimensional one
+    part         of a `Part` and not a model: its columns, its labels, and whether its rows come later
     notes        what else the writer wants kept with the model, as JSON; no part of it
     sha256       over the header without this entry and over every array: safetensors does not notice changed numbers
 
@@ -37,6 +38,7 @@ from thalweg.errors import InvalidParameter, ModelFileError
 from thalweg.files import write_atomically
 from thalweg.learners import sklearn_state
 from thalweg.learners.estimator import StreamEstimator
+from thalweg.parts import Part
 
 __all__ = ["dumps", "load", "loads", "read_notes", "save"]
 
@@ -50,8 +52,8 @@ _RATES: dict[str, type[rates.Rate]] = {
 }
 
 
-def save(model: StreamEstimator, path: str | os.PathLike[str]) -> None:
-    """Write a model to a file, atomically.
+def save(model: StreamEstimator | Part, path: str | os.PathLike[str]) -> None:
+    """Write a model, or a part of one, to a file, atomically.
 
     Examples
     --------
@@ -89,8 +91,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     return loads(content, name=os.fspath(path))
 
 
-def dumps(model: StreamEstimator, notes: dict[str, Any] | None = None) -> bytes:
-    """A model as bytes; equal models with equal notes give equal bytes.
+def dumps(model: StreamEstimator | Part, notes: dict[str, Any] | None = None) -> bytes:
+    """A model, or a part of one, as bytes; equal models with equal notes give equal bytes.
 
     Examples
     --------
@@ -98,16 +100,19 @@ def dumps(model: StreamEstimator, notes: dict[str, Any] | None = None) -> bytes:
     >>> dumps(NoChange().learn_one([0.0], "dry")) == dumps(NoChange().learn_one([0.0], "dry"))
     True
     """
-    name = type(model).__name__
-    if _CLASSES.get(name) is not type(model):
+    whole = model.model if isinstance(model, Part) else model
+    name = type(whole).__name__
+    if _CLASSES.get(name) is not type(whole):
         raise ModelFileError(f"a {name} cannot be saved: only {', '.join(sorted(_CLASSES))} can")
     arrays: dict[str, NDArray[Any]] = {}
     header: dict[str, Any] = {
         "protocol": PROTOCOL,
         "class": name,
-        "parameters": plain_parameters(model),
+        "parameters": plain_parameters(whole),
     }
-    if model.__sklearn_is_fitted__():
+    if isinstance(model, Part):
+        arrays, header["part"] = model._arrays(), model._header()
+    elif model.__sklearn_is_fitted__():
         arrays = model._core.state() | _learned_elsewhere(model)
         names = getattr(model, "feature_names_in_", None)
         header["features"] = {"count": model.n_features_in_, "names": None if names is None else names.tolist()}
@@ -187,8 +192,10 @@ def _open(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, NDArray[
     return header, arrays
 
 
-def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEstimator:
+def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEstimator | Part:
     model = _unlearned(header)
+    if "part" in header:
+        return Part._of_file(model, header["part"], arrays)
     if "features" in header:
         state: dict[str, Any] = {
             "_core": arrays,

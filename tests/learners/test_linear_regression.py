@@ -134,6 +134,22 @@ def test_a_feature_that_stands_still_is_learned_anew_when_it_moves():
     np.testing.assert_allclose(model.coef_, [1.0, -4.0], atol=1e-9)
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("penalty", [0.0, 5.0])
+def test_after_a_batch_start_forgetting_goes_on_as_after_single_rows_saved_or_not(intercept, penalty):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 2)) + 10.0
+    X[0] = [0.0, 10.0]
+    y = X @ [1.0, -2.0] + rng.normal(size=300)
+    model = OnlineLinearRegression(solver="rls", intercept=intercept, penalty=penalty, forgetting=0.01)
+    single = clone(model).partial_fit(X, y)
+    batch = clone(model).fit(X[:200], y[:200])
+    loaded = loads(dumps(batch)).partial_fit(X[200:], y[200:])
+    batch.partial_fit(X[200:], y[200:])
+    assert dumps(loaded) == dumps(batch)
+    np.testing.assert_allclose(batch.coef_, single.coef_, rtol=1e-9 if penalty == 0 else 1e-2)
+
+
 def test_forgetting_follows_drift():
     stream = LinearResponse(seed=2, drift=[0.001, 0.0, -0.001, 0.0, 0.0], length=20_000)
     X, y = stream.take()

@@ -44,12 +44,7 @@ def test_size_does_not_grow_with_rows(name):
     assert len(dumps(model)) == pytest.approx(size, abs=16)
 
 
-def failures(estimator):
-    """With forgetting the order of fit's rows matters, but in one mode too little for scikit-learn to notice."""
-    return {} if estimator is REGRESSORS["rls-forgetting"] else expected_failures(estimator)
-
-
 @pytest.mark.filterwarnings("ignore::thalweg.errors.Diverging")
-@parametrize_with_checks(list(REGRESSORS.values()), expected_failed_checks=failures)
+@parametrize_with_checks(list(REGRESSORS.values()), expected_failed_checks=expected_failures)
 def test_scikit_learn_conformance(estimator, check):
     check(estimator)

@@ -76,6 +76,8 @@ class Fleet(LabelledEstimator):
 
     _core: FleetCore
 
+    _why_not_added = "keys are kept in the order of their use; add the models of a key, which model_of gives"
+
     def __init__(
         self,
         model: StreamClassifier,

@@ -282,7 +282,8 @@ template <int P> class Discriminant final : public MeanLearner, private Discrimi
     if (!full_rank_possible || !P_.invert(covariance, variance.data())) {
       P_.identity();
       std::fill(variance.begin(), variance.begin() + p, 1.0);
-      std::fill(ridge_held.begin(), ridge_held.end(), 0.0);
+      // Without a ridge this says that the identity stands in: whoever adds models up must know it.
+      std::fill(ridge_held.begin(), ridge_held.end(), options.ridge > 0 ? 0.0 : 1.0);
     }
     Row::refresh(true);
   }

@@ -181,7 +181,7 @@ template <int P> class LeastSquares final : public Regressor {
   // Forgetting eats the penalty and what little stands for nothing known: both are held.
   template <class Raise> THALWEG_INLINE void hold(const double *e, double fade, Raise raise) {
     const double gain = std::max(1 / double(rows), kLongRun);
-    for (int64_t j = 0; j < features(); j++) {
+    for (int64_t j = 0; j < features() && rows > 1; j++) {  // the first row says nothing of a scale that `fit` knows
       double square = e[j] * e[j];
       if (rows > kTrusted) square = std::min(square, kWild * scale[j]);  // one wild value must not stiffen it for good
       if (scale[j] > 0) scale[j] += gain * (square - scale[j]);

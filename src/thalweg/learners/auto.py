@@ -121,6 +121,8 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     True
     """
 
+    _why_not_added = "its members are weighed by their mistakes, row by row"
+
     def __init__(self, *, persistence: bool = False) -> None:
         self.persistence = persistence
 

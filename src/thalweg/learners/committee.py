@@ -66,6 +66,8 @@ class Committee(WithProbabilities, StreamClassifier):
     [0.0, 0.98, 0.02]
     """
 
+    _why_not_added = "its members are weighed by their mistakes, row by row"
+
     def __init__(
         self,
         members: Sequence[Any],

@@ -6,7 +6,7 @@ checked before the core is touched, so a refused call leaves the model exactly a
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +14,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
-from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.errors import InvalidInput, InvalidParameter, NotAdditive
 from thalweg.frames.frame import NamedRows
 from thalweg.frames.reading import names_of_columns, with_names
 from thalweg.learners.rows import Floats, as_rows
+
+if TYPE_CHECKING:
+    from thalweg.learners.summing import Sums
 
 
 class WithColumns(BaseEstimator):
@@ -133,6 +136,32 @@ class StreamEstimator(WithColumns):
     def _attributes_from(self, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         """The attributes those entries stand for; ValueError where they and the core's arrays disagree."""
         return {}
+
+    # ------------------------------------------------------------------ adding up, told in ``adding.py``
+
+    #: The end of a sentence: why models of this class do not add up, where they do not.
+    _why_not_added = "nothing is known of how two such models would go together"
+
+    def __add__(self, other: Any) -> Self:
+        from thalweg.learners import adding
+
+        return adding.join([self, other]) if isinstance(other, StreamEstimator) else NotImplemented
+
+    def __sub__(self, other: Any) -> Self:
+        from thalweg.learners import adding
+
+        return adding.take_out(self, other) if isinstance(other, StreamEstimator) else NotImplemented
+
+    def _sums(self) -> Sums:
+        """The sums that a model with these parameters is; `NotAdditive` where it is none."""
+        raise NotAdditive.of(self._in_a_sentence(), self._why_not_added)
+
+    def _in_a_sentence(self) -> str:
+        name = type(self).__name__
+        return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
+
+    def _described(self) -> dict[str, Any]:
+        return _described(self)
 
     # ------------------------------------------------------------------ being an estimator
 

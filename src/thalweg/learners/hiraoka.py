@@ -68,6 +68,8 @@ class HiraokaLDA(WithWeights, WithRate, StreamClassifier):
     True
     """
 
+    _why_not_added = "each turn of its axes depends on those before it"
+
     def __init__(
         self,
         rate: float | Rate = 0.1,

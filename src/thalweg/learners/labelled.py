@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thalweg.learners.estimator import StreamEstimator
-from thalweg.learners.labels import LABEL_TYPES, Labels, as_labels
+from thalweg.learners.labels import Labels, as_labels
 from thalweg.learners.rows import Floats, Row, as_rows, names_of, width_of
 
 
@@ -96,10 +96,10 @@ class LabelledEstimator(StreamEstimator):
         self.classes_ = known.values
 
     def _header(self) -> dict[str, Any]:
-        return {"labels": {"kind": self._labels.kind, "values": self._labels.values.tolist()}}
+        return {"labels": self._labels.plain()}
 
     def _attributes_from(self, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-        known = Labels(np.array(header["labels"]["values"], dtype=LABEL_TYPES[header["labels"]["kind"]]))
+        known = Labels.of_plain(header["labels"])
         if arrays["n_classes"].tolist() != [len(known)]:
             raise ValueError("the labels and the state disagree")
         return {"_labels": known, "classes_": known.values}

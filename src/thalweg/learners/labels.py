@@ -119,6 +119,15 @@ class Labels:
         """Before the first label."""
         return cls(np.empty(0, dtype=np.int64))
 
+    def plain(self) -> dict[str, Any]:
+        """As JSON holds them."""
+        return {"kind": self.kind, "values": self.values.tolist()}
+
+    @classmethod
+    def of_plain(cls, saved: dict[str, Any]) -> Labels:
+        """What `plain` gave."""
+        return cls(np.array(saved["values"], dtype=LABEL_TYPES[saved["kind"]])) if saved["kind"] else cls.none()
+
     def __len__(self) -> int:
         return len(self.values)
 

@@ -149,6 +149,8 @@ class LearnNSE(StreamClassifier):
     (150, 150, (150, 67))
     """
 
+    _why_not_added = "its members are weighed by their errors on the blocks that came after them"
+
     def __init__(
         self,
         base: Any,

@@ -45,7 +45,7 @@ agree with those of single rows to rounding, about 1e-13, and no longer to the l
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -56,6 +56,9 @@ from thalweg.learners.regressor import StreamRegressor
 from thalweg.learners.rows import Floats
 from thalweg.learners.weighted import WithTargetWeights
 from thalweg.rates import ErrorDriven, InverseSqrt, Rate, as_rate
+
+if TYPE_CHECKING:
+    from thalweg.learners.summing import Sums
 
 _OWNER = "OnlineLinearRegression"
 
@@ -112,6 +115,8 @@ class OnlineLinearRegression(WithTargetWeights, StreamRegressor):
     True
     """
 
+    _why_not_added = "each of its gradient steps depends on what the rows before it had made of it"
+
     def __init__(
         self,
         rate: float | Rate | None = None,
@@ -150,6 +155,16 @@ class OnlineLinearRegression(WithTargetWeights, StreamRegressor):
                 raise InvalidParameter.of(_OWNER, "rate", 'be left out with solver="rls", which has no step', self.rate)
             return compiled.least_squares(features, bool(self.intercept), penalty, forgetting)
         raise InvalidParameter.of(_OWNER, "solver", 'be "sgd" or "rls"', self.solver)
+
+    def _sums(self) -> Sums:
+        if self.solver != "rls":
+            return super()._sums()
+        from thalweg.learners.least_squares_sums import LeastSquaresSums
+
+        self._make_core(1)  # refuses parameters that break their rules
+        return LeastSquaresSums(
+            intercept=bool(self.intercept), penalty=float(self.penalty), forgetting=float(self.forgetting)
+        )
 
     def _rate(self) -> Rate:
         rate = InverseSqrt(1.0) if self.rate is None else as_rate(self.rate, _OWNER, below_one=False)

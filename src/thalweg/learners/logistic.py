@@ -44,6 +44,8 @@ class OnlineLogistic(WithWeights, WithProbabilities, WithRate, StreamClassifier)
     True
     """
 
+    _why_not_added = "each of its steps depends on what the rows before it had made of it"
+
     def __init__(self, rate: float | Rate = 0.02, *, penalty: float = 0.0) -> None:
         self.rate = rate
         self.penalty = penalty

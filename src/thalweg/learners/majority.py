@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.contract import StreamClassifier, WithProbabilities
 from thalweg.learners.estimator import LooksAtNoFeature
+
+if TYPE_CHECKING:
+    from thalweg.learners.counting import CountSums
 
 
 class MajorityClass(LooksAtNoFeature, WithProbabilities, StreamClassifier):
@@ -20,3 +25,8 @@ class MajorityClass(LooksAtNoFeature, WithProbabilities, StreamClassifier):
 
     def _make_core(self, features: int) -> Core:
         return compiled.majority(features)
+
+    def _sums(self) -> CountSums:
+        from thalweg.learners.counting import CountSums
+
+        return CountSums()

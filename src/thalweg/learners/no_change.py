@@ -6,10 +6,15 @@ than every model in Kuncheva & Plumpton's table. A report without it flatters. O
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.contract import StreamClassifier, WithProbabilities
 from thalweg.learners.estimator import LooksAtNoFeature
+
+if TYPE_CHECKING:
+    from thalweg.learners.counting import LastSums
 
 
 class NoChange(LooksAtNoFeature, WithProbabilities, StreamClassifier):
@@ -24,3 +29,8 @@ class NoChange(LooksAtNoFeature, WithProbabilities, StreamClassifier):
 
     def _make_core(self, features: int) -> Core:
         return compiled.no_change(features)
+
+    def _sums(self) -> LastSums:
+        from thalweg.learners.counting import LastSums
+
+        return LastSums()

@@ -47,11 +47,11 @@ the latter do with themselves when the last digit of the data changes; to about 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from thalweg.errors import InvalidParameter
+from thalweg.errors import InvalidParameter, NotAdditive
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.bank import (
@@ -67,7 +67,10 @@ from thalweg.learners.contract import StreamClassifier, WithRate
 from thalweg.learners.log_posteriors import WithLogPosteriors
 from thalweg.learners.rows import Floats
 from thalweg.learners.weighted import WithWeights
-from thalweg.rates import Rate, as_rate
+from thalweg.rates import Constant, Rate, as_rate
+
+if TYPE_CHECKING:
+    from thalweg.learners.online_ldc_sums import DiscriminantSums
 
 
 class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
@@ -179,6 +182,20 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         ridge = float(self.ridge) or BANK_RIDGE
         start = handicaps(BANK_RATES, BANK_SHARPNESS)
         return compiled.scaled(compiled.rate_bank(features, BANK_RATES, ridge, BANK_DISCOUNT, BANK_SHARPNESS, start))
+
+    def _sums(self) -> DiscriminantSums:
+        from thalweg.learners.online_ldc_sums import DiscriminantSums
+
+        if self._is_bank:
+            raise NotAdditive.of("an OnlineLDC", 'the rates of "auto" are weighed by their mistakes, row by row')
+        constant = isinstance(as_rate(self.rate, "OnlineLDC"), Constant)
+        return DiscriminantSums(
+            self._make_core(1).rate if constant else None,
+            soft=self.counts == "soft",
+            printed_2008=self.covariance == "2008",
+            ridge=self.ridge > 0,
+            warmup=int(self.warmup),
+        )
 
     @property
     def _is_bank(self) -> bool:

@@ -55,6 +55,8 @@ class PassiveAggressive(WithWeights, WithProbabilities, StreamClassifier):
     True
     """
 
+    _why_not_added = "each of its steps depends on what the rows before it had made of it"
+
     def __init__(self, C: float = 1.0, *, variant: Literal["I", "II"] = "I") -> None:
         self.C = C
         self.variant = variant

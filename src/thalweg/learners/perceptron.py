@@ -66,6 +66,8 @@ class Perceptron(WithWeights, WithRate, StreamClassifier):
     'left'
     """
 
+    _why_not_added = "each of its steps depends on what the rows before it had made of it"
+
     def __init__(
         self,
         rate: float | Rate = 0.5,

@@ -97,6 +97,8 @@ class TrendForecast(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
     True
     """
 
+    _why_not_added = "its trend runs through the class means in the order of their rows"
+
     def __init__(self, base: StreamClassifier, window: int | Literal["auto"] = 50, *, horizon: int = 1) -> None:
         self.base = base
         self.window = window

@@ -52,6 +52,8 @@ class BalancedWinnow(WithWeights, WithRate, StreamClassifier):
     True
     """
 
+    _why_not_added = "each of its steps depends on what the rows before it had made of it"
+
     def __init__(self, rate: float | Rate = 0.5, *, random_state: int = 0) -> None:
         self.rate = rate
         self.random_state = random_state

@@ -75,6 +75,8 @@ class StreamPipeline(StreamEstimator):
     1000
     """
 
+    _why_not_added = "what its learner saw was made by transformers that had learned other rows"
+
     def __new__(cls, steps: Any = None) -> Self:
         """A pipeline of the kind of its last step."""
         pipeline: Self = super().__new__(_kind_of(named(steps)[-1][1]) if cls is StreamPipeline else cls)

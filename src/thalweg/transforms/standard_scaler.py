@@ -23,6 +23,8 @@ root and a division per feature.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import OneToOneFeatureMixin
@@ -34,6 +36,9 @@ from thalweg.learners.rows import Floats, as_rows
 from thalweg.transforms.contract import StreamTransformer
 from thalweg.transforms.forgetting import as_forgetting
 from thalweg.transforms.weighted import WithRowWeights
+
+if TYPE_CHECKING:
+    from thalweg.transforms.scaler_sums import ScalerSums
 
 
 class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
@@ -86,6 +91,11 @@ class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
             raise InvalidParameter.of("StandardScaler", "clip", "be a positive finite number or None", clip)
         farthest = compiled.largest_value if clip is None else min(float(clip), compiled.largest_value)
         return compiled.scaler(features, bool(self.with_mean), bool(self.with_std), forgetting, farthest)
+
+    def _sums(self) -> ScalerSums:
+        from thalweg.transforms.scaler_sums import ScalerSums
+
+        return ScalerSums(as_forgetting(self.forgetting, "StandardScaler"))
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
         """Rows that `transform` turns into these; clipped values do not come back."""

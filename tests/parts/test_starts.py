@@ -1,0 +1,117 @@
+"""Where a model began: starts that were not over, that were singular, or that were no start at all."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from tests.parts.same_models import Rows, assert_same, learn, some_rows
+from thalweg import OnlineLDC, OnlineLinearRegression, Part, StandardScaler, merge
+from thalweg.errors import InvalidInput, NotAdditive
+
+SOFT = OnlineLDC(0.1, counts="soft", warmup=10)
+
+
+@settings(max_examples=20, deadline=None)
+@given(sizes=st.lists(st.integers(1, 9), min_size=2, max_size=5))
+def test_models_in_the_middle_of_their_start_add_up_to_one_in_its_start_or_behind_it(sizes):
+    some = some_rows(sum(sizes), features=2)
+    edges = np.cumsum([0, *sizes])
+    models = [learn(OnlineLDC(warmup=20), some.cut(*piece)) for piece in pairwise(edges)]
+    assert_same(merge(models), learn(OnlineLDC(warmup=20), some), some.X)
+
+
+def test_parts_with_fewer_rows_than_features_lose_nothing():
+    some = some_rows(60, features=12)
+    parts = [learn(Part(OnlineLDC()), some.cut(at, at + 5)) for at in range(0, 60, 5)]
+    assert_same(merge(parts).fitted(), OnlineLDC().fit(some.X, some.y), some.X)
+
+
+def one_hot(count):
+    rng = np.random.default_rng(2)
+    kind, y = rng.integers(0, 3, count), rng.integers(0, 2, count)
+    return Rows(np.hstack((np.eye(3)[kind], rng.normal(size=(count, 1)) + y[:, np.newaxis])), y, np.ones(count))
+
+
+def test_rows_that_are_singular_together_begin_with_the_identity_as_fit_does():
+    some = one_hot(80)
+    begun = (learn(Part(OnlineLDC()), some.cut(0, 30)) + learn(Part(OnlineLDC()), some.cut(30, 50))).fitted()
+    fitted = OnlineLDC().fit(some.X[:50], some.y[:50])
+    np.testing.assert_array_equal(begun.precision_, np.eye(4))
+    assert_same(begun, fitted, some.X)
+    assert_same(learn(begun, some.cut(50)), learn(fitted, some.cut(50)), some.X)
+
+
+@pytest.mark.parametrize("model", [OnlineLDC(), SOFT, OnlineLDC(0.5, counts="soft")], ids=["hard", "soft", "eager"])
+def test_later_rows_follow_a_model_that_began_with_the_identity(model):
+    some = one_hot(400)
+    begun, part = learn(clone(model), some.cut(0, 40)), learn(Part(model, later=True), some.cut(40))
+    whole = learn(clone(model), some)
+    # Where the identity has faded the direction without variance is rounding: rows that obey it are answered alike.
+    np.testing.assert_allclose((begun + part).predict_proba(some.X), whole.predict_proba(some.X), rtol=0, atol=1e-7)
+    np.testing.assert_allclose((begun + part).means_, whole.means_, rtol=0, atol=1e-12)
+
+
+def test_one_model_that_began_with_the_identity_comes_first_and_a_second_is_refused():
+    some = one_hot(400)
+    singular, another = learn(OnlineLDC(), some.cut(0, 100)), learn(OnlineLDC(), some.cut(100, 300))
+    whole = some_rows(100, features=4)
+    regular = OnlineLDC().fit(whole.X, (whole.y == "rain").astype(int))
+    rest = Rows(whole.X, (whole.y == "rain").astype(int), whole.weight)
+    assert_same(singular + regular, learn(learn(OnlineLDC(), some.cut(0, 100)), rest), some.X)
+    assert_same(regular + singular, learn(learn(OnlineLDC(), some.cut(0, 100)), rest), some.X)
+    for act in (lambda: singular + another, lambda: (singular + regular) - singular):
+        with pytest.raises(NotAdditive, match="the identity stands in for them and their scatter is lost"):
+            act()
+
+
+def test_a_model_that_forgets_must_have_begun_before_later_rows_follow():
+    some = some_rows(60)
+    part = learn(Part(SOFT, later=True), some)
+    assert Part.rows_first(SOFT) == 10
+    for rows in (0, 4):
+        begun = clone(SOFT).partial_fit(some.X[:rows], some.y[:rows]) if rows else clone(SOFT)
+        with pytest.raises(NotAdditive, match=f"it must learn {10 - rows} more rows by itself before parts can follow"):
+            begun + part
+    scaler = StandardScaler(forgetting=0.02).fit(some.X)
+    assert [Part.rows_first(each) for each in (clone(scaler), scaler, OnlineLDC())] == [50, 0, 0]
+
+
+def test_later_rows_are_no_start_and_rows_to_begin_with_do_not_come_later():
+    some = some_rows(60)
+    begun = learn(clone(SOFT), some)
+    with pytest.raises(NotAdditive, match="later rows have faded and are no start, so use later=False"):
+        learn(Part(SOFT, later=True), some).fitted()
+    with pytest.raises(NotAdditive, match="it forgets, so sum later rows with later=True"):
+        begun + learn(Part(SOFT), some)
+    with pytest.raises(NotAdditive, match="it forgets row by row, so that their order counts"):
+        Part(OnlineLinearRegression(solver="rls", forgetting=0.1))
+
+
+def test_nothing_is_the_zero_of_adding():
+    some = some_rows(60)
+    model, part, nothing = learn(OnlineLDC(), some), learn(Part(OnlineLDC()), some), Part(OnlineLDC())
+    for same in (model + nothing, model + OnlineLDC(), OnlineLDC() + model, model - nothing, merge([model])):
+        assert_same(same, model, some.X)
+    for same in (part + nothing, nothing + part, part - nothing, merge([part])):
+        assert_same(same.fitted(), part.fitted(), some.X)
+    assert_same(OnlineLDC() + part, OnlineLDC().fit(some.X, some.y), some.X)
+    assert (nothing + nothing).rows_ == (part - part).rows_ == 0
+    assert not (OnlineLDC() + nothing).__sklearn_is_fitted__()
+    with pytest.raises(InvalidInput, match="an OnlineLDC needs rows to begin with, got a part of none"):
+        nothing.fitted()
+
+
+def test_least_squares_along_a_duplicated_feature_answers_rows_that_obey_it():
+    some = some_rows(5000)
+    X = np.hstack((some.X, some.X[:, :1]))
+    y = some.X @ [1.0, -2.0, 0.5]
+    model = OnlineLinearRegression(solver="rls")
+    parts = [Part(model).learn(X[at : at + 1000], y[at : at + 1000]) for at in range(0, 5000, 1000)]
+    np.testing.assert_allclose(merge(parts).fitted().predict(X), y, rtol=0, atol=1e-9)
+    np.testing.assert_allclose((clone(model).fit(X[:500], y[:500]) + parts[1]).predict(X), y, rtol=0, atol=1e-9)
