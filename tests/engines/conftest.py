@@ -27,16 +27,8 @@ def why_no_spark() -> str | None:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     if missing := why_no_spark():
         pytest.skip(missing)
-    from thalweg.engines.spark import session
+    from tests.engines.keyed_job import frugal_session
 
-    folder = tmp_path_factory.mktemp("spark")
-    running = session(
-        "local[2]",
-        spark_sql_shuffle_partitions=2,
-        spark_local_dir=folder / "scratch",
-        spark_sql_warehouse_dir=folder / "warehouse",
-        spark_driver_extraJavaOptions=f"-Dderby.system.home={folder} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    )
-    running.sparkContext.setLogLevel("OFF")
+    running = frugal_session("local[2]", tmp_path_factory.mktemp("spark"))
     yield running
     running.stop()

@@ -9,23 +9,20 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 pa = pytest.importorskip("pyarrow", reason="the engines need pyarrow")
 
 from tests.engines.conftest import spark_tests  # noqa: E402
+from tests.engines.keyed_job import MODEL, run, streamed  # noqa: E402
+from tests.engines.late_tables import write_late_labels  # noqa: E402
 from tests.engines.oracle import Event, Oracle  # noqa: E402
-from tests.engines.tables import BEGIN, NAMES, by_key, finish, rows, write_parts  # noqa: E402
-from thalweg import OnlineLDC, OnlineLinearRegression, load  # noqa: E402
-from thalweg.errors import InvalidInput, InvalidParameter  # noqa: E402
+from tests.engines.tables import NAMES, by_key, finish, rows, write_parts  # noqa: E402
+from thalweg import OnlineLDC, OnlineLinearRegression, Perceptron, load  # noqa: E402
+from thalweg.errors import InvalidInput, InvalidParameter, NotAdditive  # noqa: E402
 from thalweg.store import dumps  # noqa: E402
 
 pytestmark = spark_tests
-MODEL = OnlineLDC(0.1, counts="soft", warmup=5)
-
-
-def streamed(spark, folder):
-    schema = spark.read.parquet(str(folder)).schema
-    return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
 
 
 def test_answers_are_those_of_the_model(spark, tmp_path):
@@ -65,6 +62,8 @@ def test_each_key_is_the_single_machine_byte_for_byte_across_a_restart(spark, tm
         )
 
     finish(answers(), tmp_path / "checkpoint", tmp_path / "out")
+    for name in ("1", ".1.crc"):  # as after a kill: Spark repeats its last micro-batch
+        (tmp_path / "checkpoint" / "commits" / name).unlink()
     write_parts(table.slice(2000), tmp_path / "in", 1, first=2)
     finish(answers(), tmp_path / "checkpoint", tmp_path / "out")
     got = spark.read.parquet(str(tmp_path / "out")).orderBy("at").toPandas()
@@ -81,42 +80,10 @@ def test_each_key_is_the_single_machine_byte_for_byte_across_a_restart(spark, tm
 
 
 def test_late_labels_find_their_rows_and_nothing_goes_silently(spark, tmp_path):
-    from thalweg.engines.spark import learn_stream, models
+    from thalweg.engines.spark import models
 
-    table = rows(600, 6)
-    rng = np.random.default_rng(5)
-    delays = rng.integers(5, 150, 600) * 1_000_000 + 500_000
-    when = BEGIN + np.arange(600) * 1_000_000 + delays
-    told = rng.random(600) < 0.9
-    unlabelled = table.set_column(6, "state", pa.nulls(600, pa.string()))
-    labels = pa.table(
-        {
-            "pump": table.column("pump"),
-            "at": pa.array(when).cast(pa.timestamp("us", "UTC")),
-            "row": table.column("row"),
-            "state": table.column("state"),
-        }
-    ).filter(pa.array(told))
-    labels = labels.take(pa.array(np.argsort(when[told], kind="stable")))
-    strangers = pa.array(
-        [f"nobody {place}" if place % 20 == 7 else row for place, row in enumerate(labels["row"].to_pylist())]
-    )
-    labels = labels.set_column(2, "row", strangers)
-    write_parts(unlabelled, tmp_path / "rows", 3)
-    write_parts(labels, tmp_path / "labels", 3)
-    answers = learn_stream(
-        streamed(spark, tmp_path / "rows"),
-        MODEL,
-        key="pump",
-        target="state",
-        time="at",
-        columns=NAMES,
-        id="row",
-        labels=streamed(spark, tmp_path / "labels"),
-        wait="100 seconds",
-        ttl="1 day",
-    )
-    query = finish(answers, tmp_path / "checkpoint", tmp_path / "out")
+    table, labels = write_late_labels(tmp_path, 600, 6, parts=3)
+    query = run(spark, tmp_path, tmp_path)
     got = spark.read.parquet(str(tmp_path / "out")).toPandas()
     twins = {key: Oracle(MODEL, NAMES, 100_000_000) for key in by_key(table, "pump")}
     for progress in query.recentProgress:
@@ -169,6 +136,66 @@ def test_a_key_is_forgotten_when_nothing_comes_for_it(spark, tmp_path):
     events = spark.read.parquet(str(tmp_path / "out")).toPandas()
     assert events[events["event"] == "forgotten"]["pump"].tolist() == ["pump 0"]
     assert {row["key"] for row in models(spark, str(tmp_path / "checkpoint")).collect()} == {"pump 1", "pump 2"}
+
+
+def same(one, other, tolerance=1e-9):
+    """Whether two models answer and know the same, to rounding."""
+    for name in ("means_", "precision_", "counts_", "coef_", "mean_", "var_"):
+        if hasattr(other, name):
+            expected = getattr(other, name)
+            scale = max(1.0, float(np.abs(expected).max()))
+            np.testing.assert_allclose(getattr(one, name), expected, rtol=0, atol=tolerance * scale)
+
+
+def test_a_table_is_fitted_from_its_partitions(spark, tmp_path):
+    from thalweg.engines.spark import fit
+
+    table = rows(5000, 5)
+    write_parts(table, tmp_path / "in", 2)
+    df = spark.read.parquet(str(tmp_path / "in"))
+    many = df.repartition(33)  # more than are added at a time
+    for rows_of, model in ((many, OnlineLDC(0.5)), (df, OnlineLDC(0.1, counts="soft"))):
+        same(fit(rows_of, model, target="state"), clone(model).fit(table.select(NAMES), table.column("state")))
+    numbers = OnlineLinearRegression(solver="rls")
+    same(fit(df.drop("state"), numbers, target="heat"), numbers.fit(table.select(NAMES[:2]), table.column("heat")))
+    weighted = fit(df.withColumn("weight", df["heat"] * df["heat"]), OnlineLDC(), target="state", weight="weight")
+    masses = table.column("heat").to_numpy() ** 2
+    same(weighted, OnlineLDC().fit(table.select(NAMES), table.column("state"), sample_weight=masses))
+    with pytest.raises(NotAdditive, match="Perceptron"):
+        fit(df, Perceptron(), target="state")
+
+
+@pytest.mark.parametrize("where", ["workers", "driver"])
+def test_one_model_over_a_whole_stream_whatever_is_repeated(spark, tmp_path, where):
+    from thalweg.engines.spark import learn_global
+
+    table = rows(3000, 5)
+    write_parts(table.slice(0, 2000), tmp_path / "in", 2)
+    model = OnlineLDC(0.01, counts="soft", warmup=20)
+
+    def go() -> None:
+        common = {"target": "state", "time": "at", "folder": tmp_path / "out", "columns": NAMES}
+        df = streamed(spark, tmp_path / "in")
+        learn_global(df, model, **common, answers=True, where=where, trigger={"availableNow": True}).awaitTermination()
+
+    go()
+    before = (tmp_path / "out" / "model.thalweg").read_bytes()
+    (tmp_path / "out" / "checkpoint" / "commits" / "1").unlink()  # as after a kill: Spark repeats its last micro-batch
+    (tmp_path / "out" / "checkpoint" / "commits" / ".1.crc").unlink()
+    go()
+    assert (tmp_path / "out" / "model.thalweg").read_bytes() == before
+    write_parts(table.slice(2000), tmp_path / "in", 1, first=2)
+    go()
+    learned = load(tmp_path / "out" / "model.thalweg")
+    twin = clone(model).partial_fit(table.select(NAMES), table.column("state"))
+    same(learned, twin)
+    if where == "driver":
+        assert dumps(learned) == dumps(twin)
+    answers = spark.read.parquet(str(tmp_path / "out" / "answers")).orderBy("at").toPandas()
+    half = clone(model).partial_fit(table.slice(0, 1000).select(NAMES), table.slice(0, 1000).column("state"))
+    expected = half.predict(table.slice(1000, 1000).select(NAMES)).tolist()
+    assert answers["answer"][:1000].tolist() == expected
+    assert len(answers) == 2000
 
 
 def test_what_cannot_be_is_said_before_anything_runs(spark, tmp_path):

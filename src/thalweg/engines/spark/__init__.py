@@ -17,11 +17,24 @@ if TYPE_CHECKING:
     from thalweg.engines.spark.session import session
     from thalweg.engines.spark.sinks import write_batches
     from thalweg.engines.spark.streaming import learn_stream
+    from thalweg.engines.spark.training import fit
+    from thalweg.engines.spark.whole_stream import learn_global
 
-__all__ = ["export_models", "learn_stream", "models", "predict", "session", "write_batches"]
+__all__ = [
+    "export_models",
+    "fit",
+    "learn_global",
+    "learn_stream",
+    "models",
+    "predict",
+    "session",
+    "write_batches",
+]
 
 _HOMES = {
     "export_models": "exporting",
+    "fit": "training",
+    "learn_global": "whole_stream",
     "learn_stream": "streaming",
     "models": "exporting",
     "predict": "scoring",

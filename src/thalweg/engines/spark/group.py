@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from sklearn.base import is_regressor
 
 from thalweg.engines.spark.batches import concatenated, features_of, kept, opened_or_empty
 from thalweg.engines.spark.key_state import KeyState
@@ -17,7 +16,6 @@ from thalweg.engines.spark.late_labels import Turn, waiting_schema
 from thalweg.engines.spark.order import in_time
 from thalweg.engines.spark.packing import ANSWER, EVENTS, ID, TARGET, TIME, Layout, opened
 from thalweg.frames.frame import Floats, NamedRows
-from thalweg.store import dumps, loads
 
 _ANSWERED, _LEARNED, _EXPIRED, _DROPPED, _FORGOTTEN = range(len(EVENTS))
 #: A watermark beyond every time.
@@ -76,7 +74,7 @@ class Group:
         rows, labels = features_of(came), self.layout.target.array(came.column(TARGET))
         order = in_time(came.column(TIME).to_numpy(), *rows.T, labels)
         came, named, labels = came.take(pa.array(order)), NamedRows(rows[order], self.layout.features), labels[order]
-        model = loads(state.model)
+        model = _loaded(state.model)
         confidence = None
         if self.confident:
             answers, proba, *_ = model.predict_then_learn(named, labels, with_proba=True)
@@ -87,12 +85,12 @@ class Group:
             _ANSWERED, came.column(TIME), came.column(ID), self._arrow(answers), came.column(TARGET), confidence
         )
         answered, learned = state.answered + len(rows), state.learned + len(rows)
-        return replace(state, model=dumps(model), answered=answered, learned=learned), [told]
+        return replace(state, model=_dumped(model), answered=answered, learned=learned), [told]
 
     def _in_turn(self, state: KeyState, came: pa.RecordBatch) -> tuple[KeyState, list[pa.RecordBatch]]:
         """Rows with and without labels, and labels by themselves: the whole group by `follow`."""
         turn = Turn(self.layout, state, came)
-        model = loads(state.model)
+        model = _loaded(state.model)
         given, confidence = self._follow(model, turn)
         answers, fresh = self._arrow(given), turn.fresh
         sure = None if confidence is None else confidence[turn.old :]
@@ -105,7 +103,7 @@ class Group:
         waiting, early = turn.waiting(answers)
         after = replace(
             state,
-            model=dumps(model),
+            model=_dumped(model),
             answered=state.answered + len(fresh),
             learned=state.learned + turn.learned,
             waiting=waiting,
@@ -116,7 +114,7 @@ class Group:
     def _follow(self, model: Any, turn: Turn) -> tuple[NDArray[Any], Floats | None]:
         if len(turn.order) == 0:  # labels alone, without a row that waits for one
             return np.zeros(len(turn.rows), dtype=turn.truth.dtype), None
-        if is_regressor(model):
+        if not hasattr(model, "follow"):
             return _follow_numbers(model, turn, self.layout.features), None
         rows = NamedRows(turn.rows, self.layout.features)
         answers, proba = model.follow(rows, turn.truth, turn.order, with_proba=self.confident)
@@ -191,6 +189,20 @@ def _follow_numbers(model: Any, turn: Turn, names: Sequence[str]) -> Floats:
         elif model.__sklearn_is_fitted__():
             answers[part] = model.predict(NamedRows(turn.rows[part], names))
     return answers
+
+
+# Loaded when the first rows come: Spark starts a process for each query that looks at no row, and a learner takes
+# seconds to import.
+def _loaded(content: bytes) -> Any:
+    from thalweg.store import loads
+
+    return loads(content)
+
+
+def _dumped(model: Any) -> bytes:
+    from thalweg.store import dumps
+
+    return dumps(model)
 
 
 def _highest(proba: Floats | None) -> Floats | None:
