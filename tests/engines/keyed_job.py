@@ -38,18 +38,23 @@ def streamed(spark: Any, folder: Path) -> Any:
 
 
 def run(spark: Any, source: Path, into: Path) -> Any:
-    """Learn all rows of ``source``, from where the checkpoint in ``into`` is."""
+    """Learn all rows of ``source``, from where the checkpoint in ``into`` is.
+
+    Rows and labels come from one stream, in order of time: Spark may put two files into one micro-batch after it was
+    killed, and of two streams nobody could say how far each was.
+    """
     from thalweg.engines.spark import learn_stream
 
+    events = streamed(spark, source)
     answers = learn_stream(
-        streamed(spark, source / "rows"),
+        events.where("NOT told").drop("told"),
         MODEL,
         key="pump",
         target="state",
         time="at",
         columns=NAMES,
         id="row",
-        labels=streamed(spark, source / "labels"),
+        labels=events.where("told"),
         wait="100 seconds",
         ttl="1 day",
     )

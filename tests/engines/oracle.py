@@ -39,10 +39,10 @@ class Oracle:
 
     def batch(self, events: list[Event], watermark: int) -> None:
         if self.wait is not None:
-            for event in [each for each in self.waiting if each.time + self.wait <= watermark]:
+            for event in [each for each in self.waiting if each.time + self.wait < watermark]:
                 self.waiting.remove(event)
                 self.told["expired", event.id, self.answers[event.id], None] += 1
-            for event in [each for each in self.early if each.time + self.wait <= watermark]:
+            for event in [each for each in self.early if each.time + self.wait < watermark]:
                 self.early.remove(event)
                 self.told["dropped", event.id, None, event.target] += 1
         # A label that is known when a row comes is learned before the row is answered.
@@ -51,7 +51,9 @@ class Oracle:
         for event in pending:
             if event.is_label:
                 match = [each for each in self.waiting if each.id == event.id]
-                if match:
+                if match and event.time > match[0].time + self.wait:
+                    self.told["dropped", event.id, None, event.target] += 1
+                elif match:
                     self.waiting.remove(match[0])
                     self.learn(match[0], event.target)
                     self.told["learned", event.id, self.answers[event.id], event.target] += 1
@@ -65,7 +67,11 @@ class Oracle:
                 self.learn(event, event.target)
                 continue
             match = [each for each in self.early if each.id == event.id]
-            if match:
+            if match and match[0].time > event.time + self.wait:
+                self.early.remove(match[0])
+                self.told["dropped", event.id, None, match[0].target] += 1
+                self.waiting.append(event)
+            elif match:
                 self.early.remove(match[0])
                 self.learn(event, match[0].target)
                 self.told["learned", event.id, answer, match[0].target] += 1

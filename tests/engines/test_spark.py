@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import json
+import os
 import pkgutil
 from collections import Counter
 
@@ -12,6 +14,7 @@ import pytest
 from sklearn.base import clone
 
 pa = pytest.importorskip("pyarrow", reason="the engines need pyarrow")
+from pyarrow import parquet  # noqa: E402
 
 from tests.engines.conftest import spark_tests  # noqa: E402
 from tests.engines.keyed_job import MODEL, run, streamed  # noqa: E402
@@ -82,20 +85,16 @@ def test_each_key_is_the_single_machine_byte_for_byte_across_a_restart(spark, tm
 def test_late_labels_find_their_rows_and_nothing_goes_silently(spark, tmp_path):
     from thalweg.engines.spark import models
 
-    table, labels = write_late_labels(tmp_path, 600, 6, parts=3)
-    query = run(spark, tmp_path, tmp_path)
+    events = write_late_labels(tmp_path / "in", 600, 6, parts=3)
+    query = run(spark, tmp_path / "in", tmp_path)
     got = spark.read.parquet(str(tmp_path / "out")).toPandas()
-    twins = {key: Oracle(MODEL, NAMES, 100_000_000) for key in by_key(table, "pump")}
+    twins = {key: Oracle(MODEL, NAMES, 100_000_000) for key in by_key(events, "pump")}
+    size = -(-len(events) // 3)
     for progress in query.recentProgress:
-        batch = progress["batchId"]
         watermark = int(np.datetime64(progress["eventTime"]["watermark"].rstrip("Z"), "us").astype(np.int64))
+        came = by_key(events.slice(progress["batchId"] * size, size), "pump")
         for key, twin in twins.items():
-            parts = [(table, False, 200, 3), (labels, True, -(-len(labels) // 3), 3)]
-            events = []
-            for source, is_label, size, files in parts:
-                own = by_key(source.slice(batch * size, size), "pump").get(key) if batch < files else None
-                events += [] if own is None else _events(own, is_label)
-            twin.batch(events, watermark)
+            twin.batch(_events(came[key]) if key in came else [], watermark)
     happened: Counter = Counter()
     for key, twin in twins.items():
         own = got[got["pump"] == key]
@@ -112,13 +111,11 @@ def test_late_labels_find_their_rows_and_nothing_goes_silently(spark, tmp_path):
     assert sum(row["dropped"] for row in kept.values()) == happened["dropped"]
 
 
-def _events(own, is_label):
+def _events(own):
     at = own.column("at").cast(pa.int64()).to_pylist()
-    columns = zip(at, own.column("row").to_pylist(), own.column("state").to_pylist(), strict=True)
-    if is_label:
-        return [Event(time, True, row, state, (0.0,) * 3) for time, row, state in columns]
     X = np.column_stack([own.column(name).to_numpy() for name in NAMES]).tolist()
-    return [Event(time, False, row, None, tuple(x)) for (time, row, _), x in zip(columns, X, strict=True)]
+    columns = zip(at, *(own.column(name).to_pylist() for name in ("told", "row", "state")), X, strict=True)
+    return [Event(time, told, row, state, tuple(x)) for time, told, row, state, x in columns]
 
 
 def test_a_key_is_forgotten_when_nothing_comes_for_it(spark, tmp_path):
@@ -196,6 +193,61 @@ def test_one_model_over_a_whole_stream_whatever_is_repeated(spark, tmp_path, whe
     expected = half.predict(table.slice(1000, 1000).select(NAMES)).tolist()
     assert answers["answer"][:1000].tolist() == expected
     assert len(answers) == 2000
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_folder_by_the_command_line(spark, tmp_path, monkeypatch, capsys, kind):
+    from pyarrow import csv
+
+    from thalweg.cli import main
+
+    # The command stops its session when it is done; the tests go on with theirs.
+    monkeypatch.setattr("thalweg.engines.spark.starting.session", lambda master: _Lasting(spark))
+    table = rows(1000, 4)
+    write_parts(table, tmp_path / "in", 2)
+    if kind == "csv":
+        for path in sorted((tmp_path / "in").glob("*.parquet")):
+            csv.write_csv(parquet.read_table(path), path.with_suffix(".csv"))
+            os.utime(path.with_suffix(".csv"), (path.stat().st_mtime,) * 2)
+            path.unlink()
+    common = ["run", str(tmp_path / "in"), "--target", "state", "--time", "at", "--drop", "row", "--engine", "spark"]
+    by_key = [*common, "--key", "pump", "--model", "oldc", "--rate", "0.1", "--out", str(tmp_path / "keys")]
+    whole = [*common, "--drop", "pump", "--model", "oldc", "--rate", "0.1", "--out", str(tmp_path / "whole")]
+    for command in (by_key, whole) if kind == "parquet" else (by_key,):
+        with pytest.raises(SystemExit) as ended:
+            main(command)
+        assert ended.value.code == 0, capsys.readouterr().err
+    told = capsys.readouterr().out
+    assert "4 models, one per pump, answered 1,000 rows" in told
+    metrics = json.loads((tmp_path / "keys" / "metrics.json").read_text())["rows"]
+    assert (metrics["answered"], metrics["keys"], metrics["features"]) == (1000, 4, NAMES)
+    assert metrics["error"] < 0.3
+    if kind == "csv":
+        return
+    model = load(tmp_path / "whole" / "model.thalweg")
+    assert model.feature_names_in_.tolist() == NAMES
+    for words, sentence in (
+        (["--delay", "3"], "--delay does not apply with --engine spark"),
+        (["--resume"], "--resume does not apply with --engine spark"),
+        (["--engine", "ray"], "--engine must be spark, got 'ray'"),
+    ):
+        with pytest.raises(SystemExit):
+            main([*by_key, *words])
+        assert sentence in capsys.readouterr().err
+    os.utime(tmp_path / "in" / "part-001.parquet", (1, 1))
+    with pytest.raises(SystemExit):
+        main(by_key)
+    assert "touch the files in the order of their rows" in capsys.readouterr().err
+
+
+class _Lasting:
+    """A session that nobody can stop."""
+
+    def __init__(self, spark):
+        self._spark = spark
+
+    def __getattr__(self, name):
+        return (lambda: None) if name == "stop" else getattr(self._spark, name)
 
 
 def test_what_cannot_be_is_said_before_anything_runs(spark, tmp_path):

@@ -155,8 +155,8 @@ def test_no_row_is_lost_or_doubled_whoever_is_killed(spark, source, tmp_path):
 
 
 def answers(spark: Any, folder: Path) -> Counter[tuple[Any, ...]]:
-    """What was told, in which micro-batch."""
-    return Counter(map(tuple, spark.read.parquet(str(folder / "out")).collect()))
+    """What was told; after a kill a micro-batch may hold more than it would have."""
+    return Counter(map(tuple, spark.read.parquet(str(folder / "out")).drop("batch").collect()))
 
 
 def states(spark: Any, folder: Path) -> dict[Any, Any]:

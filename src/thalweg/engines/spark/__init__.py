@@ -14,8 +14,8 @@ from thalweg.on_first_use import on_first_use
 if TYPE_CHECKING:
     from thalweg.engines.spark.exporting import export_models, models
     from thalweg.engines.spark.scoring import predict
-    from thalweg.engines.spark.session import session
     from thalweg.engines.spark.sinks import write_batches
+    from thalweg.engines.spark.starting import session
     from thalweg.engines.spark.streaming import learn_stream
     from thalweg.engines.spark.training import fit
     from thalweg.engines.spark.whole_stream import learn_global
@@ -38,7 +38,7 @@ _HOMES = {
     "learn_stream": "streaming",
     "models": "exporting",
     "predict": "scoring",
-    "session": "session",
+    "session": "starting",
     "write_batches": "sinks",
 }
 

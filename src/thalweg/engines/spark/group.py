@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from thalweg.engines.spark import live
 from thalweg.engines.spark.batches import concatenated, features_of, kept, opened_or_empty
 from thalweg.engines.spark.key_state import KeyState
 from thalweg.engines.spark.late_labels import Turn, waiting_schema
@@ -61,7 +62,7 @@ class Group:
 
     def look(self, state: KeyState, watermark: int) -> tuple[KeyState | None, bytes]:
         """The state when its time has come though nothing came for it; None for a key that is forgotten."""
-        forgotten = self.ttl is not None and state.newest + self.ttl <= watermark
+        forgotten = self.ttl is not None and state.newest + self.ttl < watermark
         after, told = self._without_overdue(state, _END if forgotten else watermark)
         if forgotten:
             return None, self._all([*told, self._events(_FORGOTTEN, pa.array([state.newest]))])
@@ -74,7 +75,7 @@ class Group:
         rows, labels = features_of(came), self.layout.target.array(came.column(TARGET))
         order = in_time(came.column(TIME).to_numpy(), *rows.T, labels)
         came, named, labels = came.take(pa.array(order)), NamedRows(rows[order], self.layout.features), labels[order]
-        model = _loaded(state.model)
+        model = live.taken(state.model)
         confidence = None
         if self.confident:
             answers, proba, *_ = model.predict_then_learn(named, labels, with_proba=True)
@@ -85,12 +86,12 @@ class Group:
             _ANSWERED, came.column(TIME), came.column(ID), self._arrow(answers), came.column(TARGET), confidence
         )
         answered, learned = state.answered + len(rows), state.learned + len(rows)
-        return replace(state, model=_dumped(model), answered=answered, learned=learned), [told]
+        return replace(state, model=live.kept(model), answered=answered, learned=learned), [told]
 
     def _in_turn(self, state: KeyState, came: pa.RecordBatch) -> tuple[KeyState, list[pa.RecordBatch]]:
         """Rows with and without labels, and labels by themselves: the whole group by `follow`."""
-        turn = Turn(self.layout, state, came)
-        model = _loaded(state.model)
+        turn = Turn(self.layout, state, came, self.wait)
+        model = live.taken(state.model)
         given, confidence = self._follow(model, turn)
         answers, fresh = self._arrow(given), turn.fresh
         sure = None if confidence is None else confidence[turn.old :]
@@ -99,13 +100,15 @@ class Group:
                 _ANSWERED, fresh.column(TIME), fresh.column(ID), answers.slice(turn.old), fresh.column(TARGET), sure
             ),
             self._events(_LEARNED, *turn.learned_late(answers)),
+            self._dropped(turn.too_late),
         ]
         waiting, early = turn.waiting(answers)
         after = replace(
             state,
-            model=_dumped(model),
+            model=live.kept(model),
             answered=state.answered + len(fresh),
             learned=state.learned + turn.learned,
+            dropped=state.dropped + len(turn.too_late),
             waiting=waiting,
             early=early,
         )
@@ -128,7 +131,7 @@ class Group:
             return state, []
         waiting = opened_or_empty(state.waiting, waiting_schema(self.layout))
         early = opened_or_empty(state.early, self.layout.incoming)
-        over, lost = (each.column(TIME).to_numpy() + self.wait <= watermark for each in (waiting, early))
+        over, lost = (each.column(TIME).to_numpy() + self.wait < watermark for each in (waiting, early))
         if not (over.any() or lost.any()):
             return state, []
         expired, dropped = waiting.filter(pa.array(over)), early.filter(pa.array(lost))
@@ -141,7 +144,7 @@ class Group:
         )
         told = [
             self._events(_EXPIRED, expired.column(TIME), expired.column(ID), expired.column(ANSWER)),
-            self._events(_DROPPED, dropped.column(TIME), dropped.column(ID), None, dropped.column(TARGET)),
+            self._dropped(dropped),
         ]
         return after, told
 
@@ -151,7 +154,7 @@ class Group:
         for cell, schema in ((state.waiting, waiting_schema(self.layout)), (state.early, self.layout.incoming)):
             if cell and self.wait is not None:
                 moments.append(int(opened(cell, schema).column(TIME).to_numpy().min()) + self.wait)
-        return -(-min(moments) // 1000) if moments else 0
+        return min(moments) // 1000 + 1 if moments else 0
 
     # ------------------------------------------------------------------ what is told
 
@@ -173,6 +176,9 @@ class Group:
         ]
         return pa.RecordBatch.from_arrays(columns, schema=schema)
 
+    def _dropped(self, labels: pa.RecordBatch) -> pa.RecordBatch:
+        return self._events(_DROPPED, labels.column(TIME), labels.column(ID), None, labels.column(TARGET))
+
     def _all(self, told: list[pa.RecordBatch]) -> bytes:
         return kept(concatenated(told, self.layout.outgoing))
 
@@ -189,20 +195,6 @@ def _follow_numbers(model: Any, turn: Turn, names: Sequence[str]) -> Floats:
         elif model.__sklearn_is_fitted__():
             answers[part] = model.predict(NamedRows(turn.rows[part], names))
     return answers
-
-
-# Loaded when the first rows come: Spark starts a process for each query that looks at no row, and a learner takes
-# seconds to import.
-def _loaded(content: bytes) -> Any:
-    from thalweg.store import loads
-
-    return loads(content)
-
-
-def _dumped(model: Any) -> bytes:
-    from thalweg.store import dumps
-
-    return dumps(model)
 
 
 def _highest(proba: Floats | None) -> Floats | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from thalweg.engines.spark.batches import concatenated, features_of, kept, opened_or_empty
 from thalweg.engines.spark.key_state import KeyState
-from thalweg.engines.spark.order import in_time, joined, steps
+from thalweg.engines.spark.order import firsts, in_time, joined, steps
 from thalweg.engines.spark.packing import ANSWER, ID, IS_LABEL, TARGET, TIME, Layout
 from thalweg.frames.frame import Floats
 
@@ -26,6 +26,9 @@ class Turn:
         With what waits.
     came : RecordBatch
         Rows, and labels by themselves.
+    wait : int or None
+        Microseconds after its row that a label may come. It goes by their times alone, so that it does not matter how
+        the stream is cut into batches.
 
     Attributes
     ----------
@@ -37,11 +40,13 @@ class Turn:
         The features and the labels of all rows; the label of a row that is not learned is not looked at.
     late : ndarray
         Rows that learn from a label that came by itself.
+    too_late : RecordBatch
+        Labels that came when their row no longer waited.
     order : ndarray
         What to do, as `follow` takes it.
     """
 
-    def __init__(self, layout: Layout, state: KeyState, came: pa.RecordBatch) -> None:
+    def __init__(self, layout: Layout, state: KeyState, came: pa.RecordBatch, wait: int | None) -> None:
         self._layout = layout
         waiting = opened_or_empty(state.waiting, waiting_schema(layout))
         early = opened_or_empty(state.early, layout.incoming)
@@ -54,14 +59,20 @@ class Turn:
         self._without = ~self._every.column(TARGET).is_valid().to_numpy(zero_copy_only=False)
         candidates = np.flatnonzero(self._without)
         found = joined(labels.column(ID), self._every.column(ID).take(pa.array(candidates)))
-        matched = found >= 0
+        times, label_times = self._every.column(TIME).to_numpy(), labels.column(TIME).to_numpy()
+        named = found >= 0
+        matched = named.copy()
+        if wait is not None:
+            matched[named] = label_times[named] <= times[candidates[found[named]]] + wait
+        too_late = named & ~matched & ~np.isin(found, found[matched])
+        matched[matched] = firsts(found[matched])  # a second label waits for another row of that name
         self.late = candidates[found[matched]]
-        self._labels_left = labels.filter(pa.array(~matched))
+        self.too_late = labels.filter(pa.array(too_late))
+        self._labels_left = labels.filter(pa.array(~(matched | too_late)))
         self.rows: Floats = features_of(self._every)
         self.truth = self._truth(layout.target.array(labels.column(TARGET))[matched])
         own = np.flatnonzero(~self._without)
-        times = self._every.column(TIME).to_numpy()
-        known_at = np.concatenate([times[own], labels.column(TIME).to_numpy()[matched]])
+        known_at = np.concatenate([times[own], label_times[matched]])
         self.order = steps(self.old, times[self.old :], np.concatenate([own, self.late]), known_at)
         self.learned = len(own) + len(self.late)
 

@@ -28,22 +28,30 @@ def in_time(times: NDArray[np.int64], *ties: NDArray[Any]) -> Places:
 
 
 def joined(labels: pa.Array, rows: pa.Array) -> Places:
-    """For each label the row with its id, -1 where there is none; a row takes the first label that names it.
+    """For each label the first row with its id, -1 where there is none.
 
     Examples
     --------
     >>> joined(pa.array(["b", "x", "b"]), pa.array(["a", "b", "b"])).tolist()
-    [1, -1, -1]
+    [1, -1, 1]
     """
     known = rows.filter(rows.is_valid())
     owners = np.flatnonzero(rows.is_valid().to_numpy(zero_copy_only=False))
     found: Places = pc.fill_null(pc.index_in(labels, value_set=known), -1).to_numpy(zero_copy_only=False)
-    places = np.where(found >= 0, owners[found] if len(owners) else -1, -1).astype(np.int64)
-    _, first = np.unique(places, return_index=True)
-    again = np.ones(len(places), dtype=np.bool_)
-    again[first] = False
-    places[again] = -1
-    return places
+    return np.where(found >= 0, owners[found] if len(owners) else -1, -1).astype(np.int64)
+
+
+def firsts(places: Places) -> NDArray[np.bool_]:
+    """Which of these places are there for the first time.
+
+    Examples
+    --------
+    >>> firsts(np.array([1, 3, 1])).tolist()
+    [True, True, False]
+    """
+    found = np.zeros(len(places), dtype=np.bool_)
+    found[np.unique(places, return_index=True)[1]] = True
+    return found
 
 
 def steps(old: int, times: NDArray[np.int64], rows: Places, known_at: NDArray[np.int64]) -> Places:

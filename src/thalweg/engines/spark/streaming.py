@@ -25,8 +25,8 @@ from thalweg.engines.spark.packing import (
     packer,
     unpacker,
 )
-from thalweg.engines.spark.session import ROCKSDB, STATE_STORE
 from thalweg.engines.spark.shipping import require_learner
+from thalweg.engines.spark.starting import ROCKSDB, STATE_STORE
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.store import dumps
 
@@ -78,9 +78,9 @@ def learn_stream(
         Labels that come by themselves: the columns ``key``, ``id``, ``target`` and ``time``, the last telling when the
         label came. A label may come before its row in the stream, and a second label for a row is not learned.
     wait : duration, optional
-        How long a row waits for its label, and a label for its row, by the watermark. Longer waits find more labels and
-        keep more rows. What waited too long is told, as an event, and counted in the key's state. Needed with
-        ``labels``.
+        How long after its row a label may come, by their times; both are kept until the watermark says that the other
+        will not come. Longer waits find more labels and keep more rows. What waited too long, or came too late, is
+        told as an event and counted in the key's state. Needed with ``labels``.
     lateness : duration, default 0
         How far the watermark stays behind the newest time of each stream. More waits longer for streams that are not in
         step.
