@@ -16,7 +16,7 @@ from sklearn.base import clone
 pa = pytest.importorskip("pyarrow", reason="the engines need pyarrow")
 from pyarrow import parquet  # noqa: E402
 
-from tests.engines.conftest import spark_tests  # noqa: E402
+from tests.conftest import spark_tests  # noqa: E402
 from tests.engines.keyed_job import MODEL, run, streamed  # noqa: E402
 from tests.engines.late_tables import write_late_labels  # noqa: E402
 from tests.engines.oracle import Event, Oracle  # noqa: E402

@@ -22,7 +22,7 @@ import pytest
 pytest.importorskip("pyarrow", reason="the engines need pyarrow")
 psutil = pytest.importorskip("psutil", reason="whom to kill is told by psutil")
 
-from tests.engines.conftest import spark_tests  # noqa: E402
+from tests.conftest import spark_tests  # noqa: E402
 from tests.engines.keyed_job import run  # noqa: E402
 from tests.engines.late_tables import write_late_labels  # noqa: E402
 

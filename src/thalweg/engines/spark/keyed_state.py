@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -55,7 +56,7 @@ class GroupProcessor(StatefulProcessor):
         if self._timed and state.wake and not (set_for and set_for <= state.wake):
             self._handle.registerTimer(state.wake)
         elif set_for:
-            state = KeyState(**{**vars(state), "wake": set_for})
+            state = replace(state, wake=set_for)
         self._state.update(state.to_spark())
 
 

@@ -87,9 +87,10 @@ def packer(layout: Layout) -> Callable[[Batches], Batches]:
 
     def pack(batches: Batches) -> Batches:
         for table in _gathered(batches, _CELLS // (len(layout.features) + 4)):
+            for name in (KEY, TIME):
+                if table.column(name).null_count:
+                    raise InvalidInput(f"learn_stream: each row and each label needs a {name}, got null")
             keys, begins, order = _runs(table.column(KEY).combine_chunks())
-            if len(keys) and keys.null_count:
-                raise InvalidInput("learn_stream: each row needs a key, got null")
             sorted_rows = _as_batch(table, layout, order)
             ends = [*begins[1:], len(order)]
             cells = [

@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 from thalweg.engines.spark.columns import OF_LABELS, feature_columns
 from thalweg.engines.spark.shipping import broadcast, built
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.fleet import Fleet
 from thalweg.frames.arrow_frame import ArrowFrame
 from thalweg.frames.frame import Floats, NamedRows
 
@@ -60,6 +61,8 @@ def predict(
     >>> [tuple(row) for row in predict(table, model).collect()]
     [('a', 0.2, 'low'), ('b', 0.8, 'high')]
     """
+    if isinstance(model, Fleet):
+        raise InvalidParameter.of(_OWNER, "model", "be one model: fleet.model_of(key) gives that of a key", model)
     if not hasattr(model, "predict") or not model.__sklearn_is_fitted__():
         raise InvalidParameter.of(_OWNER, "model", "be a model of thalweg that answers and has learned", model)
     if missing not in ("error", "null"):
@@ -78,7 +81,7 @@ def predict(
 
 
 def _answer_type(model: Any) -> str:
-    if is_classifier(model) or hasattr(model, "_labels"):
+    if is_classifier(model):
         return OF_LABELS[model._labels.kind].spark
     return "double" if getattr(model, "_columns", None) is None else "array<double>"
 

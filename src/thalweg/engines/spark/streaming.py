@@ -71,7 +71,8 @@ def learn_stream(
         When a row came: a timestamp or a whole number. It puts the rows of a key in order, which a shuffle does not
         keep. Rows of one time go by their values.
     columns : sequence of str, optional
-        The features; by default those that the model knows, or all other columns of numbers.
+        The features; by default those that the model knows, or all other columns of numbers. A row that lacks one ends
+        the query with an error that says so: fill or leave out such rows before.
     id : str, optional
         The column that names a row, for labels that come later.
     labels : streaming DataFrame, optional
