@@ -7,6 +7,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 KERNELS := $(wildcard src/thalweg/kernels/*.cpp src/thalweg/kernels/*.hpp) CMakeLists.txt
 WORKERS ?= 2
+# Where there is Java, what Spark needs is installed and its tests run, too.
+DEV_EXTRAS := dev$(shell command -v java >/dev/null 2>&1 && echo ,spark)
+DEV := $(VENV)/.$(DEV_EXTRAS)
 
 .PHONY: help setup demo test lint types layers doctest unit bench bench-guard docs docs-serve clean
 
@@ -34,8 +37,8 @@ $(VENV)/.base: $(VENV)/.build pyproject.toml $(KERNELS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[plot,files]'
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.base
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[dev]'
+$(DEV): $(VENV)/.base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[$(DEV_EXTRAS)]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.base
@@ -46,17 +49,17 @@ $(VENV)/.docs: $(VENV)/.base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[docs]'
 	@touch $@
 
-lint: $(VENV)/.dev
+lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-types: $(VENV)/.dev
+types: $(DEV)
 	$(BIN)/mypy
-layers: $(VENV)/.dev
+layers: $(DEV)
 	$(BIN)/lint-imports
-doctest: $(VENV)/.dev
+doctest: $(DEV)
 	$(BIN)/python -m pytest -q --doctest-modules src/thalweg
-unit: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -n $(WORKERS)
+unit: $(DEV)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(BENCH)

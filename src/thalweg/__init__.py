@@ -72,6 +72,7 @@ _HOMES = {name: _ELSEWHERE.get(name, "thalweg.learners") for name in __all__}
 _PACKAGES = (
     "client",
     "conformance",
+    "engines",
     "errors",
     "evaluate",
     "experiments",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import spark_tests
 from tests.docs.code_blocks import assert_same, blocks_of, run
 
 ROOT = Path(__file__).parents[2]
@@ -24,8 +25,22 @@ def test_the_examples_are_found():
     assert with_code >= {"README.md", "docs/architecture.md", "docs/readings.md", "docs/index.md"}
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=name)
-def test_page_runs(page, tmp_path, monkeypatch, capsys):
+def needs_spark(page: Path) -> bool:
+    return any("thalweg.engines.spark" in block.code for block in blocks_of(page))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[spark_tests] if needs_spark(page) else [], id=name(page))
+        for page in PAGES
+        if blocks_of(page)
+    ],
+)
+def test_page_runs(page, tmp_path, monkeypatch, capsys, request):
+    if needs_spark(page):
+        request.getfixturevalue("spark")
+        capsys.readouterr()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "88")
     run(page, lambda: capsys.readouterr().out)

@@ -20,6 +20,7 @@ HEAVY = {
     "river",
     "safetensors",
     "httpx",
+    "pyspark",
 }
 #: Ours that `import thalweg` may load: the package itself and what loads the rest on first use.
 FEW = 8

@@ -81,6 +81,21 @@ def run(
         float | None, typer.Option(min=0, metavar="S", help="Seconds between checkpoints; by default 5 or more.")
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No live view.")] = False,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="spark: for a folder of Parquet or CSV that is too large for one machine. Needs --time; numbers are "
+            "the features; of the other options --model, --rate, --adaptive, --window, --seed, --drop, --delimiter, "
+            "--out and --json apply, and the same command goes on where it was stopped.",
+        ),
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option(metavar="COL", help="With --engine spark: a model for each value of this column.")
+    ] = None,
+    master: Annotated[
+        str | None, typer.Option(metavar="URL", help="With --engine spark: where Spark runs; by default local[*].")
+    ] = None,
 ) -> None:
     """Learn a table of rows in time order; every row is answered before its label is learned."""
     from thalweg.cli.start import load_scikit_learn
@@ -117,6 +132,19 @@ def run(
         "out": None if out is None else str(out),
         "model_out": None if model_out is None else str(model_out),
     }
+    if engine is not None:
+        if engine != "spark":
+            raise InvalidParameter.of_option("engine", "be spark", engine)
+        from thalweg.cli.run_on_spark import run_on_spark
+
+        given |= {"fresh": fresh, "config": config, "resume": resume, "figures": figures}
+        run_on_spark(
+            given | {"checkpoint_seconds": checkpoint_seconds}, key=key, master=master or "local[*]", json=json
+        )
+        return
+    for name, value in (("key", key), ("master", master)):
+        if value is not None:
+            raise InvalidParameter.of_option(name, "be left out without --engine spark", value)
     if resume and fresh:
         raise InvalidParameter("--resume goes on with a run and --fresh begins anew: choose one of them")
     options = RunOptions.of(given, config, resume=resume)

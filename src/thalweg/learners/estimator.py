@@ -23,11 +23,21 @@ if TYPE_CHECKING:
     from thalweg.learners.summing import Sums
 
 
+#: Names of constructors' parameters: to read them off takes scikit-learn as long as answering some hundred rows.
+_PARAMETERS: dict[type, list[str]] = {}
+
+
 class WithColumns(BaseEstimator):
     """An estimator that knows how many columns its rows have, and their names where the first rows had names."""
 
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        if cls not in _PARAMETERS:
+            _PARAMETERS[cls] = BaseEstimator._get_param_names.__func__(cls)
+        return _PARAMETERS[cls]
 
     def _has_use_for(self, names: list[Any]) -> bool:
         """Whether rows with these names, `NamedRows` or dicts, say more to this model than arrays."""

@@ -1,0 +1,62 @@
+"""``thalweg run --engine spark``: a folder that is too large for one machine."""
+
+from __future__ import annotations
+
+import json as json_module
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+
+#: Of the options of `thalweg run`, those that have a meaning there.
+_APPLY = ("source", "target", "model", "rate", "adaptive", "window", "seed", "time", "drop", "delimiter", "out")
+
+
+def run_on_spark(given: Mapping[str, Any], *, key: str | None, master: str, json: bool) -> None:
+    """Learn the folder, write answers and metrics, and tell how it went."""
+    from thalweg.errors import InvalidParameter
+    from thalweg.files import write_atomically
+    from thalweg.run.folder import METRICS
+    from thalweg.run.models import make_model
+    from thalweg.run.options import RunOptions
+
+    for name, value in given.items():
+        if value and name not in _APPLY:
+            raise InvalidParameter(f"--{name.replace('_', '-')} does not apply with --engine spark")
+    options = RunOptions.of({name: given[name] for name in _APPLY})
+    if options.time is None:
+        raise InvalidParameter("--time COL is missing: with --engine spark it puts the rows in order")
+    model = make_model(options)
+
+    from thalweg.engines.spark.starting import require_spark, session
+
+    require_spark()
+    from thalweg.engines.spark.folders import FolderRun
+
+    spark = session(master)
+    spark.sparkContext.setLogLevel("OFF")
+    try:
+        out = Path(options.out)
+        folder = FolderRun(
+            spark,
+            options.source,
+            target=options.target,
+            time=options.time,
+            key=key,
+            drop=options.drop,
+            delimiter=options.delimiter,
+        )
+        found = folder.go(model, out)
+    finally:
+        spark.stop()
+    metrics = {"engine": "spark", "options": options.resolved() | {"key": key, "master": master}, "rows": found}
+    write_atomically(out / METRICS, json_module.dumps(metrics, indent=1, ensure_ascii=False).encode())
+    typer.echo(json_module.dumps(metrics, ensure_ascii=False) if json else _in_words(found, key, out))
+
+
+def _in_words(found: Mapping[str, Any], key: str | None, out: Path) -> str:
+    error = "none of them with a label" if found["error"] is None else f"{found['error']:.4f} of them wrongly"
+    who = "One model" if key is None else f"{found['keys']:,} models, one per {key},"
+    where = f"Model: {out / 'model.thalweg'}" if key is None else f"State of every key: {out / 'checkpoint'}"
+    return f"{who} answered {found['answered']:,} rows, {error}.\nAnswers: {out / 'answers'}\n{where}"

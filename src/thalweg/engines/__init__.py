@@ -1,0 +1,1 @@
+"""PAST ONE MACHINE: the same learners on engines that others have built."""

@@ -1,0 +1,97 @@
+"""The models of a stream, out of Spark's checkpoint: as a table, or as a model file for each key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from thalweg.engines.spark.key_state import VARIABLE
+from thalweg.errors import InvalidInput
+from thalweg.files import write_atomically
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_COUNTS = ("answered", "learned", "expired", "dropped")
+
+
+def models(spark: SparkSession, checkpoint: str, *, batch: int | None = None) -> DataFrame:
+    """The state of every key of a query by `learn_stream`, running or ended.
+
+    Parameters
+    ----------
+    spark : SparkSession
+        Any that can read the checkpoint.
+    checkpoint : str
+        The query's ``checkpointLocation``.
+    batch : int, optional
+        The state after this micro-batch; by default after the last one that is committed.
+
+    Returns
+    -------
+    DataFrame
+        A row for each key: ``key``; ``model``, which `thalweg.store.loads` reads; how many rows were ``answered`` and
+        ``learned``, how many ``expired`` without a label, how many labels were ``dropped``.
+
+    Examples
+    --------
+    >>> models(spark, "nowhere")
+    Traceback (most recent call last):
+        ...
+    thalweg.errors.InvalidInput: nowhere is not the checkpoint of a query by learn_stream
+    """
+    from pyspark.errors import PySparkException
+
+    found = spark.read.format("statestore").option("path", checkpoint)
+    if batch is not None:
+        found = found.option("batchId", str(batch))
+    try:
+        try:
+            state = found.option("stateVarName", VARIABLE).load()
+        except PySparkException:  # kept by applyInPandasWithState, which has no variables
+            state = spark.read.format("statestore").option("path", checkpoint).load()
+        value = "value.groupState" if "groupState" in state.select("value.*").columns else "value"
+        columns = ["key.key AS key", *(f"{value}.{name} AS {name}" for name in ("model", *_COUNTS))]
+        return state.selectExpr(*columns)
+    except PySparkException as error:
+        raise InvalidInput(f"{checkpoint} is not the checkpoint of a query by learn_stream") from error
+
+
+def export_models(
+    spark: SparkSession,
+    checkpoint: str,
+    folder: str | Path,
+    *,
+    keys: Sequence[Any] | None = None,
+    batch: int | None = None,
+) -> int:
+    """Write a model file for each key, ``<key>.thalweg``; `thalweg.load` reads it. How many there are.
+
+    Parameters
+    ----------
+    spark, checkpoint, batch
+        As for `models`.
+    folder : path
+        Where to write, on this machine; signs that a file's name may not have become ``%``-codes.
+    keys : sequence, optional
+        Only these.
+
+    Examples
+    --------
+    >>> export_models(spark, "nowhere", "models")
+    Traceback (most recent call last):
+        ...
+    thalweg.errors.InvalidInput: nowhere is not the checkpoint of a query by learn_stream
+    """
+    found = models(spark, checkpoint, batch=batch).select("key", "model")
+    if keys is not None:
+        found = found.where(found["key"].isin(list(keys)))
+    into = Path(folder)
+    into.mkdir(parents=True, exist_ok=True)
+    count = 0
+    for row in found.toLocalIterator():
+        write_atomically(into / f"{quote(str(row['key']), safe=' ')}.thalweg", bytes(row["model"]))
+        count += 1
+    return count

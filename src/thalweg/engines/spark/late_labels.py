@@ -1,0 +1,112 @@
+"""Rows that wait for their labels and labels that wait for their rows, joined by id, in the order of their times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from thalweg.engines.spark.batches import concatenated, features_of, kept, opened_or_empty
+from thalweg.engines.spark.key_state import KeyState
+from thalweg.engines.spark.order import firsts, in_time, joined, steps
+from thalweg.engines.spark.packing import ANSWER, ID, IS_LABEL, TARGET, TIME, Layout
+from thalweg.frames.frame import Floats
+
+
+class Turn:
+    """The rows of a key in hand, those that waited first, and the labels that are known of them.
+
+    Parameters
+    ----------
+    layout : Layout
+        What rows hold.
+    state : KeyState
+        With what waits.
+    came : RecordBatch
+        Rows, and labels by themselves.
+    wait : int or None
+        Microseconds after its row that a label may come. It goes by their times alone, so that it does not matter how
+        the stream is cut into batches.
+
+    Attributes
+    ----------
+    old : int
+        Rows that were answered before.
+    fresh : RecordBatch
+        Those to answer, in order of time.
+    rows, truth : ndarray
+        The features and the labels of all rows; the label of a row that is not learned is not looked at.
+    late : ndarray
+        Rows that learn from a label that came by itself.
+    too_late : RecordBatch
+        Labels that came when their row no longer waited.
+    order : ndarray
+        What to do, as `follow` takes it.
+    """
+
+    def __init__(self, layout: Layout, state: KeyState, came: pa.RecordBatch, wait: int | None) -> None:
+        self._layout = layout
+        waiting = opened_or_empty(state.waiting, waiting_schema(layout))
+        early = opened_or_empty(state.early, layout.incoming)
+        alone: NDArray[np.bool_] = came.column(IS_LABEL).to_numpy(zero_copy_only=False)
+        self.fresh = self._in_time(came.filter(pa.array(~alone)))
+        labels = self._in_time(concatenated([early, came.filter(pa.array(alone))], layout.incoming))
+        self.old = len(waiting)
+        self._answers_before = waiting.column(ANSWER)
+        self._every = concatenated([waiting.select(layout.incoming.names), self.fresh], layout.incoming)
+        self._without = ~self._every.column(TARGET).is_valid().to_numpy(zero_copy_only=False)
+        candidates = np.flatnonzero(self._without)
+        found = joined(labels.column(ID), self._every.column(ID).take(pa.array(candidates)))
+        times, label_times = self._every.column(TIME).to_numpy(), labels.column(TIME).to_numpy()
+        named = found >= 0
+        matched = named.copy()
+        if wait is not None:
+            matched[named] = label_times[named] <= times[candidates[found[named]]] + wait
+        too_late = named & ~matched & ~np.isin(found, found[matched])
+        matched[matched] = firsts(found[matched])  # a second label waits for another row of that name
+        self.late = candidates[found[matched]]
+        self.too_late = labels.filter(pa.array(too_late))
+        self._labels_left = labels.filter(pa.array(~(matched | too_late)))
+        self.rows: Floats = features_of(self._every)
+        self.truth = self._truth(layout.target.array(labels.column(TARGET))[matched])
+        own = np.flatnonzero(~self._without)
+        known_at = np.concatenate([times[own], label_times[matched]])
+        self.order = steps(self.old, times[self.old :], np.concatenate([own, self.late]), known_at)
+        self.learned = len(own) + len(self.late)
+
+    def _in_time(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        layout = self._layout
+        ties = (layout.id.array(batch.column(ID)), *features_of(batch).T, layout.target.array(batch.column(TARGET)))
+        return batch.take(pa.array(in_time(batch.column(TIME).to_numpy(), *ties)))
+
+    def _truth(self, of_late: NDArray[Any]) -> NDArray[Any]:
+        truth = self._layout.target.array(self._every.column(TARGET))
+        truth = truth.astype(np.result_type(truth, of_late))  # words may be longer than those so far
+        truth[self.late] = of_late
+        return truth
+
+    def learned_late(self, answers: pa.Array) -> tuple[pa.Array, ...]:
+        """Times, ids, answers and labels of the rows that learned from a label that came by itself."""
+        places = pa.array(np.sort(self.late))
+        labels = pa.array(self.truth, type=self._layout.target.arrow)
+        columns = (self._every.column(TIME), self._every.column(ID), self._given(answers), labels)
+        return tuple(column.take(places) for column in columns)
+
+    def waiting(self, answers: pa.Array) -> tuple[bytes, bytes]:
+        """Rows and labels that go on waiting; a row without an id waits for nothing."""
+        waits = self._without & self._every.column(ID).is_valid().to_numpy(zero_copy_only=False)
+        waits[self.late] = False
+        every = pa.RecordBatch.from_arrays(
+            [*self._every.columns, self._given(answers)], schema=waiting_schema(self._layout)
+        )
+        return kept(every.filter(pa.array(waits))), kept(self._labels_left)
+
+    def _given(self, answers: pa.Array) -> pa.Array:
+        return pa.concat_arrays([self._answers_before, answers.slice(self.old)])
+
+
+def waiting_schema(layout: Layout) -> pa.Schema:
+    """Of rows that wait: as they came, and what they were answered."""
+    return layout.incoming.append(pa.field(ANSWER, layout.target.arrow))

@@ -1,0 +1,68 @@
+"""A SparkSession with what thalweg needs: this interpreter for the workers, RocksDB for the state."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+from thalweg.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_LOOPBACK = "127.0.0.1"
+
+
+def session(master: str = "local[*]", *, name: str = "thalweg", **settings: Any) -> SparkSession:
+    """A session that is ready for thalweg; one that already runs is given back.
+
+    Parameters
+    ----------
+    master : str, default "local[*]"
+        Where Spark runs: "local[2]" is two threads here, "local-cluster[2,1,1024]" two processes here with a core and
+        1,024 MB each, "spark://…" or "yarn" a cluster. A cluster's machines need thalweg installed, too.
+    name : str
+        What the application is called.
+    **settings
+        Spark's own, with ``_`` for ``.``: ``spark_sql_shuffle_partitions=64``. They come before ours.
+
+    Examples
+    --------
+    >>> spark = session("local[2]")
+    >>> spark.range(3).count()
+    3
+    """
+    require_spark()
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # or workers start whatever `python3` is on the PATH
+    ours = {
+        STATE_STORE: ROCKSDB,
+        "spark.python.daemon.module": "thalweg.engines.spark.daemon",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    if master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", _LOOPBACK)
+        ours |= {"spark.driver.bindAddress": _LOOPBACK, "spark.driver.host": _LOOPBACK}
+    chosen = ours | {key.replace("_", "."): str(value) for key, value in settings.items()}
+    builder = SparkSession.builder.master(master).appName(name)
+    for key, value in chosen.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def require_spark() -> None:
+    """`MissingExtra` where Spark cannot run here, with what to install."""
+    for module, library in (("pyspark", "pyspark"), ("google.protobuf", "protobuf")):
+        try:
+            importlib.import_module(module)
+        except ImportError as error:
+            raise MissingExtra.of(library, "spark", "Spark") from error
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        raise MissingExtra("Spark needs Java 17 or newer: install it, or name its folder in JAVA_HOME")
