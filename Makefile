@@ -37,7 +37,9 @@ $(VENV)/.base: $(VENV)/.build pyproject.toml $(KERNELS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[plot,files]'
 	@touch $@
 
+# PySpark comes as sources, which are packed in an environment of their own.
 $(DEV): $(VENV)/.base
+	$(if $(findstring spark,$(DEV_EXTRAS)),$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pyspark)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[$(DEV_EXTRAS)]'
 	@touch $@
 
