@@ -13,17 +13,19 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-class DiscriminantBlocks;
+template <class T> class DiscriminantBlocks;
 
-template <int P> class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscriminant> {
-  using Row = DiscriminantRow<P, double, double, AnyDiscriminant>;
+// T: what the factor is kept in, floats where the width is known at run time only.
+template <int P, class T = double>
+class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscriminant, T> {
+  using Row = DiscriminantRow<P, double, double, AnyDiscriminant, T>;
   using W = typename Row::W;
-  friend class DiscriminantBlocks;
+  friend class DiscriminantBlocks<T>;
   template <int> friend class SideBySide;
 
  public:
   Discriminant(int64_t p, const DiscriminantOptions &options, const Rate &rate)
-      : Row(W(p), p, W(p).stride(), options, rate) {}
+      : Discriminant(Row::width_for(p), options, rate) {}
 
   MeanLearner *copy() const override { return new Discriminant(*this); }
 
@@ -78,6 +80,9 @@ template <int P> class Discriminant final : public DiscriminantRow<P, double, do
   }
 
  private:
+  Discriminant(const W &width, const DiscriminantOptions &options, const Rate &rate)
+      : Row(width, width.features(), width.stride(), options, rate) {}
+
   // Few features take so little time that a row's call and what never changes would be felt.
   THALWEG_AS_WRITTEN void run_answers(const double *X, const int64_t *y, int64_t count, int64_t *answers) {
     int64_t i = 0;
@@ -118,6 +123,8 @@ template <int P> class Discriminant final : public DiscriminantRow<P, double, do
     tidy(stale);
     count_row(move);
   }
+
+  THALWEG_APART void learn_apart(const double *z, const Move &move) { learn(z, move); }
 
   // Whole chunks, discriminant_runs.hpp; behind the start, null masses: each row counts once.
   static constexpr int64_t kWide = 256;

@@ -7,8 +7,8 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-// Kept: where the state lies that the rows change.
-template <int P, class N = double, class S = double, class Kept = DiscriminantState<N, S>>
+// Kept: where the state lies that the rows change. T: what the factor is kept in.
+template <int P, class N = double, class S = double, class Kept = DiscriminantState<N, S>, class T = double>
 class DiscriminantRow : public Kept {
  public:
   using W = WidthOf<P, N>;
@@ -16,8 +16,9 @@ class DiscriminantRow : public Kept {
   static constexpr int L = W::L, kCount = Of<N>::kCount;
 
   template <class... Rest>
-  DiscriminantRow(const W &width, const Rest &...rest) : Kept(rest...), width(width), P_(width.features()) {}
+  DiscriminantRow(const W &width, const Rest &...rest) : Kept(rest...), width(width), P_(width) {}
 
+  static W width_for(int64_t p) { return FactorOf<P, N, T>::width_for(p); }
   THALWEG_INLINE int64_t stride() const { return width.stride(); }
 
   // g_c = ln P_c - m_c'S^-1 m_c / 2 + m_c'S^-1 x                                                    eq. (3)
@@ -122,7 +123,7 @@ class DiscriminantRow : public Kept {
   static constexpr int64_t kRefresh = 64;       // rows after which w = P m is computed afresh, at least p
 
   W width;
-  FactorOf<P, N> P_;
+  FactorOf<P, N, T> P_;
   using Kept::options, Kept::known, Kept::counts, Kept::log_prior, Kept::half_square, Kept::M, Kept::weights;
   using Kept::origin, Kept::variance, Kept::e_, Kept::u_, Kept::last, Kept::since_refresh, Kept::total;
   using Kept::last_gain_, Kept::log_count, Kept::kGreatShrink;

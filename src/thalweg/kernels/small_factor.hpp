@@ -10,13 +10,14 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-template <int P, class N = double> class SmallFactor : public Triangle {
+template <int P, class N = double> class SmallFactor : public TriangleOf<double> {
   using W = FewFeatures<P, N>;
   using V = typename W::V;
   static constexpr int kCount = Of<N>::kCount;
 
  public:
-  explicit SmallFactor(int64_t) : Triangle(P, kCount) {}
+  static W width_for(int64_t p) { return W(p); }
+  explicit SmallFactor(const W &) : TriangleOf<double>(P, kCount) {}
 
   // Makes the change along v, with u = P v (of the old P) on the way. Returns 1 / (a + weight v'Pv).
   template <class S> THALWEG_INLINE N absorb(const double *at, const RankOneOf<N, S> &change, double *to) {
@@ -58,14 +59,14 @@ template <int P, class N = double> class SmallFactor : public Triangle {
     double changed[kCount] = {};
     for (int lane = 0; lane < kCount; lane++)
       for (int j = 0; is_set(wanted, lane) && j < P; j++)
-        changed[lane] += cap_entry(variance[j * kCount + lane], D[j * kCount + lane]);
+        changed[lane] += cap_entry<double>(variance[j * kCount + lane], D[j * kCount + lane]);
     return load<N>(changed) > N(0.0);
   }
   THALWEG_INLINE Mask<N> needs_cap(const double *variance) const {
     N all = 0.0;
     for (int j = 0; j < P; j++)
       all = fused(load<N>(D.data() + j * kCount), greatest(load<N>(variance + j * kCount), kLeastVariance), all);
-    return all > N(kSlack / kResolution);
+    return all > N(kSlack / Bounds<double>::kResolution);
   }
 
  private:
@@ -85,7 +86,7 @@ template <int P, class N = double> class SmallFactor : public Triangle {
   }
 };
 
-template <int P, class N = double>
-using FactorOf = std::conditional_t<(P > 0 && P <= kFew), SmallFactor<(P > kFew || P == 0 ? 1 : P), N>, Factor<P>>;
+template <int P, class N = double, class T = double>
+using FactorOf = std::conditional_t<(P > 0 && P <= kFew), SmallFactor<(P > kFew || P == 0 ? 1 : P), N>, Factor<P, T>>;
 
 }  // namespace thalweg::THALWEG_LEVEL
