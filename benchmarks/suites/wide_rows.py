@@ -120,8 +120,9 @@ from thalweg import OnlineLDC
 features = int(sys.argv[1])
 model = OnlineLDC(dtype=sys.argv[2]).partial_fit(np.random.default_rng(0).normal(size=(20, features)), [0, 1] * 10)
 held = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * getpagesize()
+first = model._core.copies({COPIES})  # into what the start has left
 before = held()
-copies = model._core.copies({COPIES})
+second = model._core.copies({COPIES})
 print(held() - before)
 """
 
