@@ -39,6 +39,7 @@ LEARNERS = {
     "OnlineLDC-soft": OnlineLDC(0.05, counts="soft"),
     "OnlineLDC-soft-ridge": OnlineLDC(0.2, counts="soft", ridge=1e-3, warmup=1),
     "OnlineLDC-error-driven": OnlineLDC(ErrorDriven(0.3, 5)),
+    "OnlineLDC-float32": OnlineLDC(0.05, counts="soft", ridge=1e-3, dtype="float32"),
     "Perceptron": Perceptron(0.5),
     "Perceptron-averaged": Perceptron(InverseSqrt(1.0), margin=0.5, averaged=True, random_state=3),
     "Perceptron-error-driven": Perceptron(ErrorDriven(0.5, 4), start_scale=0.0),

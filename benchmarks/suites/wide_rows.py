@@ -1,15 +1,18 @@
 """Wide rows: the discriminant beside the fastest arithmetic the processor has, and beside a plain NumPy loop.
 
 The ceiling is a matrix product (dgemm, one thread) of as many multiply-adds as the discriminant's update needs,
-1.5 p^2 a row. Other settings, and least squares, are set beside their own single rows.
+1.5 p^2 a row. Other settings, and least squares, are set beside their own single rows; single precision beside double,
+in time and in the memory that a model takes.
 """
 
 from __future__ import annotations
 
 import copy
 import math
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.linalg import blas
@@ -29,6 +32,8 @@ WIDTHS = (256, 500, 1000, 2000)
 ROWS, WIDE = 512, 1000
 SINGLE = "row by row"
 CHUNKS, CEILING = "OnlineLDC, in chunks", "dgemm"
+NARROW = "OnlineLDC, float32, in chunks"
+HELD, COPIES = "memory of a model", 8
 #: Our share of the ceiling, by width.
 SHARES = {500: 0.5, 1000: 0.6, 2000: 0.6}
 TIMES_NUMPY = 50.0
@@ -41,11 +46,16 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
         start = wide_start(features)
         contestants = [
             from_there(start, CHUNKS),
+            from_there(wide_start(features, dtype="float32"), NARROW),
             _row_by_row(start),
             plain_numpy.from_there(start),
             _product(start),
         ]
         yield list(bench.measure(contestants, {"features": features}))
+        yield [
+            Record(HELD, name, {"features": features}, "ours", (_held(features, dtype),), "bytes", "model")
+            for name, dtype in ((CHUNKS, "float64"), (NARROW, "float32"))
+        ]
     for name, model, weighted in settings():
         bench.progress(f"{name}: the start")
         yield list(bench.measure(_chunks_and_rows(name, model, weighted), {"features": WIDE}))
@@ -85,11 +95,36 @@ def _chunks_and_rows(name: str, model: Any, weighted: bool) -> Iterator[Contesta
         yield Contestant(f"learn, {name}", how, prepared(step), ROWS, "ours")
 
 
-def wide_start(features: int) -> Started:
+def wide_start(features: int, dtype: Literal["float64", "float32"] = "float64") -> Started:
     """Fitted to half as many rows again as there are features."""
     first = features + features // 2
     rows = Rows(features, numbers=(first + ROWS) * features)
-    return Started(online_ldc().fit(rows.X[:first], rows.y[:first]), rows.X[first:], rows.y[first:])
+    model = online_ldc().set_params(dtype=dtype).fit(rows.X[:first], rows.y[:first])
+    return Started(model, rows.X[first:], rows.y[first:])
+
+
+def _held(features: int, dtype: str) -> float:
+    """What copies of a model add to the memory of a process that holds little else."""
+    found = subprocess.run(
+        [sys.executable, "-c", _HOLD, str(features), dtype], check=True, capture_output=True, text=True
+    )
+    return float(found.stdout) / COPIES
+
+
+_HOLD = f"""
+import sys
+from pathlib import Path
+from resource import getpagesize
+import numpy as np
+from thalweg import OnlineLDC
+features = int(sys.argv[1])
+model = OnlineLDC(dtype=sys.argv[2]).partial_fit(np.random.default_rng(0).normal(size=(20, features)), [0, 1] * 10)
+held = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * getpagesize()
+first = model._core.copies({COPIES})  # into what the start has left
+before = held()
+second = model._core.copies({COPIES})
+print(held() - before)
+"""
 
 
 def _row_by_row(start: Started) -> Contestant:
@@ -115,7 +150,12 @@ def findings(records: Sequence[Record]) -> Iterable[Finding]:
     """The share of the ceiling, and how far ahead of NumPy."""
     for record in records:
         width = record.setting["features"]
-        if record.model == "in chunks":
+        if record.work == HELD:
+            if record.model == NARROW:
+                yield Finding(f"float32: share of float64's memory, {width:,} features", 1 / record.ratios["× float64"])
+        elif record.model == NARROW:
+            yield Finding(f"float32: times float64, {width:,} features", record.ratios["× float64"])
+        elif record.model == "in chunks":
             yield Finding(f"{record.work}: times single rows, {width:,} features", record.ratios["× single rows"])
         elif record.model == CHUNKS:
             yield Finding(f"share of dgemm, {width:,} features", record.ratios["of dgemm"], at_least=SHARES.get(width))
@@ -130,6 +170,12 @@ SUITE = Suite(
     plot=lines("wide_rows", "Wide rows", {ANSWER_THEN_LEARN: Axis("features")}),
     full=Effort(rounds=5, seconds=0.5),
     quick=Effort(rounds=2, seconds=0.2),
-    ratios={"of dgemm": CEILING, "× row by row": "OnlineLDC, row by row", "× NumPy": "NumPy", "× single rows": SINGLE},
+    ratios={
+        "of dgemm": CEILING,
+        "× float64": CHUNKS,
+        "× row by row": "OnlineLDC, row by row",
+        "× NumPy": "NumPy",
+        "× single rows": SINGLE,
+    },
     findings=findings,
 )

@@ -116,7 +116,13 @@ class FleetCore:
 
 def run_side_by_side(cores: Sequence[Core], X: _Floats, y: _Ints, answers: _Ints) -> bool: ...
 def discriminant(
-    features: int, rate: _RateCode, soft_counts: bool, covariance_2008: bool, warmup: int, ridge: float
+    features: int,
+    rate: _RateCode,
+    soft_counts: bool,
+    covariance_2008: bool,
+    warmup: int,
+    ridge: float,
+    in_floats: bool = False,
 ) -> Core: ...
 def perceptron(
     features: int,

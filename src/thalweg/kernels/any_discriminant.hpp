@@ -175,20 +175,34 @@ class AnyDiscriminant : public MeanLearner, protected DiscriminantState<> {
       variance[j] = covariance[j * n + j] + ridge_held[j];
     }
     for (int64_t c = 0; c < classes(); c++) seen += counts[c] > 0;
+    for (int64_t j = 0; j < p; j++) factor().measure(j, variance[j]);
     const bool full_rank_possible = options.ridge > 0 || rows - seen >= p;
-    if (!full_rank_possible || !factor().invert(covariance, n, variance.data())) {
-      factor().identity();
-      std::fill(variance.begin(), variance.begin() + p, 1.0);
-      // Without a ridge this says that the identity stands in: whoever adds models up must know it.
-      std::fill(ridge_held.begin(), ridge_held.end(), options.ridge > 0 ? 0.0 : 1.0);
+    if (full_rank_possible && factor().invert(covariance, n, variance.data())) {
+      refresh_weights();
+      if (factor().in_units()) weigh_by(covariance);
+      return;
     }
+    factor().identity();
+    std::fill(variance.begin(), variance.begin() + p, 1.0);
+    // Without a ridge this says that the identity stands in: whoever adds models up must know it.
+    std::fill(ridge_held.begin(), ridge_held.end(), options.ridge > 0 ? 0.0 : 1.0);
     refresh_weights();
+  }
+  // The weights of the start, before its factor was rounded.
+  void weigh_by(const double *rows_of_U) {
+    for (int64_t c = 0; c < classes(); c++) {
+      const double *m = M.data() + c * stride();
+      double *w = weights.data() + c * stride();
+      factor().apply_rows(rows_of_U, stride(), m, w);
+      half_square[c] = 0;
+      for (int64_t j = 0; j < features(); j++) half_square[c] += 0.5 * w[j] * m[j];
+    }
   }
 
   // With soft counts the rows of the start weigh what they would have weighed at the rate, alike, and never more in
   // all than a full memory: few rows are then averaged until the memory is full, many do not outweigh what follows.
   THALWEG_APART void end_start() {
-    scatter.clear();
+    scatter = Buffer();  // and its memory, twice that of the factor
     if (!options.soft_counts) return;
     const double whole = std::min(1.0, total * rate_.value);
     for (double &count : counts) count *= whole / total;
@@ -201,7 +215,7 @@ class AnyDiscriminant : public MeanLearner, protected DiscriminantState<> {
          {&counts, &half_square, &M, &weights, &origin, &variance, &ridge_held, &long_mean, &long_variance})
       std::fill(values->begin(), values->end(), 0.0);
     std::fill(log_prior.begin(), log_prior.end(), -__builtin_inf());
-    scatter.clear();
+    scatter = Buffer();
     factor().identity();
     rate_.reset();
     rows = since_refresh = cursor = 0;

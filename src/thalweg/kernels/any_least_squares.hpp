@@ -42,8 +42,8 @@ class AnyLeastSquares : public Regressor {
 
  protected:
   THALWEG_APART AnyLeastSquares(int64_t p, int64_t stride, const LeastSquaresOptions &options)
-      : Regressor(p), options(options), gamma(1 - options.forgetting), stride_(stride), origin(stride), mean(stride),
-        scale(stride), penalty_held(stride), e_(stride), u_(stride), asleep(p) {}
+      : Regressor(p), options(options), gamma(1 - options.forgetting), stride_(stride),
+        origin(stride), mean(stride), scale(stride), penalty_held(stride), e_(stride), u_(stride), asleep(p) {}
 
   virtual Triangle &factor() = 0;
   virtual void raise(int64_t feature, double more) = 0;  // a row along its axis with target zero
@@ -104,24 +104,30 @@ class AnyLeastSquares : public Regressor {
 
   // Forgetting eats the penalty and what little stands for nothing known: both are held.
   template <class Raise> THALWEG_INLINE void hold(const double *e, double fade, Raise raise) {
+    follow_scale(e);
+    if (options.penalty > 0) top_up_penalty(fade, raise);
+    hold_little();
+  }
+  THALWEG_APART void hold(const double *e, double fade) {
+    hold(e, fade, [&](int64_t j, double more) { this->raise(j, more); });
+  }
+  THALWEG_APART void follow_scale(const double *e) {
     const double gain = std::max(1 / double(rows), kLongRun);
     for (int64_t j = 0; j < features() && rows > 1; j++) {  // the first row says nothing of a scale that `fit` knows
       double square = e[j] * e[j];
       if (rows > kTrusted) square = std::min(square, kWild * scale[j]);  // one wild value must not stiffen it for good
       if (scale[j] > 0) scale[j] += gain * (square - scale[j]);
     }
-    if (options.penalty > 0) top_up_penalty(fade, raise);
+  }
+  THALWEG_APART void hold_little() {
     factor().hold_above(scale, kNothingKnown);
     for (int64_t j = 0; asleep > 0 && j < features(); j++)
       if (scale[j] == 0) factor().release(j, 1);
   }
-  THALWEG_APART void hold(const double *e, double fade) {
-    hold(e, fade, [&](int64_t j, double more) { raise(j, more); });
-  }
 
   // A feature's share of the penalty is a row along its axis with target zero. The features are topped up in turn, as
   // many a row as keeps each above half of its due.
-  template <class Raise> THALWEG_INLINE void top_up_penalty(double fade, Raise raise) {
+  template <class Raise> THALWEG_APART void top_up_penalty(double fade, Raise raise) {
     const int64_t p = features(), turns = penalty_turns(fade);
     for (int64_t j = 0; j < p; j++) penalty_held[j] *= fade;
     for (int64_t i = 0; i < turns; i++, cursor = (cursor + 1) % p) {

@@ -284,11 +284,12 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
 
   module.def(
       "discriminant",
-      [](int64_t p, RateCode rate, bool soft_counts, bool covariance_2008, int64_t warmup, double ridge) {
-        return new Core(discriminant<1>(p, DiscriminantOptions{soft_counts, covariance_2008, warmup, ridge},
-                                        make_rate(rate, Rate::kPower, true)));
+      [](int64_t p, RateCode code, bool soft_counts, bool covariance_2008, int64_t warmup, double ridge, bool in_floats) {
+        const DiscriminantOptions options{soft_counts, covariance_2008, warmup, ridge};
+        const Rate rate = make_rate(code, Rate::kPower, true);
+        return new Core(in_floats ? new Discriminant<0, float>(p, options, rate) : discriminant<1>(p, options, rate));
       },
-      "features"_a, "rate"_a, "soft_counts"_a, "covariance_2008"_a, "warmup"_a, "ridge"_a);
+      "features"_a, "rate"_a, "soft_counts"_a, "covariance_2008"_a, "warmup"_a, "ridge"_a, "in_floats"_a = false);
   module.def(
       "perceptron",
       [](int64_t p, RateCode rate, double margin, bool averaged, double start_scale, uint64_t seed, bool intercept) {

@@ -34,26 +34,27 @@ template <class T> struct CacheAligned {
   template <class U> bool operator!=(const CacheAligned<U> &) const { return false; }
 };
 
-class Buffer : public std::vector<double, CacheAligned<double>> {
-  using Base = std::vector<double, CacheAligned<double>>;
+template <class T> class BufferOf : public std::vector<T, CacheAligned<T>> {
+  using Base = std::vector<T, CacheAligned<T>>;
 
  public:
-  Buffer() = default;
-  THALWEG_APART explicit Buffer(std::size_t count, double value = 0) : Base(count, value) {}
-  template <class It> Buffer(It from, It end) : Base(from, end) {}
-  THALWEG_APART Buffer(const Buffer &other) : Base(other) {}
-  Buffer(Buffer &&other) = default;
-  THALWEG_APART Buffer &operator=(const Buffer &other) {
+  BufferOf() = default;
+  THALWEG_APART explicit BufferOf(std::size_t count, T value = 0) : Base(count, value) {}
+  template <class It> BufferOf(It from, It end) : Base(from, end) {}
+  THALWEG_APART BufferOf(const BufferOf &other) : Base(other) {}
+  BufferOf(BufferOf &&other) = default;
+  THALWEG_APART BufferOf &operator=(const BufferOf &other) {
     Base::operator=(other);
     return *this;
   }
-  Buffer &operator=(Buffer &&other) = default;
+  BufferOf &operator=(BufferOf &&other) = default;
 
-  THALWEG_APART void assign(std::size_t count, double value) { Base::assign(count, value); }
-  THALWEG_APART void resize(std::size_t count, double value = 0) { Base::resize(count, value); }
-  THALWEG_APART void fill(double value) { Base::assign(size(), value); }
-  THALWEG_APART void insert_zeros(std::size_t at, std::size_t count) { Base::insert(begin() + at, count, 0.0); }
+  THALWEG_APART void assign(std::size_t count, T value) { Base::assign(count, value); }
+  THALWEG_APART void resize(std::size_t count, T value = 0) { Base::resize(count, value); }
+  THALWEG_APART void fill(T value) { Base::assign(this->size(), value); }
+  THALWEG_APART void insert_zeros(std::size_t at, std::size_t count) { Base::insert(this->begin() + at, count, 0); }
 };
+using Buffer = BufferOf<double>;
 
 // A few numbers in the object itself.
 template <int Count> struct alignas(Count >= 8 ? 64 : 8) Fixed : std::array<double, Count> {};

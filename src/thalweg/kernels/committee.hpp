@@ -127,6 +127,9 @@ struct PrefixedState final : State {
   void above_diagonal(const char *name, Buffer &values, int64_t order, int64_t stride) override {
     inner.above_diagonal((prefix + name).c_str(), values, order, stride);
   }
+  void above_diagonal(const char *name, BufferOf<float> &values, int64_t order, int64_t stride) override {
+    inner.above_diagonal((prefix + name).c_str(), values, order, stride);
+  }
   bool trusted() const override { return inner.trusted(); }
   void words(double *values, int64_t count) override { inner.words(values, count); }
   State &inner;

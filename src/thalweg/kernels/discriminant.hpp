@@ -13,19 +13,21 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-class DiscriminantBlocks;
+template <class T> class DiscriminantBlocks;
 
-template <int P> class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscriminant> {
-  using Row = DiscriminantRow<P, double, double, AnyDiscriminant>;
+// T: what the factor is kept in, floats where the width is known at run time only.
+template <int P, class T = double>
+class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscriminant, FactorOf<P, double, T>> {
+  using Row = DiscriminantRow<P, double, double, AnyDiscriminant, FactorOf<P, double, T>>;
   using W = typename Row::W;
-  friend class DiscriminantBlocks;
+  friend class DiscriminantBlocks<T>;
   template <int> friend class SideBySide;
   template <class A, class B, class Act> friend void each_array(A &, B &, Act);
   template <class A, class B, class Act> friend void each_number(A &, B &, Act);
 
  public:
   Discriminant(int64_t p, const DiscriminantOptions &options, const Rate &rate)
-      : Row(W(p), p, W(p).stride(), options, rate) {}
+      : Discriminant(Row::width_for(p), options, rate) {}
 
   MeanLearner *copy() const override { return new Discriminant(*this); }
 
@@ -85,6 +87,9 @@ template <int P> class Discriminant final : public DiscriminantRow<P, double, do
   }
 
  private:
+  Discriminant(const W &width, const DiscriminantOptions &options, const Rate &rate)
+      : Row(width, width.features(), width.stride(), options, rate) {}
+
   // As `score_of`, for eight rows.
   THALWEG_INLINE Lanes score_in_lanes(int64_t c, const double *row) const {
     Lanes score = log_prior[c] - half_square[c];
@@ -102,7 +107,7 @@ template <int P> class Discriminant final : public DiscriminantRow<P, double, do
     rows += count - i;
     const bool constant = rate_.kind() == Rate::kConstant;
     const Share always = Share::once(rate_.value);
-    DiscriminantRow<P, double, double, TwoClassState<P>, SmallFactor<P, double, Entries<P>>> row(width, options);
+    DiscriminantRow<P, double, double, TwoClassState<P>, SmallFactor<P, double, BareEntries<P>>> row(width, options);
     each_array(*this, row, [](const auto &from, auto &to) { std::copy(from.begin(), from.end(), to.begin()); });
     each_number(*this, row, [](const auto &from, auto &to) { to = from; });
     typename W::Room z(z_);
@@ -141,6 +146,8 @@ template <int P> class Discriminant final : public DiscriminantRow<P, double, do
     tidy(stale);
     count_row(move);
   }
+
+  THALWEG_APART void learn_apart(const double *z, const Move &move) { learn(z, move); }
 
   // Whole chunks, discriminant_runs.hpp; behind the start, null masses: each row counts once.
   static constexpr int64_t kWide = 256;

@@ -10,12 +10,12 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-class DiscriminantBlocks {
+template <class T> class DiscriminantBlocks : RowBlocks {
  public:
   // For a chunk of so many rows.
-  DiscriminantBlocks(Discriminant<0> &model, int64_t count)
+  DiscriminantBlocks(Discriminant<0, T> &model, int64_t count)
       : model(model), width(model.width), per_row(changes_for(move_of(0, model.rate_.value, 1))),
-        most(RowBlock::enough(model.features(), count, per_row)),
+        most(RowBlock<T>::enough(model.features(), count, per_row)),
         block(model.P_, model.width, model.weights, model.classes(), most), means(model.classes()),
         row_dots(most * model.classes()), mean_products(most * most), q(model.classes()), across(most) {}
 
@@ -28,7 +28,7 @@ class DiscriminantBlocks {
       const Outputs here = out.after(i, model.classes());
       int64_t done = planned;
       upset = false;
-      if (planned * per_row < RowBlock::kFewest) model.run_singly(x, y + i, mass, planned, here);
+      if (planned * per_row < kFewest) model.run_singly(x, y + i, mass, planned, here);
       else done = learn(x, y + i, mass, planned, here);
       trust = upset ? 1 : std::min(2 * done, most);
       i += done;
@@ -36,7 +36,8 @@ class DiscriminantBlocks {
   }
 
  private:
-  static constexpr double kMostGrowth = 1e4;  // beyond it the sum behind w_c would lose digits to cancellation
+  // Beyond it the sum behind w_c would lose more digits to cancellation than it can spare.
+  static constexpr double kMostGrowth = std::is_same_v<T, double> ? 1e4 : 1e2;
 
   Move move_of(int64_t k, double rate, double mass) const {
     return Move(model.options, k, model.counts[k], model.total, model.share(rate, mass));
@@ -58,7 +59,7 @@ class DiscriminantBlocks {
         per_row = changes_for(move);
         if (per_row > block.left()) {  // no room for it and its ridge
           close(learned, stale);
-          model.learn(model.z_.data(), move);
+          model.learn_apart(model.z_.data(), move);
           return s + 1;
         }
         if (learned) model.since_refresh++;
@@ -81,13 +82,13 @@ class DiscriminantBlocks {
     double total = model.total;
     Rate rate(model.rate_);
     growth = 1;
-    std::fill(means.begin(), means.end(), RowBlock::kNone);
+    std::fill(means.begin(), means.end(), kNone);
     known.clear();
     std::fill(mean_products.begin(), mean_products.end(), 0.0);
     block.open(waits);
     for (int64_t s = 0; s < count; s++) {
       const int64_t k = y[s];
-      if (means[k] == RowBlock::kNone) {
+      if (means[k] == kNone) {
         means[k] = int64_t(known.size());
         known.push_back(k);
       }
@@ -121,13 +122,13 @@ class DiscriminantBlocks {
   bool take(const Move &move) {
     width.difference_padded(model.z_.data(), model.M.data() + move.k * model.stride(), model.e_.data());
     model.approach(model.e_.data(), move);
-    bool stale = change(move.change, move.k, move.gain) < Discriminant<0>::kGreatShrink;  // eq. (7), (12)
+    bool stale = change(move.change, move.k, move.gain) < Discriminant<0, T>::kGreatShrink;  // eq. (7), (12)
     model.count_row(move);
     if (model.options.ridge > 0) {
       model.survey(model.z_.data(), move.row.mass);
       stale |= model.top_up_ridge(move, [&](int64_t j, double more) {
         block.reach_unit(j);
-        return change({1, more, 1}, RowBlock::kNone, 0);
+        return change({1, more, 1}, kNone, 0);
       });
     }
     return stale;
@@ -138,7 +139,7 @@ class DiscriminantBlocks {
   double change(const RankOne &change, int64_t k, double gain) {
     const int64_t t = block.made();
     for (int64_t c = 0; c < model.classes(); c++) q[c] = growth * block.dot(c);
-    if (k != RowBlock::kNone)
+    if (k != kNone)
       for (int64_t i = 0; i < t; i++) mean_products[means[k] * most + i] += gain * block.along()[i];
     const auto [inverse, square] = block.change(change, gain);
     const double kappa = change.weight * inverse, shrink = change.a * inverse;
@@ -163,11 +164,11 @@ class DiscriminantBlocks {
     model.tidy(stale);
   }
 
-  Discriminant<0> &model;
+  Discriminant<0, T> &model;
   const Width<0> &width;
   int64_t per_row;     // changes to the last row
   const int64_t most;  // changes to a block
-  RowBlock block;
+  RowBlock<T> block;
   std::vector<int64_t> means, known;  // a class's number among the means of the block, and the other way round
   Buffer row_dots, mean_products;     // row x class, w_c'x with the weights of the start; mean x change, u_t'm_c
   Buffer q, across;                   // the change at hand; u_t'x of the row at hand

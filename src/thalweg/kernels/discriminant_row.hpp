@@ -16,8 +16,9 @@ class DiscriminantRow : public Kept {
   static constexpr int L = W::L, kCount = Of<N>::kCount;
 
   template <class... Rest>
-  DiscriminantRow(const W &width, const Rest &...rest) : Kept(rest...), width(width), P_(width.features()) {}
+  DiscriminantRow(const W &width, const Rest &...rest) : Kept(rest...), width(width), P_(width) {}
 
+  static W width_for(int64_t p) { return Factor::width_for(p); }
   THALWEG_INLINE int64_t stride() const { return width.stride(); }
 
   // g_c = ln P_c - m_c'S^-1 m_c / 2 + m_c'S^-1 x                                                    eq. (3)

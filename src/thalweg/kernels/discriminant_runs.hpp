@@ -11,14 +11,15 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-template <int P> void Discriminant<P>::run_many(const double *X, const int64_t *y, int64_t count, const Outputs &out) {
+template <int P, class T>
+void Discriminant<P, T>::run_many(const double *X, const int64_t *y, int64_t count, const Outputs &out) {
   const int64_t start = std::min(count, warm_left);
   Learner::run(X, y, start, out);
   run_on(X + start * features(), y + start, nullptr, count - start, out.after(start, classes()));
 }
 
-template <int P>
-void Discriminant<P>::weighted_run(const double *X, const int64_t *y, const double *masses, int64_t count,
+template <int P, class T>
+void Discriminant<P, T>::weighted_run(const double *X, const int64_t *y, const double *masses, int64_t count,
                                    const Outputs &out) {
   if constexpr (P != 0) {
     Learner::weighted_run(X, y, masses, count, out);
@@ -30,25 +31,25 @@ void Discriminant<P>::weighted_run(const double *X, const int64_t *y, const doub
   }
 }
 
-template <int P>
-void Discriminant<P>::run_on(const double *X, const int64_t *y, const double *masses, int64_t count,
+template <int P, class T>
+void Discriminant<P, T>::run_on(const double *X, const int64_t *y, const double *masses, int64_t count,
                              const Outputs &out) {
   if constexpr (P == 0)
-    if (features() >= kWide && count >= RowBlock::kFewest)
-      return DiscriminantBlocks(*this, count).run(X, y, masses, count, out);
+    if (features() >= kWide && count >= RowBlocks::kFewest)
+      return DiscriminantBlocks<T>(*this, count).run(X, y, masses, count, out);
   run_singly(X, y, masses, count, out);
 }
 
-template <int P>
-void Discriminant<P>::run_singly(const double *X, const int64_t *y, const double *masses, int64_t count,
+template <int P, class T>
+void Discriminant<P, T>::run_singly(const double *X, const int64_t *y, const double *masses, int64_t count,
                                  const Outputs &out) {
   if (masses) return Learner::weighted_run(X, y, masses, count, out);
   if (options.ridge > 0) return Learner::run(X, y, count, out);
   if (count > 0) run_in_one_pass(X, y, count, out);
 }
 
-template <int P>
-void Discriminant<P>::run_in_one_pass(const double *X, const int64_t *y, int64_t count, const Outputs &out) {
+template <int P, class T>
+void Discriminant<P, T>::run_in_one_pass(const double *X, const int64_t *y, int64_t count, const Outputs &out) {
   rows += count;
   Buffer f(stride()), g(stride()), lambda(stride()), before(stride());
   Move move{};
@@ -77,7 +78,7 @@ void Discriminant<P>::run_in_one_pass(const double *X, const int64_t *y, int64_t
 }
 
 // The answer by the scores at hand, written where it is wanted.
-template <int P> int64_t Discriminant<P>::write_answer(int64_t i, const Outputs &out) {
+template <int P, class T> int64_t Discriminant<P, T>::write_answer(int64_t i, const Outputs &out) {
   const int64_t given = highest(score_.data(), classes());
   if (out.scores) std::copy(score_.begin(), score_.begin() + classes(), out.scores + i * classes());
   if (out.answers) out.answers[i] = given;

@@ -14,29 +14,29 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-class FactorBlock {
-  using W = Width<0>;
-  using V = typename W::V;
-  static constexpr int L = W::L;
+template <class T> class FactorBlock {
+  using F = Factor<0, T>;
+  using V = typename F::V;
+  static constexpr int R = F::R, L = F::L, kParts = F::kParts;
 
  public:
   // As many columns beside U as a vector has lanes.
   struct Columns {
-    Columns(int64_t stride, int64_t most) : values(stride * L, 0.0), products(most * L, 0.0) {}
-    double *at(int64_t row) { return values.data() + row * L; }
+    Columns(int64_t stride, int64_t most) : values(stride * L), products(most * L) {}
+    T *at(int64_t row) { return values.data() + row * L; }
     double product(int64_t change, int64_t column) const { return products[change * L + column % L]; }
     void restart() {
-      std::fill(products.begin(), products.end(), 0.0);
+      products.fill(0);
       taken = 0;
     }
 
-    Buffer values;       // stride x lanes
-    Buffer products;     // change x lanes: u'v'
+    BufferOf<T> values;    // stride x lanes
+    BufferOf<T> products;  // change x lanes: u'v'
     int64_t taken = 0;   // changes that they have been through
   };
 
-  FactorBlock(Factor<0> &factor, int64_t most)
-      : factor(factor), width(factor.width), most(most), steps(width.blocks() * most * 2 * L) {}
+  FactorBlock(F &factor, int64_t most)
+      : factor(factor), rows(factor.width.blocks()), columns(rows / kParts), most(most), steps(rows * most * 2 * R) {}
 
   int64_t made() const { return made_; }
   int64_t left() const { return most - made_; }
@@ -44,19 +44,27 @@ class FactorBlock {
   // to = U v for groups of vectors, one in each lane.
   void project(Columns *from, Columns *to, int64_t groups) {
     constexpr int64_t kDeep = 16;  // blocks of U beside one another that stay in the cache with what they multiply
-    for (int64_t c = 0; c < width.blocks(); c += kDeep)
-      for (int64_t b = 0; b < std::min(c + kDeep, width.blocks()); b++) {
-        const int64_t first = std::max(b, c), count = std::min(c + kDeep, width.blocks()) - first;
+    for (int64_t c = 0; c < columns; c += kDeep)
+      for (int64_t b = 0; b < std::min((c + kDeep) * kParts, rows); b++) {
+        const int64_t first = std::max(b / kParts, c), count = std::min(c + kDeep, columns) - first;
         int64_t i = 0;
         for (; i + kTurned <= groups; i += kTurned) multiply<kTurned>(b, first, count, from + i, to + i);
         for (; i < groups; i++) multiply<1>(b, first, count, from + i, to + i);
       }
   }
+  // Columns of vectors that lie side by side.
+  void take(const double *vectors, Columns &to) {
+    for (int64_t j = 0; j < factor.width.features(); j++)
+      for (int r = 0; r < L; r++) to.at(j)[r] = factor.narrowed(j, vectors[r * factor.width.stride() + j]);
+  }
   // U v for the unit vectors of a block of features.
   void take_units(int64_t block, Columns &to) {
-    std::fill(to.values.begin(), to.values.end(), 0.0);
-    for (int64_t b = 0; b <= block; b++) std::copy_n(factor.block(b, block), L * L, to.at(b * L));
+    to.values.fill(0);
+    for (int64_t row = 0; row < (block + 1) * L; row++)
+      for (int r = 0; r < L; r++)
+        to.at(row)[r] = factor.block(row / L, block)[row % L * L + r] * factor.narrowed(block * L + r, 1);
   }
+  double widened(int64_t j, T u) const { return factor.widened(j, u); }
 
   // What a change along v comes to: 1 / (a + weight v'Pv), and v'Pv.
   struct Made {
@@ -69,25 +77,30 @@ class FactorBlock {
   template <bool Moving>
   Made change(double *f, const RankOne &change, Columns &here, int64_t next, Columns *moved = nullptr,
               const V &gains = V{}, int64_t less = 0) {
-    typename Factor<0>::Behind behind(change.a);
-    V square{}, u{}, v{};
-    for (int64_t b = width.blocks() - 1; b >= 0; b--) {
-      double *step = steps_of(b) + made_ * 2 * L, *fb = f + b * L, *xs = here.at(b * L);
-      double *ms = Moving ? moved->at(b * L) : nullptr;
-      factor.settle(b, fb, change, behind, step, step + L);
-      square += load<V>(fb) * load<V>(step);
+    typename F::Behind behind(change.a);
+    typename F::Doubles square{};
+    V u{}, v{};
+    for (int64_t b = rows - 1; b >= 0; b--) {
+      double *fb = f + b * R, g[R], lambda[R];
+      T *step = steps_of(b) + made_ * 2 * R, *xs = here.at(b * R), *ms = Moving ? moved->at(b * R) : nullptr;
+      factor.settle(b, fb, change, behind, g, lambda);
+      square += load<typename F::Doubles>(fb) * load<typename F::Doubles>(g);
+      for (int r = 0; r < R; r++) {
+        step[r] = T(g[r]);
+        step[R + r] = T(lambda[r]);
+      }
 #pragma GCC unroll 8
-      for (int r = L - 1; r >= 0; r--) {
+      for (int r = R - 1; r >= 0; r--) {
         const V x = load<V>(xs + r * L);
-        store<V>(xs + r * L, x + step[L + r] * u);
+        store<V>(xs + r * L, x + step[R + r] * u);
         u += step[r] * x;
         if constexpr (Moving) {
-          const V m = load<V>(ms + r * L) + fb[r] * gains;
-          store<V>(ms + r * L, m + step[L + r] * v);
+          const V m = load<V>(ms + r * L) + T(fb[r]) * gains;
+          store<V>(ms + r * L, m + step[R + r] * v);
           v += step[r] * m;
         }
       }
-      for (int r = 0; r < L; r++) fb[r] = xs[r * L + next] - (Moving ? ms[r * L + less] : 0);
+      for (int r = 0; r < R; r++) fb[r] = xs[r * L + next] - (Moving ? ms[r * L + less] : 0);
     }
     store<V>(here.products.data() + made_ * L, u);
     if constexpr (Moving) store<V>(moved->products.data() + made_ * L, v);
@@ -99,9 +112,9 @@ class FactorBlock {
   // Brings columns up to the last change.
   void bring(Columns &columns) {
     if (columns.taken == made_) return;
-    double *u = columns.products.data() + columns.taken * L;
-    for (int64_t b = width.blocks() - 1; b >= 0; b--)
-      turn<1>(columns.at(b * L), steps_of(b) + columns.taken * 2 * L, made_ - columns.taken, u, 0);
+    T *u = columns.products.data() + columns.taken * L;
+    for (int64_t b = rows - 1; b >= 0; b--)
+      turn<1>(columns.at(b * R), steps_of(b) + columns.taken * 2 * R, made_ - columns.taken, u, 0);
     columns.taken = made_;
   }
 
@@ -109,18 +122,19 @@ class FactorBlock {
   template <class See> void close(See see) {
     constexpr int kAbreast = 2 * kTurned;  // blocks of columns that use a row's steps while they are in the cache
     const int64_t step = made_ * L;
-    Buffer u(kAbreast * step);
-    for (int64_t first = 0; first < width.blocks(); first += kAbreast) {
-      const int64_t end = std::min(first + kAbreast, width.blocks());
-      std::fill(u.begin(), u.end(), 0.0);
-      for (int64_t b = end - 1; b >= 0; b--)
-        for (int64_t c = std::max(first, b); c < end;) {
-          double *const to = u.data() + (c - first) * step;
+    BufferOf<T> u(kAbreast * step);
+    for (int64_t first = 0; first < columns; first += kAbreast) {
+      const int64_t end = std::min(first + kAbreast, columns);
+      u.fill(0);
+      for (int64_t b = end * kParts - 1; b >= 0; b--)
+        for (int64_t c = std::max(first, b / kParts); c < end;) {
+          T *const to = u.data() + (c - first) * step, *const at = factor.block(b / kParts, c) + b % kParts * R * L;
           if (c + kTurned <= end) {
-            turn<kTurned>(factor.block(b, c), steps_of(b), made_, to, step);
+            turn<kTurned>(at, steps_of(b), made_, to, step);
             c += kTurned;
           } else {
-            turn<1>(factor.block(b, c++), steps_of(b), made_, to, step);
+            turn<1>(at, steps_of(b), made_, to, step);
+            c++;
           }
         }
       for (int64_t c = first; c < end; c++) see(c, u.data() + (c - first) * step);
@@ -131,40 +145,39 @@ class FactorBlock {
  private:
   static constexpr int kTurned = 3;  // blocks whose rows fit into the registers
 
-  double *steps_of(int64_t b) { return steps.data() + b * most * 2 * L; }
+  T *steps_of(int64_t b) { return steps.data() + b * most * 2 * R; }
 
-  // Some changes of L rows of C blocks beside one another, which stay in registers; u, a block's after another's, goes
+  // Some changes of R rows of C blocks beside one another, which stay in registers; u, a block's after another's, goes
   // on from where the rows below left it.
-  template <int C>
-  static THALWEG_INLINE void turn(double *blocks, const double *step, int64_t count, double *u, int64_t to_next) {
-    V x[L][C];
-    for (int r = 0; r < L; r++)
+  template <int C> static THALWEG_INLINE void turn(T *blocks, const T *step, int64_t count, T *u, int64_t to_next) {
+    V x[R][C];
+    for (int r = 0; r < R; r++)
       for (int i = 0; i < C; i++) x[r][i] = load<V>(blocks + (i * L + r) * L);
-    for (int64_t t = 0; t < count; t++, step += 2 * L) {
+    for (int64_t t = 0; t < count; t++, step += 2 * R) {
       V ut[C];
       for (int i = 0; i < C; i++) ut[i] = load<V>(u + i * to_next + t * L);
 #pragma GCC unroll 8
-      for (int r = L - 1; r >= 0; r--)
+      for (int r = R - 1; r >= 0; r--)
         for (int i = 0; i < C; i++) {
           const V before = x[r][i];
-          x[r][i] += step[L + r] * ut[i];
+          x[r][i] += step[R + r] * ut[i];
           ut[i] += step[r] * before;
         }
       for (int i = 0; i < C; i++) store<V>(u + i * to_next + t * L, ut[i]);
     }
-    for (int r = 0; r < L; r++)
+    for (int r = 0; r < R; r++)
       for (int i = 0; i < C; i++) store<V>(blocks + (i * L + r) * L, x[r][i]);
   }
 
-  // Some blocks of a row of blocks of U times C groups of columns; a row's first blocks begin the sums.
+  // R rows of some blocks beside one another times C groups of columns; a row's first blocks begin the sums.
   template <int C> void multiply(int64_t b, int64_t first, int64_t count, Columns *from, Columns *to) {
-    const double *block = factor.block(b, first), *v[C];
-    double *out[C];
-    V s[L][C];
+    const T *block = factor.block(b / kParts, first) + b % kParts * R * L, *v[C];
+    T *out[C];
+    V s[R][C];
     for (int i = 0; i < C; i++) {
       v[i] = from[i].at(first * L);
-      out[i] = to[i].at(b * L);
-      for (int r = 0; r < L; r++) s[r][i] = first == b ? V{} : load<V>(out[i] + r * L);
+      out[i] = to[i].at(b * R);
+      for (int r = 0; r < R; r++) s[r][i] = first == b / kParts ? V{} : load<V>(out[i] + r * L);
     }
     for (int64_t c = 0; c < count; c++, block += L * L)
 #pragma GCC unroll 1
@@ -172,17 +185,17 @@ class FactorBlock {
         V x[C];
         for (int i = 0; i < C; i++) x[i] = load<V>(v[i] + (c * L + j) * L);
 #pragma GCC unroll 8
-        for (int r = 0; r < L; r++)
+        for (int r = 0; r < R; r++)
           for (int i = 0; i < C; i++) s[r][i] += block[r * L + j] * x[i];
       }
     for (int i = 0; i < C; i++)
-      for (int r = 0; r < L; r++) store<V>(out[i] + r * L, s[r][i]);
+      for (int r = 0; r < R; r++) store<V>(out[i] + r * L, s[r][i]);
   }
 
-  Factor<0> &factor;
-  W width;
+  F &factor;
+  const int64_t rows, columns;  // R rows, L columns at a time
   int64_t most, made_ = 0;
-  Buffer steps;  // block of features x change: g, then lambda
+  BufferOf<T> steps;  // R features x change: g, then lambda
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -30,6 +30,15 @@ struct FlatWriter final : State {
     double *to = take(order * (order - 1) / 2);
     for (int64_t i = 0; i + 1 < order; to += order - ++i) copy(from.data() + i * stride + i + 1, order - i - 1, to);
   }
+  void above_diagonal(const char *, BufferOf<float> &from, int64_t order, int64_t stride) override {  // two to a word
+    const int64_t words = halved(order * (order - 1) / 2);
+    double *first = take(words);
+    if (words) first[words - 1] = 0;  // of which a half may be left
+    char *to = reinterpret_cast<char *>(first);
+    for (int64_t i = 0; i + 1 < order; to += (order - ++i) * sizeof(float))
+      std::memcpy(to, from.data() + i * stride + i + 1, (order - i - 1) * sizeof(float));
+  }
+  static int64_t halved(int64_t floats) { return (floats + 1) / 2; }
 
   static THALWEG_INLINE void copy(const double *from, int64_t count, double *to) {  // a few: a call would take longer
     for (int64_t i = 0; i < count; i++) to[i] = from[i];
@@ -70,6 +79,11 @@ struct FlatReader final : State {
     for (int64_t i = 0; i + 1 < order; from += order - ++i)
       FlatWriter::copy(from, order - i - 1, to.data() + i * stride + i + 1);
   }
+  void above_diagonal(const char *name, BufferOf<float> &to, int64_t order, int64_t stride) override {
+    const char *from = reinterpret_cast<const char *>(take(name, FlatWriter::halved(order * (order - 1) / 2)));
+    for (int64_t i = 0; i + 1 < order; from += (order - ++i) * sizeof(float))
+      std::memcpy(to.data() + i * stride + i + 1, from, (order - i - 1) * sizeof(float));
+  }
 
  private:
   THALWEG_INLINE const double *take(const char *name, int64_t words) {
@@ -92,6 +106,9 @@ struct Layout final : State {
   }
   void above_diagonal(const char *name, Buffer &, int64_t order, int64_t) override {
     note(name, order * (order - 1) / 2);
+  }
+  void above_diagonal(const char *name, BufferOf<float> &, int64_t order, int64_t) override {
+    note(name, FlatWriter::halved(order * (order - 1) / 2));
   }
 
  private:

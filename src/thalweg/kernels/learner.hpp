@@ -29,6 +29,7 @@ struct State {
   virtual void above_diagonal(const char *name, Buffer &values, int64_t order, int64_t stride) {
     matrix(name, values, order, order, stride);
   }
+  virtual void above_diagonal(const char *name, BufferOf<float> &values, int64_t order, int64_t stride) = 0;
   // whether it was never out of our hands, so that names and checks would only take time
   virtual bool trusted() const { return false; }
   // words without a name, one after the other, where it is trusted

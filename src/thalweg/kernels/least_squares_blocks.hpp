@@ -12,7 +12,7 @@ class LeastSquaresBlocks {
 
   // For a chunk of so many rows, behind the first one.
   LeastSquaresBlocks(LeastSquares<0> &model, int64_t count)
-      : model(model), per_row(changes_per_row(model)), most(RowBlock::enough(model.features(), count, per_row)),
+      : model(model), per_row(changes_per_row(model)), most(RowBlock<double>::enough(model.features(), count, per_row)),
         block(model.P_, model.width, model.weights, model.outputs(), most) {}
 
   void run(const double *X, const double *Y, const double *masses, int64_t count, double *answers) {
@@ -92,7 +92,7 @@ class LeastSquaresBlocks {
 
   LeastSquares<0> &model;
   const int64_t per_row, most;  // changes to a row and to a block
-  RowBlock block;
+  RowBlock<double> block;
 };
 
 template <int P>
@@ -105,7 +105,7 @@ void LeastSquares<P>::run(const double *X, const double *Y, const double *masses
       for (; start < count && rows == 0; start++)
         step(X + start * features(), Y + start * outputs(), masses ? masses[start] : 1,
              out.answers ? out.answers + start * outputs() : unasked.data());
-      if (count - start >= RowBlock::kFewest)
+      if (count - start >= RowBlocks::kFewest)
         return LeastSquaresBlocks(*this, count - start)
             .run(X + start * features(), Y + start * outputs(), masses ? masses + start : nullptr, count - start,
                  out.answers ? out.answers + start * outputs() : nullptr);

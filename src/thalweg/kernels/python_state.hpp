@@ -20,6 +20,7 @@ template <class T> nb::object owned_array(const T *from, std::initializer_list<s
 }
 
 struct StateWriter final : State {
+  using State::above_diagonal;
   nb::dict values;
   void real(const char *name, double &value) override { values[name] = owned_array(&value, {1}); }
   void integer(const char *name, int64_t &value) override { values[name] = owned_array(&value, {1}); }
@@ -27,14 +28,22 @@ struct StateWriter final : State {
     values[name] = owned_array(from.data(), {from.size()});
   }
   void matrix(const char *name, Buffer &from, int64_t rows, int64_t columns, int64_t stride) override {
-    std::vector<double> dense(rows * columns);
-    for (int64_t i = 0; i < rows; i++)
-      std::copy_n(from.data() + i * stride, columns, dense.data() + i * columns);
+    write(name, from, rows, columns, stride);
+  }
+  void above_diagonal(const char *name, BufferOf<float> &from, int64_t order, int64_t stride) override {
+    write(name, from, order, order, stride);
+  }
+
+ private:
+  template <class T> void write(const char *name, BufferOf<T> &from, int64_t rows, int64_t columns, int64_t stride) {
+    std::vector<T> dense(rows * columns);
+    for (int64_t i = 0; i < rows; i++) std::copy_n(from.data() + i * stride, columns, dense.data() + i * columns);
     values[name] = owned_array(dense.data(), {std::size_t(rows), std::size_t(columns)});
   }
 };
 
 struct StateReader final : State {
+  using State::above_diagonal;
   explicit StateReader(nb::dict values) : values(std::move(values)) {}
   nb::dict values;
   template <class T, int D> nb::ndarray<const T, nb::ndim<D>, nb::c_contig> get(const char *name) {
@@ -58,7 +67,15 @@ struct StateReader final : State {
     to.assign(array.data(), array.data() + array.size());
   }
   void matrix(const char *name, Buffer &to, int64_t rows, int64_t columns, int64_t stride) override {
-    auto array = get<double, 2>(name);
+    read(name, to, rows, columns, stride);
+  }
+  void above_diagonal(const char *name, BufferOf<float> &to, int64_t order, int64_t stride) override {
+    read(name, to, order, order, stride);
+  }
+
+ private:
+  template <class T> void read(const char *name, BufferOf<T> &to, int64_t rows, int64_t columns, int64_t stride) {
+    auto array = get<T, 2>(name);
     if (int64_t(array.shape(0)) != rows || int64_t(array.shape(1)) != columns) throw BadState(name);
     for (int64_t i = 0; i < rows; i++) std::copy_n(array.data() + i * columns, columns, to.data() + i * stride);
   }

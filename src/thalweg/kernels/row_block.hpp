@@ -12,14 +12,18 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-class RowBlock {
-  using Columns = FactorBlock::Columns;
-  using V = Width<0>::V;
-  static constexpr int L = Width<0>::L;
-
- public:
+struct RowBlocks {
   static constexpr int64_t kFewest = 8;  // rows that are worth a block
   static constexpr int64_t kNone = -1;
+};
+
+template <class T> class RowBlock : public RowBlocks {
+  using Columns = typename FactorBlock<T>::Columns;
+  using V = typename Entries<T>::V;
+  static constexpr int L = Entries<T>::L;
+
+ public:
+  using Made = typename FactorBlock<T>::Made;
 
   // Changes to a block for so many rows: what was fastest, and room for a row of more changes than that.
   static int64_t enough(int64_t features, int64_t rows, int64_t per_row) {
@@ -28,7 +32,7 @@ class RowBlock {
   }
 
   // The vectors that follow: `followers` rows of `weights`.
-  RowBlock(Factor<0> &factor, const Width<0> &width, Buffer &weights, int64_t followers, int64_t most)
+  RowBlock(Factor<0, T> &factor, const Width<0> &width, Buffer &weights, int64_t followers, int64_t most)
       : width(width), weights(weights), followers(followers), most(most), changes(factor, most),
         units(width.stride(), most), side_by_side(L * width.stride()), dots(2 * most * followers),
         shares(followers * most), f(width.stride()), along_(most), slots(most) {
@@ -49,20 +53,20 @@ class RowBlock {
     for (int64_t i = 0; i < followers; i++) row_dots(planned)[i] = width.dot(weight(i), next());
     slots[planned++] = mean;
     if (moving) means = std::max(means, mean + 1);
-    if (planned % L == 0) turn_upright(directions[planned / L - 1]);
+    if (planned % L == 0) changes.take(side_by_side.data(), directions[planned / L - 1]);
   }
   void project() {
     const int64_t groups = (planned + L - 1) / L;
     if (planned % L) {
       std::fill(side_by_side.begin() + planned % L * width.stride(), side_by_side.end(), 0.0);
-      turn_upright(directions[groups - 1]);
+      changes.take(side_by_side.data(), directions[groups - 1]);
     }
     changes.project(directions.data(), projected.data(), groups);
     for (int64_t g = 0; g < groups; g++) projected[g].restart();
     while (int64_t(moved.size()) * L < means) moved.emplace_back(width.stride(), most);
     for (Columns &columns : moved) {
       columns.restart();
-      std::fill(columns.values.begin(), columns.values.end(), 0.0);
+      columns.values.fill(0);
     }
     std::fill_n(moved_dots(0), means * followers, 0.0);
     std::fill(shares.begin(), shares.end(), 0.0);
@@ -104,7 +108,7 @@ class RowBlock {
   }
 
   // Makes the change along the direction at hand, of which a row's mean, where it is moving, takes the share `gain`.
-  FactorBlock::Made change(const RankOne &change, double gain) {
+  Made change(const RankOne &change, double gain) {
     Columns &here = projected[row / L];
     const int64_t mean = slots[row], at = mean % L, after = std::min(row + 1, planned - 1);
     if (unit != kNone) {
@@ -115,15 +119,15 @@ class RowBlock {
         for (int64_t j = 0; j < width.features(); j++) f[j] -= moved[mean / L].at(j)[at];
     }
     ready = after / L == row / L ? after : kNone;
-    FactorBlock::Made made;
+    Made made;
     if (moving) {
       V gains{};
-      if (unit == kNone) gains[at] = move_mean(mean, gain);
+      if (unit == kNone) gains[at] = T(move_mean(mean, gain));
       if (slots[after] / L != mean / L) ready = kNone;
-      made = changes.change<true>(f.data(), change, here, after % L, &moved[mean / L], gains, slots[after] % L);
+      made = changes.template change<true>(f.data(), change, here, after % L, &moved[mean / L], gains, slots[after] % L);
       for (Columns &others : moved) changes.bring(others);
     } else {
-      made = changes.change<false>(f.data(), change, here, after % L);
+      made = changes.template change<false>(f.data(), change, here, after % L);
     }
     if (unit_block != kNone) changes.bring(units);
     return made;
@@ -135,16 +139,17 @@ class RowBlock {
   void close(double growth) {
     const int64_t count = made();
     if (count == 0) return;
-    changes.close([&](int64_t block, const double *u) {
+    changes.close([&](int64_t block, const T *u) {
       for (int64_t i = 0; i < followers; i++) {
         double *w = weights.data() + i * width.stride() + block * L;
         const double *share = shares.data() + i * most;
-        V all = load<V>(w), more[4] = {};  // four sums, none of which waits for another
+        V all[4] = {};  // four sums, none of which waits for another
         int64_t t = 0;
         for (; t + 4 <= count; t += 4)
-          for (int j = 0; j < 4; j++) more[j] += share[t + j] * load<V>(u + (t + j) * L);
-        for (; t < count; t++) all += share[t] * load<V>(u + t * L);
-        store<V>(w, growth * (all + ((more[0] + more[1]) + (more[2] + more[3]))));
+          for (int j = 0; j < 4; j++) all[j] += T(share[t + j]) * load<V>(u + (t + j) * L);
+        for (; t < count; t++) all[0] += T(share[t]) * load<V>(u + t * L);
+        const V more = (all[0] + all[1]) + (all[2] + all[3]);
+        for (int j = 0; j < L; j++) w[j] = growth * (w[j] + changes.widened(block * L + j, more[j]));
       }
     });
   }
@@ -153,12 +158,8 @@ class RowBlock {
   // What is known of s by numbers follows the row at hand; its column does with the change.
   double move_mean(int64_t mean, double gain) {
     for (int64_t i = 0; i < followers; i++) moved_dots(mean)[i] += gain * (row_dots(row)[i] - moved_dots(mean)[i]);
-    for (int64_t t = 0; t < made(); t++) moved[mean / L].products[t * L + mean % L] += gain * along_[t];
+    for (int64_t t = 0; t < made(); t++) moved[mean / L].products[t * L + mean % L] += T(gain * along_[t]);
     return gain;
-  }
-  void turn_upright(Columns &to) {
-    for (int64_t j = 0; j < width.features(); j++)
-      for (int r = 0; r < L; r++) to.at(j)[r] = side_by_side[r * width.stride() + j];
   }
   const double *weight(int64_t i) const { return weights.data() + i * width.stride(); }
   // w'e or w'd, and w's, with the weights of the block's start, for every vector.
@@ -170,7 +171,7 @@ class RowBlock {
   const Width<0> &width;
   Buffer &weights;
   const int64_t followers, most;  // most: changes to a block
-  FactorBlock changes;
+  FactorBlock<T> changes;
   std::vector<Columns> directions, projected, moved;  // e or d of the rows, U times it, and U s of the means
   Columns units;                                      // U of a block of unit vectors
   Buffer side_by_side;                                // lanes x features: a few directions

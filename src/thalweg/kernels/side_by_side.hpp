@@ -22,7 +22,7 @@ template <int P> class SideBySide {
  public:
   // Test-then-train over streams of as many rows each; false, and nothing done, where they do not go together.
   static bool run(const std::vector<Stream> &streams, int64_t rows) {
-    if (kLanes < 4 || streams.size() < 2) return false;  // vectors of two gain nothing
+    if (streams.size() < 2) return false;
     for (const Stream &stream : streams)
       if (!fits(stream) || !alike(lone(streams[0]), lone(stream))) return false;
     const bool one_rate = lone(streams[0]).rate_.kind() == Rate::kConstant;
@@ -63,7 +63,7 @@ template <int P> class SideBySide {
   template <class S> class Group {
    public:
     THALWEG_APART Group(const Stream *streams, std::size_t left)
-        : streams_(streams), count_(int(std::min<std::size_t>(left, kCount))), row_(W(P), W(P).stride(), lone(streams[0]).options) {
+        : streams_(streams), count_(int(std::min<std::size_t>(left, kCount))), row_(Row::width_for(P), Row::width_for(P).stride(), lone(streams[0]).options) {
       for (int64_t c = 0; c < lone(streams[0]).classes(); c++) row_.insert_class(c);
       for (int lane = 0; lane < kCount; lane++) take(lane);
       if constexpr (std::is_same_v<S, double>) always_ = ShareOf<S>::once(lone(streams[0]).rate_.value);
@@ -123,7 +123,6 @@ template <int P> class SideBySide {
     }
 
     using Row = DiscriminantRow<P, Lanes, S>;
-    using W = typename Row::W;
     THALWEG_APART void take(int lane) {
       each_array(learner(lane), row_, [&](const Buffer &from, Buffer &to) {
         for (std::size_t i = 0; i < from.size(); i++) to[i * kCount + lane] = from[i];
@@ -154,7 +153,7 @@ template <int P> class SideBySide {
 };
 
 template <int P> bool run_streams(const std::vector<Stream> &streams, int64_t features, int64_t rows) {
-  if constexpr (P > kFew) return false;
+  if constexpr (P > kFew || kLanes < 4) return false;  // vectors of two gain nothing
   else return features == P ? SideBySide<P>::run(streams, rows) : run_streams<P + 1>(streams, features, rows);
 }
 

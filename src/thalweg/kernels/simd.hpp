@@ -5,6 +5,7 @@
 #pragma once
 
 #include <type_traits>
+#include <utility>
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
@@ -115,6 +116,43 @@ THALWEG_INLINE VectorOf<8>::type first_lane(VectorOf<8>::type a) {
   return __builtin_shufflevector(a, a, 0, 0, 0, 0, 0, 0, 0, 0);
 }
 
+// What the entries of a matrix are kept in: doubles as in all vectors, or floats, of which twice as many fill a vector.
+template <class T> struct Entries;
+template <> struct Entries<double> {
+  static constexpr int L = kLanes;
+  using V = VectorOf<kLanes>::type;
+};
+template <> struct Entries<float> {
+  static constexpr int L = 2 * kLanes;
+  typedef float V __attribute__((vector_size(8 * kLanes)));
+};
+using Floats = Entries<float>::V;
+template <> struct InMemory<Floats> { typedef Floats type __attribute__((aligned(4))); };
+template <class V> THALWEG_INLINE V load(const float *from) {
+  return *reinterpret_cast<const typename InMemory<V>::type *>(from);
+}
+template <class V> THALWEG_INLINE void store(float *to, const V &v) {
+  *reinterpret_cast<typename InMemory<V>::type *>(to) = v;
+}
+template <class V> THALWEG_INLINE V broadcast(float x) { return x - V{}; }
+
+// The lower or the upper half of a vector of floats, in doubles.
+template <int From, int... Lane> THALWEG_INLINE VectorOf<kLanes>::type half(Floats a, std::integer_sequence<int, Lane...>) {
+  return __builtin_convertvector(__builtin_shufflevector(a, a, (From + Lane)...), VectorOf<kLanes>::type);
+}
+template <int From> THALWEG_INLINE VectorOf<kLanes>::type half(Floats a) {
+  return half<From>(a, std::make_integer_sequence<int, kLanes>());
+}
+// As many lanes as doubles fill, with the same sum.
+template <class V> THALWEG_INLINE V folded(V a) { return a; }
+THALWEG_INLINE VectorOf<kLanes>::type folded(Floats a) { return half<0>(a) + half<kLanes>(a); }
+// to += factor a, in doubles
+template <class V> THALWEG_INLINE void add_to(double *to, double factor, V a) { store<V>(to, load<V>(to) + factor * a); }
+THALWEG_INLINE void add_to(double *to, double factor, Floats a) {
+  add_to(to, factor, half<0>(a));
+  add_to(to + kLanes, factor, half<kLanes>(a));
+}
+
 // The first lanes from memory, zeros in the others. Not lane by lane, which would wait for memory.
 THALWEG_INLINE VectorOf<2>::type load_some(const double *from, int64_t count, VectorOf<2>::type) {
   return VectorOf<2>::type{from[0], count > 1 ? from[1] : 0};
@@ -136,7 +174,8 @@ THALWEG_INLINE VectorOf<8>::type load_some(const double *from, int64_t count, Ve
 template <int P> struct Width {
   static constexpr int L = P == 0 ? kLanes : (P <= 2 || kLanes == 2 ? 2 : 4);
   using V = typename VectorOf<L>::type;
-  explicit Width(int64_t p) : p_(p), blocks_((p + L - 1) / L) {}
+  // As many blocks as p features fill, made up to a multiple.
+  explicit Width(int64_t p, int64_t multiple = 1) : p_(p), blocks_((p + L * multiple - 1) / (L * multiple) * multiple) {}
   THALWEG_INLINE int64_t features() const { return p_; }
   THALWEG_INLINE int64_t blocks() const { return P ? (P + L - 1) / L : blocks_; }
   THALWEG_INLINE int64_t stride() const { return blocks() * L; }
@@ -160,9 +199,11 @@ template <int P> struct Width {
   }
   // x - origin, padded.
   THALWEG_INLINE void difference(const double *x, const double *origin, double *to) const {
-    const int64_t last = (blocks() - 1) * L;
+    const int64_t last = P ? (blocks() - 1) * L : (features() - 1) / L * L;
     for (int64_t i = 0; i < last; i += L) store<V>(to + i, load<V>(x + i) - load<V>(origin + i));
     store<V>(to + last, load_some(x + last, features() - last, V{}) - load<V>(origin + last));
+    if constexpr (P == 0)
+      for (int64_t i = last + L; i < stride(); i += L) store<V>(to + i, V{});
   }
 
   // a'b + start

@@ -11,20 +11,21 @@
 namespace thalweg::THALWEG_LEVEL {
 
 // The entries and nothing else, in the object itself: what a loop works on.
-template <int P, class N = double> struct Entries {
-  Entries(int64_t, int64_t) {}
+template <int P, class N = double> struct BareEntries {
+  BareEntries(int64_t, int64_t) {}
   Fixed<(P > 1 ? P * (P - 1) / 2 : 1) * Of<N>::kCount> U{};
   Fixed<P * Of<N>::kCount> D{};
 };
 
-template <int P, class N = double, class Kept = Triangle> class SmallFactor : public Kept {
+template <int P, class N = double, class Kept = TriangleOf<double>> class SmallFactor : public Kept {
   using W = FewFeatures<P, N>;
   using V = typename W::V;
   static constexpr int kCount = Of<N>::kCount;
 
  public:
   using Kept::U, Kept::D;
-  explicit SmallFactor(int64_t) : Kept(P, kCount) {}
+  static W width_for(int64_t p) { return W(p); }
+  explicit SmallFactor(const W &) : Kept(P, kCount) {}
 
   // Makes the change along v, with u = P v (of the old P) on the way. Returns 1 / (a + weight v'Pv).
   template <class S> THALWEG_INLINE N absorb(const double *at, const RankOneOf<N, S> &change, double *to) {
@@ -66,14 +67,14 @@ template <int P, class N = double, class Kept = Triangle> class SmallFactor : pu
     double changed[kCount] = {};
     for (int lane = 0; lane < kCount; lane++)
       for (int j = 0; is_set(wanted, lane) && j < P; j++)
-        changed[lane] += cap_entry(variance[j * kCount + lane], D[j * kCount + lane]);
+        changed[lane] += cap_entry<double>(variance[j * kCount + lane], D[j * kCount + lane]);
     return load<N>(changed) > N(0.0);
   }
   THALWEG_INLINE Mask<N> needs_cap(const double *variance) const {
     N all = 0.0;
     for (int j = 0; j < P; j++)
       all = fused(load<N>(D.data() + j * kCount), greatest(load<N>(variance + j * kCount), kLeastVariance), all);
-    return all > N(kSlack / kResolution);
+    return all > N(kSlack / Bounds<double>::kResolution);
   }
 
  private:
@@ -93,7 +94,7 @@ template <int P, class N = double, class Kept = Triangle> class SmallFactor : pu
   }
 };
 
-template <int P, class N = double>
-using FactorOf = std::conditional_t<(P > 0 && P <= kFew), SmallFactor<(P > kFew || P == 0 ? 1 : P), N>, Factor<P>>;
+template <int P, class N = double, class T = double>
+using FactorOf = std::conditional_t<(P > 0 && P <= kFew), SmallFactor<(P > kFew || P == 0 ? 1 : P), N>, Factor<P, T>>;
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -43,6 +43,16 @@ go one by one as before.
 
 Chunks change no bit below 256 features. From there the numbers of a block agree with those of single rows as well as
 the latter do with themselves when the last digit of the data changes; to about 1e-12 where P is not close to singular.
+
+In single precision (``dtype="float32"``) L alone is kept in floats, the one part that grows with p^2: 2 p (p + 8 c)
+bytes. Means, counts, D, the discriminants and all sums over features stay in doubles, which costs nothing beside it:
+no offset or scale of a feature costs digits. What is lost is the digits of P, more of them the closer P is to singular.
+Beside doubles, a million rows of 50 features: where the covariance is well conditioned P agrees to 3e-7 and no answer
+differs; at a condition number of 1e4 P agrees to 2e-5 with memories of 100 or 1,000 rows and to 6e-4 where nothing is
+forgotten, and 2e-5 of the answers differ; at 1e8, to 3e-3 and 9e-5, with the same share of mistakes. A ridge of 1e-3
+brings that back to 2e-5 and none. Directions without variance stop growing at 1e8 to 1e10 over the inverse variance.
+Where a memory lengthens for ever (hard counts) a row's share falls below the last digit of a float after some ten
+million rows, and P stands still.
 """
 
 from __future__ import annotations
@@ -96,6 +106,10 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         Adds this share of each feature's long-run variance (all rows at first, some 5,000 later, wild values cut) to
         the covariance, held against forgetting. A little (1e-3) steadies eager rates and features that stand still for
         a while; more shrinks towards independent features. "auto" needs some: it takes 1e-3 where this is 0.
+    dtype : {"float64", "float32"}, default "float64"
+        What the inverse covariance is kept in. "float32" needs half the memory, and half the time from 500 features on;
+        below 200 it is not faster. Its answers are those of "float64" but for about one in ten thousand where features
+        nearly depend on each other. All that comes out is float64 as ever. Not with "auto".
 
     Attributes
     ----------
@@ -144,12 +158,14 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         covariance: Literal["corrected", "2008"] = "corrected",
         warmup: int = 10,
         ridge: float = 0.0,
+        dtype: Literal["float64", "float32"] = "float64",
     ) -> None:
         self.rate = rate
         self.counts = counts
         self.covariance = covariance
         self.warmup = warmup
         self.ridge = ridge
+        self.dtype = dtype
 
     def _make_core(self, features: int) -> Core:
         rate = None if self._is_bank else as_rate(self.rate, "OnlineLDC")
@@ -164,6 +180,8 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
             raise InvalidParameter.of("OnlineLDC", "ridge", "be a number >= 0", self.ridge)
         if not 0.0 <= self.ridge < float("inf"):
             raise InvalidParameter.of("OnlineLDC", "ridge", "be a finite number >= 0", self.ridge)
+        if not isinstance(self.dtype, str) or self.dtype not in ("float64", "float32"):
+            raise InvalidParameter.of("OnlineLDC", "dtype", 'be "float64" or "float32"', self.dtype)
         if rate is None:
             return self._make_bank(features)
         return compiled.discriminant(
@@ -173,12 +191,15 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
             covariance_2008=self.covariance == "2008",
             warmup=int(self.warmup),
             ridge=float(self.ridge),
+            in_floats=self.dtype == "float32",
         )
 
     def _make_bank(self, features: int) -> Core:
         if self.counts != "soft" or self.covariance != "corrected":
             rule = 'come with counts="soft" and covariance="corrected" where it is "auto"'
             raise InvalidParameter.of("OnlineLDC", "rate", rule, (self.counts, self.covariance))
+        if self.dtype != "float64":
+            raise InvalidParameter.of("OnlineLDC", "dtype", 'be "float64" where rate is "auto"', self.dtype)
         ridge = float(self.ridge) or BANK_RIDGE
         start = handicaps(BANK_RATES, BANK_SHARPNESS)
         return compiled.scaled(compiled.rate_bank(features, BANK_RATES, ridge, BANK_DISCOUNT, BANK_SHARPNESS, start))
@@ -271,6 +292,8 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
     def precision_(self) -> Floats:
         """The inverse of the common covariance."""
         lower = self._state("factor_rows").T + np.eye(self.n_features_in_)
+        if self.dtype == "float32":  # of features in units of their own
+            lower *= self._state("factor_units").T
         product = (lower * self._state("factor_diagonal")) @ lower.T
         return np.asarray(np.tril(product) + np.tril(product, -1).T)
 
