@@ -25,6 +25,8 @@ NAMES = (
     "soak",
     "start",
     "installed",
+    "spark_keys",
+    "spark_fit",
 )
 
 

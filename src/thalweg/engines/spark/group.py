@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from thalweg.engines.spark import live
 from thalweg.engines.spark.batches import concatenated, features_of, kept, opened_or_empty
 from thalweg.engines.spark.key_state import KeyState
-from thalweg.engines.spark.late_labels import Turn, waiting_schema
+from thalweg.engines.spark.late_labels import Turn
 from thalweg.engines.spark.order import in_time
 from thalweg.engines.spark.packing import ANSWER, EVENTS, ID, TARGET, TIME, Layout, opened
 from thalweg.frames.frame import Floats, NamedRows
@@ -129,7 +129,7 @@ class Group:
         """The state without rows and labels that have waited too long, and each of them told."""
         if self.wait is None or not (state.waiting or state.early):
             return state, []
-        waiting = opened_or_empty(state.waiting, waiting_schema(self.layout))
+        waiting = opened_or_empty(state.waiting, self.layout.waiting)
         early = opened_or_empty(state.early, self.layout.incoming)
         over, lost = (each.column(TIME).to_numpy() + self.wait < watermark for each in (waiting, early))
         if not (over.any() or lost.any()):
@@ -151,7 +151,7 @@ class Group:
     def _wake(self, state: KeyState) -> int:
         """When to look at the key again, in milliseconds; 0 for never."""
         moments = [] if self.ttl is None else [state.newest + self.ttl]
-        for cell, schema in ((state.waiting, waiting_schema(self.layout)), (state.early, self.layout.incoming)):
+        for cell, schema in ((state.waiting, self.layout.waiting), (state.early, self.layout.incoming)):
             if cell and self.wait is not None:
                 moments.append(int(opened(cell, schema).column(TIME).to_numpy().min()) + self.wait)
         return min(moments) // 1000 + 1 if moments else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 #: As Spark keeps it; one field for each of `KeyState`, in order.
@@ -47,12 +47,9 @@ class KeyState:
     @classmethod
     def from_spark(cls, values: tuple[Any, ...]) -> KeyState:
         """Back from `to_spark`."""
-        own: list[Any] = [
-            bytes(value) if each.type == "bytes" else int(value)
-            for each, value in zip(fields(cls), values, strict=True)
-        ]
+        own: list[Any] = [value if isinstance(value, int) else bytes(value) for value in values]
         return cls(*own)
 
     def to_spark(self) -> tuple[Any, ...]:
         """The values of `SPARK_STATE`."""
-        return astuple(self)
+        return tuple(vars(self).values())

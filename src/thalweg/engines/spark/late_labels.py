@@ -48,7 +48,7 @@ class Turn:
 
     def __init__(self, layout: Layout, state: KeyState, came: pa.RecordBatch, wait: int | None) -> None:
         self._layout = layout
-        waiting = opened_or_empty(state.waiting, waiting_schema(layout))
+        waiting = opened_or_empty(state.waiting, layout.waiting)
         early = opened_or_empty(state.early, layout.incoming)
         alone: NDArray[np.bool_] = came.column(IS_LABEL).to_numpy(zero_copy_only=False)
         self.fresh = self._in_time(came.filter(pa.array(~alone)))
@@ -98,15 +98,8 @@ class Turn:
         """Rows and labels that go on waiting; a row without an id waits for nothing."""
         waits = self._without & self._every.column(ID).is_valid().to_numpy(zero_copy_only=False)
         waits[self.late] = False
-        every = pa.RecordBatch.from_arrays(
-            [*self._every.columns, self._given(answers)], schema=waiting_schema(self._layout)
-        )
+        every = pa.RecordBatch.from_arrays([*self._every.columns, self._given(answers)], schema=self._layout.waiting)
         return kept(every.filter(pa.array(waits))), kept(self._labels_left)
 
     def _given(self, answers: pa.Array) -> pa.Array:
         return pa.concat_arrays([self._answers_before, answers.slice(self.old)])
-
-
-def waiting_schema(layout: Layout) -> pa.Schema:
-    """Of rows that wait: as they came, and what they were answered."""
-    return layout.incoming.append(pa.field(ANSWER, layout.target.arrow))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -39,7 +40,7 @@ class Layout:
     target: ValueType
     features: tuple[str, ...]
 
-    @property
+    @cached_property
     def incoming(self) -> pa.Schema:
         """Rows to answer and labels to learn."""
         width = len(self.features)
@@ -53,7 +54,7 @@ class Layout:
             ]
         )
 
-    @property
+    @cached_property
     def outgoing(self) -> pa.Schema:
         """What has happened to them."""
         return pa.schema(
@@ -66,6 +67,11 @@ class Layout:
                 (CONFIDENCE, pa.float64()),
             ]
         )
+
+    @cached_property
+    def waiting(self) -> pa.Schema:
+        """Rows that wait: as they came, and what they were answered."""
+        return self.incoming.append(pa.field(ANSWER, self.target.arrow))
 
     @property
     def packed(self) -> str:

@@ -133,7 +133,7 @@ def learn_stream(
     moments = _is_moment(df, time)
     if timed and not moments:
         raise InvalidInput(f"{_OWNER}: column {time!r} must hold timestamps for rows to wait or keys to be forgotten")
-    came = _as_rows(_marked(df, time, watermark), layout, key, id, target, time)
+    came = as_events(_marked(df, time, watermark), layout, key, id, target, time)
     if labels is not None:
         came = came.unionAll(_as_labels(_marked(labels, time, watermark), df, layout, (key, id, target, time)))
     packed = came.mapInArrow(packer(layout), layout.packed).groupBy(KEY)
@@ -181,7 +181,8 @@ def _since(df: DataFrame, time: str) -> Column:
     return F.unix_micros(df[time]) if _is_moment(df, time) else df[time].cast("bigint")
 
 
-def _as_rows(df: DataFrame, layout: Layout, key: str, id: str | None, target: str, time: str) -> DataFrame:  # noqa: A002
+def as_events(df: DataFrame, layout: Layout, key: str, id: str | None, target: str, time: str) -> DataFrame:  # noqa: A002
+    """Rows as they are packed: the columns of every event, then the features."""
     from pyspark.sql import functions as F  # noqa: N812
 
     name = F.lit(None) if id is None else df[id]
