@@ -107,8 +107,8 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         the covariance, held against forgetting. A little (1e-3) steadies eager rates and features that stand still for
         a while; more shrinks towards independent features. "auto" needs some: it takes 1e-3 where this is 0.
     dtype : {"float64", "float32"}, default "float64"
-        What the inverse covariance is kept in. "float32" needs half the memory, and half the time from 500 features on;
-        below 200 it is not faster. Its answers are those of "float64" but for about one in ten thousand where features
+        What the inverse covariance is kept in. "float32" needs half the memory, and from 500 features on 0.5 to 0.6 of
+        the time; below 200 it is slower. Its answers are those of "float64" but for one in ten thousand where features
         nearly depend on each other. All that comes out is float64 as ever. Not with "auto".
 
     Attributes
