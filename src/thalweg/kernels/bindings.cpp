@@ -126,6 +126,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
              const BriefLearning alone(c);
              if (at < 0 || at > c.learner->classes()) throw std::invalid_argument("no such place for a class");
              c.learner->announce(at);
+             c.codes.reset();  // places behind it have moved
            })
       .def("begin",
            [](Core &c, Matrix X, Labels y, std::optional<Vector> masses) {
@@ -251,23 +252,22 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
              c.learner->step(c.row.read(x), k);
            },
            "x"_a.none(), "k"_a)
-      // With the label itself, where it is among those of `codes` and of one of the `types`; false where it is not.
+      .def("know",
+           [](Core &c, nb::dict codes, nb::object types) {
+             c.codes = codes;
+             c.types = types;
+           })
+      // With the label itself, where it is known; false where it is not.
       .def("learn_known",
-           [](Core &c, nb::handle x, nb::handle y, nb::dict codes, nb::handle types) {
-             const int usual = PySet_Contains(types.ptr(), reinterpret_cast<PyObject *>(Py_TYPE(y.ptr())));
-             if (usual < 0) nb::raise_python_error();
-             PyObject *place = usual ? PyDict_GetItemWithError(codes.ptr(), y.ptr()) : nullptr;
-             if (!place) {
-               if (PyErr_Occurred()) nb::raise_python_error();
-               return false;
-             }
-             const int64_t k = PyLong_AsLongLong(place);
+           [](Core &c, nb::handle x, nb::handle y) {
+             int64_t k = 0;
+             if (!c.knows_label(y, k)) return false;
              const BriefLearning alone(c);
              c.check_class(k);
              c.learner->step(c.row.read(x), k);
              return true;
            },
-           "x"_a.none(), "y"_a.none(), "codes"_a, "types"_a)
+           "x"_a.none(), "y"_a.none())
       .def("check_one", [](Core &c, nb::handle x) { c.row.read(x); }, "x"_a.none())
       .def("state",
            [](Core &c) {
@@ -279,6 +279,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
       .def("restore", [](Core &c, nb::dict values) {
         const BriefLearning alone(c);
         StateReader reader(values);
+        c.codes.reset();
         c.learner->visit(reader);
       });
 

@@ -22,6 +22,17 @@ struct Core : Gated {
   explicit Core(Learner *raw) : learner(raw), row(raw->features()) {}
   std::unique_ptr<Learner> learner;
   RowReader row;
+  nb::object codes, types;  // the labels' places and their usual types, until another class is announced
+
+  // Whether a label is one of these; then its place.
+  bool knows_label(nb::handle y, int64_t &place) const {
+    if (!codes.is_valid()) return false;
+    const int usual = PySet_Contains(types.ptr(), reinterpret_cast<PyObject *>(Py_TYPE(y.ptr())));
+    PyObject *found = usual > 0 ? PyDict_GetItemWithError(codes.ptr(), y.ptr()) : nullptr;
+    if (found) place = PyLong_AsLongLong(found);
+    else if (PyErr_Occurred()) nb::raise_python_error();
+    return found;
+  }
 
   void check_shapes(std::size_t rows, std::size_t features, std::size_t labels, std::size_t masses) const {
     if (int64_t(features) != learner->features() || rows != labels || rows != masses)

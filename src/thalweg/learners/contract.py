@@ -259,16 +259,21 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
     def learn_one(self, x: Row, y: Any) -> Self:
         """Learn one row: an array, a sequence of numbers, or a dict of feature name to number."""
         try:
-            labels = self._labels
-        except AttributeError:  # the first row of all
-            labels = None
-        try:
-            if labels is None or not self._core.learn_known(x, y, labels.codes, labels.everyday_types):
-                code = self._meet(x, y).codes[y]
-                self._core.learn_one(x, code)
+            if not self._core.learn_known(x, y):
+                self._learn_first(x, y)
         except InvalidInput as error:
             raise told_of_row(error, x, self) from None
+        except AttributeError:
+            if hasattr(self, "_core"):
+                raise
+            self._learn_first(x, y)
         return self
+
+    def _learn_first(self, x: Row, y: Any) -> None:
+        """Learn one row whose label the core does not know, and tell it of the labels."""
+        labels = self._meet(x, y)
+        self._core.learn_one(x, labels.codes[y])
+        self._core.know(labels.codes, labels.everyday_types)
 
     # ------------------------------------------------------------------ answering
 

@@ -33,6 +33,7 @@ class PythonCore(ABC):
         self.n_features = features
         self.n_classes = 0
         self._reader = compiled.RowReader(features)
+        self._known: tuple[dict[Any, int], frozenset[type]] = {}, frozenset()
 
     @abstractmethod
     def insert(self, at: int) -> None:
@@ -81,6 +82,7 @@ class PythonCore(ABC):
         """A class takes its place at index ``at``."""
         self.insert(at)
         self.n_classes += 1
+        self._known = {}, frozenset()  # places behind it have moved
 
     def begin(self, X: Floats, y: Codes, /) -> None:
         """Forget everything and begin from these rows."""
@@ -155,8 +157,13 @@ class PythonCore(ABC):
         """Learn one row."""
         self.learn(self._reader.read(x)[None], np.array([k]))
 
-    def learn_known(self, x: Row, y: object, codes: dict[Any, int], types: frozenset[type], /) -> bool:
-        """Learn one row by its label itself, where that is known and of one of the types; False where it is not."""
+    def know(self, codes: dict[Any, int], types: frozenset[type], /) -> None:
+        """The labels' places and their usual types, until another class is announced."""
+        self._known = codes, types
+
+    def learn_known(self, x: Row, y: object, /) -> bool:
+        """Learn one row by its label itself, where that is known; False where it is not."""
+        codes, types = self._known
         code = codes.get(y) if type(y) in types else None
         if code is not None:
             self.learn_one(x, code)
