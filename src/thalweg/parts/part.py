@@ -173,14 +173,14 @@ class Part(WithColumns):
         if not isinstance(model, StreamEstimator):
             return NotImplemented
         sums = self._ready_for(model)
+        if self._moments is None or self.rows_ == 0:
+            return deepcopy(model)
         if not is_learned(model) and not self.in_order:
-            return self.fitted() if self.rows_ else clone(model)
+            return self.fitted()
         refuse(model, sums.why_not_followed())
         missing = self.rows_first(model)
         refuse(model, f"it must learn {missing} more rows by itself before parts can follow" if missing > 0 else None)
         refuse(model, "it forgets, so sum later rows with later=True" if sums.ordered and not self.in_order else None)
-        if self._moments is None or self.rows_ == 0:
-            return deepcopy(model)
         if not is_learned(model):
             return made_of(model, sums, sums.begun(self._moments), labels_of(self), like=self)
         return follow(model, self._moments, labels_of(self))
