@@ -103,7 +103,8 @@ def test_what_forgets_gives_nothing_back():
     some = some_rows(60)
     for model in (OnlineLDC(0.1, counts="soft"), OnlineLinearRegression(solver="rls", forgetting=0.1), NoChange()):
         part = learn(Part(model, later=True), some)
-        for act in (lambda part=part: part - part, lambda part=part, model=model: learn(clone(model), some) - part):
+        begun = learn(clone(model), some)
+        for act in (lambda part=part: part - part, lambda b=begun, p=part: b - p, lambda b=begun: b - b):
             with pytest.raises(NotAdditive, match="what it has forgotten cannot be told from what it never knew"):
                 act()
 
@@ -114,7 +115,7 @@ def test_different_models_parameters_columns_and_labels_are_refused_by_name():
     frame = pd.DataFrame(some.X, columns=["wind", "heat", "sun"])
     named, swapped = OnlineLDC().fit(frame, some.y), OnlineLDC().fit(frame[["heat", "wind", "sun"]], some.y)
     refused = [
-        (model, MajorityClass(), NotAdditive, "a MajorityClass, which it was to be added to, knows other things"),
+        (model, MajorityClass(), NotAdditive, "the other one is a MajorityClass, which knows other"),
         (model, OnlineLDC(warmup=3), InvalidParameter, r"'warmup' parameter of OnlineLDC .* got \(10, 3\)"),
         (model, Part(OnlineLDC(0.5, counts="soft"), later=True), InvalidParameter, "'counts' parameter of OnlineLDC"),
         (model, learn(OnlineLDC(), some._replace(X=some.X[:, :2])), InvalidInput, "same columns, got 3 and 2 of them"),

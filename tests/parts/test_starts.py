@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from tests.parts.same_models import Rows, assert_same, learn, some_rows
+from tests.parts.same_models import Rows, assert_same, fit, learn, some_rows
 from thalweg import (
     NoChange,
     OnlineLDC,
@@ -67,17 +67,32 @@ def test_later_rows_follow_a_model_that_began_with_the_identity(model):
     np.testing.assert_allclose((begun + part).means_, whole.means_, rtol=0, atol=1e-12)
 
 
-def test_one_model_that_began_with_the_identity_comes_first_and_a_second_is_refused():
-    some = one_hot(400)
-    singular, another = learn(OnlineLDC(), some.cut(0, 100)), learn(OnlineLDC(), some.cut(100, 300))
-    whole = some_rows(100, features=4)
-    regular = OnlineLDC().fit(whole.X, (whole.y == "rain").astype(int))
-    rest = Rows(whole.X, (whole.y == "rain").astype(int), whole.weight)
-    assert_same(singular + regular, learn(learn(OnlineLDC(), some.cut(0, 100)), rest), some.X)
-    assert_same(regular + singular, learn(learn(OnlineLDC(), some.cut(0, 100)), rest), some.X)
-    for act in (lambda: singular + another, lambda: (singular + regular) - singular):
-        with pytest.raises(NotAdditive, match="the identity stands in for them and their scatter is lost"):
+def rows_that_repeat_at_first(count):
+    some = some_rows(count, features=5)
+    some.X[:40], some.y[:40] = 10 * some.X[[0, 10, 20, 30] * 10], some.y[[0, 10, 20, 30] * 10]
+    return some
+
+
+@pytest.mark.parametrize("begin", [fit, learn], ids=["fit", "partial_fit"])
+def test_a_model_that_began_with_the_identity_is_refused_on_either_side_and_parts_are_exact_instead(begin):
+    some = rows_that_repeat_at_first(240)
+    first, rest = some.cut(0, 40 if begin is fit else 120), some.cut(40 if begin is fit else 120)
+    singular, regular = begin(OnlineLDC(), first), begin(OnlineLDC(), rest)
+    parts = [learn(Part(OnlineLDC()), each) for each in (first, rest)]
+    for act in (
+        lambda: singular + regular,
+        lambda: regular + singular,
+        lambda: singular + singular,
+        lambda: merge([regular, regular, singular]),
+        lambda: (regular + parts[0]) - singular,
+        lambda: (singular + parts[1]) - parts[0],
+    ):
+        with pytest.raises(NotAdditive, match=r"and their scatter is lost\. Sum rows up by Parts instead"):
             act()
+    # What the refusal advises.
+    assert_same(merge(parts).fitted(), fit(OnlineLDC(), some), some.X)
+    assert_same(singular + parts[1], learn(begin(OnlineLDC(), first), rest), some.X)
+    assert_same(regular + parts[0], learn(begin(OnlineLDC(), rest), first), some.X)
 
 
 def test_a_model_that_forgets_must_have_begun_before_later_rows_follow():
@@ -88,6 +103,7 @@ def test_a_model_that_forgets_must_have_begun_before_later_rows_follow():
         begun = clone(SOFT).partial_fit(some.X[:rows], some.y[:rows]) if rows else clone(SOFT)
         with pytest.raises(NotAdditive, match=f"it must learn {10 - rows} more rows by itself before parts can follow"):
             begun + part
+        assert dumps(begun + Part(SOFT, later=True)) == dumps(begun)  # nothing is the zero of adding here, too
     scaler = StandardScaler(forgetting=0.02).fit(some.X)
     assert [Part.rows_first(each) for each in (clone(scaler), scaler, OnlineLDC())] == [50, 0, 0]
 
@@ -168,3 +184,15 @@ def test_least_squares_along_a_duplicated_feature_answers_rows_that_obey_it():
     parts = [Part(model).learn(X[at : at + 1000], y[at : at + 1000]) for at in range(0, 5000, 1000)]
     np.testing.assert_allclose(merge(parts).fitted().predict(X), y, rtol=0, atol=1e-9)
     np.testing.assert_allclose((clone(model).fit(X[:500], y[:500]) + parts[1]).predict(X), y, rtol=0, atol=1e-9)
+
+
+def test_least_squares_with_fewer_rows_than_features_agrees_where_it_learned_and_with_a_penalty_everywhere():
+    some, elsewhere = some_rows(12, features=20), np.random.default_rng(8).normal(size=(30, 20))
+    for penalty, X in ((0.0, some.X), (1.0, elsewhere)):
+        model = OnlineLinearRegression(solver="rls", penalty=penalty)
+        y = np.sin(some.X[:, 0])
+        a, b = (clone(model).fit(some.X[piece], y[piece]) for piece in (slice(6), slice(6, 12)))
+        parts = [Part(model).learn(some.X[piece], y[piece]) for piece in (slice(6), slice(6, 12))]
+        whole = clone(model).fit(some.X, y).predict(X)
+        for one in (a + b, b + a, merge(parts).fitted()):
+            np.testing.assert_allclose(one.predict(X), whole, rtol=0, atol=1e-12)

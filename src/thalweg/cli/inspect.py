@@ -16,6 +16,7 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
 
     load_scikit_learn()
     from thalweg.columns import Plan
+    from thalweg.parts import Part
     from thalweg.report import tables
     from thalweg.report.page.parameters import in_words
     from thalweg.run.traces import trace_of
@@ -24,15 +25,24 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
     notes = read_notes(model)
     loaded = load(model)
     console = Console(markup=False, highlight=False)
-    console.print(f"{type(loaded).__name__}, {model.stat().st_size:,} bytes", style="bold")
-    for name, value in plain_parameters(loaded).items():
+    is_part = isinstance(loaded, Part)
+    whole = loaded.model if is_part else loaded
+    title = f"Part of {whole._in_a_sentence()}" if is_part else type(whole).__name__
+    console.print(f"{title}, {model.stat().st_size:,} bytes", style="bold")
+    for name, value in plain_parameters(whole).items():
         console.print(f"  {name} = {in_words(value)}", soft_wrap=True)
     if not loaded.__sklearn_is_fitted__():
         console.print("It has learned nothing yet.")
         return
+    if is_part:
+        console.print(f"the sums of {loaded.rows_:,} rows, {'later ones' if loaded.later else 'to begin with'}")
     console.print(f"{loaded.n_features_in_:,} features")
+    if is_part and hasattr(loaded, "feature_names_in_"):
+        console.print(f"columns: {', '.join(loaded.feature_names_in_[:20])}", soft_wrap=True)
     if hasattr(loaded, "classes_"):
         console.print(f"{len(loaded.classes_)} classes: {', '.join(map(str, loaded.classes_[:20]))}", soft_wrap=True)
+    if is_part:
+        return
     trace = trace_of(loaded)
     if "rate" in trace:
         console.print(f"rate {trace['rate']:.4g}")

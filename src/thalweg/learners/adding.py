@@ -53,7 +53,7 @@ def take_out(model: Any, other: Any) -> Any:
     """The model that did not learn the rows of another, which are among its own."""
     sums = model._sums()
     require_alike([model, other])
-    refuse(model, sums.why_not_models() or sums.why_not_taken_out())
+    refuse(model, sums.why_not_taken_out() or sums.why_not_models())
     if not is_learned(other):
         return deepcopy(model)
     return take_rows_out(model, sums.as_part(sums.learned(other._core.state())), labels_of(other))
@@ -110,7 +110,7 @@ def require_alike(models: Sequence[Any]) -> None:
     first, *others = models
     for other in others:
         if type(other) is not type(first):
-            reason = f"{other._in_a_sentence()}, which it was to be added to, knows other things"
+            reason = f"the other one is {other._in_a_sentence()}, which knows other things"
             raise NotAdditive.of(first._in_a_sentence(), reason)
     for model in models:
         if is_learned(model):

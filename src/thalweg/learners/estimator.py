@@ -6,6 +6,7 @@ checked before the core is touched, so a refused call leaves the model exactly a
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -32,6 +33,8 @@ class WithColumns(BaseEstimator):
 
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+    _begun_with: dict[str, Any]
+    _to_start_anew = "call fit"
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
@@ -86,6 +89,18 @@ class WithColumns(BaseEstimator):
             return f"X must have no column {len(known)}, as when learning began, got {given[len(known)]!r}. "
         return ""
 
+    def _require_same_parameters(self) -> None:
+        now = _described(self)
+        for name, value in self._begun_with.items():
+            if name in now and now[name] is not value and now[name] != value:
+                raise InvalidParameter(
+                    f"The {name!r} parameter of {type(self).__name__} must not change once learning has begun "
+                    f"(it was {value!r}, now {now[name]!r}): {self._to_start_anew} to start anew."
+                )
+
+    def _described(self) -> dict[str, Any]:
+        return _described(self)
+
 
 class StreamEstimator(WithColumns):
     """An estimator whose state is a core, with columns that must stay the same and parameters that must not change.
@@ -99,7 +114,6 @@ class StreamEstimator(WithColumns):
     """
 
     _core: Any
-    _begun_with: dict[str, Any]
 
     def _make_core(self, features: int) -> Any:
         """The core for rows of this width; raises `InvalidParameter` where a parameter breaks its rule."""
@@ -120,15 +134,6 @@ class StreamEstimator(WithColumns):
         if "_core" not in self.__dict__:
             raise AttributeError("learned attributes exist once the first row is learned")
         return self._core
-
-    def _require_same_parameters(self) -> None:
-        now = _described(self)
-        for name, value in self._begun_with.items():
-            if now[name] is not value and now[name] != value:
-                raise InvalidParameter(
-                    f"The {name!r} parameter of {type(self).__name__} must not change once learning has begun "
-                    f"(it was {value!r}, now {now[name]!r}): call fit to start anew."
-                )
 
     def _begin_with(self, core: Any, names: tuple[str, ...] | None) -> None:
         """From here on this core is the state."""
@@ -157,6 +162,9 @@ class StreamEstimator(WithColumns):
 
         return adding.join([self, other]) if isinstance(other, StreamEstimator) else NotImplemented
 
+    def __radd__(self, other: Any) -> Self:
+        return deepcopy(self) if is_zero(other) else NotImplemented
+
     def __sub__(self, other: Any) -> Self:
         from thalweg.learners import adding
 
@@ -173,9 +181,6 @@ class StreamEstimator(WithColumns):
     def _in_a_sentence(self) -> str:
         name = type(self).__name__
         return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
-
-    def _described(self) -> dict[str, Any]:
-        return _described(self)
 
     # ------------------------------------------------------------------ being an estimator
 
@@ -207,6 +212,11 @@ class StreamEstimator(WithColumns):
 
     def _adapters(self) -> list[Any]:
         return list(self._core.adapters()) if hasattr(self._core, "adapters") else []
+
+
+def is_zero(other: Any) -> bool:
+    """Whether this is the 0 that Python's `sum` begins with."""
+    return type(other) is int and other == 0
 
 
 class LooksAtNoFeature:

@@ -110,21 +110,22 @@ class DiscriminantSums(Sums):
         if not isinstance(later, LearnedClasses):  # rows and no model
             left = max(0, known.start_left - later.moments.rows)
             return replace(known, moments=known.moments.then(later.moments), start_left=left)
-        if known.stand_in and later.stand_in:
+        if known.stand_in or later.stand_in:
             raise NotAdditive(_LOST)
         both_start = known.start_left > 0 and later.start_left > 0
         return LearnedClasses(
             known.moments.then(later.moments),
-            known.stand_in + later.stand_in,
-            max(0, known.start_left + later.start_left - self._warmup) if both_start else 0,
-            known.begun or later.begun,
+            start_left=max(0, known.start_left + later.start_left - self._warmup) if both_start else 0,
+            begun=known.begun or later.begun,
         )
 
     def without(self, known: LearnedClasses, part: Moments, owner: str) -> LearnedClasses:
-        """What is left is judged as a start would be, unless the identity stands in for some of it."""
+        """What is left is judged as a start would be."""
+        if known.stand_in:  # whether these rows are among those it stands in for is not known
+            raise NotAdditive(_LOST)
         left = known.moments.without(part, owner)
         missing = max(0, self._warmup - left.rows) if known.start_left > 0 else 0
-        return LearnedClasses(left, known.stand_in, missing, known.stand_in > 0)
+        return LearnedClasses(left, start_left=missing, begun=False)
 
     def state(self, known: LearnedClasses, fresh: State) -> State:
         """The state of a core that knows this."""
@@ -177,6 +178,7 @@ class DiscriminantSums(Sums):
 
 
 _LOST = (
-    "An OnlineLDC whose first rows were singular can only come first: the identity stands in for them and their "
-    "scatter is lost, so raise warmup, begin by fit, or sum the rows up by a Part."
+    "An OnlineLDC that began with singular rows does not add up: the identity stands in for them and their scatter is "
+    "lost. Sum rows up by Parts instead: merge(parts).fitted() is what fit makes of all their rows, and model + part, "
+    "whatever the model began with, what partial_fit makes of the part's."
 )

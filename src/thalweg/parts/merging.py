@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from copy import deepcopy
 from functools import reduce
+from itertools import pairwise
 from operator import add
 from typing import Any
 
-from thalweg.errors import InvalidInput
+from thalweg.errors import InvalidInput, NotAdditive
 from thalweg.learners.adding import join
 from thalweg.learners.estimator import StreamEstimator
 from thalweg.parts.part import Part
@@ -31,7 +32,7 @@ def merge(things: Iterable[Any]) -> Any:
     Raises
     ------
     thalweg.errors.NotAdditive
-        Where such models do not add up; it says why.
+        Where such models do not add up, or a model comes after a part; it says why.
 
     See Also
     --------
@@ -45,6 +46,9 @@ def merge(things: Iterable[Any]) -> Any:
     >>> merge([north, south]).means_.ravel().tolist()
     [6.0, 1.0]
     """
+    if isinstance(things, StreamEstimator | Part) or not isinstance(things, Iterable):
+        got = f"a single {type(things).__name__}" if isinstance(things, StreamEstimator | Part) else repr(things)
+        raise NotAdditive(f"merge takes a list of models or parts, got {got}")
     found = list(things)
     if not found:
         raise InvalidInput("merge needs at least one model or part, got none")
@@ -55,6 +59,9 @@ def merge(things: Iterable[Any]) -> Any:
         return deepcopy(found[0])
     if all(isinstance(thing, StreamEstimator) for thing in found):
         return join(found)
+    for before, after in pairwise(found):
+        if isinstance(before, Part) and isinstance(after, StreamEstimator):
+            raise NotAdditive("merge takes models, or parts, or a model and then parts, got a model after a part")
     if isinstance(found[0], StreamEstimator) and len(found) > 2:
         return found[0] + reduce(add, found[1:])
     return reduce(add, found)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.errors import InvalidInput, InvalidParameter, NotAdditive
 from thalweg.learners.adding import (
     follow,
     is_learned,
@@ -22,7 +22,7 @@ from thalweg.learners.adding import (
     take_rows_out,
     united,
 )
-from thalweg.learners.estimator import StreamEstimator, WithColumns
+from thalweg.learners.estimator import StreamEstimator, WithColumns, is_zero
 from thalweg.learners.labelled import LabelledEstimator
 from thalweg.learners.labels import Labels, as_labels
 from thalweg.learners.regressor import StreamRegressor
@@ -76,17 +76,33 @@ class Part(WithColumns):
 
     _labels: Labels
     _columns: int | None
+    _to_start_anew = "make a new Part"
 
     def __init__(self, model: Any, *, later: bool = False) -> None:
         if not isinstance(model, StreamEstimator):
             raise InvalidInput(f"a part is of a model of thalweg, got {model!r}")
+        if not isinstance(later, bool | np.bool_):
+            raise InvalidParameter.of("Part", "later", "be True or False", later)
         self.model = clone(model)
         self.later = bool(later)
+        self._begun_with = {}
         sums = self._sums()
         refuse(model, sums.why_not_followed() if self.later else sums.why_not_begun())
         if isinstance(model, LabelledEstimator):
             self._know(Labels.none())
         self._moments: Moments | None = None
+
+    def set_params(self, **params: Any) -> Self:
+        """Change the model, its parameters or ``later``, as long as no row is learned."""
+        changed = clone(self)
+        super(Part, changed).set_params(**params)
+        changed = Part(changed.model, later=changed.later)
+        if self._moments is None:
+            self.__dict__ = changed.__dict__
+            return self
+        changed._begun_with = self._begun_with
+        changed._require_same_parameters()
+        return self
 
     @property
     def rows_(self) -> int:
@@ -115,12 +131,14 @@ class Part(WithColumns):
 
         ``sample_weight`` is how many rows each row counts for, as the model's own methods take it.
         """
+        self._require_same_parameters()
         rows = as_rows(X, self, "X")
         masses = as_masses(sample_weight, len(rows), first=False).get("masses", np.ones(len(rows)))
         known, groups, values = self._taken(rows, y)
         if self._moments is None:
             self._remember_columns(X)
             self.n_features_in_ = rows.shape[1]
+            self._begun_with = self._described()
         else:
             self._require_same_columns(X)
         sums = self._sums()
@@ -139,6 +157,7 @@ class Part(WithColumns):
         >>> Part(MajorityClass()).learn([[0.0], [0.0], [0.0]], ["a", "b", "b"]).fitted().predict_one([1.0])
         'b'
         """
+        self._require_same_parameters()
         sums = self._sums()
         refuse(self.model, sums.why_not_begun())
         refuse(self.model, "later rows have faded and are no start, so use later=False" if self.in_order else None)
@@ -149,6 +168,8 @@ class Part(WithColumns):
     # ------------------------------------------------------------------ adding up
 
     def __add__(self, other: Any) -> Part:
+        if isinstance(other, StreamEstimator):
+            raise NotAdditive("A Part comes after the model that it is added to: write model + part.")
         if not isinstance(other, Part):
             return NotImplemented
         self._require_alike(other)
@@ -170,17 +191,19 @@ class Part(WithColumns):
         return self._with(self._placed(known).without(other._placed(known), "a Part"), known)
 
     def __radd__(self, model: Any) -> Any:
+        if is_zero(model):
+            return deepcopy(self)
         if not isinstance(model, StreamEstimator):
             return NotImplemented
         sums = self._ready_for(model)
+        if self._moments is None or self.rows_ == 0:
+            return deepcopy(model)
         if not is_learned(model) and not self.in_order:
-            return self.fitted() if self.rows_ else clone(model)
+            return self.fitted()
         refuse(model, sums.why_not_followed())
         missing = self.rows_first(model)
         refuse(model, f"it must learn {missing} more rows by itself before parts can follow" if missing > 0 else None)
         refuse(model, "it forgets, so sum later rows with later=True" if sums.ordered and not self.in_order else None)
-        if self._moments is None or self.rows_ == 0:
-            return deepcopy(model)
         if not is_learned(model):
             return made_of(model, sums, sums.begun(self._moments), labels_of(self), like=self)
         return follow(model, self._moments, labels_of(self))
@@ -198,6 +221,7 @@ class Part(WithColumns):
 
     def _header(self) -> dict[str, Any]:
         """What a part is beside its sums and the model's parameters, as JSON holds it."""
+        self._require_same_parameters()
         names = getattr(self, "feature_names_in_", None)
         header: dict[str, Any] = {"later": self.later}
         if self._moments is not None:
@@ -212,7 +236,7 @@ class Part(WithColumns):
     @classmethod
     def _of_file(cls, model: Any, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Part:
         """What these entries and arrays stand for; ValueError where they disagree."""
-        part = cls(model, later=bool(header["later"]))
+        part = cls(model, later=header["later"])
         if "features" not in header:
             return part
         features, columns, groups = int(header["features"]["count"]), header["columns"], 1
@@ -232,7 +256,16 @@ class Part(WithColumns):
         summed = model._rows_to_sum(np.zeros((1, features))).shape[1]
         width = sums.columns(summed, 1 if columns is None else columns)
         part._moments = Moments.of_arrays(arrays, width, groups, sums.diagonal)
+        part._begun_with = part._described()
         return part
+
+    # ------------------------------------------------------------------ being an estimator
+
+    def __sklearn_clone__(self) -> Part:
+        return Part(self.model, later=self.later)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._moments is not None
 
     # ------------------------------------------------------------------ inside
 
@@ -241,6 +274,8 @@ class Part(WithColumns):
         return sums
 
     def _require_alike(self, other: Part) -> None:
+        for part in (self, other):
+            part._require_same_parameters()
         require_alike([self.model, other.model])
         if self.in_order != other.in_order:
             raise InvalidParameter.of("Part", "later", "be the same in all that is added", (self.later, other.later))
@@ -248,7 +283,8 @@ class Part(WithColumns):
             require_same_columns(self, other)
 
     def _ready_for(self, model: Any) -> Sums:
-        require_alike([self.model, model])
+        self._require_same_parameters()
+        require_alike([model, self.model])
         if self._moments is not None and is_learned(model):
             require_same_columns(model, self)
         return self._sums()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from thalweg.columns import Encoder, Plan
 from thalweg.errors import InvalidInput, ModelFileError
+from thalweg.parts import Part
 from thalweg.sources import Source, chunks, open_source
 from thalweg.sources.block import BadRow
 from thalweg.store import load, read_notes
@@ -52,6 +53,8 @@ def answer(
     """
     notes = read_notes(model_path).get("table")
     model: Any = load(model_path)
+    if isinstance(model, Part):
+        raise ModelFileError(f"{model_path} is a Part, the sums of some rows: only the model made of it has answers")
     if notes is None:
         raise ModelFileError(f"{model_path} was not written by `thalweg run`: it does not say what its columns are")
     plan = Plan.from_json(notes["plan"])
