@@ -28,6 +28,10 @@ from thalweg.store import dumps  # noqa: E402
 pytestmark = spark_tests
 
 
+def test_a_busy_machine_ends_no_query(spark):
+    assert int(os.environ["SPARK_AUTH_SOCKET_TIMEOUT"]) >= 120  # seconds; Spark's own default is 15
+
+
 def test_answers_are_those_of_the_model(spark, tmp_path):
     from thalweg.engines.spark import predict
 
