@@ -63,7 +63,8 @@ def learn_stream(
     df : streaming DataFrame
         The rows.
     model : classifier or regressor of thalweg
-        What each key begins with. It may have learned already.
+        What each key begins with. It may have learned already. A query that goes on from its checkpoint needs one of
+        the same class and with the same parameters, and ends with an error that says so otherwise.
     key, target : str
         The columns of keys (whole numbers or text) and of labels. A row whose label is null is answered only; with an
         ``id`` it waits for its label.

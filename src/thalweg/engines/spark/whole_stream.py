@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thalweg.engines.spark.columns import ValueType, feature_columns, require_column
+from thalweg.engines.spark.going_on import require_same_model
 from thalweg.engines.spark.scoring import predict
 from thalweg.engines.spark.sinks import write_batches
 from thalweg.engines.spark.training import PARTS, TARGET, adding, in_order, prepared, taken
 from thalweg.errors import InvalidParameter
 from thalweg.files import write_atomically
 from thalweg.parts import Part, merge
-from thalweg.store import dumps, loads, read_notes
+from thalweg.store import dumps, load, loads, read_notes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -46,7 +47,8 @@ def learn_global(
     df : streaming DataFrame
         The rows.
     model : model of thalweg
-        What to begin with; where the folder holds a model, that one goes on.
+        What to begin with; where the folder holds a model of an earlier query, that one goes on, and it must be of the
+        same class and with the same parameters.
     target, time : str
         The columns of labels and of times, which put the rows of a micro-batch in order.
     folder : path
@@ -90,10 +92,19 @@ def learn_global(
     require_column(df, time, _OWNER)
     into = Path(folder)
     into.mkdir(parents=True, exist_ok=True)
+    if (into / MODEL).exists():
+        _require_own(into / MODEL, model)
     names = feature_columns(df, model, columns, _OWNER, besides=(target, time))
     writing = _Learning(model, target, time, into, names, answers, where)
     writer = df.writeStream.foreachBatch(writing).option("checkpointLocation", str(into / CHECKPOINT))
     return (writer if trigger is None else writer.trigger(**trigger)).start()
+
+
+def _require_own(path: Path, model: Any) -> None:
+    """Refuse to go on with a model that is not of such a query, or not begun as this one is."""
+    if "batch" not in read_notes(path):
+        raise InvalidParameter.of(_OWNER, "folder", "hold no model but one that learn_global wrote", str(path.parent))
+    require_same_model(model, load(path), _OWNER, str(path.parent))
 
 
 class _Learning:
