@@ -77,6 +77,11 @@ def test_each_key_is_the_single_machine_byte_for_byte_across_a_restart(spark, tm
     assert len(got) == 3000
     assert export_models(spark, str(tmp_path / "checkpoint"), tmp_path / "models") == 30
     kept = {row["key"]: row for row in models(spark, str(tmp_path / "checkpoint")).collect()}
+    first = models(spark, str(tmp_path / "checkpoint"), batch=0).agg({"learned": "sum"}).first()
+    assert first is not None
+    assert first[0] == 1000
+    with pytest.raises(InvalidInput, match="holds no state after batch 99"):
+        models(spark, str(tmp_path / "checkpoint"), batch=99)
     for key, own in by_key(table, "pump").items():
         twin = OnlineLDC(0.1, counts="soft", warmup=5)
         expected = twin.predict_then_learn(own.select(NAMES), own.column("state")).tolist()
@@ -187,6 +192,9 @@ def test_one_model_over_a_whole_stream_whatever_is_repeated(spark, tmp_path, whe
     assert (tmp_path / "out" / "model.thalweg").read_bytes() == before
     write_parts(table.slice(2000), tmp_path / "in", 1, first=2)
     go()
+    df, other = streamed(spark, tmp_path / "in"), clone(model).set_params(rate=0.5)
+    with pytest.raises(InvalidParameter, match=r"begun with rate = 0\.01 and not 0\.5"):
+        learn_global(df, other, target="state", time="at", folder=tmp_path / "out")
     learned = load(tmp_path / "out" / "model.thalweg")
     twin = clone(model).partial_fit(table.select(NAMES), table.column("state"))
     same(learned, twin)
@@ -234,6 +242,14 @@ def test_a_folder_by_the_command_line(spark, tmp_path, monkeypatch, capsys, kind
         (["--delay", "3"], "--delay does not apply with --engine spark"),
         (["--resume"], "--resume does not apply with --engine spark"),
         (["--engine", "ray"], "--engine must be spark, got 'ray'"),
+    ):
+        with pytest.raises(SystemExit):
+            main([*by_key, *words])
+        assert sentence in capsys.readouterr().err
+    for words, sentence in (
+        (["--model", "perceptron"], "begun with model = 'oldc' and not 'perceptron'"),
+        (["--drop", "heat"], "begun with drop = ['row'] and not ['row', 'heat']"),
+        (["--key", "row"], "begun with key = 'pump' and not 'row'"),
     ):
         with pytest.raises(SystemExit):
             main([*by_key, *words])
