@@ -85,4 +85,9 @@ def _in_words(found: Mapping[str, Any], key: str | None, out: Path) -> str:
     error = "none of them with a label" if found["error"] is None else f"{found['error']:.4f} of them wrongly"
     who = "One model" if key is None else f"{found['keys']:,} models, one per {key},"
     where = f"Model: {out / 'model.thalweg'}" if key is None else f"State of every key: {out / 'checkpoint'}"
-    return f"{who} answered {found['answered']:,} rows, {error}.\nAnswers: {out / 'answers'}\n{where}"
+    told = [f"{who} answered {found['answered']:,} rows, {error}."]
+    if found.get("unanswered"):
+        told.append(f"The first {found['unanswered']:,} rows, those of the first file, were learned unanswered.")
+    if found["answered"]:
+        told.append(f"Answers: {out / 'answers'}")
+    return "\n".join([*told, where])

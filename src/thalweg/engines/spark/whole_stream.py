@@ -11,7 +11,7 @@ from thalweg.engines.spark.going_on import require_same_model
 from thalweg.engines.spark.scoring import predict
 from thalweg.engines.spark.sinks import write_batches
 from thalweg.engines.spark.training import PARTS, TARGET, adding, in_order, prepared, taken
-from thalweg.errors import InvalidParameter
+from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.files import write_atomically
 from thalweg.parts import Part, merge
 from thalweg.store import dumps, load, loads, read_notes
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _OWNER = "learn_global"
 _PLACES = ("workers", "driver")
 MODEL, CHECKPOINT, ANSWERS = "model.thalweg", "checkpoint", "answers"
+#: In the notes of the model: rows that came before there was a model to answer them by.
+UNANSWERED = "unanswered"
 
 
 def learn_global(
@@ -119,19 +121,31 @@ class _Learning:
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         path = self._folder / MODEL
-        before, done = self._start, -1
+        before, notes = self._start, {"batch": -1, UNANSWERED: 0}
         if path.exists():
-            before, done = loads(path.read_bytes()), int(read_notes(path)["batch"])
-        if number <= done:
+            before, notes = loads(path.read_bytes()), read_notes(path)
+        if number <= notes["batch"]:
             return
         batch = batch.persist()
         try:
-            if self._write is not None and before.__sklearn_is_fitted__():
+            rows, unanswered = self._counted(batch), notes[UNANSWERED]
+            if not before.__sklearn_is_fitted__():
+                unanswered += rows
+            elif self._write is not None:
                 self._write(predict(batch, before, columns=self._names), number)
             after = (self._by_workers if self._where == "workers" else self._by_driver)(before, batch)
-            write_atomically(path, dumps(after, notes={"batch": number}))
+            write_atomically(path, dumps(after, notes={"batch": number, UNANSWERED: unanswered}))
         finally:
             batch.unpersist()
+
+    def _counted(self, batch: DataFrame) -> int:
+        """How many rows there are; each needs a time."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        (found,) = batch.agg(F.count("*").alias("rows"), F.count(batch[self._time]).alias("timed")).collect()
+        if found["timed"] != found["rows"]:
+            raise InvalidInput(f"{_OWNER}: each row needs a time, got {found['rows'] - found['timed']:,} without one")
+        return int(found["rows"])
 
     def _by_workers(self, model: Any, batch: DataFrame) -> Any:
         empty = Part(model, later=True)
