@@ -39,24 +39,26 @@ def run_on_spark(given: Mapping[str, Any], *, key: str | None, master: str, json
     from thalweg.engines.spark.starting import require_spark, session
 
     require_spark()
+    from thalweg.engines.spark.failures import told_in_one_sentence
     from thalweg.engines.spark.folders import FolderRun
 
     spark = session(master)
     spark.sparkContext.setLogLevel("OFF")
     try:
-        folder = FolderRun(
-            spark,
-            options.source,
-            target=options.target,
-            time=options.time,
-            key=key,
-            drop=options.drop,
-            delimiter=options.delimiter,
-        )
-        out.mkdir(parents=True, exist_ok=True)
-        settings = options.resolved() | {"key": key}
-        write_atomically(out / _SETTINGS, json_module.dumps(settings, indent=1, ensure_ascii=False).encode())
-        found = folder.go(model, out)
+        with told_in_one_sentence(options.source):
+            folder = FolderRun(
+                spark,
+                options.source,
+                target=options.target,
+                time=options.time,
+                key=key,
+                drop=options.drop,
+                delimiter=options.delimiter,
+            )
+            out.mkdir(parents=True, exist_ok=True)
+            settings = options.resolved() | {"key": key}
+            write_atomically(out / _SETTINGS, json_module.dumps(settings, indent=1, ensure_ascii=False).encode())
+            found = folder.go(model, out)
     finally:
         spark.stop()
     metrics = {"engine": "spark", "options": settings | {"master": master}, "rows": found}
@@ -85,7 +87,7 @@ def _in_words(found: Mapping[str, Any], key: str | None, out: Path) -> str:
     error = "none of them with a label" if found["error"] is None else f"{found['error']:.4f} of them wrongly"
     who = "One model" if key is None else f"{found['keys']:,} models, one per {key},"
     where = f"Model: {out / 'model.thalweg'}" if key is None else f"State of every key: {out / 'checkpoint'}"
-    told = [f"{who} answered {found['answered']:,} rows, {error}."]
+    told = [f"{who} answered {found['answered']:,} rows{f', {error}' if found['answered'] else ''}."]
     if found.get("unanswered"):
         told.append(f"The first {found['unanswered']:,} rows, those of the first file, were learned unanswered.")
     if found["answered"]:

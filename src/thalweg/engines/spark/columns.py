@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidInput, InvalidParameter
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean")
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
@@ -66,6 +66,33 @@ def require_column(df: DataFrame, name: str, owner: str) -> str:
         known = ", ".join(map(repr, df.columns[:20])) + (", …" if len(df.columns) > 20 else "")
         raise InvalidInput(f"{owner}: the table has no column {name!r}; it has {known}")
     return name
+
+
+def with_times(df: DataFrame, name: str, owner: str) -> DataFrame:
+    """The table with its times as timestamps or whole numbers; `InvalidInput` where they are something else."""
+    found = _types(df)[require_column(df, name, owner)]
+    if found in ("timestamp_ntz", "date"):
+        return df.withColumn(name, column(df, name).cast("timestamp"))
+    if found not in ("timestamp", *_WHOLE):
+        raise InvalidInput(f"{owner}: column {name!r} must hold timestamps, dates or whole numbers, got {found}")
+    return df
+
+
+def column(df: DataFrame, name: str) -> Column:
+    """A column by its name, whatever signs that has: to Spark a dot is a field of a column."""
+    return df[quoted(name)]
+
+
+def quoted(name: str) -> str:
+    """A name as Spark's expressions take it.
+
+    Examples
+    --------
+    >>> quoted("x.a")
+    '`x.a`'
+    """
+    doubled = name.replace("`", "``")
+    return f"`{doubled}`"
 
 
 def feature_columns(

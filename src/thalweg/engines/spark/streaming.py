@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import is_regressor
 
-from thalweg.engines.spark.columns import REAL, TEXT, ValueType, feature_columns, require_column, type_of
+from thalweg.engines.spark.columns import REAL, TEXT, ValueType, column, feature_columns, quoted, type_of, with_times
 from thalweg.engines.spark.duration import as_span, microseconds
 from thalweg.engines.spark.group import Group
 from thalweg.engines.spark.key_state import SPARK_STATE
@@ -69,8 +69,8 @@ def learn_stream(
         The columns of keys (whole numbers or text) and of labels. A row whose label is null is answered only; with an
         ``id`` it waits for its label.
     time : str
-        When a row came: a timestamp or a whole number. It puts the rows of a key in order, which a shuffle does not
-        keep. Rows of one time go by their values.
+        When a row came: a timestamp, a date or a whole number. It puts the rows of a key in order, which a shuffle does
+        not keep. Rows of one time go by their values.
     columns : sequence of str, optional
         The features; by default those that the model knows, or all other columns of numbers. A row that lacks one ends
         the query with an error that says so: fill or leave out such rows before.
@@ -118,6 +118,8 @@ def learn_stream(
     if way not in _WAYS:
         raise InvalidParameter.of(_OWNER, "state", f"be one of {', '.join(_WAYS)}", state)
     _require_fitting(model, id, labels, wait, ttl, way)
+    df = with_times(df, time, _OWNER)
+    labels = None if labels is None else with_times(labels, time, f"{_OWNER}, labels")
     names = feature_columns(df, model, columns, _OWNER, besides=(key, target, time, id))
     layout = Layout(
         key=type_of(df, key, _OWNER, numbers=False),
@@ -165,21 +167,19 @@ def _require_fitting(model: Any, id: str | None, labels: Any, wait: Any, ttl: An
 
 
 def _marked(df: DataFrame, time: str, watermark: str | None) -> DataFrame:
-    return df if watermark is None else df.withWatermark(require_column(df, time, _OWNER), watermark)
+    return df if watermark is None else df.withWatermark(quoted(time), watermark)
 
 
 def _is_moment(df: DataFrame, time: str) -> bool:
-    found: str = df.schema[require_column(df, time, _OWNER)].dataType.simpleString()
-    if found not in ("timestamp", "tinyint", "smallint", "int", "bigint"):
-        raise InvalidInput(f"{_OWNER}: column {time!r} must hold timestamps or whole numbers, got {found}")
-    return found == "timestamp"
+    return str(df.schema[time].dataType.simpleString()) == "timestamp"
 
 
 def _since(df: DataFrame, time: str) -> Column:
     """A time as a whole number: microseconds of a timestamp."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    return F.unix_micros(df[time]) if _is_moment(df, time) else df[time].cast("bigint")
+    own = column(df, time)
+    return F.unix_micros(own) if _is_moment(df, time) else own.cast("bigint")
 
 
 def as_events(df: DataFrame, layout: Layout, key: str, id: str | None, target: str, time: str) -> DataFrame:  # noqa: A002

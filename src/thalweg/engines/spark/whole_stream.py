@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg.engines.spark.columns import ValueType, feature_columns, require_column
+from thalweg.engines.spark.columns import ValueType, feature_columns, with_times
 from thalweg.engines.spark.going_on import require_same_model
 from thalweg.engines.spark.scoring import predict
 from thalweg.engines.spark.sinks import write_batches
@@ -91,7 +91,7 @@ def learn_global(
         raise InvalidParameter.of(_OWNER, "where", f"be one of {', '.join(_PLACES)}", where)
     if where == "workers":
         Part(model, later=True)  # what does not add up says so before anything runs
-    require_column(df, time, _OWNER)
+    df = with_times(df, time, _OWNER)
     into = Path(folder)
     into.mkdir(parents=True, exist_ok=True)
     if (into / MODEL).exists():
