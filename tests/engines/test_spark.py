@@ -12,6 +12,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
 pa = pytest.importorskip("pyarrow", reason="the engines need pyarrow")
 from pyarrow import parquet  # noqa: E402
@@ -52,8 +53,14 @@ def test_answers_are_those_of_the_model(spark, tmp_path):
         predict(df.drop("heat"), model)
     with pytest.raises(InvalidInput, match="'state' must hold numbers"):
         predict(df, OnlineLDC(0.1).fit(np.eye(2), [0, 1]), columns=["level", "state"])
-    with pytest.raises(InvalidParameter, match="has learned"):
-        predict(df, OnlineLDC(0.1))
+    for other in (OnlineLDC(0.1), LogisticRegression()):
+        with pytest.raises(InvalidParameter, match="be a model of thalweg that answers and has learned"):
+            predict(df, other)
+    with pytest.raises(InvalidInput, match="already has a column 'answer'"):
+        predict(df.withColumn("Answer", df["heat"]), model)
+    dotted = OnlineLDC(0.1).fit(table.select(NAMES).rename_columns(["a.level", "flow", "heat"]), table.column("state"))
+    got = predict(df.withColumnRenamed("level", "a.level"), dotted).orderBy("row").toPandas()
+    assert got["answer"].tolist() == model.predict(table.select(NAMES)).tolist()
 
 
 @pytest.mark.parametrize("way", ["transform", "apply"])
@@ -169,6 +176,12 @@ def test_a_table_is_fitted_from_its_partitions(spark, tmp_path):
     same(weighted, OnlineLDC().fit(table.select(NAMES), table.column("state"), sample_weight=masses))
     with pytest.raises(NotAdditive, match="Perceptron"):
         fit(df, Perceptron(), target="state")
+    with pytest.raises(InvalidParameter, match="'df' parameter of fit must be a DataFrame of Spark"):
+        fit(table.to_pandas(), OnlineLDC(), target="state")
+    with pytest.raises(InvalidParameter, match="'target' parameter of fit must name a column"):
+        fit(df, OnlineLDC(), target=None)
+    with pytest.raises(InvalidInput, match="'state' must hold numbers"):
+        fit(df, numbers, target="state")
 
 
 @pytest.mark.parametrize("where", ["workers", "driver"])
@@ -272,7 +285,7 @@ class _Lasting:
 
 
 def test_what_cannot_be_is_said_before_anything_runs(spark, tmp_path):
-    from thalweg.engines.spark import learn_stream
+    from thalweg.engines.spark import learn_global, learn_stream
 
     write_parts(rows(10, 2), tmp_path / "in", 1)
     df = streamed(spark, tmp_path / "in")
@@ -291,6 +304,16 @@ def test_what_cannot_be_is_said_before_anything_runs(spark, tmp_path):
         learn_stream(df, MODEL, **common, id="row", wait="soon")
     with pytest.raises(InvalidParameter, match="'model' parameter of learn_stream"):
         learn_stream(df, "oldc", **common)
+    with pytest.raises(InvalidInput, match="column 'event' needs another name"):
+        learn_stream(df.withColumnRenamed("pump", "event"), MODEL, key="event", target="state", time="at")
+    odd = df.withColumnRenamed("level", "a.level").withColumnRenamed("pump", "a.pump")
+    odd = odd.withColumn("at", odd["at"].cast("date"))
+    assert learn_stream(odd, MODEL, key="a.pump", target="state", time="at").columns[0] == "a.pump"
+    with pytest.raises(InvalidInput, match="df must be a stream"):
+        learn_global(spark.range(3), MODEL, target="state", time="at", folder=tmp_path)
+    (tmp_path / "model.thalweg").write_bytes(dumps(MODEL))
+    with pytest.raises(InvalidParameter, match="hold no model but one that learn_global wrote"):
+        learn_global(df, MODEL, target="state", time="at", folder=tmp_path, where="driver")
 
 
 def test_examples_of_the_reference_run(spark):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 
 from thalweg.errors import InvalidInput, InvalidParameter
 
@@ -58,6 +59,27 @@ def type_of(df: DataFrame, name: str, owner: str, *, numbers: bool = True) -> Va
         return REAL
     kinds = "whole numbers, text, booleans or numbers" if numbers else "whole numbers or text"
     raise InvalidInput(f"{owner}: column {name!r} must hold {kinds}, got {found}")
+
+
+def require_table(df: Any, owner: str, *, streaming: bool) -> None:
+    """A table of Spark, and a stream where one is needed."""
+    from pyspark.sql import DataFrame
+
+    if not isinstance(df, DataFrame):
+        raise InvalidParameter.of(owner, "df", "be a DataFrame of Spark", type(df))
+    if df.isStreaming != streaming:
+        wanted = "a stream, as readStream gives it" if streaming else "a table, not a stream"
+        raise InvalidInput(f"{owner}: df must be {wanted}")
+
+
+def target_type(df: DataFrame, name: str, model: Any, owner: str) -> ValueType:
+    """What a column of labels holds: numbers for a regressor."""
+    found = type_of(df, name, owner)
+    if is_regressor(model):
+        if found is TEXT:
+            raise InvalidInput(f"{owner}: column {name!r} must hold numbers to be predicted by a regressor, got text")
+        return REAL
+    return found
 
 
 def require_column(df: DataFrame, name: str, owner: str) -> str:

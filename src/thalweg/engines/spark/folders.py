@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg.engines.spark.columns import feature_columns, require_column
+from thalweg.engines.spark.columns import column, feature_columns, require_column
 from thalweg.engines.spark.exporting import models
 from thalweg.engines.spark.sinks import write_batches
 from thalweg.engines.spark.streaming import learn_stream
@@ -89,7 +89,7 @@ class FolderRun:
         from pyspark.sql import functions as F  # noqa: N812
 
         file, changed = F.col("_metadata.file_name"), F.col("_metadata.file_modification_time")
-        found = table.select(file.alias("file"), changed.alias("changed"), table[self._time].alias("time"))
+        found = table.select(file.alias("file"), changed.alias("changed"), column(table, self._time).alias("time"))
         first = found.groupBy("changed", "file").agg(F.min("time").alias("first")).orderBy("changed", "file").collect()
         for before, after in pairwise(first):
             if before["first"] is not None and after["first"] is not None and after["first"] < before["first"]:
@@ -109,8 +109,9 @@ class FolderRun:
         answers = self._spark.read.parquet(str(out / ANSWERS))
         if self._key is not None:
             answers = answers.where("event = 'answered'")
-        wrong = (answers["answer"] != answers[self._target]).cast("double")
-        row = answers.agg(F.count("*").alias("rows"), F.count(self._target).alias("scored"), F.avg(wrong)).first()
+        label = column(answers, self._target)
+        wrong = (answers["answer"] != label).cast("double")
+        row = answers.agg(F.count("*").alias("rows"), F.count(label).alias("scored"), F.avg(wrong)).first()
         assert row is not None
         told |= {"answered": row[0], "scored": row[1], "error": row[2]}
         if self._key is not None:

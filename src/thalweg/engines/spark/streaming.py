@@ -6,9 +6,17 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from sklearn.base import is_regressor
-
-from thalweg.engines.spark.columns import REAL, TEXT, ValueType, column, feature_columns, quoted, type_of, with_times
+from thalweg.engines.spark.columns import (
+    REAL,
+    TEXT,
+    ValueType,
+    column,
+    feature_columns,
+    quoted,
+    target_type,
+    type_of,
+    with_times,
+)
 from thalweg.engines.spark.duration import as_span, microseconds
 from thalweg.engines.spark.group import Group
 from thalweg.engines.spark.key_state import SPARK_STATE
@@ -118,13 +126,16 @@ def learn_stream(
     if way not in _WAYS:
         raise InvalidParameter.of(_OWNER, "state", f"be one of {', '.join(_WAYS)}", state)
     _require_fitting(model, id, labels, wait, ttl, way)
+    for name in (key, target, time, id):
+        if name is not None and name.lower() in (EVENT, ANSWER, CONFIDENCE):
+            raise InvalidInput(f"{_OWNER}: column {name!r} needs another name: what is told has one of that name")
     df = with_times(df, time, _OWNER)
     labels = None if labels is None else with_times(labels, time, f"{_OWNER}, labels")
     names = feature_columns(df, model, columns, _OWNER, besides=(key, target, time, id))
     layout = Layout(
         key=type_of(df, key, _OWNER, numbers=False),
         id=TEXT if id is None else type_of(df, id, _OWNER, numbers=False),
-        target=REAL if is_regressor(model) else type_of(df, target, _OWNER),
+        target=target_type(df, target, model, _OWNER),
         features=tuple(names),
     )
     waits = None if wait is None else microseconds(as_span(wait, _OWNER, "wait"))
@@ -186,14 +197,14 @@ def as_events(df: DataFrame, layout: Layout, key: str, id: str | None, target: s
     """Rows as they are packed: the columns of every event, then the features."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    name = F.lit(None) if id is None else df[id]
+    name = F.lit(None) if id is None else column(df, id)
     return df.select(
-        df[key].cast(layout.key.spark).alias(KEY),
+        column(df, key).cast(layout.key.spark).alias(KEY),
         _since(df, time).alias(TIME),
         F.lit(False).alias(IS_LABEL),
         name.cast(layout.id.spark).alias(ID),
-        df[target].cast(layout.target.spark).alias(TARGET),
-        *(df[feature].cast("double").alias(f"feature {place}") for place, feature in enumerate(layout.features)),
+        column(df, target).cast(layout.target.spark).alias(TARGET),
+        *(column(df, each).cast("double").alias(f"feature {place}") for place, each in enumerate(layout.features)),
     )
 
 
@@ -205,11 +216,11 @@ def _as_labels(labels: DataFrame, df: DataFrame, layout: Layout, names: tuple[st
     for name, own in ((key, layout.key), (id, layout.id), (target, layout.target)):
         _require_same(labels, df, name, own)
     return labels.select(
-        labels[key].cast(layout.key.spark).alias(KEY),
+        column(labels, key).cast(layout.key.spark).alias(KEY),
         _since(labels, time).alias(TIME),
         F.lit(True).alias(IS_LABEL),
-        labels[id].cast(layout.id.spark).alias(ID),
-        labels[target].cast(layout.target.spark).alias(TARGET),
+        column(labels, id).cast(layout.id.spark).alias(ID),
+        column(labels, target).cast(layout.target.spark).alias(TARGET),
         *(F.lit(0.0).alias(f"feature {place}") for place in range(len(layout.features))),
     ).where(F.col(TARGET).isNotNull())
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg.engines.spark.columns import ValueType, feature_columns, with_times
+from thalweg.engines.spark.columns import ValueType, column, feature_columns, require_table, with_times
 from thalweg.engines.spark.going_on import require_same_model
 from thalweg.engines.spark.scoring import predict
 from thalweg.engines.spark.sinks import write_batches
@@ -91,6 +91,7 @@ def learn_global(
         raise InvalidParameter.of(_OWNER, "where", f"be one of {', '.join(_PLACES)}", where)
     if where == "workers":
         Part(model, later=True)  # what does not add up says so before anything runs
+    require_table(df, _OWNER, streaming=True)
     df = with_times(df, time, _OWNER)
     into = Path(folder)
     into.mkdir(parents=True, exist_ok=True)
@@ -142,7 +143,7 @@ class _Learning:
         """How many rows there are; each needs a time."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        (found,) = batch.agg(F.count("*").alias("rows"), F.count(batch[self._time]).alias("timed")).collect()
+        (found,) = batch.agg(F.count("*").alias("rows"), F.count(column(batch, self._time)).alias("timed")).collect()
         if found["timed"] != found["rows"]:
             raise InvalidInput(f"{_OWNER}: each row needs a time, got {found['rows'] - found['timed']:,} without one")
         return int(found["rows"])
@@ -167,7 +168,7 @@ class _Learning:
 
     def _rows(self, batch: DataFrame, *, sort: bool) -> tuple[DataFrame, ValueType | None]:
         if sort:  # equal times by the values, so that no shuffle can change the order
-            batch = batch.sort(self._time, *self._names, self._target)
+            batch = batch.sort(*(column(batch, name) for name in (self._time, *self._names, self._target)))
         rows, _, kind = prepared(batch, self._start, self._target, self._names, None, _OWNER)
         return rows, kind
 
