@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 pa = pytest.importorskip("pyarrow", reason="the engines need pyarrow")
 
 from tests.engines.oracle import Event, Oracle  # noqa: E402
-from thalweg import OnlineLDC, OnlineLinearRegression, StandardScaler, StreamPipeline  # noqa: E402
+from thalweg import OnlineLDC, OnlineLinearRegression, Perceptron, StandardScaler, StreamPipeline  # noqa: E402
 from thalweg.engines.spark.columns import REAL, TEXT  # noqa: E402
 from thalweg.engines.spark.group import Group  # noqa: E402
+from thalweg.engines.spark.key_state import KeyState  # noqa: E402
 from thalweg.engines.spark.packing import (  # noqa: E402  # noqa: E402
     ANSWER,
     EVENT,
@@ -30,6 +32,7 @@ from thalweg.engines.spark.packing import (  # noqa: E402  # noqa: E402
     opened,
     packer,
 )
+from thalweg.errors import InvalidParameter  # noqa: E402
 from thalweg.store import dumps, loads  # noqa: E402
 
 NAMES = ["level", "flow"]
@@ -167,3 +170,12 @@ def test_confidence_and_a_pipeline():
     assert batch.column("answer").to_pylist() == answers.tolist()
     np.testing.assert_array_equal(batch.column("confidence").to_numpy(), proba.max(axis=1))
     assert state.model == dumps(twin)
+
+
+def test_a_state_that_another_model_began_is_refused():
+    state = KeyState(dumps(MODEL))
+    Group(dumps(MODEL), LAYOUT, None, None, False).require_begun(state)
+    with pytest.raises(InvalidParameter, match=r"an OnlineLDC begun with rate = 0\.1 and not 0\.9"):
+        Group(dumps(clone(MODEL).set_params(rate=0.9)), LAYOUT, None, None, False).require_begun(state)
+    with pytest.raises(InvalidParameter, match="holds an OnlineLDC and not a Perceptron"):
+        Group(dumps(Perceptron()), LAYOUT, None, None, False).require_begun(state)

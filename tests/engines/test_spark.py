@@ -12,6 +12,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
 pa = pytest.importorskip("pyarrow", reason="the engines need pyarrow")
 from pyarrow import parquet  # noqa: E402
@@ -26,6 +27,10 @@ from thalweg.errors import InvalidInput, InvalidParameter, NotAdditive  # noqa: 
 from thalweg.store import dumps  # noqa: E402
 
 pytestmark = spark_tests
+
+
+def test_a_busy_machine_ends_no_query(spark):
+    assert int(os.environ["SPARK_AUTH_SOCKET_TIMEOUT"]) >= 120  # seconds; Spark's own default is 15
 
 
 def test_answers_are_those_of_the_model(spark, tmp_path):
@@ -48,8 +53,14 @@ def test_answers_are_those_of_the_model(spark, tmp_path):
         predict(df.drop("heat"), model)
     with pytest.raises(InvalidInput, match="'state' must hold numbers"):
         predict(df, OnlineLDC(0.1).fit(np.eye(2), [0, 1]), columns=["level", "state"])
-    with pytest.raises(InvalidParameter, match="has learned"):
-        predict(df, OnlineLDC(0.1))
+    for other in (OnlineLDC(0.1), LogisticRegression()):
+        with pytest.raises(InvalidParameter, match="be a model of thalweg that answers and has learned"):
+            predict(df, other)
+    with pytest.raises(InvalidInput, match="already has a column 'answer'"):
+        predict(df.withColumn("Answer", df["heat"]), model)
+    dotted = OnlineLDC(0.1).fit(table.select(NAMES).rename_columns(["a.level", "flow", "heat"]), table.column("state"))
+    got = predict(df.withColumnRenamed("level", "a.level"), dotted).orderBy("row").toPandas()
+    assert got["answer"].tolist() == model.predict(table.select(NAMES)).tolist()
 
 
 @pytest.mark.parametrize("way", ["transform", "apply"])
@@ -73,6 +84,11 @@ def test_each_key_is_the_single_machine_byte_for_byte_across_a_restart(spark, tm
     assert len(got) == 3000
     assert export_models(spark, str(tmp_path / "checkpoint"), tmp_path / "models") == 30
     kept = {row["key"]: row for row in models(spark, str(tmp_path / "checkpoint")).collect()}
+    first = models(spark, str(tmp_path / "checkpoint"), batch=0).agg({"learned": "sum"}).first()
+    assert first is not None
+    assert first[0] == 1000
+    with pytest.raises(InvalidInput, match="holds no state after batch 99"):
+        models(spark, str(tmp_path / "checkpoint"), batch=99)
     for key, own in by_key(table, "pump").items():
         twin = OnlineLDC(0.1, counts="soft", warmup=5)
         expected = twin.predict_then_learn(own.select(NAMES), own.column("state")).tolist()
@@ -160,6 +176,12 @@ def test_a_table_is_fitted_from_its_partitions(spark, tmp_path):
     same(weighted, OnlineLDC().fit(table.select(NAMES), table.column("state"), sample_weight=masses))
     with pytest.raises(NotAdditive, match="Perceptron"):
         fit(df, Perceptron(), target="state")
+    with pytest.raises(InvalidParameter, match="'df' parameter of fit must be a DataFrame of Spark"):
+        fit(table.to_pandas(), OnlineLDC(), target="state")
+    with pytest.raises(InvalidParameter, match="'target' parameter of fit must name a column"):
+        fit(df, OnlineLDC(), target=None)
+    with pytest.raises(InvalidInput, match="'state' must hold numbers"):
+        fit(df, numbers, target="state")
 
 
 @pytest.mark.parametrize("where", ["workers", "driver"])
@@ -183,6 +205,9 @@ def test_one_model_over_a_whole_stream_whatever_is_repeated(spark, tmp_path, whe
     assert (tmp_path / "out" / "model.thalweg").read_bytes() == before
     write_parts(table.slice(2000), tmp_path / "in", 1, first=2)
     go()
+    df, other = streamed(spark, tmp_path / "in"), clone(model).set_params(rate=0.5)
+    with pytest.raises(InvalidParameter, match=r"begun with rate = 0\.01 and not 0\.5"):
+        learn_global(df, other, target="state", time="at", folder=tmp_path / "out")
     learned = load(tmp_path / "out" / "model.thalweg")
     twin = clone(model).partial_fit(table.select(NAMES), table.column("state"))
     same(learned, twin)
@@ -218,6 +243,7 @@ def test_a_folder_by_the_command_line(spark, tmp_path, monkeypatch, capsys, kind
             main(command)
         assert ended.value.code == 0, capsys.readouterr().err
     told = capsys.readouterr().out
+    assert kind == "csv" or "The first 500 rows, those of the first file, were learned unanswered." in told
     assert "4 models, one per pump, answered 1,000 rows" in told
     metrics = json.loads((tmp_path / "keys" / "metrics.json").read_text())["rows"]
     assert (metrics["answered"], metrics["keys"], metrics["features"]) == (1000, 4, NAMES)
@@ -230,6 +256,14 @@ def test_a_folder_by_the_command_line(spark, tmp_path, monkeypatch, capsys, kind
         (["--delay", "3"], "--delay does not apply with --engine spark"),
         (["--resume"], "--resume does not apply with --engine spark"),
         (["--engine", "ray"], "--engine must be spark, got 'ray'"),
+    ):
+        with pytest.raises(SystemExit):
+            main([*by_key, *words])
+        assert sentence in capsys.readouterr().err
+    for words, sentence in (
+        (["--model", "perceptron"], "begun with model = 'oldc' and not 'perceptron'"),
+        (["--drop", "heat"], "begun with drop = ['row'] and not ['row', 'heat']"),
+        (["--key", "row"], "begun with key = 'pump' and not 'row'"),
     ):
         with pytest.raises(SystemExit):
             main([*by_key, *words])
@@ -251,7 +285,7 @@ class _Lasting:
 
 
 def test_what_cannot_be_is_said_before_anything_runs(spark, tmp_path):
-    from thalweg.engines.spark import learn_stream
+    from thalweg.engines.spark import learn_global, learn_stream
 
     write_parts(rows(10, 2), tmp_path / "in", 1)
     df = streamed(spark, tmp_path / "in")
@@ -270,6 +304,16 @@ def test_what_cannot_be_is_said_before_anything_runs(spark, tmp_path):
         learn_stream(df, MODEL, **common, id="row", wait="soon")
     with pytest.raises(InvalidParameter, match="'model' parameter of learn_stream"):
         learn_stream(df, "oldc", **common)
+    with pytest.raises(InvalidInput, match="column 'event' needs another name"):
+        learn_stream(df.withColumnRenamed("pump", "event"), MODEL, key="event", target="state", time="at")
+    odd = df.withColumnRenamed("level", "a.level").withColumnRenamed("pump", "a.pump")
+    odd = odd.withColumn("at", odd["at"].cast("date"))
+    assert learn_stream(odd, MODEL, key="a.pump", target="state", time="at").columns[0] == "a.pump"
+    with pytest.raises(InvalidInput, match="df must be a stream"):
+        learn_global(spark.range(3), MODEL, target="state", time="at", folder=tmp_path)
+    (tmp_path / "model.thalweg").write_bytes(dumps(MODEL))
+    with pytest.raises(InvalidParameter, match="hold no model but one that learn_global wrote"):
+        learn_global(df, MODEL, target="state", time="at", folder=tmp_path, where="driver")
 
 
 def test_examples_of_the_reference_run(spark):

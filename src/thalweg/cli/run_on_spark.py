@@ -5,12 +5,17 @@ from __future__ import annotations
 import json as json_module
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+if TYPE_CHECKING:
+    from thalweg.run.options import RunOptions
+
 #: Of the options of `thalweg run`, those that have a meaning there.
 _APPLY = ("source", "target", "model", "rate", "adaptive", "window", "seed", "time", "drop", "delimiter", "out")
+#: What the run in a folder was begun with.
+_SETTINGS = "settings.json"
 
 
 def run_on_spark(given: Mapping[str, Any], *, key: str | None, master: str, json: bool) -> None:
@@ -28,35 +33,63 @@ def run_on_spark(given: Mapping[str, Any], *, key: str | None, master: str, json
     if options.time is None:
         raise InvalidParameter("--time COL is missing: with --engine spark it puts the rows in order")
     model = make_model(options)
+    out = Path(options.out)
+    _require_same(options, key, out)
 
     from thalweg.engines.spark.starting import require_spark, session
 
     require_spark()
+    from thalweg.engines.spark.failures import told_in_one_sentence
     from thalweg.engines.spark.folders import FolderRun
 
     spark = session(master)
     spark.sparkContext.setLogLevel("OFF")
     try:
-        out = Path(options.out)
-        folder = FolderRun(
-            spark,
-            options.source,
-            target=options.target,
-            time=options.time,
-            key=key,
-            drop=options.drop,
-            delimiter=options.delimiter,
-        )
-        found = folder.go(model, out)
+        with told_in_one_sentence(options.source):
+            folder = FolderRun(
+                spark,
+                options.source,
+                target=options.target,
+                time=options.time,
+                key=key,
+                drop=options.drop,
+                delimiter=options.delimiter,
+            )
+            out.mkdir(parents=True, exist_ok=True)
+            settings = options.resolved() | {"key": key}
+            write_atomically(out / _SETTINGS, json_module.dumps(settings, indent=1, ensure_ascii=False).encode())
+            found = folder.go(model, out)
     finally:
         spark.stop()
-    metrics = {"engine": "spark", "options": options.resolved() | {"key": key, "master": master}, "rows": found}
+    metrics = {"engine": "spark", "options": settings | {"master": master}, "rows": found}
     write_atomically(out / METRICS, json_module.dumps(metrics, indent=1, ensure_ascii=False).encode())
     typer.echo(json_module.dumps(metrics, ensure_ascii=False) if json else _in_words(found, key, out))
+
+
+def _require_same(options: RunOptions, key: str | None, out: Path) -> None:
+    """Refuse to go on with a run that was begun with other options."""
+    from thalweg.errors import InvalidParameter
+    from thalweg.run.folder import what_is_in
+
+    begun: dict[str, Any] = {}
+    if (out / _SETTINGS).exists():
+        begun = json_module.loads((out / _SETTINGS).read_bytes())
+    elif what_is_in(out) == "no run":
+        return
+    other = options.first_other(begun)
+    if other is None and begun["key"] != key:
+        other = f"key = {begun['key']!r} and not {key!r}"
+    if other is not None:
+        raise InvalidParameter(f"{out} holds a run, begun with {other}: choose another folder with --out")
 
 
 def _in_words(found: Mapping[str, Any], key: str | None, out: Path) -> str:
     error = "none of them with a label" if found["error"] is None else f"{found['error']:.4f} of them wrongly"
     who = "One model" if key is None else f"{found['keys']:,} models, one per {key},"
     where = f"Model: {out / 'model.thalweg'}" if key is None else f"State of every key: {out / 'checkpoint'}"
-    return f"{who} answered {found['answered']:,} rows, {error}.\nAnswers: {out / 'answers'}\n{where}"
+    told = [f"{who} answered {found['answered']:,} rows{f', {error}' if found['answered'] else ''}."]
+    if found.get("unanswered"):
+        told.append(f"The first {found['unanswered']:,} rows, those of the first file, were learned unanswered.")
+    if found["answered"]:
+        told.append(f"Answers: {out / 'answers'}")
+    return "\n".join([*told, where])

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 
 from thalweg.errors import InvalidInput, InvalidParameter
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean")
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
@@ -60,12 +61,60 @@ def type_of(df: DataFrame, name: str, owner: str, *, numbers: bool = True) -> Va
     raise InvalidInput(f"{owner}: column {name!r} must hold {kinds}, got {found}")
 
 
+def require_table(df: Any, owner: str, *, streaming: bool) -> None:
+    """A table of Spark, and a stream where one is needed."""
+    from pyspark.sql import DataFrame
+
+    if not isinstance(df, DataFrame):
+        raise InvalidParameter.of(owner, "df", "be a DataFrame of Spark", type(df))
+    if df.isStreaming != streaming:
+        wanted = "a stream, as readStream gives it" if streaming else "a table, not a stream"
+        raise InvalidInput(f"{owner}: df must be {wanted}")
+
+
+def target_type(df: DataFrame, name: str, model: Any, owner: str) -> ValueType:
+    """What a column of labels holds: numbers for a regressor."""
+    found = type_of(df, name, owner)
+    if is_regressor(model):
+        if found is TEXT:
+            raise InvalidInput(f"{owner}: column {name!r} must hold numbers to be predicted by a regressor, got text")
+        return REAL
+    return found
+
+
 def require_column(df: DataFrame, name: str, owner: str) -> str:
     """The name of a column that is there; `InvalidInput` lists those that are."""
     if name not in df.columns:
         known = ", ".join(map(repr, df.columns[:20])) + (", …" if len(df.columns) > 20 else "")
         raise InvalidInput(f"{owner}: the table has no column {name!r}; it has {known}")
     return name
+
+
+def with_times(df: DataFrame, name: str, owner: str) -> DataFrame:
+    """The table with its times as timestamps or whole numbers; `InvalidInput` where they are something else."""
+    found = _types(df)[require_column(df, name, owner)]
+    if found in ("timestamp_ntz", "date"):
+        return df.withColumn(name, column(df, name).cast("timestamp"))
+    if found not in ("timestamp", *_WHOLE):
+        raise InvalidInput(f"{owner}: column {name!r} must hold timestamps, dates or whole numbers, got {found}")
+    return df
+
+
+def column(df: DataFrame, name: str) -> Column:
+    """A column by its name, whatever signs that has: to Spark a dot is a field of a column."""
+    return df[quoted(name)]
+
+
+def quoted(name: str) -> str:
+    """A name as Spark's expressions take it.
+
+    Examples
+    --------
+    >>> quoted("x.a")
+    '`x.a`'
+    """
+    doubled = name.replace("`", "``")
+    return f"`{doubled}`"
 
 
 def feature_columns(

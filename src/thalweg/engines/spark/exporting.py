@@ -44,19 +44,26 @@ def models(spark: SparkSession, checkpoint: str, *, batch: int | None = None) ->
     """
     from pyspark.errors import PySparkException
 
-    found = spark.read.format("statestore").option("path", checkpoint)
-    if batch is not None:
-        found = found.option("batchId", str(batch))
     try:
-        try:
-            state = found.option("stateVarName", VARIABLE).load()
-        except PySparkException:  # kept by applyInPandasWithState, which has no variables
-            state = spark.read.format("statestore").option("path", checkpoint).load()
-        value = "value.groupState" if "groupState" in state.select("value.*").columns else "value"
-        columns = ["key.key AS key", *(f"{value}.{name} AS {name}" for name in ("model", *_COUNTS))]
-        return state.selectExpr(*columns)
+        return _states(spark, checkpoint, batch)
     except PySparkException as error:
+        if batch is not None:
+            models(spark, checkpoint)  # what is no checkpoint says so
+            raise InvalidInput(f"{checkpoint} holds no state after batch {batch}") from error
         raise InvalidInput(f"{checkpoint} is not the checkpoint of a query by learn_stream") from error
+
+
+def _states(spark: SparkSession, checkpoint: str, batch: int | None) -> DataFrame:
+    from pyspark.errors import PySparkException
+
+    found = {"path": checkpoint} | ({} if batch is None else {"batchId": str(batch)})
+    try:
+        state = spark.read.format("statestore").options(**found, stateVarName=VARIABLE).load()
+    except PySparkException:  # kept by applyInPandasWithState, which has no variables
+        state = spark.read.format("statestore").options(**found).load()
+    value = "value.groupState" if "groupState" in state.select("value.*").columns else "value"
+    columns = ["key.key AS key", *(f"{value}.{name} AS {name}" for name in ("model", *_COUNTS))]
+    return state.selectExpr(*columns)
 
 
 def export_models(

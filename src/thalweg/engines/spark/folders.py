@@ -7,13 +7,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg.engines.spark.columns import feature_columns, require_column
+from thalweg.engines.spark.columns import column, feature_columns, require_column
 from thalweg.engines.spark.exporting import models
 from thalweg.engines.spark.sinks import write_batches
 from thalweg.engines.spark.streaming import learn_stream
-from thalweg.engines.spark.whole_stream import ANSWERS, CHECKPOINT, learn_global
+from thalweg.engines.spark.whole_stream import ANSWERS, CHECKPOINT, MODEL, UNANSWERED, learn_global
 from thalweg.errors import DataUnavailable, InvalidInput, NotAdditive
 from thalweg.parts import Part
+from thalweg.store import read_notes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -88,7 +89,7 @@ class FolderRun:
         from pyspark.sql import functions as F  # noqa: N812
 
         file, changed = F.col("_metadata.file_name"), F.col("_metadata.file_modification_time")
-        found = table.select(file.alias("file"), changed.alias("changed"), table[self._time].alias("time"))
+        found = table.select(file.alias("file"), changed.alias("changed"), column(table, self._time).alias("time"))
         first = found.groupBy("changed", "file").agg(F.min("time").alias("first")).orderBy("changed", "file").collect()
         for before, after in pairwise(first):
             if before["first"] is not None and after["first"] is not None and after["first"] < before["first"]:
@@ -100,13 +101,19 @@ class FolderRun:
     def _found(self, out: Path) -> dict[str, Any]:
         from pyspark.sql import functions as F  # noqa: N812
 
+        told: dict[str, Any] = {"answered": 0, "scored": 0, "error": None}
+        if self._key is None:
+            told[UNANSWERED] = read_notes(out / MODEL)[UNANSWERED]
+        if not (out / ANSWERS).exists():  # all rows came in the first micro-batch
+            return told
         answers = self._spark.read.parquet(str(out / ANSWERS))
         if self._key is not None:
             answers = answers.where("event = 'answered'")
-        wrong = (answers["answer"] != answers[self._target]).cast("double")
-        row = answers.agg(F.count("*").alias("rows"), F.count(self._target).alias("scored"), F.avg(wrong)).first()
+        label = column(answers, self._target)
+        wrong = (answers["answer"] != label).cast("double")
+        row = answers.agg(F.count("*").alias("rows"), F.count(label).alias("scored"), F.avg(wrong)).first()
         assert row is not None
-        told: dict[str, Any] = {"answered": row[0], "scored": row[1], "error": row[2]}
+        told |= {"answered": row[0], "scored": row[1], "error": row[2]}
         if self._key is not None:
             told["keys"] = models(self._spark, str(out / CHECKPOINT)).count()
         return told

@@ -68,6 +68,13 @@ class Group:
             return None, self._all([*told, self._events(_FORGOTTEN, pa.array([state.newest]))])
         return replace(after, wake=self._wake(after)), self._all(told)
 
+    def require_begun(self, state: KeyState) -> None:
+        """Refuse a state that another model began."""
+        from thalweg.engines.spark.going_on import require_same_model
+        from thalweg.store import loads
+
+        require_same_model(loads(self.start), loads(state.model), "learn_stream", "the checkpoint")
+
     # ------------------------------------------------------------------ learning
 
     def _at_once(self, state: KeyState, came: pa.RecordBatch) -> tuple[KeyState, list[pa.RecordBatch]]:

@@ -20,6 +20,7 @@ class GroupProcessor(StatefulProcessor):
     def __init__(self, group: Group, timed: bool) -> None:
         self._group = group
         self._timed = timed
+        self._looked = False
 
     def init(self, handle: Any) -> None:
         """One value for each key."""
@@ -49,7 +50,13 @@ class GroupProcessor(StatefulProcessor):
 
     def _before(self) -> KeyState | None:
         found = self._state.get()
-        return None if found is None else KeyState.from_spark(found)
+        if found is None:
+            return None
+        state = KeyState.from_spark(found)
+        if not self._looked:  # one key is enough: all were begun by one query
+            self._group.require_begun(state)
+            self._looked = True
+        return state
 
     def _keep(self, state: KeyState, set_for: int) -> None:
         """Write the state; a timer that is set early enough stays, and is set anew once it has fired."""
@@ -62,10 +69,15 @@ class GroupProcessor(StatefulProcessor):
 
 def group_function(group: Group, lateness: int) -> Callable[[Any, Iterator[Any], Any], Iterator[Any]]:
     """For ``applyInPandasWithState``: a key looks at its own clock, when something comes for it."""
+    looked = False
 
     def learn(key: Any, frames: Iterator[Any], state: Any) -> Iterator[Any]:
+        nonlocal looked
         cells = [cell for frame in frames for cell in frame[ROWS]]
         before = KeyState.from_spark(state.get) if state.exists else None
+        if before is not None and not looked:
+            group.require_begun(before)
+            looked = True
         after, told = group.take(before, cells, lambda newest: newest - lateness)
         state.update(after.to_spark())
         yield from _told(key, told)

@@ -16,6 +16,7 @@ from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.fleet import Fleet
 from thalweg.frames.arrow_frame import ArrowFrame
 from thalweg.frames.frame import Floats, NamedRows
+from thalweg.learners.estimator import StreamEstimator
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -63,21 +64,24 @@ def predict(
     """
     if isinstance(model, Fleet):
         raise InvalidParameter.of(_OWNER, "model", "be one model: fleet.model_of(key) gives that of a key", model)
-    if not hasattr(model, "predict") or not model.__sklearn_is_fitted__():
+    learned = isinstance(model, StreamEstimator) and model.__sklearn_is_fitted__()
+    if not (learned and hasattr(model, "predict")):
         raise InvalidParameter.of(_OWNER, "model", "be a model of thalweg that answers and has learned", model)
     if missing not in ("error", "null"):
         raise InvalidParameter.of(_OWNER, "missing", "be 'error' or 'null'", missing)
     if proba is not None and not hasattr(model, "predict_proba"):
         raise InvalidParameter.of(_OWNER, "proba", f"be None: a {type(model).__name__} has no probabilities", proba)
     added = {answer: _answer_type(model)} | ({proba: "array<double>"} if proba is not None else {})
+    taken = {name.lower() for name in df.columns}  # Spark takes Answer for answer
     for name in added:
-        if name in df.columns:
+        if name.lower() in taken:
             raise InvalidInput(
                 f"{_OWNER}: the table already has a column {name!r}; choose another name for the answers"
             )
     names = feature_columns(df, model, columns, _OWNER)
     schema = _widened(df, added)
-    return df.mapInArrow(_answering(broadcast(df, model), names, answer, proba, missing == "null"), schema)
+    answering = _answering(broadcast(df, model), df.columns, names, answer, proba, missing == "null")
+    return df.toDF(*(f"column {place}" for place in range(len(df.columns)))).mapInArrow(answering, schema)
 
 
 def _answer_type(model: Any) -> str:
@@ -94,13 +98,14 @@ def _widened(df: DataFrame, added: dict[str, str]) -> Any:
 
 
 def _answering(
-    model: Broadcast[bytes], names: list[str], answer: str, proba: str | None, skip: bool
+    model: Broadcast[bytes], kept: list[str], names: list[str], answer: str, proba: str | None, skip: bool
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def answered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         own = built(model.value)
         for batch in batches:
             if batch.num_rows == 0:
                 continue
+            batch = batch.rename_columns(kept)  # by number until here: Spark takes a dot in a name for a field
             rows = ArrowFrame(pa.Table.from_batches([batch]).select(names)).rows()
             usable: NDArray[np.bool_] = np.ones(len(rows), dtype=np.bool_)
             if skip:

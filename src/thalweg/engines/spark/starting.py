@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _LOOPBACK = "127.0.0.1"
+#: How long Spark and its Python wait for each other to connect: on a busy machine the default, 15 s, ends a query.
+_PATIENCE = "300s"
 
 
 def session(master: str = "local[*]", *, name: str = "thalweg", **settings: Any) -> SparkSession:
@@ -44,6 +46,7 @@ def session(master: str = "local[*]", *, name: str = "thalweg", **settings: Any)
     ours = {
         STATE_STORE: ROCKSDB,
         "spark.python.daemon.module": "thalweg.engines.spark.daemon",
+        "spark.python.authenticate.socketTimeout": _PATIENCE,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }

@@ -6,9 +6,17 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from sklearn.base import is_regressor
-
-from thalweg.engines.spark.columns import REAL, TEXT, ValueType, feature_columns, require_column, type_of
+from thalweg.engines.spark.columns import (
+    REAL,
+    TEXT,
+    ValueType,
+    column,
+    feature_columns,
+    quoted,
+    target_type,
+    type_of,
+    with_times,
+)
 from thalweg.engines.spark.duration import as_span, microseconds
 from thalweg.engines.spark.group import Group
 from thalweg.engines.spark.key_state import SPARK_STATE
@@ -63,13 +71,14 @@ def learn_stream(
     df : streaming DataFrame
         The rows.
     model : classifier or regressor of thalweg
-        What each key begins with. It may have learned already.
+        What each key begins with. It may have learned already. A query that goes on from its checkpoint needs one of
+        the same class and with the same parameters, and ends with an error that says so otherwise.
     key, target : str
         The columns of keys (whole numbers or text) and of labels. A row whose label is null is answered only; with an
         ``id`` it waits for its label.
     time : str
-        When a row came: a timestamp or a whole number. It puts the rows of a key in order, which a shuffle does not
-        keep. Rows of one time go by their values.
+        When a row came: a timestamp, a date or a whole number. It puts the rows of a key in order, which a shuffle does
+        not keep. Rows of one time go by their values.
     columns : sequence of str, optional
         The features; by default those that the model knows, or all other columns of numbers. A row that lacks one ends
         the query with an error that says so: fill or leave out such rows before.
@@ -117,11 +126,16 @@ def learn_stream(
     if way not in _WAYS:
         raise InvalidParameter.of(_OWNER, "state", f"be one of {', '.join(_WAYS)}", state)
     _require_fitting(model, id, labels, wait, ttl, way)
+    for name in (key, target, time, id):
+        if name is not None and name.lower() in (EVENT, ANSWER, CONFIDENCE):
+            raise InvalidInput(f"{_OWNER}: column {name!r} needs another name: what is told has one of that name")
+    df = with_times(df, time, _OWNER)
+    labels = None if labels is None else with_times(labels, time, f"{_OWNER}, labels")
     names = feature_columns(df, model, columns, _OWNER, besides=(key, target, time, id))
     layout = Layout(
         key=type_of(df, key, _OWNER, numbers=False),
         id=TEXT if id is None else type_of(df, id, _OWNER, numbers=False),
-        target=REAL if is_regressor(model) else type_of(df, target, _OWNER),
+        target=target_type(df, target, model, _OWNER),
         features=tuple(names),
     )
     waits = None if wait is None else microseconds(as_span(wait, _OWNER, "wait"))
@@ -164,35 +178,33 @@ def _require_fitting(model: Any, id: str | None, labels: Any, wait: Any, ttl: An
 
 
 def _marked(df: DataFrame, time: str, watermark: str | None) -> DataFrame:
-    return df if watermark is None else df.withWatermark(require_column(df, time, _OWNER), watermark)
+    return df if watermark is None else df.withWatermark(quoted(time), watermark)
 
 
 def _is_moment(df: DataFrame, time: str) -> bool:
-    found: str = df.schema[require_column(df, time, _OWNER)].dataType.simpleString()
-    if found not in ("timestamp", "tinyint", "smallint", "int", "bigint"):
-        raise InvalidInput(f"{_OWNER}: column {time!r} must hold timestamps or whole numbers, got {found}")
-    return found == "timestamp"
+    return str(df.schema[time].dataType.simpleString()) == "timestamp"
 
 
 def _since(df: DataFrame, time: str) -> Column:
     """A time as a whole number: microseconds of a timestamp."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    return F.unix_micros(df[time]) if _is_moment(df, time) else df[time].cast("bigint")
+    own = column(df, time)
+    return F.unix_micros(own) if _is_moment(df, time) else own.cast("bigint")
 
 
 def as_events(df: DataFrame, layout: Layout, key: str, id: str | None, target: str, time: str) -> DataFrame:  # noqa: A002
     """Rows as they are packed: the columns of every event, then the features."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    name = F.lit(None) if id is None else df[id]
+    name = F.lit(None) if id is None else column(df, id)
     return df.select(
-        df[key].cast(layout.key.spark).alias(KEY),
+        column(df, key).cast(layout.key.spark).alias(KEY),
         _since(df, time).alias(TIME),
         F.lit(False).alias(IS_LABEL),
         name.cast(layout.id.spark).alias(ID),
-        df[target].cast(layout.target.spark).alias(TARGET),
-        *(df[feature].cast("double").alias(f"feature {place}") for place, feature in enumerate(layout.features)),
+        column(df, target).cast(layout.target.spark).alias(TARGET),
+        *(column(df, each).cast("double").alias(f"feature {place}") for place, each in enumerate(layout.features)),
     )
 
 
@@ -204,11 +216,11 @@ def _as_labels(labels: DataFrame, df: DataFrame, layout: Layout, names: tuple[st
     for name, own in ((key, layout.key), (id, layout.id), (target, layout.target)):
         _require_same(labels, df, name, own)
     return labels.select(
-        labels[key].cast(layout.key.spark).alias(KEY),
+        column(labels, key).cast(layout.key.spark).alias(KEY),
         _since(labels, time).alias(TIME),
         F.lit(True).alias(IS_LABEL),
-        labels[id].cast(layout.id.spark).alias(ID),
-        labels[target].cast(layout.target.spark).alias(TARGET),
+        column(labels, id).cast(layout.id.spark).alias(ID),
+        column(labels, target).cast(layout.target.spark).alias(TARGET),
         *(F.lit(0.0).alias(f"feature {place}") for place in range(len(layout.features))),
     ).where(F.col(TARGET).isNotNull())
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from sklearn.base import is_regressor
+from sklearn.base import is_classifier, is_regressor
 
-from thalweg.engines.spark.columns import REAL, ValueType, feature_columns, type_of
-from thalweg.errors import InvalidInput
+from thalweg.engines.spark.columns import ValueType, column, feature_columns, require_table, target_type, type_of
+from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.frames.arrow_frame import ArrowFrame
 from thalweg.frames.frame import NamedRows
 from thalweg.parts import Part, merge
@@ -56,6 +56,9 @@ def fit(
     >>> model.predict_one({"x": 0.2}), model.counts_.tolist()
     ('low', [2.0, 2.0])
     """
+    require_table(df, _OWNER, streaming=False)
+    if target is None and (is_classifier(model) or is_regressor(model)):
+        raise InvalidParameter.of(_OWNER, "target", f"name a column for a {type(model).__name__}", target)
     empty = Part(model)
     rows, names, kind = prepared(df, model, target, columns, weight, _OWNER)
     parts = rows.mapInArrow(adding(dumps(empty), names, kind, weight is not None), PARTS)
@@ -70,13 +73,14 @@ def prepared(
 ) -> tuple[DataFrame, list[str], ValueType | None]:
     """The features as numbers, then the label and the weight where there are any; and what labels are."""
     names = feature_columns(df, model, columns, owner, besides=(target, weight))
-    kind = None if target is None else REAL if is_regressor(model) else type_of(df, target, owner)
-    chosen = [df[name].cast("double").alias(f"feature {place}") for place, name in enumerate(names)]
-    if kind is not None:
-        chosen.append(df[target].cast(kind.spark).alias(TARGET))
+    chosen = [column(df, name).cast("double").alias(f"feature {place}") for place, name in enumerate(names)]
+    kind = None
+    if target is not None:
+        kind = target_type(df, target, model, owner)
+        chosen.append(column(df, target).cast(kind.spark).alias(TARGET))
     if weight is not None:
         type_of(df, weight, owner)
-        chosen.append(df[weight].cast("double").alias(WEIGHT))
+        chosen.append(column(df, weight).cast("double").alias(WEIGHT))
     return df.select(*chosen), names, kind
 
 

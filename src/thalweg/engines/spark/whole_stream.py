@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg.engines.spark.columns import ValueType, feature_columns, require_column
+from thalweg.engines.spark.columns import ValueType, column, feature_columns, require_table, with_times
+from thalweg.engines.spark.going_on import require_same_model
 from thalweg.engines.spark.scoring import predict
 from thalweg.engines.spark.sinks import write_batches
 from thalweg.engines.spark.training import PARTS, TARGET, adding, in_order, prepared, taken
-from thalweg.errors import InvalidParameter
+from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.files import write_atomically
 from thalweg.parts import Part, merge
-from thalweg.store import dumps, loads, read_notes
+from thalweg.store import dumps, load, loads, read_notes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _OWNER = "learn_global"
 _PLACES = ("workers", "driver")
 MODEL, CHECKPOINT, ANSWERS = "model.thalweg", "checkpoint", "answers"
+#: In the notes of the model: rows that came before there was a model to answer them by.
+UNANSWERED = "unanswered"
 
 
 def learn_global(
@@ -46,7 +49,8 @@ def learn_global(
     df : streaming DataFrame
         The rows.
     model : model of thalweg
-        What to begin with; where the folder holds a model, that one goes on.
+        What to begin with; where the folder holds a model of an earlier query, that one goes on, and it must be of the
+        same class and with the same parameters.
     target, time : str
         The columns of labels and of times, which put the rows of a micro-batch in order.
     folder : path
@@ -87,13 +91,23 @@ def learn_global(
         raise InvalidParameter.of(_OWNER, "where", f"be one of {', '.join(_PLACES)}", where)
     if where == "workers":
         Part(model, later=True)  # what does not add up says so before anything runs
-    require_column(df, time, _OWNER)
+    require_table(df, _OWNER, streaming=True)
+    df = with_times(df, time, _OWNER)
     into = Path(folder)
     into.mkdir(parents=True, exist_ok=True)
+    if (into / MODEL).exists():
+        _require_own(into / MODEL, model)
     names = feature_columns(df, model, columns, _OWNER, besides=(target, time))
     writing = _Learning(model, target, time, into, names, answers, where)
     writer = df.writeStream.foreachBatch(writing).option("checkpointLocation", str(into / CHECKPOINT))
     return (writer if trigger is None else writer.trigger(**trigger)).start()
+
+
+def _require_own(path: Path, model: Any) -> None:
+    """Refuse to go on with a model that is not of such a query, or not begun as this one is."""
+    if "batch" not in read_notes(path):
+        raise InvalidParameter.of(_OWNER, "folder", "hold no model but one that learn_global wrote", str(path.parent))
+    require_same_model(model, load(path), _OWNER, str(path.parent))
 
 
 class _Learning:
@@ -108,19 +122,31 @@ class _Learning:
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         path = self._folder / MODEL
-        before, done = self._start, -1
+        before, notes = self._start, {"batch": -1, UNANSWERED: 0}
         if path.exists():
-            before, done = loads(path.read_bytes()), int(read_notes(path)["batch"])
-        if number <= done:
+            before, notes = loads(path.read_bytes()), read_notes(path)
+        if number <= notes["batch"]:
             return
         batch = batch.persist()
         try:
-            if self._write is not None and before.__sklearn_is_fitted__():
+            rows, unanswered = self._counted(batch), notes[UNANSWERED]
+            if not before.__sklearn_is_fitted__():
+                unanswered += rows
+            elif self._write is not None:
                 self._write(predict(batch, before, columns=self._names), number)
             after = (self._by_workers if self._where == "workers" else self._by_driver)(before, batch)
-            write_atomically(path, dumps(after, notes={"batch": number}))
+            write_atomically(path, dumps(after, notes={"batch": number, UNANSWERED: unanswered}))
         finally:
             batch.unpersist()
+
+    def _counted(self, batch: DataFrame) -> int:
+        """How many rows there are; each needs a time."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        (found,) = batch.agg(F.count("*").alias("rows"), F.count(column(batch, self._time)).alias("timed")).collect()
+        if found["timed"] != found["rows"]:
+            raise InvalidInput(f"{_OWNER}: each row needs a time, got {found['rows'] - found['timed']:,} without one")
+        return int(found["rows"])
 
     def _by_workers(self, model: Any, batch: DataFrame) -> Any:
         empty = Part(model, later=True)
@@ -142,7 +168,7 @@ class _Learning:
 
     def _rows(self, batch: DataFrame, *, sort: bool) -> tuple[DataFrame, ValueType | None]:
         if sort:  # equal times by the values, so that no shuffle can change the order
-            batch = batch.sort(self._time, *self._names, self._target)
+            batch = batch.sort(*(column(batch, name) for name in (self._time, *self._names, self._target)))
         rows, _, kind = prepared(batch, self._start, self._target, self._names, None, _OWNER)
         return rows, kind
 
