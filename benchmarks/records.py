@@ -151,5 +151,7 @@ def place(setting: Mapping[str, int]) -> str:
 
     >>> place({"features": 10, "classes": 2})
     '10 features, 2 classes'
+    >>> place({"cores": 1})
+    '1 core'
     """
-    return ", ".join(f"{value:,} {name}" for name, value in setting.items())
+    return ", ".join(f"{value:,} {name.removesuffix('s') if value == 1 else name}" for name, value in setting.items())

@@ -24,10 +24,10 @@ from thalweg.store import dumps
 
 FEATURES, BATCHES = 10, 3
 ROWS_OF_A_KEY = (200, 20)
-WORK, WRITTEN = "a row of a key", "bytes of a key into the checkpoint"
+WORK, WRITTEN = "a row of a key", "bytes a key"  # those that go into the checkpoint
 OURS, CEILING, PACKED, PYTHON = "learn_stream", "an empty function", "an empty function, packed rows", "plain Python"
 SIDES: dict[str, Side] = {OURS: "ours", CEILING: "limit", PACKED: "limit", PYTHON: "peer"}
-PER_ROW = "rows of a key in a batch"
+PER_KEY = "rows a key"  # in a micro-batch
 
 
 def measure(bench: Bench) -> Iterator[list[Record]]:
@@ -60,21 +60,20 @@ def _write(folder: Path, count: int, rows: int) -> None:
 
 
 def _compared(bench: Bench, spark: Any, source: Path, rows: int) -> Iterator[Record]:
-    where = {"features": FEATURES, PER_ROW: rows}
+    where = {PER_KEY: rows}
     jobs = _jobs(spark, source)
     costs: dict[str, list[float]] = {model: [] for model in jobs}
     held = 0.0
     for number in range(bench.effort.rounds + 1):
         for model, job in jobs.items():
-            bench.progress(f"{rows} {PER_ROW}, round {number} of {bench.effort.rounds}: {model}")
+            bench.progress(f"{rows} {PER_KEY}, round {number} of {bench.effort.rounds}: {model}")
             query, cost = _finished(job(), bench.folder / "checkpoint")
             costs[model].append(cost)
             if model == OURS:
                 held = _bytes_a_key(query)
     for model, taken in costs.items():
         warm = tuple(taken[1:])  # the first round compiled the JVM's code
-        also = {"rows a second and core": 1 / min(warm)} | ({WRITTEN: held} if model == OURS else {})
-        yield Record(WORK, model, where, SIDES[model], warm, also=also)
+        yield Record(WORK, model, where, SIDES[model], warm, also={WRITTEN: held} if model == OURS else {})
 
 
 def _jobs(spark: Any, source: Path) -> dict[str, Callable[[], Any]]:
@@ -137,7 +136,7 @@ def _finished(answers: Any, checkpoint: Path) -> tuple[Any, float]:
 def findings(records: Sequence[Record]) -> Iterable[Finding]:
     """Beside the engine's ceiling and beside plain Python."""
     for rows in ROWS_OF_A_KEY:
-        here = {record.model: record for record in records if record.setting[PER_ROW] == rows}
+        here = {record.model: record for record in records if record.setting[PER_KEY] == rows}
         if not here:
             continue
         best = {model: record.best for model, record in here.items()}
@@ -154,7 +153,7 @@ SUITE = Suite(
     name="spark_keys",
     asks="What does one model per key cost on Spark, beside what Spark costs by itself?",
     measure=measure,
-    plot=dots("spark_keys", "One model per key on Spark"),
+    plot=dots("spark_keys", f"One model per key on Spark, {FEATURES} features"),
     full=Effort(rounds=3, size=300_000),
     quick=Effort(rounds=1, size=40_000),
     ratios={"of the ceiling": CEILING, "× plain Python": PYTHON},

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "centroids.hpp"
-#include "exponential.hpp"
+#include "lanes.hpp"
 #include "octaves.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -140,7 +140,7 @@ class KernelMean final : public Learner {
       }
       double highest = top[0];
       for (int lane = 1; lane < kLanes; lane++) highest = std::max(highest, top[lane]);
-      for (int64_t i = 0; i < count; i += kLanes) sum += exp_of_negative<V>(load<V>(term + i) - highest);
+      for (int64_t i = 0; i < count; i += kLanes) sum += exponential_of(load<V>(term + i) - highest);
       out[s * classes()] = highest + std::log(thalweg::THALWEG_LEVEL::sum(sum)) - log_total;
     }
   }

@@ -5,7 +5,7 @@
 // The second of two classes starts as the mirror image of the first and stays it: their difference is the paper's rule.
 #pragma once
 
-#include "exponential.hpp"
+#include "lanes.hpp"
 #include "linear.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -77,7 +77,7 @@ class Winnow final : public Linear {
     bias[c] = start(c, mirrored) * std::exp(s) - start(c, !mirrored) * std::exp(-s);
     for (int64_t j = 0; j < width.stride(); j += L) {
       const V at = load<V>(row(exponents, c) + j);
-      const V small = exp_of_negative(at < 0.0 ? at : -at), great = 1 / small;
+      const V small = exponential_of(at < 0.0 ? at : -at), great = 1 / small;
       const V up = at < 0.0 ? small : great, down = at < 0.0 ? great : small;
       store<V>(row(weights, c) + j, load<V>(row(rising, c) + j) * up - load<V>(row(falling, c) + j) * down);
     }
