@@ -14,9 +14,9 @@ from thalweg.rates import ErrorDriven
 from thalweg.store import dumps
 
 
-def streams(count, rows=120, features=2, seed=0):
+def streams(count, rows=120, features=2, seed=0, classes=3):
     rng = np.random.default_rng(seed)
-    y = rng.integers(0, 3, (count, rows))
+    y = rng.integers(0, classes, (count, rows))
     return rng.normal(size=(count, rows, features)) + y[..., None], y
 
 
@@ -36,8 +36,9 @@ def test_every_learner_over_many_streams(name, threads):
 
 @pytest.mark.parametrize("features", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("counts", ["hard", "soft"])
-def test_every_setting_over_one_stream(features, counts):
-    X, y = streams(1, rows=300, features=features)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_every_setting_over_one_stream(features, counts, classes):
+    X, y = streams(1, rows=300, features=features, classes=classes)
     grid = {"rate": [0.5, 0.01, ErrorDriven(0.3, 10)], "warmup": [1, 10, 33], "ridge": [0.0, 1e-3]}
     found = sweep(OnlineLDC(counts=counts), grid, X[0], y[0])
     assert found.answers.shape == (18, 300)
@@ -63,8 +64,9 @@ def test_every_setting_over_one_stream(features, counts):
     ],
 )
 @pytest.mark.parametrize(("features", "scale"), [(1, 1.0), (2, 1.0), (2, 1e9), (3, 1.0), (4, 1e-3)])
-def test_streams_end_with_the_bits_of_lone_runs(model, features, scale):
-    X, y = streams(19, rows=300, features=features)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_streams_end_with_the_bits_of_lone_runs(model, features, scale, classes):
+    X, y = streams(19, rows=300, features=features, classes=classes)
     X[3, 100:] = 0.0  # features that stand still: the factor is capped
     X[4, :, -1] = X[4, :, 0]
     X[5, 250] = 1e6
@@ -72,10 +74,61 @@ def test_streams_end_with_the_bits_of_lone_runs(model, features, scale):
     X *= scale
     found = sweep(model, None, X, y, threads=1)
     for stream in range(19):
-        alone = clone(model).partial_fit(X[stream][:1], y[stream][:1], classes=[0, 1, 2])
+        alone = clone(model).partial_fit(X[stream][:1], y[stream][:1], classes=range(classes))
         alone.partial_fit(X[stream][1:], y[stream][1:])
         assert dumps(found.model_of(0, stream)) == dumps(alone)
         assert (found.answers[0, stream] == clone(model).predict_then_learn(X[stream], y[stream])).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("features", [2, 30])
+def test_a_value_that_is_no_number_is_found_in_any_row(threads, features):
+    X, y = streams(11, rows=200, features=features, classes=2)
+    for value in (np.nan, np.inf, -1e60):
+        for stream, row in ((0, 0), (3, 9), (8, 199), (10, 64)):
+            bad = X.copy()
+            bad[stream, row, 1] = value
+            with pytest.raises(InvalidInput, match=f"at row {stream * 200 + row}, column 1"):
+                sweep(OnlineLDC(), None, bad, y, threads=threads)
+
+
+@pytest.mark.parametrize("late", [2, -1, 10**12])
+@pytest.mark.parametrize("features", [2, 30])
+def test_a_label_that_the_first_stream_does_not_have(late, features):
+    X, y = streams(9, rows=150, features=features, classes=2)
+    y[8, 140] = late
+    found = sweep(OnlineLDC(0.3), None, X, y)
+    expected = OnlineLDC(0.3).partial_fit(X[8, :1], y[8, :1], classes=np.unique(y))
+    assert (found.answers[0, 8][1:] == expected.predict_then_learn(X[8, 1:], y[8, 1:])).all()
+    assert dumps(found.model_of(0, 8)) == dumps(expected)
+
+
+@pytest.mark.parametrize("label", [str, float, bool])
+def test_labels_of_every_kind(label):
+    X, numbers = streams(10, rows=100, classes=2)
+    y = numbers.astype(label)
+    found = sweep(OnlineLDC(0.3), None, X, y)
+    for stream in range(10):
+        expected = OnlineLDC(0.3).predict_then_learn(X[stream], y[stream])
+        assert found.answers[0, stream].tolist() == expected.tolist()
+        assert found.mistakes[0, stream] == (expected != y[stream]).sum()
+
+
+@pytest.mark.parametrize("classes", [127, 128, 300])
+def test_more_classes_than_a_byte_holds(classes):
+    X, y = streams(4, rows=900, classes=classes)
+    y[0, :classes] = np.arange(classes)
+    found = sweep(OnlineLDC(0.3), None, X, y, threads=1)
+    for stream in range(4):
+        alone = OnlineLDC(0.3).partial_fit(X[stream, :1], y[stream, :1], classes=range(classes))
+        assert (found.answers[0, stream][1:] == alone.predict_then_learn(X[stream, 1:], y[stream, 1:])).all()
+
+
+def test_answers_are_the_callers_own():
+    X, y = streams(3, classes=2)
+    found = sweep(OnlineLDC(), None, X, y)
+    found.answers[:] = 7
+    assert found.answers.max() == 1
 
 
 def test_seeds_stand_for_random_states():

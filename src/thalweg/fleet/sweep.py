@@ -1,9 +1,11 @@
 """Many runs at once: settings of one learner over one stream or over many, test-then-train, on all processors.
 
-Each run is the one that the model would have made by itself, to the last bit, on however many threads. Rows and labels
-are checked once, runs are compiled calls without the interpreter's lock, and nothing is made of their answers before
-they are asked for. Streams of up to four features that an `OnlineLDC` without ridge learns go side by side, one in each
-lane of the processor's vectors.
+Each run is the one that the model would have made by itself, to the last bit, on however many threads. Runs are
+compiled calls without the interpreter's lock, rows are looked at while they are learned, and nothing is made of the
+answers, a byte each, before they are asked for. Of up to four features and an `OnlineLDC` without ridge eight runs go
+side by side, one in each lane of the processor's vectors: settings that differ in their rates over one stream, or many
+streams. A row then costs O(p^2 + classes p) instructions of eight lanes each, some 260 for eight rows of two features
+and two classes; memory, of which a row takes 25 bytes, is asked ahead and hardly waited for.
 """
 
 from __future__ import annotations
@@ -22,8 +24,12 @@ from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.learners.contract import StreamClassifier
 from thalweg.learners.labels import Labels, as_labels
-from thalweg.learners.rows import Floats, as_rows
+from thalweg.learners.rows import Floats, are_rows_already, as_rows
 
+#: So many runs go side by side; a thread takes as many times these that each has about four parts to do.
+_LANES, _PARTS = 8, 4
+#: Places of so many classes fit into a byte.
+_FEW_CLASSES = 127
 Settings: TypeAlias = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | Sequence[int]
 
 
@@ -50,17 +56,17 @@ class Sweep:
     """
 
     def __init__(
-        self, settings: list[dict[str, Any]], mistakes: NDArray[np.int64], runs: _Runs, answers: NDArray[np.int64]
+        self, settings: list[dict[str, Any]], mistakes: NDArray[np.int64], runs: _Runs, shape: tuple[int, ...]
     ) -> None:
         self.settings = settings
         self.mistakes = mistakes
         self._runs = runs
-        self._answers = answers
+        self._shape = shape
 
     @property
     def answers(self) -> NDArray[Any]:
         """The answers of each run, of shape (settings, rows) or (settings, streams, rows)."""
-        return self._runs.labels.decode(self._answers)
+        return self._runs.labels.decode(self._runs.answers.astype(np.int64).reshape(self._shape))
 
     @property
     def best(self) -> dict[str, Any]:
@@ -69,25 +75,64 @@ class Sweep:
 
     def model_of(self, setting: int, stream: int = 0) -> StreamClassifier:
         """The model at the end of a run, as an estimator of its own; it knows the labels of all streams."""
-        runs = self._runs
-        model: StreamClassifier = clone(runs.models[setting])
-        model._commit(runs.cores[setting * runs.streams + stream], runs.labels, None)
+        model: StreamClassifier = clone(self._runs.models[setting])
+        model._commit(self._runs.core_of(setting, stream), self._runs.labels, None)
         return deepcopy(model)
 
 
 class _Runs:
-    """The cores of all runs, setting by setting."""
+    """Every model over every stream, setting by setting."""
 
-    def __init__(self, models: list[StreamClassifier], labels: Labels, features: int, streams: int) -> None:
-        self.models, self.labels, self.features, self.streams = models, labels, features, streams
-        self.cores: list[Any] = [core for model in models for core in _copies(model, features, labels, streams)]
+    def __init__(self, models: list[StreamClassifier], labels: Labels, X: Floats, y: NDArray[np.int64]) -> None:
+        self.models, self.labels, self.X, self.y = models, labels, X, y
+        self.streams = len(X)
+        count, few = len(models) * self.streams, len(labels) <= _FEW_CLASSES
+        firsts = [model._new_core(X.shape[2], labels) for model in models]
+        self.crew = compiled.Crew(firsts, self.streams) if few and all(map(_is_compiled, firsts)) else None
+        self._cores = [] if self.crew else [self._new_core(run) for run in range(count)]
+        self.answers = np.empty((count, X.shape[1]), dtype=np.int8 if few else np.int64)
+        self.mistakes = np.empty(count, dtype=np.int64)
+
+    def _new_core(self, run: int) -> Any:
+        return self.models[run // self.streams]._new_core(self.X.shape[2], self.labels)
+
+    def core_of(self, setting: int, stream: int) -> Any:
+        """What a run ended with."""
+        run = setting * self.streams + stream
+        return self.crew.core(run) if self.crew else self._cores[run]
+
+    def all_done(self, threads: int) -> bool:
+        """Whether all runs came to their end: compiled ones do not where a value or a label is none."""
+        count = len(self.mistakes)
+        step = -(-count // threads)
+        if threads > 1 and step > _LANES:
+            step = -(-step // (_PARTS * _LANES)) * _LANES
+        parts = [slice(start, min(start + step, count)) for start in range(0, count, step)]
+        if len(parts) == 1:
+            done = self._run(parts[0])
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                done = all(list(pool.map(self._run, parts)))
+        zero = self.labels.codes.get(self.labels.ordinary[-1], -1)  # the answer to a row that came before any label
+        unanswered = self.answers[:, 0].reshape(-1, self.streams) < 0
+        self.mistakes -= (unanswered & (self.y[:, 0] == zero)).ravel()
+        return done
+
+    def _run(self, part: slice) -> bool:
+        answers, mistakes = self.answers[part], self.mistakes[part]
+        if self.crew:
+            return self.crew.run(part.start, self.X, self.y, answers, mistakes)
+        given = np.empty(self.X.shape[1], dtype=np.int64)
+        for number, core in enumerate(self._cores[part]):
+            stream = (part.start + number) % self.streams
+            core.run(self.X[stream], self.y[stream], given)
+            answers[number] = given
+            mistakes[number] = np.count_nonzero(given != self.y[stream])
+        return True
 
 
-def _copies(model: StreamClassifier, features: int, labels: Labels, count: int) -> list[Any]:
-    core = model._new_core(features, labels)
-    if isinstance(core, compiled.Core) and not core.may_fail:
-        return [core, *core.copies(count - 1)]
-    return [core, *(model._new_core(features, labels) for _ in range(count - 1))]
+def _is_compiled(core: Any) -> bool:
+    return isinstance(core, compiled.Core) and not core.may_fail
 
 
 def sweep(
@@ -134,46 +179,44 @@ def sweep(
     if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
         raise InvalidParameter.of("sweep", "threads", "be an integer >= 1 or None", threads)
     rows, labels, shape = _streams(model, X, y)
-    streams = shape[0] if len(shape) == 2 else 1
-    known, codes = Labels.none().with_labels(labels[: shape[-1]]).encode(labels)  # the first stream tells most of them
     chosen = _each(settings)
     models = [clone(model).set_params(**setting) for setting in chosen]
-    runs = _Runs(models, known, rows.shape[-1], streams)
-    answers = np.empty((len(chosen), streams, shape[-1]), dtype=np.int64)
-    expected = codes.reshape(streams, -1)
-
-    def run(setting: int, part: slice) -> None:
-        cores = runs.cores[setting * streams :][part]
-        X, y, given = rows[part], expected[part], answers[setting, part]
-        if isinstance(cores[0], compiled.Core) and compiled.run_side_by_side(cores, X, y, given):
-            return
-        for number, core in enumerate(cores):
-            core.run(X[number], y[number], given[number])
-
-    workers = threads or _processors()
-    step = -(-streams // workers)
-    with ThreadPoolExecutor(workers) as pool:
-        parts = [slice(start, start + step) for start in range(0, streams, step)]
-        for done in [pool.submit(run, setting, part) for setting in range(len(chosen)) for part in parts]:
-            done.result()
-    mistakes = _mistakes(answers, expected, known)
-    return Sweep(chosen, mistakes.reshape(len(chosen), *shape[:-1]), runs, answers.reshape(len(chosen), *shape))
+    runs = _learned(models, rows, labels, shape, threads or _processors())
+    return Sweep(chosen, runs.mistakes.reshape(len(chosen), *shape[:-1]), runs, (len(chosen), *shape))
 
 
 def _streams(model: StreamClassifier, X: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[Any], tuple[int, ...]]:
-    """Rows as (streams, rows, features), labels one after the other, and the shape that y has."""
+    """Rows and labels, stream after stream, and the shape that y has; nobody may have looked at them yet."""
     if np.ndim(y) < 2:
-        rows = as_rows(X, model, "X")
+        rows = X if are_rows_already(X) else as_rows(X, model, "X")
         labels = as_labels(y, len(rows), "sweep")
-        return rows[None], labels, labels.shape
+        return rows, labels, labels.shape
     many_X, many_y = np.asarray(X), np.asarray(y)
     if many_y.ndim != 2 or many_X.ndim != 3 or many_X.shape[:2] != many_y.shape or 0 in many_X.shape:
         raise InvalidInput(
             "X and y must have the shapes (streams, rows, features) and (streams, rows), "
             f"got {many_X.shape} and {many_y.shape}"
         )
-    rows = as_rows(many_X.reshape(-1, many_X.shape[2]), model, "X")
-    return rows.reshape(many_X.shape), as_labels(many_y.ravel(), len(rows), "sweep"), many_y.shape
+    rows = many_X.reshape(-1, many_X.shape[2])
+    rows = rows if are_rows_already(rows) else as_rows(rows, model, "X")
+    return rows, as_labels(many_y.ravel(), len(rows), "sweep"), many_y.shape
+
+
+def _learned(
+    models: list[StreamClassifier], rows: Floats, labels: NDArray[Any], shape: tuple[int, ...], threads: int
+) -> _Runs:
+    """The runs, over rows and labels as they came; looked at before only where they must be, or turned out bad."""
+    cube = rows.reshape(-1, shape[-1], rows.shape[1])
+    known = Labels.none().with_labels(labels[: shape[-1]])  # the first stream tells most of them
+    if known.are_places and labels.flags.c_contiguous:
+        runs = _Runs(models, known, cube, labels.reshape(len(cube), -1))
+        if runs.crew and runs.all_done(threads):
+            return runs
+    as_rows(rows, models[0], "X")
+    known, codes = known.encode(labels)
+    runs = _Runs(models, known, cube, codes.reshape(len(cube), -1))
+    runs.all_done(threads)
+    return runs
 
 
 def _each(settings: Settings | None) -> list[dict[str, Any]]:
@@ -187,15 +230,6 @@ def _each(settings: Settings | None) -> list[dict[str, Any]]:
     if not chosen:
         raise InvalidParameter.of("sweep", "settings", "hold at least one setting", settings)
     return chosen
-
-
-def _mistakes(answers: NDArray[np.int64], expected: NDArray[np.int64], known: Labels) -> NDArray[np.int64]:
-    """Rows answered wrongly; one that came before any label has the zero of the labels' type for an answer."""
-    zero = known.codes.get(known.ordinary[-1], -1)
-    right = answers == expected
-    right[..., 0] |= (answers[..., 0] < 0) & (expected[..., 0] == zero)
-    runs = right.reshape(-1, right.shape[-1])
-    return np.array([len(run) - np.count_nonzero(run) for run in runs]).reshape(right.shape[:-1])
 
 
 def _processors() -> int:

@@ -28,6 +28,7 @@
 #include "rate_code.hpp"
 #include "regression_bindings.hpp"
 #include "scaled.hpp"
+#include "sweep.hpp"
 #include "transform_bindings.hpp"
 #include "winnow.hpp"
 
@@ -218,6 +219,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
   module.def("majority", [](int64_t p) { return new Core(new Majority(p)); }, "features"_a);
 
   bind_fleet(module);
+  bind_sweep(module);
   bind_regression(module);
   bind_transforms(module);
 

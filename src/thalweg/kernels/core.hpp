@@ -38,14 +38,8 @@ struct Core : Gated {
     if (int64_t(features) != learner->features() || rows != labels || rows != masses)
       throw std::invalid_argument("shapes do not agree");
   }
-  bool knows_labels(const int64_t *y, int64_t count) const {
-    const int64_t classes = learner->classes();
-    bool unknown = false;  // no way out of the loop, so that it runs at the speed of memory
-    for (int64_t i = 0; i < count; i++) unknown |= y[i] < 0 || y[i] >= classes;
-    return !unknown;
-  }
   void check_labels(const int64_t *y, int64_t count) const {
-    if (!knows_labels(y, count)) throw std::invalid_argument("a class that was never announced");
+    if (!are_places(y, count, learner->classes())) throw std::invalid_argument("a class that was never announced");
   }
   void check(std::size_t rows, std::size_t features, std::size_t labels, const int64_t *y, std::size_t masses) const {
     check_shapes(rows, features, labels, masses);
@@ -58,7 +52,7 @@ struct Core : Gated {
     std::unique_ptr<Learner> before(learner->copy());
     for (int64_t from = 0; from < rows; from += some) {
       const int64_t count = std::min(some, rows - from), bad = first_bad(X + from * p, count * p);
-      if (bad >= 0 || !knows_labels(y + from, count)) {
+      if (bad >= 0 || !are_places(y + from, count, learner->classes())) {
         learner = std::move(before);
         if (bad < 0) check_labels(y + from, count);
         return from * p + bad;

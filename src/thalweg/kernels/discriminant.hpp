@@ -107,7 +107,7 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
     rows += count - i;
     const bool constant = rate_.kind() == Rate::kConstant;
     const Share always = Share::once(rate_.value);
-    DiscriminantRow<P, double, double, TwoClassState<P>, SmallFactor<P, double, BareEntries<P>>> row(width, options);
+    DiscriminantRow<P, double, double, TwoClassState<P>, SmallFactor<P, double, BareEntries<P>>> row(width, stride(), options);
     each_array(*this, row, [](const auto &from, auto &to) { std::copy(from.begin(), from.end(), to.begin()); });
     each_number(*this, row, [](const auto &from, auto &to) { to = from; });
     typename W::Room z(z_);

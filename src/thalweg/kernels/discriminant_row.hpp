@@ -12,6 +12,7 @@ template <int P, class N = double, class S = double, class Kept = DiscriminantSt
 class DiscriminantRow : public Kept {
  public:
   using W = WidthOf<P, N>;
+  using Shared = S;
   using V = typename W::V;
   static constexpr int L = W::L, kCount = Of<N>::kCount;
 

@@ -36,19 +36,22 @@ template <class N = double, class S = double> struct DiscriminantState {
 };
 
 // The same for two classes and few features in the object itself, so that the compiler knows every place.
-template <int P> struct TwoClassState {
+template <int P, class N = double, class S = double> struct TwoClassState {
+  static constexpr int kCount = Of<N>::kCount;
   static constexpr int64_t known = 2;
   static constexpr double kGreatShrink = DiscriminantState<>::kGreatShrink;
 
-  explicit TwoClassState(const DiscriminantOptions &options) : options(options) {}
+  TwoClassState(int64_t, const DiscriminantOptions &options) : options(options) {}
+  void insert_class(int64_t) {}  // they are there
 
   DiscriminantOptions options;
-  Fixed<2> counts, log_prior, half_square;
-  Fixed<2 * P> M, weights;
-  Fixed<P> origin, variance;
+  Fixed<2 * kCount> counts, log_prior, half_square;
+  Fixed<2 * P * kCount> M, weights;
+  Fixed<P * kCount> origin, variance;
   Buffer e_, u_;  // not used
-  int64_t last, since_refresh;
-  double total, last_gain_, log_count;
+  Index<N> last, since_refresh;
+  S total;
+  N last_gain_, log_count;
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

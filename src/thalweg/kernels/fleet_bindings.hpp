@@ -15,7 +15,6 @@
 #include "fleet.hpp"
 #include "label_codes.hpp"
 #include "python_state.hpp"
-#include "side_by_side.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -189,25 +188,8 @@ inline nb::object keys_in_order(const Fleet &fleet) {
   return keys;
 }
 
-// Runs learner i over stream i, all of them side by side; false, and nothing done, where they do not go together.
-inline bool run_side_by_side(std::vector<Core *> cores, Cube X, LabelMatrix y, OutLabelMatrix answers) {
-  const std::size_t rows = X.shape(1), features = X.shape(2);
-  if (X.shape(0) != cores.size() || y.shape(0) != cores.size() || answers.shape(0) != cores.size() ||
-      y.shape(1) != rows || answers.shape(1) != rows)
-    throw std::invalid_argument("shapes do not agree");
-  std::vector<Stream> streams;
-  for (std::size_t i = 0; i < cores.size(); i++) {
-    const int64_t *labels = y.data() + i * rows;
-    cores[i]->check(rows, features, rows, labels, rows);
-    streams.push_back({cores[i]->learner.get(), X.data() + i * rows * features, labels, answers.data() + i * rows});
-  }
-  nb::gil_scoped_release released;  // the cores are the caller's own: nobody else knows them yet
-  return run_streams<1>(streams, int64_t(features), int64_t(rows));
-}
-
 inline void bind_fleet(nb::module_ &module) {
   using namespace nb::literals;
-  module.def("run_side_by_side", &run_side_by_side, "cores"_a, "X"_a, "y"_a, "answers"_a);
   nb::class_<FleetCore>(module, "FleetCore")
       .def(nb::new_([](const Core &model, int64_t capacity, int file) {
              if (model.learner->classes() || model.learner->may_fail())

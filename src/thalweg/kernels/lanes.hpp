@@ -46,6 +46,7 @@ template <> struct Memory<Lanes> {
 };
 
 typedef int64_t Integers __attribute__((vector_size(sizeof(Lanes::V))));
+typedef int8_t Bytes __attribute__((vector_size(kLanes)));
 
 struct LaneMask {  // all bits of a lane set, or none
   Integers v[Lanes::kGroups];
@@ -62,6 +63,12 @@ struct LaneIndex {
     return r;
   }
   THALWEG_INLINE void store(int64_t *to) const { std::memcpy(to, v, sizeof v); }
+  THALWEG_INLINE void store_bytes(int8_t *to) const {  // of places below 128
+    for (int g = 0; g < Lanes::kGroups; g++) {
+      const Bytes bytes = __builtin_convertvector(v[g], Bytes);
+      std::memcpy(to + g * kLanes, &bytes, sizeof bytes);
+    }
+  }
   THALWEG_INLINE int64_t operator[](int lane) const { return v[lane / kLanes][lane % kLanes]; }
   THALWEG_INLINE void set(int lane, int64_t to) { v[lane / kLanes][lane % kLanes] = to; }
 };
@@ -165,6 +172,24 @@ THALWEG_INLINE int64_t as_bits(double x) {
   std::memcpy(&bits, &x, sizeof bits);
   return bits;
 }
+// The largest of some whole numbers, all taken for positive: -1 is larger than any that is. Of each these bits count.
+THALWEG_APART inline uint64_t largest(const void *from, int64_t count, uint64_t bits) {
+  typedef uint64_t Naturals __attribute__((vector_size(8 * kLanes), aligned(8), may_alias));
+  constexpr int kApart = 4;  // that do not wait for one another
+  const Naturals *at = (const Naturals *)from, *end = at + count / kLanes;
+  Naturals most[kApart] = {};
+  const auto take = [&](int which, const Naturals &here) THALWEG_LAMBDA {
+    most[which] = (here & bits) > most[which] ? here & bits : most[which];
+  };
+  for (; at + kApart <= end; at += kApart)
+    for (int i = 0; i < kApart; i++) take(i, at[i]);
+  for (; at < end; at++) take(0, *at);
+  for (int i = 1; i < kApart; i++) take(0, most[i]);
+  uint64_t all = 0;
+  for (int i = 0; i < kLanes; i++) all = most[0][i] > all ? most[0][i] : all;
+  return all;
+}
+
 THALWEG_INLINE double as_number(int64_t bits) {
   double x;
   std::memcpy(&x, &bits, sizeof x);
@@ -175,54 +200,76 @@ THALWEG_INLINE Lanes::V as_number(Integers bits) { return (Lanes::V)bits; }
 THALWEG_INLINE double whole_number(int64_t i) { return double(i); }
 THALWEG_INLINE Lanes::V whole_number(Integers i) { return __builtin_convertvector(i, Lanes::V); }
 
-// Eight arrays and one array of their lanes, eight bytes an entry whatever they are: to[i, lane] = from[lane][i], and back.
+// Eight arrays as one array of their lanes, eight bytes an entry whatever they are: to[i, lane] = from[lane][i].
 class Turned {
   typedef double V __attribute__((vector_size(8 * kLanes), aligned(8), may_alias));
   typedef int64_t Word __attribute__((may_alias));
   static constexpr int kCount = Lanes::kCount;
 
  public:
-  static void in(const void *const *from, int64_t count, void *to) {
+  THALWEG_APART static void in(const void *const *from, int64_t count, void *to) {
     int64_t i = 0;
     for (; i + kLanes <= count; i += kLanes)
       for (int lane = 0; lane < kCount; lane += kLanes) {
         V tile[kLanes];
-        for (int r = 0; r < kLanes; r++) tile[r] = *(const V *)((const Word *)from[lane + r] + i);
-        turn(tile);
+        for (int r = 0; r < kLanes / 2; r++) {  // halves change places on the way from memory
+          const Word *upper = (const Word *)from[lane + r] + i, *lower = (const Word *)from[lane + r + kLanes / 2] + i;
+          tile[r] = beside(upper, lower);
+          tile[r + kLanes / 2] = beside(upper + kLanes / 2, lower + kLanes / 2);
+        }
+        if constexpr (kLanes > 2) stage<1>(tile);
+        if constexpr (kLanes > 4) stage<2>(tile);
         for (int r = 0; r < kLanes; r++) *(V *)((Word *)to + (i + r) * kCount + lane) = tile[r];
       }
     for (; i < count; i++)
       for (int lane = 0; lane < kCount; lane++) ((Word *)to)[i * kCount + lane] = ((const Word *)from[lane])[i];
   }
-  static void out(const void *from, int64_t count, void *const *to) {
+  // Back, of bytes, eight rows in eight words at a time.
+  THALWEG_APART static void bytes_out(const int8_t *from, int64_t count, int8_t *const *to) {
+    static_assert(kCount == 8);
     int64_t i = 0;
-    for (; i + kLanes <= count; i += kLanes)
-      for (int lane = 0; lane < kCount; lane += kLanes) {
-        V tile[kLanes];
-        for (int r = 0; r < kLanes; r++) tile[r] = *(const V *)((const Word *)from + (i + r) * kCount + lane);
-        turn(tile);
-        for (int r = 0; r < kLanes; r++) *(V *)((Word *)to[lane + r] + i) = tile[r];
-      }
+    for (; i + 8 <= count; i += 8) {
+      uint64_t row[8];
+      std::memcpy(row, from + i * 8, sizeof row);
+      swap_corners<1>(row, 0x00ff00ff00ff00ff);
+      swap_corners<2>(row, 0x0000ffff0000ffff);
+      swap_corners<4>(row, 0x00000000ffffffff);
+      for (int lane = 0; lane < 8; lane++) std::memcpy(to[lane] + i, &row[lane], 8);
+    }
     for (; i < count; i++)
-      for (int lane = 0; lane < kCount; lane++) ((Word *)to[lane])[i] = ((const Word *)from)[i * kCount + lane];
+      for (int lane = 0; lane < 8; lane++) to[lane][i] = from[i * 8 + lane];
   }
 
  private:
-  // Rows and columns change places: neighbours first, then pairs, then fours.
-  static THALWEG_INLINE void turn(V *tile) {
-    stage<1>(tile);
-    if constexpr (kLanes > 2) stage<2>(tile);
-    if constexpr (kLanes > 4) stage<4>(tile);
+  // From memory a half finds its place for nothing, where the compiler would shuffle it there.
+  static THALWEG_INLINE V beside(const Word *a, const Word *b) {
+#if defined(__AVX512F__)
+    return _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd((const double *)a)), _mm256_loadu_pd((const double *)b), 1);
+#elif defined(__AVX2__)
+    return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd((const double *)a)), _mm_loadu_pd((const double *)b), 1);
+#else
+    return V{as_number(*a), as_number(*b)};
+#endif
   }
-  template <int Half> static THALWEG_INLINE void stage(V *tile) {
+  // Rows and columns change places: neighbours, pairs.
+  template <int Step> static THALWEG_INLINE void stage(V *tile) {
 #pragma GCC unroll 8
     for (int r = 0; r < kLanes; r++)
-      if (!(r & Half)) swap_corners<Half>(tile[r], tile[r + Half], std::make_integer_sequence<int, kLanes>());
+      if (!(r & Step)) swap_corners<Step>(tile[r], tile[r + Step], std::make_integer_sequence<int, kLanes>());
   }
-  template <int Half, int... Lane>
+  // The byte in a word's lowest bits is its first.
+  template <int Step> static THALWEG_INLINE void swap_corners(uint64_t *row, uint64_t low) {
+    for (int r = 0; r < 8; r++) {
+      if (r & Step) continue;
+      const uint64_t upper = row[r], lower = row[r + Step];
+      row[r] = (upper & low) | (lower & low) << 8 * Step;
+      row[r + Step] = (upper >> 8 * Step & low) | (lower & ~low);
+    }
+  }
+  template <int Step, int... Lane>
   static THALWEG_INLINE void swap_corners(V &a, V &b, std::integer_sequence<int, Lane...>) {
-    const V first = __builtin_shufflevector(a, b, (Lane & Half ? kLanes + Lane - Half : Lane)...);
-    b = __builtin_shufflevector(a, b, (Lane & Half ? kLanes + Lane : Lane + Half)...);
+    const V first = __builtin_shufflevector(a, b, (Lane & Step ? kLanes + Lane - Step : Lane)...);
+    b = __builtin_shufflevector(a, b, (Lane & Step ? kLanes + Lane : Lane + Step)...);
     a = first;
   }
 };

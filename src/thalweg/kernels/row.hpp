@@ -10,28 +10,12 @@
 
 #include "learner.hpp"
 #include "numpy_row.hpp"
+#include "values.hpp"
 #include "vocabulary.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
 namespace nb = nanobind;
-
-// Beyond this, squares times squares would overflow: a larger value is refused like infinity.
-constexpr double kLargestValue = 1e50;
-
-inline int64_t first_bad(const double *values, int64_t count) {
-  // Blocks without a branch inside, so that the common case runs at the speed of memory.
-  constexpr int64_t block = 256;
-  for (int64_t from = 0; from < count; from += block) {
-    const int64_t to = std::min(from + block, count);
-    int64_t bad = 0;
-    for (int64_t i = from; i < to; i++) bad |= !(std::fabs(values[i]) <= kLargestValue);
-    if (bad)
-      for (int64_t i = from; i < to; i++)
-        if (!(std::fabs(values[i]) <= kLargestValue)) return i;
-  }
-  return -1;
-}
 
 class RowReader {
  public:

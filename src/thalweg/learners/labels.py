@@ -107,7 +107,8 @@ class Labels:
         self.codes: dict[Any, int] = {value: code for code, value in enumerate(values.tolist())}
         #: The labels as ordinary Python values, by place; -1, no answer, is the zero of their type.
         self.ordinary: list[Any] = [*self.codes, _ZEROS.get(self.kind)]
-        self._are_places = self.kind == "i" and np.array_equal(values, np.arange(len(values)))
+        #: Whether they are 0, 1, 2, …
+        self.are_places = self.kind == "i" and np.array_equal(values, np.arange(len(values)))
 
     @classmethod
     def of(cls, labels: Iterable[Any]) -> Labels:
@@ -138,7 +139,9 @@ class Labels:
 
     def with_labels(self, y: NDArray[Any]) -> Labels:
         """These labels and those of y, sorted."""
-        return self.encode(y)[0]
+        if len(self) or len(y) == 0 or y.dtype.kind not in "ib":
+            return self.encode(y)[0]
+        return Labels(_distinct(np.ascontiguousarray(y, dtype=np.int64)).astype(y.dtype))  # places are not asked for
 
     def with_label(self, label: object) -> Labels:
         """These labels and one more."""
@@ -157,7 +160,7 @@ class Labels:
         if y.dtype.kind not in "ib":
             return self._encode_by_name(y.tolist())
         whole = np.ascontiguousarray(y, dtype=np.int64)
-        if self._are_places and len(self) and whole.view(np.uint64).max() < len(self):  # a negative one would be huge
+        if self.are_places and len(self) and whole.view(np.uint64).max() < len(self):  # a negative one would be huge
             return self, whole
         codes = np.empty(len(y), dtype=np.int64)
         if len(self) and compiled.encode(whole, self.values.astype(np.int64, copy=False), codes) < 0:
@@ -179,7 +182,7 @@ class Labels:
         """
         telling = codes[:1] if in_order else codes
         unanswered = codes < 0 if codes.size and telling.min() < 0 else None
-        answers = codes if self._are_places else self.values.take(codes)
+        answers = codes if self.are_places else self.values.take(codes)
         if unanswered is not None:
             answers[unanswered] = _ZEROS[self.kind]
         return answers

@@ -25,7 +25,7 @@ Row: TypeAlias = Mapping[str, float] | Sequence[float] | Floats
 
 def as_rows(X: ArrayLike, owner: BaseEstimator, name: str) -> Floats:
     """A two-dimensional array of finite numbers, in rows."""
-    if _is_rows_already(X):
+    if are_rows_already(X):
         rows, frame = X, None
     else:
         frame = frame_of(X)
@@ -40,7 +40,7 @@ def as_rows(X: ArrayLike, owner: BaseEstimator, name: str) -> Floats:
 
 def are_many_rows(X: object) -> TypeGuard[Floats]:
     """Whether rows are so many that to look at their values costs a way through memory, and are rows already."""
-    return type(X) is np.ndarray and X.nbytes >= _MANY_BYTES and _is_rows_already(X)
+    return type(X) is np.ndarray and X.nbytes >= _MANY_BYTES and are_rows_already(X)
 
 
 def bad_value(rows: Floats, place: int, name: str) -> InvalidInput:
@@ -59,7 +59,7 @@ def _shown(value: np.float64) -> str:
     return "NaN" if np.isnan(value) else f"infinity ({value})" if np.isinf(value) else repr(float(value))
 
 
-def _is_rows_already(X: ArrayLike) -> TypeGuard[Floats]:
+def are_rows_already(X: ArrayLike) -> TypeGuard[Floats]:
     """What scikit-learn's check, which takes longer than answering a few rows, would return as it is."""
     return type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous
 

@@ -1,0 +1,134 @@
+// Many models over many streams, test-then-train: side by side where they go together, else one after the other.
+//
+// Rows and labels need not have been looked at: they are while they are in the cache. Of a model that has been run its
+// words are kept, a few hundred bytes in one piece, and no more.
+#pragma once
+
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "core.hpp"
+#include "side_by_side.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+using Answers = nb::ndarray<int8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+class Crew {
+ public:
+  // Each model runs over as many streams.
+  Crew(const std::vector<Core *> &models, int64_t streams) : streams_(streams), words_(models.size() * streams) {
+    for (const Core *core : models) {
+      if (core->learner->classes() > INT8_MAX || core->learner->may_fail()) throw std::invalid_argument("no model for this");
+      Model &model = models_.emplace_back();
+      model.learner.reset(core->learner->copy());
+      model.learner->visit(model.fresh);
+    }
+  }
+
+  Crew(const Crew &) = delete;
+
+  // Runs `first`, `first` + 1, …: model after model, each over all streams. False where a value or a label is none.
+  bool run(int64_t first, Cube X, LabelMatrix y, Answers answers, OutLabels mistakes) {
+    const int64_t rows = X.shape(1), features = X.shape(2), count = int64_t(answers.shape(0));
+    if (first < 0 || first + count > int64_t(words_.size()) || int64_t(X.shape(0)) != streams_ ||
+        int64_t(y.shape(0)) != streams_ || int64_t(y.shape(1)) != rows || int64_t(answers.shape(1)) != rows ||
+        int64_t(mistakes.size()) != count || models_[0].learner->features() != features)
+      throw std::invalid_argument("shapes do not agree");
+    std::vector<Run> runs;
+    for (int64_t i = 0; i < count; i++) {
+      const Model &model = models_[(first + i) / streams_];
+      const int64_t stream = (first + i) % streams_;
+      runs.push_back({model.learner.get(), &model.fresh, X.data() + stream * rows * features, y.data() + stream * rows,
+                      answers.data() + i * rows});
+    }
+    nb::gil_scoped_release released;
+    if (!run_all<1>(runs, features, rows)) return false;
+    for (int64_t i = 0; i < count; i++) {
+      mistakes.data()[i] = runs[i].mistakes;
+      words_[first + i] = std::move(runs[i].words);
+    }
+    return true;
+  }
+
+  // The model at the end of a run.
+  Core *core(int64_t run) const {
+    if (run < 0 || run >= int64_t(words_.size()) || words_[run].empty()) throw std::invalid_argument("no such run");
+    auto core = std::make_unique<Core>(models_[run / streams_].learner->copy());
+    FlatReader words(words_[run].data(), int64_t(words_[run].size()));
+    core->learner->visit(words);
+    return core.release();
+  }
+
+ private:
+  struct Model {
+    std::unique_ptr<Learner> learner;
+    FlatWriter fresh;
+  };
+
+  static bool run_alone(Run &run, int64_t rows) {
+    const int64_t p = run.model->features(), some = std::max<int64_t>(64, kBlockOfRows / p);
+    const std::unique_ptr<Learner> learner(run.model->copy());
+    std::vector<int64_t> answers(std::min(some, rows));
+    for (int64_t from = 0; from < rows; from += some) {
+      const int64_t count = std::min(some, rows - from), *y = run.y + from;
+      if (first_bad(run.X + from * p, count * p) >= 0 || !are_places(y, count, learner->classes())) return false;
+      learner->run(run.X + from * p, y, count, {answers.data()});
+      for (int64_t i = 0; i < count; i++) {
+        run.answers[from + i] = int8_t(answers[i]);
+        run.mistakes += answers[i] != y[i];
+      }
+    }
+    FlatWriter words;
+    learner->visit(words);
+    run.words.assign(words.words(), words.words() + words.count());
+    return true;
+  }
+
+  template <int P> static bool run_together(std::vector<Run> &runs, int64_t rows) {
+    using Beside = SideBySide<P>;
+    Beside beside;
+    std::vector<Run *> left, together;
+    for (Run &run : runs) left.push_back(&run);
+    while (!left.empty()) {
+      const Run &first = *left[0];
+      const bool fits = Beside::fits(first);
+      const auto goes = [&](Run *run) {
+        return run == &first || (fits && Beside::fits(*run) && Beside::alike(first, *run));
+      };
+      together.clear();
+      std::copy_if(left.begin(), left.end(), std::back_inserter(together), goes);
+      left.erase(std::remove_if(left.begin(), left.end(), goes), left.end());
+      if (fits && together.size() >= Beside::kWorth) {
+        if (!beside.run(together, rows)) return false;
+      } else {
+        for (Run *run : together)
+          if (!run_alone(*run, rows)) return false;
+      }
+    }
+    return true;
+  }
+  template <int P> static bool run_all(std::vector<Run> &runs, int64_t features, int64_t rows) {
+    if constexpr (P > kFew || kLanes < 4) {  // vectors of two gain nothing
+      for (Run &run : runs)
+        if (!run_alone(run, rows)) return false;
+      return true;
+    } else {
+      return features == P ? run_together<P>(runs, rows) : run_all<P + 1>(runs, features, rows);
+    }
+  }
+
+  int64_t streams_;
+  std::vector<Model> models_;
+  std::vector<std::vector<double>> words_;  // by run
+};
+
+inline void bind_sweep(nb::module_ &module) {
+  using namespace nb::literals;
+  nb::class_<Crew>(module, "Crew")
+      .def(nb::init<const std::vector<Core *> &, int64_t>(), "models"_a, "streams"_a)
+      .def("run", &Crew::run, "first"_a, "X"_a, "y"_a, "answers"_a, "mistakes"_a)
+      .def("core", &Crew::core, "run"_a, nb::rv_policy::take_ownership);
+}
+
+}  // namespace thalweg::THALWEG_LEVEL
