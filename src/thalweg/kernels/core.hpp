@@ -48,12 +48,12 @@ struct Core : Gated {
   // Test-then-train over rows and labels that nobody has looked at: some are looked at, then learned while they are in
   // the cache. Where one is no number all that was learned is forgotten again. Returns its place, -1 if all were good.
   int64_t run_checking(const double *X, const int64_t *y, int64_t rows, const Outputs &out) {
-    const int64_t p = learner->features(), some = std::max<int64_t>(64, kBlockOfRows / p);
-    std::unique_ptr<Learner> before(learner->copy());
+    const int64_t p = learner->features(), some = learner->rows_to_look_at(rows);
+    std::unique_ptr<Learner> before(some < rows ? learner->copy() : nullptr);
     for (int64_t from = 0; from < rows; from += some) {
       const int64_t count = std::min(some, rows - from), bad = first_bad(X + from * p, count * p);
       if (bad >= 0 || !are_places(y + from, count, learner->classes())) {
-        learner = std::move(before);
+        if (from > 0) learner = std::move(before);
         if (bad < 0) check_labels(y + from, count);
         return from * p + bad;
       }

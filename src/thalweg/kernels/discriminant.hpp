@@ -46,6 +46,7 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
   }
   void weighted_run(const double *X, const int64_t *y, const double *masses, int64_t count,
                     const Outputs &out) override;
+  bool outweighs_a_look() const override { return features() >= kWide; }
 
   int64_t mistakes_on(const double *X, const int64_t *y, int64_t count) const override {
     int64_t wrong = 0, i = 0;

@@ -109,7 +109,7 @@ class DiscriminantRow : public Kept {
   THALWEG_INLINE void count_row(const MoveOf<N, S> &move) {
     const ShareOf<S> &row = move.row;
     move.count(options, counts.data(), known, total);
-    if (options.soft_counts) return weigh_classes();
+    if (options.soft_counts) return weigh_classes(move);
     // Hard counts: the printed prior favours the last row's class by lambda, the others keep their counts.
     put_at_class<N>(log_prior.data(), kCount, known, last, log_count);
     const N tilted = logarithm(usually(move.n > 0.0, move.n + N(row.tilt), N(row.mass)));
@@ -118,10 +118,16 @@ class DiscriminantRow : public Kept {
     log_count = all(alike) ? tilted : usually(alike, tilted, logarithm(move.n + N(row.mass)));
     last = move.k;
   }
-  THALWEG_INLINE void weigh_classes() {
+  // Only the row's own class needs a logarithm: all others have faded by one factor.
+  THALWEG_INLINE void weigh_classes(const MoveOf<N, S> &move) {
+    if (any(fade_ != move.row.fade)) {
+      fade_ = move.row.fade;
+      log_fade_ = logarithm(fade_);
+    }
+    const N own = logarithm(count_of(move.k));
     each_class([&](int64_t c) THALWEG_LAMBDA {
-      const N count = number(counts, c);
-      set(log_prior, c, usually(count > 0.0, logarithm(count), N(-__builtin_inf())));
+      const N faded = usually(number(counts, c) > 0.0, number(log_prior, c) + N(log_fade_), N(-__builtin_inf()));
+      set(log_prior, c, pick(same(move.k, c), own, faded));
     });
   }
 
@@ -131,7 +137,7 @@ class DiscriminantRow : public Kept {
   Factor P_;
   using Kept::options, Kept::known, Kept::counts, Kept::log_prior, Kept::half_square, Kept::M, Kept::weights;
   using Kept::origin, Kept::variance, Kept::e_, Kept::u_, Kept::last, Kept::since_refresh, Kept::total;
-  using Kept::last_gain_, Kept::log_count, Kept::kGreatShrink;
+  using Kept::last_gain_, Kept::log_count, Kept::fade_, Kept::log_fade_, Kept::kGreatShrink;
 
  private:
   // Two classes, the common case, without a loop where a loop would be felt.

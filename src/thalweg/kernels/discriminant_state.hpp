@@ -33,6 +33,7 @@ template <class N = double, class S = double> struct DiscriminantState {
   S total = 0.0;       // weight of all rows
   N last_gain_ = 0.0;  // by which the last row moved its class's mean
   N log_count = 0.0;   // of the last row's class, whose prior is tilted
+  S fade_ = 1.0, log_fade_ = 0.0;  // of the last row
 };
 
 // The same for two classes and few features in the object itself, so that the compiler knows every place.
@@ -52,6 +53,7 @@ template <int P, class N = double, class S = double> struct TwoClassState {
   Index<N> last, since_refresh;
   S total;
   N last_gain_, log_count;
+  S fade_ = 1.0, log_fade_ = 0.0;
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -43,7 +43,7 @@ template <class T> class FactorBlock {
 
   // to = U v for groups of vectors, one in each lane.
   void project(Columns *from, Columns *to, int64_t groups) {
-    constexpr int64_t kDeep = 16;  // blocks of U beside one another that stay in the cache with what they multiply
+    constexpr int64_t kDeep = 32;  // blocks of U beside one another that stay in the cache with what they multiply
     for (int64_t c = 0; c < columns; c += kDeep)
       for (int64_t b = 0; b < std::min((c + kDeep) * kParts, rows); b++) {
         const int64_t first = std::max(b / kParts, c), count = std::min(c + kDeep, columns) - first;
@@ -120,7 +120,7 @@ template <class T> class FactorBlock {
 
   // U takes the changes. `see(block, u)` is shown u of every change (change x lanes) for each block of features.
   template <class See> void close(See see) {
-    constexpr int kAbreast = 2 * kTurned;  // blocks of columns that use a row's steps while they are in the cache
+    constexpr int kAbreast = 4 * kTurned;  // blocks of columns that use a row's steps while they are in the cache
     const int64_t step = made_ * L;
     BufferOf<T> u(kAbreast * step);
     for (int64_t first = 0; first < columns; first += kAbreast) {

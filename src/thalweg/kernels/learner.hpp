@@ -109,6 +109,12 @@ class Learner {
   // Probabilities are the softmax of the scores times this.
   virtual double confidence() const { return 1; }
   virtual void visit(State &state) = 0;
+  // Of so many rows, how many are looked at before they are learned: as many as stay in the cache, or all where a look is
+  // hardly felt.
+  int64_t rows_to_look_at(int64_t rows) const {
+    return outweighs_a_look() ? std::max<int64_t>(1, rows) : std::max<int64_t>(64, kBlockOfRows / features_);
+  }
+  virtual bool outweighs_a_look() const { return false; }
   virtual bool may_fail() const { return false; }  // learning may throw: a member that lives in Python
 
   // The probabilities of each of a learner's voices: one, unless it is a bank whose members can be told apart.

@@ -27,7 +27,8 @@ template <class T> class RowBlock : public RowBlocks {
 
   // Changes to a block for so many rows: what was fastest, and room for a row of more changes than that.
   static int64_t enough(int64_t features, int64_t rows, int64_t per_row) {
-    const int64_t best = features < 1000 ? 48 : 96, room = std::max(best, std::min(per_row, 4 * best));
+    const int64_t best = std::max(24, 3 * L) * (features < 1000 ? 1 : 2);
+    const int64_t room = std::max(best, std::min(per_row, 4 * best));
     return (std::min(room, rows * per_row) + L - 1) / L * L;
   }
 

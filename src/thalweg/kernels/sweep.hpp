@@ -67,7 +67,7 @@ class Crew {
   };
 
   static bool run_alone(Run &run, int64_t rows) {
-    const int64_t p = run.model->features(), some = std::max<int64_t>(64, kBlockOfRows / p);
+    const int64_t p = run.model->features(), some = run.model->rows_to_look_at(rows);
     const std::unique_ptr<Learner> learner(run.model->copy());
     std::vector<int64_t> answers(std::min(some, rows));
     for (int64_t from = 0; from < rows; from += some) {
