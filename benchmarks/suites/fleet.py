@@ -28,7 +28,7 @@ SWEPT = {
 }
 
 
-RATES, ROWS_OF_ONE = 16, 100_000
+RATES, ROWS_OF_ONE, MOST_SWEEPS = 16, 100_000, 20
 SETTINGS = "sweep, 16 rates over one stream"
 
 
@@ -121,11 +121,22 @@ def _two_features(shape: tuple[int, ...]) -> tuple[Any, Any]:
 
 
 def _swept(bench: Bench, work: str, together: Run, separate: Run, rows: int, where: dict[str, int]) -> Iterator[Record]:
+    def again(run: Run) -> Callable[[int], Run]:
+        def prepare(times: int) -> Run:
+            def several() -> None:
+                for _ in range(times):
+                    run()
+
+            return several
+
+        return prepare
+
     contestants = [
-        Contestant(work, "sweep", lambda _: together, 1, "ours"),
-        Contestant(work, "separate runs", lambda _: separate, 1, "ours"),
+        Contestant(work, "sweep", again(together), MOST_SWEEPS, "ours", least=1),
+        Contestant(work, "separate runs", again(separate), MOST_SWEEPS, "ours", least=1),
     ]
-    for record in bench.measure(contestants, where, effort=Effort(3 * bench.effort.rounds)):
+    effort = Effort(3 * bench.effort.rounds, bench.effort.seconds / 5)
+    for record in bench.measure(contestants, where, effort=effort):
         yield Record(work, record.model, where, record.side, tuple(cost / rows for cost in record.costs))
 
 

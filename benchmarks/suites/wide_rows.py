@@ -168,7 +168,7 @@ SUITE = Suite(
     asks="How near is the discriminant on wide rows to the fastest arithmetic, and how far ahead of NumPy?",
     measure=measure,
     plot=lines("wide_rows", "Wide rows", {ANSWER_THEN_LEARN: Axis("features")}),
-    full=Effort(rounds=5, seconds=0.5),
+    full=Effort(rounds=9, seconds=0.5),
     quick=Effort(rounds=2, seconds=0.2),
     ratios={
         "of dgemm": CEILING,

@@ -25,21 +25,7 @@ def as_targets(y: ArrayLike | None, rows: int, owner: str) -> tuple[Floats, int 
     """
     if y is None:
         raise InvalidInput(f"{owner} requires y to be passed, but the target y is None")
-    frame = None if isinstance(y, np.ndarray) else frame_of(y)
-    values = as_array(y) if frame is None else frame.rows("y")
-    try:
-        targets: Floats = check_array(
-            as_plain(values, "y"),
-            dtype=np.float64,
-            order="C",
-            ensure_2d=False,
-            ensure_all_finite=False,
-            input_name="y",
-        )
-    except InvalidInput:
-        raise
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"y must be a one- or two-dimensional array of numbers: {error}") from error
+    targets = _as_numbers(y)
     columns = None if targets.ndim == 1 else targets.shape[1]
     targets = targets.reshape(len(targets), 1 if columns is None else columns)
     if columns == 0:
@@ -52,6 +38,27 @@ def as_targets(y: ArrayLike | None, rows: int, owner: str) -> tuple[Floats, int 
         shown = "NaN" if np.isnan(bad) else f"infinity ({bad})" if np.isinf(bad) else repr(bad)
         raise InvalidInput(f"y must hold finite numbers within ±{compiled.largest_value:g}, got {shown} at row {at}")
     return targets, columns
+
+
+def _as_numbers(y: ArrayLike) -> Floats:
+    if type(y) is np.ndarray and y.dtype.kind in "iuf" and y.ndim in (1, 2) and y.size > 0:
+        return np.ascontiguousarray(y, dtype=np.float64)  # scikit-learn's check takes longer than learning many rows
+    frame = None if isinstance(y, np.ndarray) else frame_of(y)
+    values = as_array(y) if frame is None else frame.rows("y")
+    try:
+        numbers: Floats = check_array(
+            as_plain(values, "y"),
+            dtype=np.float64,
+            order="C",
+            ensure_2d=False,
+            ensure_all_finite=False,
+            input_name="y",
+        )
+    except InvalidInput:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"y must be a one- or two-dimensional array of numbers: {error}") from error
+    return numbers
 
 
 def as_target(y: Any) -> tuple[Floats, int | None]:
