@@ -9,6 +9,12 @@ namespace thalweg::THALWEG_LEVEL {
 
 class AnyDiscriminant : public MeanLearner, protected DiscriminantState<> {
  public:
+  // Before the first row and without a ridge; and whether another is the same in all but its rate.
+  bool is_plain() const { return rows == 0 && !(options.ridge > 0); }
+  bool goes_with(const AnyDiscriminant &other) const {
+    return options.soft_counts == other.options.soft_counts && options.covariance_2008 == other.options.covariance_2008 &&
+           options.warmup == other.options.warmup && classes() == other.classes();
+  }
   double rate() const override { return rate_.value; }
   bool starting() const override { return warm_left > 0; }
   double last_gain() const override { return last_gain_; }

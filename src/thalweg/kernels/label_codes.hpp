@@ -54,6 +54,23 @@ inline int64_t encode(Labels y, Labels values, OutLabels codes) {
   return -1;
 }
 
+// The labels that occur, sorted; empty where they lie too far apart for a table.
+inline std::vector<int64_t> distinct(const int64_t *y, int64_t count) {
+  constexpr uint64_t widest = 1 << 16;
+  int64_t low = INT64_MAX, high = INT64_MIN;
+  for (int64_t i = 0; i < count; i++) {
+    low = std::min(low, y[i]);
+    high = std::max(high, y[i]);
+  }
+  std::vector<int64_t> found;
+  if (count == 0 || uint64_t(high) - uint64_t(low) >= widest) return found;
+  std::vector<char> seen(uint64_t(high) - uint64_t(low) + 1);
+  for (int64_t i = 0; i < count; i++) seen[uint64_t(y[i]) - uint64_t(low)] = 1;
+  for (std::size_t i = 0; i < seen.size(); i++)
+    if (seen[i]) found.push_back(low + int64_t(i));
+  return found;
+}
+
 using Words = nb::ndarray<const uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // Code points in order, as NumPy sorts: below, at or above zero. A shorter word is padded with zeros.

@@ -35,17 +35,10 @@ THALWEG_APART inline void take_from_lane(const double *from, Buffer &to) {
 
 template <int P> class SideBySide {
  public:
-  static constexpr std::size_t kWorth = 3;  // runs that are faster together than one after the other
-
-  static bool fits(const Run &run) {
-    const auto *found = dynamic_cast<const Lone *>(run.model);
-    return found && found->rows == 0 && !(found->options.ridge > 0);
-  }
-  // Whether two that fit go together: all but their rates is the same.
-  static bool alike(const Run &a, const Run &b) {
-    const DiscriminantOptions &one = model(a).options, &other = model(b).options;
-    return one.soft_counts == other.soft_counts && one.covariance_2008 == other.covariance_2008 &&
-           one.warmup == other.warmup && model(a).classes() == model(b).classes();
+  // The model, where its runs can go side by side.
+  static const AnyDiscriminant *fitting(const Learner *model) {
+    const auto *found = dynamic_cast<const Lone *>(model);
+    return found && found->is_plain() ? found : nullptr;
   }
 
   // Test-then-train over as many rows each; false where a value or a label is none.

@@ -6,6 +6,8 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "arrays.hpp"
 #include "core.hpp"
 #include "side_by_side.hpp"
@@ -61,6 +63,8 @@ class Crew {
   }
 
  private:
+  static constexpr std::size_t kWorth = 3;  // runs that are faster together than one after the other
+
   struct Model {
     std::unique_ptr<Learner> learner;
     FlatWriter fresh;
@@ -85,34 +89,36 @@ class Crew {
     return true;
   }
 
-  template <int P> static bool run_together(std::vector<Run> &runs, int64_t rows) {
-    using Beside = SideBySide<P>;
-    Beside beside;
-    std::vector<Run *> left, together;
-    for (Run &run : runs) left.push_back(&run);
-    while (!left.empty()) {
-      const Run &first = *left[0];
-      const bool fits = Beside::fits(first);
-      const auto goes = [&](Run *run) {
-        return run == &first || (fits && Beside::fits(*run) && Beside::alike(first, *run));
-      };
-      together.clear();
-      std::copy_if(left.begin(), left.end(), std::back_inserter(together), goes);
-      left.erase(std::remove_if(left.begin(), left.end(), goes), left.end());
-      if (fits && together.size() >= Beside::kWorth) {
-        if (!beside.run(together, rows)) return false;
-      } else {
-        for (Run *run : together)
-          if (!run_alone(*run, rows)) return false;
+  // Those that go together, in their order.
+  THALWEG_APART static std::vector<std::vector<Run *>> grouped(std::vector<Run> &runs,
+                                                               const std::vector<const AnyDiscriminant *> &models) {
+    std::vector<std::vector<Run *>> groups;
+    std::vector<const AnyDiscriminant *> kinds;
+    for (std::size_t i = 0; i < runs.size(); i++) {
+      std::size_t g = 0;
+      while (g < groups.size() && !(models[i] && kinds[g] && kinds[g]->goes_with(*models[i]))) g++;
+      if (g == groups.size()) {
+        groups.emplace_back();
+        kinds.push_back(models[i]);
       }
+      groups[g].push_back(&runs[i]);
     }
+    return groups;
+  }
+  template <int P> static bool run_together(std::vector<Run> &runs, int64_t rows) {
+    std::vector<const AnyDiscriminant *> models;
+    for (const Run &run : runs) models.push_back(SideBySide<P>::fitting(run.model));
+    SideBySide<P> beside;
+    for (const std::vector<Run *> &group : grouped(runs, models))
+      if (!(group.size() >= kWorth ? beside.run(group, rows) : run_singly(group, rows))) return false;
     return true;
+  }
+  static bool run_singly(const std::vector<Run *> &runs, int64_t rows) {
+    return std::all_of(runs.begin(), runs.end(), [&](Run *run) { return run_alone(*run, rows); });
   }
   template <int P> static bool run_all(std::vector<Run> &runs, int64_t features, int64_t rows) {
     if constexpr (P > kFew || kLanes < 4) {  // vectors of two gain nothing
-      for (Run &run : runs)
-        if (!run_alone(run, rows)) return false;
-      return true;
+      return std::all_of(runs.begin(), runs.end(), [&](Run &run) { return run_alone(run, rows); });
     } else {
       return features == P ? run_together<P>(runs, rows) : run_all<P + 1>(runs, features, rows);
     }

@@ -19,7 +19,6 @@ _KIND_NAMES = {"i": "integers", "b": "booleans", "U": "strings", "f": "numbers"}
 LABEL_TYPES: dict[str, Any] = {"i": np.int64, "b": np.bool_, "U": np.str_, "f": np.float64}
 #: What a learner answers before it has seen any label: the zero of the labels' type.
 _ZEROS: dict[str, Any] = {"i": 0, "b": False, "U": "", "f": 0.0}
-_WIDEST_TABLE = 1 << 16
 _EVERYDAY_TYPES: dict[str, frozenset[type]] = {
     "i": frozenset({int, np.int64}),
     "b": frozenset({bool, np.bool_}),
@@ -108,7 +107,7 @@ class Labels:
         #: The labels as ordinary Python values, by place; -1, no answer, is the zero of their type.
         self.ordinary: list[Any] = [*self.codes, _ZEROS.get(self.kind)]
         #: Whether they are 0, 1, 2, …
-        self.are_places = self.kind == "i" and np.array_equal(values, np.arange(len(values)))
+        self.are_places = self.kind == "i" and list(self.codes) == list(range(len(values)))
 
     @classmethod
     def of(cls, labels: Iterable[Any]) -> Labels:
@@ -200,7 +199,5 @@ def code_points(words: NDArray[np.str_]) -> NDArray[np.uint32]:
 
 
 def _distinct(y: NDArray[np.int64]) -> NDArray[np.int64]:
-    low, high = int(y.min()), int(y.max())
-    if high - low < _WIDEST_TABLE:  # much faster than sorting
-        return np.flatnonzero(np.bincount(y - low)) + np.int64(low)
-    return np.unique(y)
+    found = compiled.distinct(y)  # much faster than sorting
+    return np.array(found, dtype=np.int64) if found else np.unique(y)
