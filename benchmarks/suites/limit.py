@@ -35,7 +35,7 @@ SUITE = Suite(
     asks="How near is OnlineLDC.predict_then_learn to the same loop in C?",
     measure=measure,
     plot=lines("limit", "OnlineLDC beside the same loop in C", {ANSWER_THEN_LEARN: Axis("features")}),
-    full=Effort(rounds=15, seconds=0.1),
+    full=Effort(rounds=45, seconds=0.1),
     quick=Effort(rounds=5, seconds=0.05),
     ratios={"of C": "C, "},
     findings=findings,

@@ -25,9 +25,7 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
     for width in WIDTHS:
         rows = Rows(width)
         contestants = [in_one_call(WHOLE, AutoClassifier, rows)]
-        contestants += [
-            in_one_call(PART + name, partial(ScaledMember, make), rows) for name, make in MEMBER_CORES.items()
-        ]
+        contestants += [in_one_call(PART + name, partial(ScaledMember, name), rows) for name in MEMBER_CORES]
         contestants.append(answering(f"{WHOLE}, dict rows", AutoClassifier, rows.dicts, rows.labels, side="ours"))
         try:
             contestants.append(answering(SCALED, models()[SCALED], rows.dicts, rows.labels))

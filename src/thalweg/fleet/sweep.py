@@ -14,6 +14,7 @@ import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -83,51 +84,51 @@ class Sweep:
 class _Runs:
     """Every model over every stream, setting by setting."""
 
-    def __init__(self, models: list[StreamClassifier], labels: Labels, X: Floats, y: NDArray[np.int64]) -> None:
-        self.models, self.labels, self.X, self.y = models, labels, X, y
-        self.streams = len(X)
+    def __init__(self, models: list[StreamClassifier], labels: Labels, shape: tuple[int, int, int]) -> None:
+        self.models, self.labels = models, labels
+        self.streams, rows, features = shape
         count, few = len(models) * self.streams, len(labels) <= _FEW_CLASSES
-        firsts = [model._new_core(X.shape[2], labels) for model in models]
+        firsts = [model._new_core(features, labels) for model in models]
         self.crew = compiled.Crew(firsts, self.streams) if few and all(map(_is_compiled, firsts)) else None
-        self._cores = [] if self.crew else [self._new_core(run) for run in range(count)]
-        self.answers = np.empty((count, X.shape[1]), dtype=np.int8 if few else np.int64)
+        self._cores: list[Any] = []
+        if not self.crew:
+            self._cores = [model._new_core(features, labels) for model in models for _ in range(self.streams)]
+        self.answers = np.empty((count, rows), dtype=np.int8 if few else np.int64)
         self.mistakes = np.empty(count, dtype=np.int64)
-
-    def _new_core(self, run: int) -> Any:
-        return self.models[run // self.streams]._new_core(self.X.shape[2], self.labels)
 
     def core_of(self, setting: int, stream: int) -> Any:
         """What a run ended with."""
         run = setting * self.streams + stream
         return self.crew.core(run) if self.crew else self._cores[run]
 
-    def all_done(self, threads: int) -> bool:
+    def all_done(self, X: Floats, y: NDArray[np.int64], threads: int) -> bool:
         """Whether all runs came to their end: compiled ones do not where a value or a label is none."""
+        run = partial(self._run, X, y)
         count = len(self.mistakes)
         step = -(-count // threads)
         if threads > 1 and step > _LANES:
             step = -(-step // (_PARTS * _LANES)) * _LANES
         parts = [slice(start, min(start + step, count)) for start in range(0, count, step)]
         if len(parts) == 1:
-            done = self._run(parts[0])
+            done = run(parts[0])
         else:
             with ThreadPoolExecutor(threads) as pool:
-                done = all(list(pool.map(self._run, parts)))
+                done = all(list(pool.map(run, parts)))
         zero = self.labels.codes.get(self.labels.ordinary[-1], -1)  # the answer to a row that came before any label
         unanswered = self.answers[:, 0].reshape(-1, self.streams) < 0
-        self.mistakes -= (unanswered & (self.y[:, 0] == zero)).ravel()
+        self.mistakes -= (unanswered & (y[:, 0] == zero)).ravel()
         return done
 
-    def _run(self, part: slice) -> bool:
+    def _run(self, X: Floats, y: NDArray[np.int64], part: slice) -> bool:
         answers, mistakes = self.answers[part], self.mistakes[part]
         if self.crew:
-            return self.crew.run(part.start, self.X, self.y, answers, mistakes)
-        given = np.empty(self.X.shape[1], dtype=np.int64)
+            return self.crew.run(part.start, X, y, answers, mistakes)
+        given = np.empty(X.shape[1], dtype=np.int64)
         for number, core in enumerate(self._cores[part]):
             stream = (part.start + number) % self.streams
-            core.run(self.X[stream], self.y[stream], given)
+            core.run(X[stream], y[stream], given)
             answers[number] = given
-            mistakes[number] = np.count_nonzero(given != self.y[stream])
+            mistakes[number] = np.count_nonzero(given != y[stream])
         return True
 
 
@@ -209,13 +210,13 @@ def _learned(
     cube = rows.reshape(-1, shape[-1], rows.shape[1])
     known = Labels.none().with_labels(labels[: shape[-1]])  # the first stream tells most of them
     if known.are_places and labels.flags.c_contiguous:
-        runs = _Runs(models, known, cube, labels.reshape(len(cube), -1))
-        if runs.crew and runs.all_done(threads):
+        runs = _Runs(models, known, cube.shape)
+        if runs.crew and runs.all_done(cube, labels.reshape(cube.shape[:2]), threads):
             return runs
     as_rows(rows, models[0], "X")
     known, codes = known.encode(labels)
-    runs = _Runs(models, known, cube, codes.reshape(len(cube), -1))
-    runs.all_done(threads)
+    runs = _Runs(models, known, cube.shape)
+    runs.all_done(cube, codes.reshape(cube.shape[:2]), threads)
     return runs
 
 

@@ -14,11 +14,9 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-// A model and the words of it as it is before the first row, rows, labels, where answers go; how many of them were wrong,
-// and the words of the model as it is after the last row.
+// A model, rows, labels, where answers go; how many of them were wrong, and the words of the model after the last row.
 struct Run {
   const Learner *model;
-  const FlatWriter *fresh;
   const double *X;
   const int64_t *y;
   int8_t *answers;
@@ -56,10 +54,11 @@ template <int P> class SideBySide {
   static constexpr int kCount = Lanes::kCount;
   static constexpr int64_t kBlock = 64;  // rows that are turned at a time
 
-  // A learner that one run after another makes use of.
+  // A learner that one run after another makes use of, and the words of its model before the first row.
   struct Seat {
-    std::unique_ptr<Lone> learner;
     const Learner *model = nullptr;
+    std::unique_ptr<Lone> learner;
+    FlatWriter fresh;
   };
 
   static const Lone &model(const Run &run) { return static_cast<const Lone &>(*run.model); }
@@ -89,11 +88,13 @@ template <int P> class SideBySide {
   static bool begin(Run &run, Seat &seat, int64_t start) {
     if (first_bad(run.X, start * P) >= 0 || !are_places(run.y, start, run.model->classes())) return false;
     if (seat.model == run.model) {
-      FlatReader fresh(run.fresh->words(), run.fresh->count());
+      FlatReader fresh(seat.fresh.words(), seat.fresh.count());
       seat.learner->visit(fresh);
     } else {
-      seat.learner = std::make_unique<Lone>(model(run));
       seat.model = run.model;
+      seat.learner = std::make_unique<Lone>(model(run));
+      seat.fresh.restart();
+      seat.learner->visit(seat.fresh);
     }
     for (int64_t t = 0; t < start; t++) {
       const int64_t given = seat.learner->step(run.X + t * P, run.y[t]);

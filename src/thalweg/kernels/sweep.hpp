@@ -22,9 +22,7 @@ class Crew {
   Crew(const std::vector<Core *> &models, int64_t streams) : streams_(streams), words_(models.size() * streams) {
     for (const Core *core : models) {
       if (core->learner->classes() > INT8_MAX || core->learner->may_fail()) throw std::invalid_argument("no model for this");
-      Model &model = models_.emplace_back();
-      model.learner.reset(core->learner->copy());
-      model.learner->visit(model.fresh);
+      models_.emplace_back(core->learner->copy());
     }
   }
 
@@ -35,14 +33,13 @@ class Crew {
     const int64_t rows = X.shape(1), features = X.shape(2), count = int64_t(answers.shape(0));
     if (first < 0 || first + count > int64_t(words_.size()) || int64_t(X.shape(0)) != streams_ ||
         int64_t(y.shape(0)) != streams_ || int64_t(y.shape(1)) != rows || int64_t(answers.shape(1)) != rows ||
-        int64_t(mistakes.size()) != count || models_[0].learner->features() != features)
+        int64_t(mistakes.size()) != count || models_[0]->features() != features)
       throw std::invalid_argument("shapes do not agree");
     std::vector<Run> runs;
     for (int64_t i = 0; i < count; i++) {
-      const Model &model = models_[(first + i) / streams_];
       const int64_t stream = (first + i) % streams_;
-      runs.push_back({model.learner.get(), &model.fresh, X.data() + stream * rows * features, y.data() + stream * rows,
-                      answers.data() + i * rows});
+      runs.push_back({models_[(first + i) / streams_].get(), X.data() + stream * rows * features,
+                      y.data() + stream * rows, answers.data() + i * rows});
     }
     nb::gil_scoped_release released;
     if (!run_all<1>(runs, features, rows)) return false;
@@ -56,7 +53,7 @@ class Crew {
   // The model at the end of a run.
   Core *core(int64_t run) const {
     if (run < 0 || run >= int64_t(words_.size()) || words_[run].empty()) throw std::invalid_argument("no such run");
-    auto core = std::make_unique<Core>(models_[run / streams_].learner->copy());
+    auto core = std::make_unique<Core>(models_[run / streams_]->copy());
     FlatReader words(words_[run].data(), int64_t(words_[run].size()));
     core->learner->visit(words);
     return core.release();
@@ -64,11 +61,6 @@ class Crew {
 
  private:
   static constexpr std::size_t kWorth = 3;  // runs that are faster together than one after the other
-
-  struct Model {
-    std::unique_ptr<Learner> learner;
-    FlatWriter fresh;
-  };
 
   static bool run_alone(Run &run, int64_t rows) {
     const int64_t p = run.model->features(), some = run.model->rows_to_look_at(rows);
@@ -125,7 +117,7 @@ class Crew {
   }
 
   int64_t streams_;
-  std::vector<Model> models_;
+  std::vector<std::unique_ptr<Learner>> models_;
   std::vector<std::vector<double>> words_;  // by run
 };
 
