@@ -46,7 +46,9 @@ struct Core : Gated {
     check_labels(y, int64_t(labels));
   }
   // Test-then-train over rows and labels that nobody has looked at: some are looked at, then learned while they are in
-  // the cache. Where one is no number all that was learned is forgotten again. Returns its place, -1 if all were good.
+  // the cache. Where one is not good all that was learned is forgotten again. Returns the place of a value that is no
+  // number, kUnknown where there is a label of no class, -1 if all were good.
+  static constexpr int64_t kUnknown = -2;
   int64_t run_checking(const double *X, const int64_t *y, int64_t rows, const Outputs &out) {
     const int64_t p = learner->features(), some = learner->rows_to_look_at(rows);
     std::unique_ptr<Learner> before(some < rows ? learner->copy() : nullptr);
@@ -54,8 +56,7 @@ struct Core : Gated {
       const int64_t count = std::min(some, rows - from), bad = first_bad(X + from * p, count * p);
       if (bad >= 0 || !are_places(y + from, count, learner->classes())) {
         if (from > 0) learner = std::move(before);
-        if (bad < 0) check_labels(y + from, count);
-        return from * p + bad;
+        return bad < 0 ? kUnknown : from * p + bad;
       }
       learner->run(X + from * p, y + from, count, out.after(from, learner->classes()));
     }

@@ -6,6 +6,7 @@ is checked before that object is touched, so a refused call leaves the model exa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -19,13 +20,15 @@ from thalweg.learners.labelled import LabelledEstimator
 from thalweg.learners.labels import Labels, as_labels
 from thalweg.learners.posteriors import posteriors
 from thalweg.learners.python_core import PythonCore
-from thalweg.learners.rows import Floats, Row, are_many_rows, bad_value, told_of_row
+from thalweg.learners.rows import Floats, Row, are_many_rows, as_rows, bad_value, told_of_row
 from thalweg.learners.weights import as_masses
 
 StreamCore: TypeAlias = Core | PythonCore
 
 #: Stands for minus infinity where a finite number is due: the score of a class that was never seen.
 _NEVER = -1e100
+#: What a core says of rows and labels that it looked at itself.
+_ALL_GOOD = -1
 
 
 class Answers(NamedTuple):
@@ -114,9 +117,28 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
     def _partial_fit(self, X: ArrayLike, y: ArrayLike, classes: Any, sample_weight: ArrayLike | None = None) -> Self:
         rows, labels, unchecked = self._take_in(X, y, sample_weight is None)
         masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
-        core, codes = self._ready(rows, labels, X, announced=classes, unchecked=unchecked)
-        _run(core, rows, codes, unchecked, **masses)
+        self._go_through(X, rows, labels, unchecked, lambda _: masses, classes)
         return self
+
+    def _go_through(
+        self,
+        X: ArrayLike,
+        rows: Floats,
+        labels: NDArray[Any],
+        unchecked: bool,
+        arrays_for: Callable[[Any], dict[str, Any]],
+        announced: ArrayLike | None = None,
+    ) -> dict[str, Any]:
+        """Answer and learn these rows, with whatever arrays the core is to read and to fill; returns them."""
+        core, codes = self._ready(rows, labels, X, announced, unchecked)
+        arrays = arrays_for(core)
+        bad = core.run(rows, codes, unchecked=True, **arrays) if unchecked else core.run(rows, codes, **arrays)
+        if not unchecked or bad == _ALL_GOOD:
+            return arrays
+        if bad >= 0:
+            raise bad_value(rows, bad, "X")
+        as_rows(rows, self, "X")  # a new label: what is refused must be refused before it is announced
+        return self._go_through(X, rows, labels, False, arrays_for, announced)
 
     def _take_in(self, X: ArrayLike, y: ArrayLike, may_wait: bool) -> tuple[Floats, NDArray[Any], bool]:
         """Rows and labels, and whether the core is to look at the rows' values, on its way through them."""
@@ -164,16 +186,23 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
     ) -> NDArray[Any] | Answers:
         rows, labels, unchecked = self._take_in(X, y, sample_weight is None and not with_weights)
         masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
-        core, codes = self._ready(rows, labels, X, unchecked=unchecked)
-        answers = np.empty(len(codes), dtype=np.int64)
-        scores = np.empty((len(codes), core.n_classes)) if with_proba and hasattr(self, "predict_proba") else None
-        rates = np.empty(len(codes)) if with_rate and self._has_rate else None
-        shares = np.empty((len(codes), core.n_members)) if with_weights and core.n_members else None
-        _run(core, rows, codes, unchecked, answers=answers, scores=scores, rates=rates, shares=shares, **masses)
-        decoded = self._labels.decode(answers, in_order=True)
+        count, scored = len(rows), with_proba and hasattr(self, "predict_proba")
+
+        def arrays_for(core: Any) -> dict[str, Any]:
+            return {
+                "answers": np.empty(count, dtype=np.int64),
+                "scores": np.empty((count, core.n_classes)) if scored else None,
+                "rates": np.empty(count) if with_rate and self._has_rate else None,
+                "shares": np.empty((count, core.n_members)) if with_weights and core.n_members else None,
+                **masses,
+            }
+
+        found = self._go_through(X, rows, labels, unchecked, arrays_for)
+        decoded = self._labels.decode(found["answers"], in_order=True)
         if not (with_proba or with_rate or with_weights):
             return decoded
-        return Answers(decoded, None if scores is None else posteriors(scores, core.confidence), rates, shares)
+        proba = posteriors(found["scores"], self._core.confidence) if scored else None
+        return Answers(decoded, proba, found["rates"], found["shares"])
 
     def follow(
         self, X: ArrayLike, y: ArrayLike, order: ArrayLike, *, with_proba: bool = False
@@ -356,12 +385,3 @@ class WithRate:
     def rate_(self: Any) -> float:
         """The learning rate now in force."""
         return float(self._learned_core().rate)
-
-
-def _run(core: Any, rows: Floats, codes: NDArray[np.int64], unchecked: bool, **wanted: Any) -> None:
-    if not unchecked:
-        core.run(rows, codes, **wanted)
-        return
-    bad = core.run(rows, codes, unchecked=True, **wanted)
-    if bad >= 0:
-        raise bad_value(rows, bad, "X")

@@ -38,11 +38,16 @@ class LabelledEstimator(StreamEstimator):
         announced: ArrayLike | None = None,
         unchecked: bool = False,
     ) -> tuple[Any, NDArray[np.int64]]:
-        """The core, knowing every class of these labels, and the labels as class indices."""
+        """The core, knowing every class of these labels, and the labels as class indices.
+
+        Where the core is to look at rows and labels itself it may turn out not to know every class.
+        """
         known: Labels = self.__dict__.get("_labels") or Labels.none()
         if announced is not None:
             wider = known.with_labels(as_labels(announced, np.size(announced), type(self).__name__))
             wider, codes = wider.encode(labels)
+        elif unchecked and known.may_be_places(labels):
+            wider, codes = known, labels
         else:
             wider, codes = known.encode(labels)
         if unchecked and wider is not known:

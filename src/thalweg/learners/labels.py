@@ -136,6 +136,10 @@ class Labels:
         self._require_kind(kind_of(label), label)
         return label in self.codes
 
+    def may_be_places(self, y: NDArray[Any]) -> bool:
+        """Whether y, read as it is, holds places of these labels if it holds no others: what the core finds out."""
+        return len(self) > 0 and self.are_places and y.dtype == np.int64 and y.flags.c_contiguous
+
     def with_labels(self, y: NDArray[Any]) -> Labels:
         """These labels and those of y, sorted."""
         if len(self) or len(y) == 0 or y.dtype.kind not in "ib":
