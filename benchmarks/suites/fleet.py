@@ -135,7 +135,7 @@ def _swept(bench: Bench, work: str, together: Run, separate: Run, rows: int, whe
         Contestant(work, "sweep", again(together), MOST_SWEEPS, "ours", least=1),
         Contestant(work, "separate runs", again(separate), MOST_SWEEPS, "ours", least=1),
     ]
-    effort = Effort(3 * bench.effort.rounds, bench.effort.seconds / 5)
+    effort = Effort(9 * bench.effort.rounds, bench.effort.seconds / 10)
     for record in bench.measure(contestants, where, effort=effort):
         yield Record(work, record.model, where, record.side, tuple(cost / rows for cost in record.costs))
 
