@@ -29,6 +29,10 @@ __all__ = ["Constant", "ErrorDriven", "InverseSqrt", "Rate", "as_rate"]
 RateCode: TypeAlias = tuple[int, float, int]
 
 
+#: The inverse of a smaller rate, times that of a small weight, would be infinite.
+_LEAST = 1e-100
+
+
 def _require_positive(owner: str, name: str, value: object, *, below_one: bool) -> float:
     rule = "lie in (0, 1)" if below_one else "be a positive finite number"
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -36,7 +40,13 @@ def _require_positive(owner: str, name: str, value: object, *, below_one: bool) 
     number = float(value)
     if not 0.0 < number < (1.0 if below_one else float("inf")):
         raise InvalidParameter.of(owner, name, rule, value)
+    _require_some(owner, name, number)
     return number
+
+
+def _require_some(owner: str, name: str, number: float) -> None:
+    if number < _LEAST:
+        raise InvalidParameter.of(owner, name, f"be at least {_LEAST:g}", number)
 
 
 @dataclass(frozen=True)
@@ -140,4 +150,5 @@ thalweg.rates, got 'fast'.
         raise InvalidParameter.of(owner, "rate", rule, value)
     if not 0.0 < float(number) < (1.0 if below_one else float("inf")):
         raise InvalidParameter.of(owner, "rate", rule, value)
+    _require_some(owner, "rate", float(number))
     return Constant(float(number))

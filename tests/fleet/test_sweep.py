@@ -153,11 +153,29 @@ def test_an_answer_before_any_label_counts_as_it_is_given():
         (OnlineLDC(), None, [[[0.0]]], [[0, 1]], InvalidInput),
         (OnlineLDC(), None, [[[np.nan]]], [[0]], InvalidInput),
         (OnlineLDC(), None, [[0.0]], [0, 1], InvalidInput),
+        (OnlineLDC(), None, [[[0.0], [0.0]], [[0.0]]], [[0, 1], [1]], InvalidInput),
+        (OnlineLDC(), None, [[[0.0], [0.0]], [[0.0]]], [[0, 1], [1, 0]], InvalidInput),
+        (OnlineLDC(), None, [[0.0], [1.0]], [[0, 1], [1, 0]], InvalidInput),
+        (OnlineLDC(), None, np.zeros((2, 2, 1)), np.ma.masked_equal([[0, 1], [1, 0]], 1), InvalidInput),
+        (OnlineLDC(), None, np.ma.masked_equal(np.zeros((2, 2, 1)), 0.0), [[0, 1], [1, 0]], InvalidInput),
+        (OnlineLDC(), {"rate": []}, [[0.0]], [0], InvalidParameter),
+        (OnlineLDC(), {"rat": [1]}, [[0.0]], [0], InvalidParameter),
+        (OnlineLDC(), "ab", [[0.0]], [0], InvalidParameter),
+        (OnlineLDC(), [1, 2], [[0.0]], [0], InvalidParameter),
     ],
 )
 def test_what_cannot_be_swept(model, settings, X, y, error):
     with pytest.raises(error):
         sweep(model, settings, X, y)
+
+
+def test_models_are_counted_from_either_end_and_none_is_anothers():
+    X, y = streams(3, classes=2)
+    found = sweep(OnlineLDC(), {"rate": [0.01, 0.9]}, X, y)
+    assert dumps(found.model_of(-1, -1)) == dumps(found.model_of(1, 2))
+    for setting, stream in ((0, 3), (1, -4), (2, 0), (-3, 0), (0.0, 0), (True, 0)):
+        with pytest.raises(InvalidParameter, match="must be the number of one of"):
+            found.model_of(setting, stream)
 
 
 def test_threads_must_be_some():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -25,7 +27,7 @@ from thalweg import (
     TrendForecast,
 )
 from thalweg.conformance import estimators, expected_failures
-from thalweg.errors import InvalidInput
+from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.store import dumps
 
 WEIGHED = {
@@ -352,3 +354,21 @@ def test_wild_weights_leave_the_model_finite(name):
         model = getattr(clone(WEIGHED[name]), begin)(X, y, sample_weight=w)
         assert np.isfinite(spoken(model.partial_fit(X, y, sample_weight=w), X)).all()
         assert np.isfinite(spoken(model.partial_fit(X, y), X)).all()
+
+
+@pytest.mark.parametrize("counts", ["hard", "soft"])
+@pytest.mark.parametrize("weight", [5e-324, 1e-310, 1e-201])
+def test_a_weight_of_next_to_nothing_counts_for_nothing(counts, weight):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 50)
+    X = rng.normal(size=(50, 2)) + y[:, None]
+    model = OnlineLDC(0.01, counts=counts).partial_fit(X, y)
+    twin = deepcopy(model).partial_fit(X[:1], [2], sample_weight=[0.0])
+    model.partial_fit(X[:1], [2], sample_weight=[weight])
+    assert dumps(model) == dumps(twin)
+    assert np.isfinite(model.partial_fit(X, y).predict_proba(X)).all()
+
+
+def test_a_rate_of_next_to_nothing_is_refused():
+    with pytest.raises(InvalidParameter, match="at least 1e-100"):
+        OnlineLDC(1e-310).partial_fit([[0.0], [1.0]], [0, 1])

@@ -3,9 +3,10 @@
 Each run is the one that the model would have made by itself, to the last bit, on however many threads. Runs are
 compiled calls without the interpreter's lock, rows are looked at while they are learned, and nothing is made of the
 answers, a byte each, before they are asked for. Of up to four features and an `OnlineLDC` without ridge eight runs go
-side by side, one in each lane of the processor's vectors: settings that differ in their rates over one stream, or many
-streams. A row then costs O(p^2 + classes p) instructions of eight lanes each, some 260 for eight rows of two features
-and two classes; memory, of which a row takes 25 bytes, is asked ahead and hardly waited for.
+side by side, one in each lane of the processor's vectors: many streams, or settings that differ in their rates alone,
+from three on, where vectors hold four numbers or more. A row then costs O(p^2 + classes p) instructions of eight lanes
+each, some 260 for eight rows of two features and two classes; memory, of which a row takes 25 bytes, is asked ahead
+and hardly waited for.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from functools import partial
+from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -75,10 +77,22 @@ class Sweep:
         return self.settings[int(self.mistakes.reshape(len(self.settings), -1).sum(axis=1).argmin())]
 
     def model_of(self, setting: int, stream: int = 0) -> StreamClassifier:
-        """The model at the end of a run, as an estimator of its own; it knows the labels of all streams."""
+        """The model at the end of a run, as an estimator of its own; it knows the labels of all streams.
+
+        A sweep itself cannot be pickled, its models can.
+        """
+        setting = _place(setting, len(self.settings), "setting")
+        stream = _place(stream, self._runs.streams, "stream")
         model: StreamClassifier = clone(self._runs.models[setting])
         model._commit(self._runs.core_of(setting, stream), self._runs.labels, None)
         return deepcopy(model)
+
+
+def _place(number: int, count: int, name: str) -> int:
+    """A place among so many, negative ones counted from the end."""
+    if isinstance(number, bool) or not isinstance(number, Integral) or not -count <= number < count:
+        raise InvalidParameter.of("model_of", name, f"be the number of one of {count}", number)
+    return int(number) % count
 
 
 class _Runs:
@@ -177,21 +191,27 @@ def sweep(
     """
     if not isinstance(model, StreamClassifier):
         raise InvalidParameter.of("sweep", "model", "be a classifier of thalweg", model)
-    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1):
         raise InvalidParameter.of("sweep", "threads", "be an integer >= 1 or None", threads)
     rows, labels, shape = _streams(model, X, y)
     chosen = _each(settings)
-    models = [clone(model).set_params(**setting) for setting in chosen]
-    runs = _learned(models, rows, labels, shape, threads or _processors())
+    try:
+        models = [clone(model).set_params(**setting) for setting in chosen]
+    except ValueError as error:  # scikit-learn's, of a parameter there is not
+        raise InvalidParameter(f"sweep cannot make a setting of these parameters: {error}") from error
+    runs = _learned(models, rows, labels, shape, int(threads or _processors()))
     return Sweep(chosen, runs.mistakes.reshape(len(chosen), *shape[:-1]), runs, (len(chosen), *shape))
 
 
 def _streams(model: StreamClassifier, X: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[Any], tuple[int, ...]]:
     """Rows and labels, stream after stream, and the shape that y has; nobody may have looked at them yet."""
-    if np.ndim(y) < 2:
+    if _dimensions(y, "y") < 2:
         rows = X if are_rows_already(X) else as_rows(X, model, "X")
         labels = as_labels(y, len(rows), "sweep")
         return rows, labels, labels.shape
+    if _dimensions(X, "X") != 3 or np.ma.is_masked(X) or np.ma.is_masked(y):
+        got = "masked arrays" if np.ma.is_masked(X) or np.ma.is_masked(y) else f"{np.ndim(X)} and {np.ndim(y)} axes"
+        raise InvalidInput(f"many streams must come as plain arrays X of three and y of two axes, got {got}")
     many_X, many_y = np.asarray(X), np.asarray(y)
     if many_y.ndim != 2 or many_X.ndim != 3 or many_X.shape[:2] != many_y.shape or 0 in many_X.shape:
         raise InvalidInput(
@@ -201,6 +221,13 @@ def _streams(model: StreamClassifier, X: ArrayLike, y: ArrayLike) -> tuple[Float
     rows = many_X.reshape(-1, many_X.shape[2])
     rows = rows if are_rows_already(rows) else as_rows(rows, model, "X")
     return rows, as_labels(many_y.ravel(), len(rows), "sweep"), many_y.shape
+
+
+def _dimensions(values: ArrayLike, name: str) -> int:
+    try:
+        return np.ndim(values)
+    except ValueError as error:
+        raise InvalidInput(f"{name} must be an array, with as many values in every row: {error}") from error
 
 
 def _learned(
@@ -223,7 +250,13 @@ def _learned(
 def _each(settings: Settings | None) -> list[dict[str, Any]]:
     if settings is None:
         return [{}]
+    if isinstance(settings, (str, bytes)):
+        raise InvalidParameter.of(
+            "sweep", "settings", "be a dict of lists, a list of dicts or seeds, or None", settings
+        )
     if isinstance(settings, Mapping):
+        if any(np.size(values) == 0 for values in settings.values()):
+            raise InvalidParameter.of("sweep", "settings", "hold at least one value of each parameter", settings)
         from sklearn.model_selection import ParameterGrid  # which loads a good part of scikit-learn
 
         return [dict(setting) for setting in ParameterGrid(dict(settings))]

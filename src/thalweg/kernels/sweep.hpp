@@ -1,7 +1,7 @@
 // Many models over many streams, test-then-train: side by side where they go together, else one after the other.
 //
 // Rows and labels need not have been looked at: they are while they are in the cache. Of a model that has been run its
-// words are kept, a few hundred bytes in one piece, and no more.
+// words are kept in one piece, and no more: a few hundred bytes where features are few.
 #pragma once
 
 #include <nanobind/stl/vector.h>

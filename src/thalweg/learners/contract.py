@@ -1,7 +1,8 @@
 """The contract every stream classifier keeps, over a compiled core that holds its state.
 
 A learner answers a row, then learns its label. Its state is one compiled object; everything a call could refuse
-is checked before that object is touched, so a refused call leaves the model exactly as it was.
+is checked before that object is touched, or, in long chunks, while a copy of it is at hand: a refused call leaves the
+model exactly as it was.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
         return self._go_through(X, rows, labels, False, arrays_for, announced)
 
     def _take_in(self, X: ArrayLike, y: ArrayLike, may_wait: bool) -> tuple[Floats, NDArray[Any], bool]:
-        """Rows and labels, and whether the core is to look at the rows' values, on its way through them."""
+        """Rows and labels, and whether the core is to look at them on its way through."""
         core = self.__dict__.get("_core")
         if may_wait and are_many_rows(X) and isinstance(core, compiled.Core) and not core.may_fail:
             return X, as_labels(y, len(X), type(self).__name__), True

@@ -36,6 +36,9 @@ from thalweg.frames.reading import as_plain
 from thalweg.kernels import compiled
 from thalweg.learners.rows import Floats
 
+#: Less than this counts for nothing: its inverse, times that of a rate, would be infinite.
+_NOTHING = 1e-200
+
 
 def as_masses(sample_weight: ArrayLike | None, rows: int, *, first: bool) -> dict[str, Floats]:
     """The weights as a core's methods take them, by name; none where none are given.
@@ -64,6 +67,7 @@ def as_masses(sample_weight: ArrayLike | None, rows: int, *, first: bool) -> dic
         at = int(np.flatnonzero(~lawful)[0])
         rule = f"hold finite numbers from 0 to {compiled.largest_value:g}"
         raise InvalidInput(f"sample_weight must {rule}, got {masses[at]} at row {at}")
+    masses = np.where(masses < _NOTHING, 0.0, masses)
     if first and not masses.any():
         raise InvalidInput("sample_weight must not be zero for every row that a model begins with")
-    return {"masses": np.ascontiguousarray(masses)}
+    return {"masses": masses}
