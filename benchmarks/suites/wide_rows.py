@@ -117,12 +117,13 @@ from pathlib import Path
 from resource import getpagesize
 import numpy as np
 from thalweg import OnlineLDC
+from thalweg.kernels import compiled
 features = int(sys.argv[1])
 model = OnlineLDC(dtype=sys.argv[2]).partial_fit(np.random.default_rng(0).normal(size=(20, features)), [0, 1] * 10)
 held = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * getpagesize()
-first = model._core.copies({COPIES})  # into what the start has left
+first = compiled.Crew([model._core] * {COPIES}, 1)  # copies, into what the start has left
 before = held()
-second = model._core.copies({COPIES})
+second = compiled.Crew([model._core] * {COPIES}, 1)
 print(held() - before)
 """
 

@@ -19,7 +19,7 @@ from thalweg import OnlineLDC, OnlineLinearRegression, Perceptron, StandardScale
 from thalweg.engines.spark.columns import REAL, TEXT  # noqa: E402
 from thalweg.engines.spark.group import Group  # noqa: E402
 from thalweg.engines.spark.key_state import KeyState  # noqa: E402
-from thalweg.engines.spark.packing import (  # noqa: E402  # noqa: E402
+from thalweg.engines.spark.packing import (  # noqa: E402
     ANSWER,
     EVENT,
     EVENTS,

@@ -86,15 +86,6 @@ inline void bind_core(nb::module_ &module) {
              c.learner->follow(X.data(), y.data(), order.data(), order.size(), out);
            },
            "X"_a, "y"_a, "order"_a, "answers"_a, "scores"_a = nb::none())
-      .def("copies",
-           [](const Core &c, int64_t count) {
-             const BriefReading together(c);
-             nb::list all;
-             for (int64_t i = 0; i < count; i++)
-               all.append(nb::cast(new Core(c.learner->copy()), nb::rv_policy::take_ownership));
-             return all;
-           },
-           "count"_a)
       .def("adapters",
            [](const Core &c) {
              nb::list found;

@@ -62,7 +62,6 @@ struct LaneIndex {
     std::memcpy(r.v, from, sizeof r.v);
     return r;
   }
-  THALWEG_INLINE void store(int64_t *to) const { std::memcpy(to, v, sizeof v); }
   THALWEG_INLINE void store_bytes(int8_t *to) const {  // of places below 128
     for (int g = 0; g < Lanes::kGroups; g++) {
       const Bytes bytes = __builtin_convertvector(v[g], Bytes);
