@@ -54,17 +54,30 @@ class Bench:
         effort: Effort | None = None,
     ) -> Iterator[Record]:
         """The contestants, timed in interleaved rounds; see `contest`."""
-        everybody, effort = list(contestants), effort or self.effort
+        yield from next(self.measure_each([(contestants, setting)], per=per, effort=effort))
+
+    def measure_each(
+        self,
+        groups: Iterable[tuple[Iterable[Contestant], Mapping[str, int]]],
+        *,
+        per: str = "row",
+        effort: Effort | None = None,
+    ) -> Iterator[list[Record]]:
+        """Contestants by setting, all in the same rounds: no slow spell of the machine hits one setting alone."""
+        parts = [(list(contestants), setting) for contestants, setting in groups]
+        everybody, effort = [one for contestants, _ in parts for one in contestants], effort or self.effort
+        where = "; ".join(place(setting) for _, setting in parts)
         round_number = 0
 
         def tell() -> None:
             nonlocal round_number
             round_number += 1
-            self.progress(f"{place(setting)}: round {round_number} of {effort.rounds}")
+            self.progress(f"{where}: round {round_number} of {effort.rounds}")
 
-        self.progress(f"{place(setting)}: how many rows each can take")
-        for one, timing in zip(everybody, contest(everybody, effort, tell), strict=True):
-            yield Record(one.work, one.model, setting, one.side, timing.costs, per=per)
+        self.progress(f"{where}: how many rows each can take")
+        timings = iter(contest(everybody, effort, tell))
+        for contestants, setting in parts:
+            yield [Record(one.work, one.model, setting, one.side, next(timings).costs, per=per) for one in contestants]
 
 
 @dataclass(frozen=True)

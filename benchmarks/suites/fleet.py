@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from mmap import PAGESIZE
 from pathlib import Path
 from time import process_time
@@ -35,9 +36,40 @@ SETTINGS = "sweep, 16 rates over one stream"
 def measure(bench: Bench) -> Iterator[list[Record]]:
     """First the keys, then the sweeps."""
     yield from _keyed(bench, bench.effort.size)
-    for work, model in SWEPT.items():
-        yield list(_over_streams(bench, work, model))
-    yield list(_over_settings(bench))
+    sweeps = [*(_over_streams(work, model) for work, model in SWEPT.items()), _over_settings()]
+    effort = Effort(9 * bench.effort.rounds, bench.effort.seconds / 10)
+    found = bench.measure_each(((one.contestants(), one.where) for one in sweeps), effort=effort)
+    for one, records in zip(sweeps, found, strict=True):
+        yield [replace(record, costs=tuple(cost / one.rows for cost in record.costs)) for record in records]
+
+
+@dataclass(frozen=True)
+class Together:
+    """Many streams or settings in one sweep on one core, and one after the other; how many rows that is."""
+
+    work: str
+    together: Run
+    separate: Run
+    rows: int
+    where: dict[str, int]
+
+    def contestants(self) -> list[Contestant]:
+        """Both, each as often as it has time."""
+        return [
+            Contestant(self.work, name, _again(run), MOST_SWEEPS, "ours", least=1)
+            for name, run in (("sweep", self.together), ("separate runs", self.separate))
+        ]
+
+
+def _again(run: Run) -> Callable[[int], Run]:
+    def prepare(times: int) -> Run:
+        def several() -> None:
+            for _ in range(times):
+                run()
+
+        return several
+
+    return prepare
 
 
 def _model() -> OnlineLDC:
@@ -82,8 +114,8 @@ def _keyed(bench: Bench, keys: int) -> Iterator[list[Record]]:
     yield [*bench.measure(contestants, where), first]
 
 
-def _over_streams(bench: Bench, work: str, model: OnlineLDC) -> Iterator[Record]:
-    """Streams of two features in one sweep on one core, and one after the other."""
+def _over_streams(work: str, model: OnlineLDC) -> Together:
+    """Streams of two features."""
     X, y = _two_features((STREAMS, ROWS_A_STREAM))
 
     def separate() -> None:
@@ -91,11 +123,11 @@ def _over_streams(bench: Bench, work: str, model: OnlineLDC) -> Iterator[Record]
             OnlineLDC(model.rate, counts=model.counts).predict_then_learn(X[stream], y[stream])
 
     where = {"streams": STREAMS, "rows": ROWS_A_STREAM}
-    yield from _swept(bench, work, lambda: sweep(model, None, X, y, threads=1), separate, y.size, where)
+    return Together(work, lambda: sweep(model, None, X, y, threads=1), separate, y.size, where)
 
 
-def _over_settings(bench: Bench) -> Iterator[Record]:
-    """One stream at many rates, in one sweep on one core and one after the other."""
+def _over_settings() -> Together:
+    """One stream at many rates."""
     X, y = _two_features((ROWS_OF_ONE,))
     rates = np.linspace(0.02, 0.9, RATES).tolist()
 
@@ -103,41 +135,17 @@ def _over_settings(bench: Bench) -> Iterator[Record]:
         for rate in rates:
             OnlineLDC(rate).predict_then_learn(X, y)
 
+    def together() -> None:
+        sweep(OnlineLDC(), {"rate": rates}, X, y, threads=1)
+
     where = {"settings": RATES, "rows": ROWS_OF_ONE}
-    yield from _swept(
-        bench,
-        SETTINGS,
-        lambda: sweep(OnlineLDC(), {"rate": rates}, X, y, threads=1),
-        separate,
-        RATES * ROWS_OF_ONE,
-        where,
-    )
+    return Together(SETTINGS, together, separate, RATES * ROWS_OF_ONE, where)
 
 
 def _two_features(shape: tuple[int, ...]) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, shape)
     return rng.normal(size=(*shape, 2)) + y[..., None], y
-
-
-def _swept(bench: Bench, work: str, together: Run, separate: Run, rows: int, where: dict[str, int]) -> Iterator[Record]:
-    def again(run: Run) -> Callable[[int], Run]:
-        def prepare(times: int) -> Run:
-            def several() -> None:
-                for _ in range(times):
-                    run()
-
-            return several
-
-        return prepare
-
-    contestants = [
-        Contestant(work, "sweep", again(together), MOST_SWEEPS, "ours", least=1),
-        Contestant(work, "separate runs", again(separate), MOST_SWEEPS, "ours", least=1),
-    ]
-    effort = Effort(9 * bench.effort.rounds, bench.effort.seconds / 10)
-    for record in bench.measure(contestants, where, effort=effort):
-        yield Record(work, record.model, where, record.side, tuple(cost / rows for cost in record.costs))
 
 
 def _on(model: str, learn: Callable[[int], object], most: int) -> Contestant:

@@ -18,9 +18,10 @@ WIDTHS = (2, 3, 10, 50, 100)
 
 def measure(bench: Bench) -> Iterator[list[Record]]:
     """Both on the same rows, from one and the same start."""
-    for width in WIDTHS:
-        start = started(Rows(width))
-        yield list(bench.measure([from_there(start), the_limit(start, bench.folder)], {"features": width}))
+    starts = {width: started(Rows(width)) for width in WIDTHS}
+    yield from bench.measure_each(
+        ([from_there(start), the_limit(start, bench.folder)], {"features": width}) for width, start in starts.items()
+    )
 
 
 def findings(records: Sequence[Record]) -> Iterable[Finding]:

@@ -71,18 +71,27 @@ class DiscriminantRow : public Kept {
   // u'm, whose error grows without bound). Returns by how much P shrinks along e.
   THALWEG_INLINE N reweigh(const double *e, const double *u, const RankOneOf<N, S> &change, const N &inverse,
                            const Index<N> &k, const N &gain) {
+    const auto along = [&](int64_t c) THALWEG_LAMBDA { return along_weights(c, e); };
+    return reweigh_by(along, u, change, inverse, k, gain);
+  }
+  // The same where every e'w_c is known already.
+  template <class Along>
+  THALWEG_INLINE N reweigh_by(Along along, const double *u, const RankOneOf<N, S> &change, const N &inverse,
+                              const Index<N> &k, const N &gain) {
     const N kappa = change.weight * inverse, shrink = change.a * inverse, scale = change.scale;
     const OrZero<N> own{gain * shrink};
     each_class([&](int64_t c) THALWEG_LAMBDA {
       double *w = weights.data() + c * stride();
       const double *m = M.data() + c * stride();
-      const N scaled = scale * fused(-kappa, width.dot(w, e), own.where(same(k, c)));
+      const N scaled = scale * fused(-kappa, along(c), own.where(same(k, c)));
       for (int64_t b = 0; b < width.blocks(); b++)
         store<V>(w + b * L, fused(scaled, load<V>(u + b * L), scale * load<V>(w + b * L)));
       set(half_square, c, 0.5 * width.dot(w, m));
     });
     return shrink;
   }
+
+  THALWEG_INLINE N along_weights(int64_t c, const double *e) const { return width.dot(weights.data() + c * stride(), e); }
 
   THALWEG_INLINE void tidy(Mask<N> stale) {
     const Mask<N> grown = P_.needs_cap(variance.data());

@@ -51,30 +51,35 @@ void Discriminant<P, T>::run_singly(const double *X, const int64_t *y, const dou
 template <int P, class T>
 void Discriminant<P, T>::run_in_one_pass(const double *X, const int64_t *y, int64_t count, const Outputs &out) {
   rows += count;
-  Buffer f(stride()), g(stride()), lambda(stride()), before(stride());
+  Buffer f(stride()), g(stride()), lambda(stride()), along(classes());
   Move move{};
   double inverse = 0;
-  for (int64_t i = 0; i < count; i++) {
-    fetch_ahead(X + i * features(), features());
-    width.difference(X + i * features(), origin.data(), z_.data());
-    width.difference_padded(z_.data(), M.data() + y[i] * stride(), e_.data());
+  for (int64_t i = 0; i <= count; i++) {
+    const bool more = i < count;
+    if (more) {
+      fetch_ahead(X + i * features(), features());
+      width.difference(X + i * features(), origin.data(), z_.data());
+      width.difference_padded(z_.data(), M.data() + y[i] * stride(), e_.data());
+    }
     if (i == 0) {
       P_.project(e_.data(), f.data());
     } else {
-      P_.rotate_and_project(g.data(), lambda.data(), u_.data(), e_.data(), f.data());
-      tidy(reweigh(before.data(), u_.data(), move.change, inverse, move.k, move.gain) < kGreatShrink);
+      if (more) P_.rotate_and_project(g.data(), lambda.data(), u_.data(), e_.data(), f.data());
+      else P_.rotate(g.data(), lambda.data(), u_.data());
+      const auto known = [&](int64_t c) THALWEG_LAMBDA { return along[c]; };
+      tidy(Row::reweigh_by(known, u_.data(), move.change, inverse, move.k, move.gain) < kGreatShrink);
     }
+    if (!more) return;
     score(z_.data(), score_.data());
     const int64_t given = write_answer(i, out);
     move = Move(options, y[i], counts[y[i]], total, Share::once(rate_.next(given != y[i])));
     if (out.rates) out.rates[i] = rate_.value;
     approach(e_.data(), move);
     count_row(move);
+    // Here, where nothing waits for it; behind the pass over the triangle the next answer would.
+    for (int64_t c = 0; c < classes(); c++) along[c] = Row::along_weights(c, e_.data());
     inverse = P_.settle(f.data(), move.change, g.data(), lambda.data());
-    e_.swap(before);
   }
-  P_.rotate(g.data(), lambda.data(), u_.data());
-  tidy(reweigh(before.data(), u_.data(), move.change, inverse, move.k, move.gain) < kGreatShrink);
 }
 
 // The answer by the scores at hand, written where it is wanted.

@@ -165,6 +165,7 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
     } else {
       int64_t b = width.blocks() - 1;
       if constexpr (P != 0 && Changes && !Projects) rotate_last(b--, g, lambda, u);
+      if constexpr (P == 0 && kParts == 1) sweep<Changes, Projects, true>(b, g + b * R, lambda + b * R, u, v, f + b * R), b--;
       for (; b >= 0; b--) sweep<Changes, Projects>(b, g + b * R, lambda + b * R, u, v, f + b * R);
     }
   }
@@ -188,10 +189,10 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
   }
 
   // The same for R rows.
-  template <bool Changes, bool Projects>
+  template <bool Changes, bool Projects, bool Last = false>
   THALWEG_INLINE void sweep(int64_t b, const double *g, const double *lambda, T *u, const T *v, double *f) {
     T *row = rows_of(b);
-    const int64_t first = b / kParts;
+    const int64_t first = b / kParts, real = width.features() - b * R;
     const bool begins = b % kParts == kParts - 1;  // u of the block on the diagonal
     V l[R], gr[R], s[R];
     for (int r = 0; r < R; r++) s[r] = V{};
@@ -207,6 +208,7 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
       if constexpr (Projects) vc = load<V>(v + c * L);
 #pragma GCC unroll 8
       for (int r = R - 1; r >= 0; r--) {
+        if (Last && r >= real) continue;
         T *at = row + r * L;
         V w = load<V>(at);
         if constexpr (Changes) {
