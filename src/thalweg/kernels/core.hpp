@@ -53,12 +53,14 @@ struct Core : Gated {
     const int64_t p = learner->features(), some = learner->rows_to_look_at(rows);
     std::unique_ptr<Learner> before(some < rows ? learner->copy() : nullptr);
     for (int64_t from = 0; from < rows; from += some) {
-      const int64_t count = std::min(some, rows - from), bad = first_bad(X + from * p, count * p);
-      if (bad >= 0 || !are_places(y + from, count, learner->classes())) {
+      const int64_t count = std::min(some, rows - from);
+      const double *x = X + from * p;
+      if (!are_values(x, count * p) || !are_places(y + from, count, learner->classes())) {
         if (from > 0) learner = std::move(before);
+        const int64_t bad = first_bad(x, count * p);
         return bad < 0 ? kUnknown : from * p + bad;
       }
-      learner->run(X + from * p, y + from, count, out.after(from, learner->classes()));
+      learner->run(x, y + from, count, out.after(from, learner->classes()));
     }
     return -1;
   }

@@ -172,23 +172,6 @@ THALWEG_INLINE int64_t as_bits(double x) {
   std::memcpy(&bits, &x, sizeof bits);
   return bits;
 }
-// The largest of some whole numbers, all taken for positive: -1 is larger than any that is. Of each these bits count.
-THALWEG_APART inline uint64_t largest(const void *from, int64_t count, uint64_t bits) {
-  typedef uint64_t Naturals __attribute__((vector_size(8 * kLanes), aligned(8), may_alias));
-  constexpr int kApart = 4;  // that do not wait for one another
-  const Naturals *at = (const Naturals *)from, *end = at + count / kLanes;
-  Naturals most[kApart] = {};
-  const auto take = [&](int which, const Naturals &here) THALWEG_LAMBDA {
-    most[which] = (here & bits) > most[which] ? here & bits : most[which];
-  };
-  for (; at + kApart <= end; at += kApart)
-    for (int i = 0; i < kApart; i++) take(i, at[i]);
-  for (; at < end; at++) take(0, *at);
-  for (int i = 1; i < kApart; i++) take(0, most[i]);
-  uint64_t all = 0;
-  for (int i = 0; i < kLanes; i++) all = most[0][i] > all ? most[0][i] : all;
-  return all;
-}
 
 THALWEG_INLINE double as_number(int64_t bits) {
   double x;

@@ -86,7 +86,7 @@ template <int P> class SideBySide {
     return true;
   }
   static bool begin(Run &run, Seat &seat, int64_t start) {
-    if (first_bad(run.X, start * P) >= 0 || !are_places(run.y, start, run.model->classes())) return false;
+    if (!are_values(run.X, start * P) || !are_places(run.y, start, run.model->classes())) return false;
     if (seat.model == run.model) {
       FlatReader fresh(seat.fresh.words(), seat.fresh.count());
       seat.learner->visit(fresh);
@@ -161,11 +161,9 @@ template <int P> class SideBySide {
     const Run &run_of(int lane) const { return *runs_[std::min(lane, count_ - 1)]; }
     Lone &learner(int lane) const { return *seats_[std::min(lane, count_ - 1)].learner; }
 
-    // Whether all values that were turned are numbers, whose size is in the order of their bits without the sign, and
-    // all labels places of classes.
+    // Whether all values that were turned are numbers and all labels places of classes.
     bool are_good(int64_t rows) const {
-      return largest(X_, rows * P * kCount, ~(uint64_t(1) << 63)) <= uint64_t(as_bits(kLargestValue)) &&
-             largest(y_, rows * kCount, ~uint64_t(0)) < uint64_t(row_.known);
+      return are_values(X_, rows * P * kCount) && are_places(y_, rows * kCount, row_.known);
     }
 
     THALWEG_INLINE void step(int64_t t) {

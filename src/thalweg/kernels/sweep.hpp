@@ -68,7 +68,7 @@ class Crew {
     std::vector<int64_t> answers(std::min(some, rows));
     for (int64_t from = 0; from < rows; from += some) {
       const int64_t count = std::min(some, rows - from), *y = run.y + from;
-      if (first_bad(run.X + from * p, count * p) >= 0 || !are_places(y, count, learner->classes())) return false;
+      if (!are_values(run.X + from * p, count * p) || !are_places(y, count, learner->classes())) return false;
       learner->run(run.X + from * p, y, count, {answers.data()});
       for (int64_t i = 0; i < count; i++) {
         run.answers[from + i] = int8_t(answers[i]);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "buffer.hpp"
+#include "simd.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -26,7 +26,26 @@ inline int64_t first_bad(const double *values, int64_t count) {
   return -1;
 }
 
-inline bool are_places(const int64_t *y, int64_t count, int64_t classes) {
+// Whether there is none of these, mostly at a glance: by the sum of all squares.
+THALWEG_APART inline bool are_values(const double *values, int64_t count) {
+  using V = VectorOf<kLanes>::type;
+  constexpr int kApart = 4;  // that do not wait for one another
+  V squares[kApart] = {};
+  int64_t i = 0;
+  for (; i + kApart * kLanes <= count; i += kApart * kLanes)
+    for (int k = 0; k < kApart; k++) {
+      const V here = load<V>(values + i + k * kLanes);
+      squares[k] += here * here;
+    }
+  const bool small = sum((squares[0] + squares[1]) + (squares[2] + squares[3])) <= kLargestValue * kLargestValue;
+  return first_bad(small ? values + i : values, small ? count - i : count) < 0;
+}
+
+// Mostly at a glance, too: no label has a bit that none of them may have.
+THALWEG_APART inline bool are_places(const int64_t *y, int64_t count, int64_t classes) {
+  uint64_t bits = 0;
+  for (int64_t i = 0; i < count; i++) bits |= uint64_t(y[i]);
+  if (bits < uint64_t(classes)) return true;
   bool unknown = false;  // no way out of the loop, so that it runs at the speed of memory
   for (int64_t i = 0; i < count; i++) unknown |= y[i] < 0 || y[i] >= classes;
   return !unknown;
