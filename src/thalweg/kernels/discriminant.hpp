@@ -10,6 +10,7 @@
 
 #include "any_discriminant.hpp"
 #include "discriminant_row.hpp"
+#include "row_block.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -46,7 +47,7 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
   }
   void weighted_run(const double *X, const int64_t *y, const double *masses, int64_t count,
                     const Outputs &out) override;
-  bool outweighs_a_look() const override { return features() >= kWide; }
+  bool outweighs_a_look() const override { return features() >= RowBlocks::kWide; }
 
   int64_t mistakes_on(const double *X, const int64_t *y, int64_t count) const override {
     int64_t wrong = 0, i = 0;
@@ -151,7 +152,6 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
   THALWEG_APART void learn_apart(const double *z, const Move &move) { learn(z, move); }
 
   // Whole chunks, discriminant_runs.hpp; behind the start, null masses: each row counts once.
-  static constexpr int64_t kWide = 256;
   void run_many(const double *X, const int64_t *y, int64_t count, const Outputs &out);
   void run_on(const double *X, const int64_t *y, const double *masses, int64_t count, const Outputs &out);
   void run_singly(const double *X, const int64_t *y, const double *masses, int64_t count, const Outputs &out);

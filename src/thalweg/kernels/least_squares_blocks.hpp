@@ -8,8 +8,6 @@ namespace thalweg::THALWEG_LEVEL {
 
 class LeastSquaresBlocks {
  public:
-  static constexpr int64_t kWide = 256;
-
   // For a chunk of so many rows, behind the first one.
   LeastSquaresBlocks(LeastSquares<0> &model, int64_t count)
       : model(model), per_row(changes_per_row(model)), most(RowBlock<double>::enough(model.features(), count, per_row)),
@@ -100,7 +98,7 @@ void LeastSquares<P>::run(const double *X, const double *Y, const double *masses
                           const RegressionOutputs &out) {
   int64_t start = 0;
   if constexpr (P == 0)
-    if (features() >= LeastSquaresBlocks::kWide && !out.weights) {
+    if (features() >= RowBlocks::kWideInTwo && !out.weights) {
       Scratch unasked(outputs());
       for (; start < count && rows == 0; start++)
         step(X + start * features(), Y + start * outputs(), masses ? masses[start] : 1,

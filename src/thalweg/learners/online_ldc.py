@@ -34,14 +34,14 @@ Where we depart from the printed paper
 
 Cost: O(p^2 + p c) a row, 1.5 p^2 + 4 p c multiply-adds, memory 4 p (p + 4 c) bytes. The limit is the way of the
 triangle of L through the processor: from p = 50 on it takes most of the time. A single row reads it twice, rows of a
-chunk once each where there is neither a ridge nor a weight. From p = 256 on blocks of 48 rows, or 96 from p = 1000,
-read it twice together, whatever the rate, the ridge and the weights (``kernels/discriminant_blocks.hpp``): another 48 p
-or 96 p multiply-adds a row, and the limit is that of a matrix product. A block needs 32 p bytes for each of its rows
-while it is learned. It ends early where the rows before it have faded to 1e-4 of their weight, where a row shrinks P by
-as much, and at the first row of a class: at rates so eager that they remember fewer rows than there are features, rows
-go one by one as before.
+chunk once each where there is neither a ridge nor a weight. From p = 160 on with AVX-512, else from 256 (with a ridge
+or weights from 128), blocks of 24 rows, or 48 from p = 1000, read it twice together, whatever the rate, the ridge and
+the weights (``kernels/discriminant_blocks.hpp``): another 24 p or 48 p multiply-adds a row, and the limit is that of a
+matrix product. A block needs 32 p bytes for each of its rows while it is learned. It ends early where the rows before
+it have faded to 1e-4 of their weight, where a row shrinks P by as much, and at the first row of a class: at rates so
+eager that they remember fewer rows than there are features, rows go one by one as before.
 
-Chunks change no bit below 256 features. From there the numbers of a block agree with those of single rows as well as
+Chunks change no bit below 128 features. From there the numbers of a block agree with those of single rows as well as
 the latter do with themselves when the last digit of the data changes; to about 1e-12 where P is not close to singular.
 
 In single precision (``dtype="float32"``) L alone is kept in floats, the one part that grows with p^2: 2 p (p + 8 c)
