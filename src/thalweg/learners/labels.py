@@ -31,9 +31,7 @@ def as_labels(y: ArrayLike | None, rows: int, owner: str) -> NDArray[Any]:
     if y is None:
         raise InvalidInput(f"{owner} requires y to be passed, but the target y is None")
     try:
-        if np.ma.is_masked(y):
-            raise InvalidInput("y must hold a label for every row, got a masked array")
-        labels: NDArray[Any] = y if _is_labels_already(y) else column_or_1d(as_they_are(as_array(y)), warn=True)
+        labels: NDArray[Any] = y if _is_labels_already(y) else _column_of(y)
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             raise InvalidInput("y must hold a label for every row, but Input y contains NaN or infinity")
         if labels.dtype.kind == "O":
@@ -60,6 +58,13 @@ def as_labels(y: ArrayLike | None, rows: int, owner: str) -> NDArray[Any]:
 def _is_labels_already(y: ArrayLike) -> TypeGuard[NDArray[Any]]:
     """What scikit-learn's check, which takes longer than answering some hundred rows, would return as it is."""
     return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "ibU"
+
+
+def _column_of(y: ArrayLike) -> NDArray[Any]:
+    if np.ma.is_masked(y):
+        raise InvalidInput("y must hold a label for every row, got a masked array")
+    column: NDArray[Any] = column_or_1d(as_they_are(as_array(y)), warn=True)
+    return column
 
 
 def _from_objects(labels: NDArray[Any]) -> NDArray[Any]:
@@ -183,8 +188,8 @@ class Labels:
         Labels 0, 1, 2, … are the places themselves: the array is then given back, not copied. Of answers in the order
         in which they were given the first tells whether there are any without a label: none follows one with a label.
         """
-        telling = codes[:1] if in_order else codes
-        unanswered = codes < 0 if codes.size and telling.min() < 0 else None
+        least = (codes.item(0) if in_order else codes.min()) if codes.size else 0
+        unanswered = codes < 0 if least < 0 else None
         answers = codes if self.are_places else self.values.take(codes)
         if unanswered is not None:
             answers[unanswered] = _ZEROS[self.kind]
