@@ -41,17 +41,9 @@ TIMES_NUMPY = 50.0
 
 def measure(bench: Bench) -> Iterator[list[Record]]:
     """In chunks, row by row, by NumPy, and the ceiling."""
+    bench.progress("the start at each width")
+    yield from bench.measure_each((_contestants(features), {"features": features}) for features in WIDTHS)
     for features in WIDTHS:
-        bench.progress(f"{features:,} features: the start")
-        start = wide_start(features)
-        contestants = [
-            from_there(start, CHUNKS),
-            from_there(wide_start(features, dtype="float32"), NARROW),
-            _row_by_row(start),
-            plain_numpy.from_there(start),
-            _product(start),
-        ]
-        yield list(bench.measure(contestants, {"features": features}))
         yield [
             Record(HELD, name, {"features": features}, "ours", (_held(features, dtype),), "bytes", "model")
             for name, dtype in ((CHUNKS, "float64"), (NARROW, "float32"))
@@ -59,6 +51,17 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
     for name, model, weighted in settings():
         bench.progress(f"{name}: the start")
         yield list(bench.measure(_chunks_and_rows(name, model, weighted), {"features": WIDE}))
+
+
+def _contestants(features: int) -> list[Contestant]:
+    start = wide_start(features)
+    return [
+        from_there(start, CHUNKS),
+        from_there(wide_start(features, dtype="float32"), NARROW),
+        _row_by_row(start),
+        plain_numpy.from_there(start),
+        _product(start),
+    ]
 
 
 def settings() -> Iterator[tuple[str, Any, bool]]:

@@ -208,7 +208,8 @@ class AnyDiscriminant : public MeanLearner, protected DiscriminantState<> {
   // With soft counts the rows of the start weigh what they would have weighed at the rate, alike, and never more in
   // all than a full memory: few rows are then averaged until the memory is full, many do not outweigh what follows.
   THALWEG_APART void end_start() {
-    scatter = Buffer();  // and its memory, twice that of the factor
+    if (scatter.size() > kSmallScatter) scatter = Buffer();  // and its memory, twice that of the factor
+    else scatter.clear();
     if (!options.soft_counts) return;
     const double whole = std::min(1.0, total * rate_.value);
     for (double &count : counts) count *= whole / total;
@@ -236,6 +237,7 @@ class AnyDiscriminant : public MeanLearner, protected DiscriminantState<> {
   Buffer scatter;                   // feature x feature, during the start
   int64_t rows = 0, warm_left, cursor = 0;
   double surveyed = 0;  // rows behind the long-run variance
+  static constexpr std::size_t kSmallScatter = 64;  // not worth the time to free it
 };
 
 }  // namespace thalweg::THALWEG_LEVEL
