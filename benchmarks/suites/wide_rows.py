@@ -29,7 +29,7 @@ from thalweg import OnlineLDC, OnlineLinearRegression
 from thalweg.rates import ErrorDriven
 
 WIDTHS = (256, 500, 1000, 2000)
-ROWS, WIDE = 512, 1000
+ROWS, NUMBERS, WIDE = 512, 1 << 20, 1000
 SINGLE = "row by row"
 CHUNKS, CEILING = "OnlineLDC, in chunks", "dgemm"
 NARROW = "OnlineLDC, float32, in chunks"
@@ -99,9 +99,9 @@ def _chunks_and_rows(name: str, model: Any, weighted: bool) -> Iterator[Contesta
 
 
 def wide_start(features: int, dtype: Literal["float64", "float32"] = "float64") -> Started:
-    """Fitted to half as many rows again as there are features."""
+    """Fitted to half as many rows again as there are features; a million numbers and more are to come."""
     first = features + features // 2
-    rows = Rows(features, numbers=(first + ROWS) * features)
+    rows = Rows(features, numbers=first * features + max(ROWS * features, NUMBERS))
     model = online_ldc().set_params(dtype=dtype).fit(rows.X[:first], rows.y[:first])
     return Started(model, rows.X[first:], rows.y[first:])
 

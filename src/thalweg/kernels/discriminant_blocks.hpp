@@ -64,7 +64,7 @@ template <class T> class DiscriminantBlocks : RowBlocks {
         }
         if (learned) model.since_refresh++;
         learned = true;
-        stale = take(move);
+        stale = take(move, s);
         upset = stale || model.P_.needs_cap(model.variance.data()) || move.n == 0;  // a new mean is far from its start
       } else if (out.rates) {
         out.rates[s] = model.rate_.value;
@@ -74,10 +74,13 @@ template <class T> class DiscriminantBlocks : RowBlocks {
     return s;
   }
 
+  // Whether a row is looked at again when its turn comes: e is not known ahead of the answers, or the ridge surveys it.
+  bool looks_back() const { return waits() || model.options.ridge > 0; }
+  bool waits() const { return model.rate_.kind() == Rate::kErrorDriven; }
+
   // All that can be known of the rows before the first of them is learned; their means too, unless a rate waits for the
   // answers.
   void look_ahead(const double *X, const int64_t *y, const double *masses, int64_t count) {
-    const bool waits = model.rate_.kind() == Rate::kErrorDriven;
     Buffer M(model.M), counts(model.counts);
     double total = model.total;
     Rate rate(model.rate_);
@@ -85,7 +88,7 @@ template <class T> class DiscriminantBlocks : RowBlocks {
     std::fill(means.begin(), means.end(), kNone);
     known.clear();
     std::fill(mean_products.begin(), mean_products.end(), 0.0);
-    block.open(waits);
+    block.open(waits());
     for (int64_t s = 0; s < count; s++) {
       const int64_t k = y[s];
       if (means[k] == kNone) {
@@ -97,7 +100,7 @@ template <class T> class DiscriminantBlocks : RowBlocks {
       width.difference_padded(model.z_.data(), m, e);
       for (int64_t c = 0; c < model.classes(); c++)
         row_dots[s * model.classes() + c] = width.dot(model.weights.data() + c * model.stride(), model.z_.data());
-      if (const double mass = masses ? masses[s] : 1; mass > 0 && !waits) {
+      if (const double mass = masses ? masses[s] : 1; mass > 0 && !waits()) {
         const Move move(model.options, k, counts[k], total, model.share(rate.next(false), mass));
         width.add(m, move.gain, e);
         move.count(model.options, counts.data(), model.classes(), total);
@@ -109,7 +112,7 @@ template <class T> class DiscriminantBlocks : RowBlocks {
 
   // g_c = ln P_c - m_c'w_c / 2 + w_c'x, with u'x = u'e + u'm                                              eq. (3)
   int64_t answer(const double *X, int64_t s, int64_t k, const Outputs &out) {
-    width.difference(X + s * model.features(), model.origin.data(), model.z_.data());
+    if (looks_back()) width.difference(X + s * model.features(), model.origin.data(), model.z_.data());
     block.reach(s);
     for (int64_t t = 0; t < block.made(); t++) across[t] = block.along()[t] + mean_products[means[k] * most + t];
     for (int64_t c = 0; c < model.classes(); c++)
@@ -119,9 +122,13 @@ template <class T> class DiscriminantBlocks : RowBlocks {
   }
 
   // Learns the row: all of `Discriminant::learn`. Returns whether the weights have to be computed afresh.
-  bool take(const Move &move) {
-    width.difference_padded(model.z_.data(), model.M.data() + move.k * model.stride(), model.e_.data());
-    model.approach(model.e_.data(), move);
+  bool take(const Move &move, int64_t s) {
+    const double *e = block.direction(s);
+    if (looks_back()) {
+      width.difference_padded(model.z_.data(), model.M.data() + move.k * model.stride(), model.e_.data());
+      e = model.e_.data();
+    }
+    model.approach(e, move);
     bool stale = change(move.change, move.k, move.gain) < Discriminant<0, T>::kGreatShrink;  // eq. (7), (12)
     model.count_row(move);
     if (model.options.ridge > 0) {

@@ -38,7 +38,7 @@ template <class T> class RowBlock : public RowBlocks {
   // The vectors that follow: `followers` rows of `weights`.
   RowBlock(Factor<0, T> &factor, const Width<0> &width, Buffer &weights, int64_t followers, int64_t most)
       : width(width), weights(weights), followers(followers), most(most), changes(factor, most),
-        units(width.stride(), most), side_by_side(L * width.stride()), dots(2 * most * followers),
+        units(width.stride(), most), given(most * width.stride()), dots(2 * most * followers),
         shares(followers * most), f(width.stride()), along_(most), slots(most) {
     for (int64_t s = 0; s < most; s += L) {
       directions.emplace_back(width.stride(), most);
@@ -52,18 +52,19 @@ template <class T> class RowBlock : public RowBlocks {
     moving = means_move;
     planned = means = 0;
   }
-  double *next() { return side_by_side.data() + planned % L * width.stride(); }
+  double *next() { return direction(planned); }
+  double *direction(int64_t s) { return given.data() + s * width.stride(); }  // of row s, as it was filled
   void add(int64_t mean) {
     for (int64_t i = 0; i < followers; i++) row_dots(planned)[i] = width.dot(weight(i), next());
     slots[planned++] = mean;
     if (moving) means = std::max(means, mean + 1);
-    if (planned % L == 0) changes.take(side_by_side.data(), directions[planned / L - 1]);
+    if (planned % L == 0) changes.take(direction(planned - L), directions[planned / L - 1]);
   }
   void project() {
     const int64_t groups = (planned + L - 1) / L;
     if (planned % L) {
-      std::fill(side_by_side.begin() + planned % L * width.stride(), side_by_side.end(), 0.0);
-      changes.take(side_by_side.data(), directions[groups - 1]);
+      std::fill(direction(planned), direction(groups * L), 0.0);
+      changes.take(direction((groups - 1) * L), directions[groups - 1]);
     }
     changes.project(directions.data(), projected.data(), groups);
     for (int64_t g = 0; g < groups; g++) projected[g].restart();
@@ -178,7 +179,7 @@ template <class T> class RowBlock : public RowBlocks {
   FactorBlock<T> changes;
   std::vector<Columns> directions, projected, moved;  // e or d of the rows, U times it, and U s of the means
   Columns units;                                      // U of a block of unit vectors
-  Buffer side_by_side;                                // lanes x features: a few directions
+  Buffer given;                                       // row x features: the directions as they came
   Buffer dots, shares;                                // shares: vector x change
   Buffer f, along_;                                   // the direction at hand
   std::vector<int64_t> slots;                         // the mean of each row

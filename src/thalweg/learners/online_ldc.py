@@ -37,7 +37,7 @@ triangle of L through the processor: from p = 50 on it takes most of the time. A
 chunk once each where there is neither a ridge nor a weight. From p = 160 on with AVX-512, else from 256 (with a ridge
 or weights from 128), blocks of 24 rows, or 48 from p = 1000, read it twice together, whatever the rate, the ridge and
 the weights (``kernels/discriminant_blocks.hpp``): another 24 p or 48 p multiply-adds a row, and the limit is that of a
-matrix product. A block needs 32 p bytes for each of its rows while it is learned. It ends early where the rows before
+matrix product. A block needs 40 p bytes for each of its rows while it is learned. It ends early where the rows before
 it have faded to 1e-4 of their weight, where a row shrinks P by as much, and at the first row of a class: at rates so
 eager that they remember fewer rows than there are features, rows go one by one as before.
 
