@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -75,9 +76,12 @@ class Bench:
             self.progress(f"{where}: round {round_number} of {effort.rounds}")
 
         self.progress(f"{where}: how many rows each can take")
-        timings = iter(contest(everybody, effort, tell))
+        timed = zip(everybody, contest(everybody, effort, tell), strict=True)
         for contestants, setting in parts:
-            yield [Record(one.work, one.model, setting, one.side, next(timings).costs, per=per) for one in contestants]
+            yield [
+                Record(one.work, one.model, setting, one.side, timing.costs, per=per)
+                for one, timing in islice(timed, len(contestants))
+            ]
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,18 @@ def test_streams_end_with_the_bits_of_lone_runs(model, features, scale, classes)
         assert (found.answers[0, stream] == clone(model).predict_then_learn(X[stream], y[stream])).all()
 
 
+@pytest.mark.parametrize("features", [127, 140, 200, 260])
+@pytest.mark.parametrize("ridge", [0.0, 1e-3])
+def test_wide_streams_end_with_the_bits_of_lone_runs(features, ridge):
+    X, y = streams(1, rows=400, features=features, classes=2)
+    model = OnlineLDC(0.05, counts="soft", ridge=ridge)
+    found = sweep(model, None, X, y, threads=1)
+    assert dumps(found.model_of(0)) == dumps(clone(model).partial_fit(X[0], y[0]))
+    many = np.asfortranarray(np.tile(X[0], (8, 1)))  # looked at before, and not on the way
+    chunks = [clone(model).partial_fit(rows, np.tile(y[0], 8)) for rows in (many, np.ascontiguousarray(many))]
+    assert dumps(chunks[0]) == dumps(chunks[1])
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("features", [2, 30])
 def test_a_value_that_is_no_number_is_found_in_any_row(threads, features):

@@ -47,7 +47,7 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
   }
   void weighted_run(const double *X, const int64_t *y, const double *masses, int64_t count,
                     const Outputs &out) override;
-  bool outweighs_a_look() const override { return features() >= RowBlocks::kWide; }
+  bool outweighs_a_look() const override { return features() >= wide_from(false); }
 
   int64_t mistakes_on(const double *X, const int64_t *y, int64_t count) const override {
     int64_t wrong = 0, i = 0;
@@ -150,6 +150,11 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
   }
 
   THALWEG_APART void learn_apart(const double *z, const Move &move) { learn(z, move); }
+
+  // Features from which rows go in blocks: whoever cuts a chunk into pieces there would move their borders.
+  int64_t wide_from(bool weighted) const {
+    return weighted || options.ridge > 0 ? RowBlocks::kWideInTwo : RowBlocks::kWide;
+  }
 
   // Whole chunks, discriminant_runs.hpp; behind the start, null masses: each row counts once.
   void run_many(const double *X, const int64_t *y, int64_t count, const Outputs &out);

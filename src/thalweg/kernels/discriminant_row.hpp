@@ -91,7 +91,9 @@ class DiscriminantRow : public Kept {
     return shrink;
   }
 
-  THALWEG_INLINE N along_weights(int64_t c, const double *e) const { return width.dot(weights.data() + c * stride(), e); }
+  THALWEG_INLINE N along_weights(int64_t c, const double *e) const {
+    return width.dot(weights.data() + c * stride(), e);
+  }
 
   THALWEG_INLINE void tidy(Mask<N> stale) {
     const Mask<N> grown = P_.needs_cap(variance.data());

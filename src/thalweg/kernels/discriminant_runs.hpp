@@ -1,8 +1,8 @@
 // Whole chunks of rows for a discriminant of many features, in fewer passes over its factor.
 //
 // A row reads the triangle of L twice: to project e, and to make the change. Where the next row is known the change of
-// one and the projection of the other share a pass, with the same numbers to the last bit. Where the triangle outgrows the
-// nearest cache (row_block.hpp) blocks of rows go through it together and agree with single rows to rounding
+// one and the projection of the other share a pass, with the same numbers to the last bit. Of many features, where it is
+// faster (row_block.hpp), blocks of rows go through it together and agree with single rows to rounding
 // (discriminant_blocks.hpp). Below that a ridge, which makes changes between the rows, and weights go row by row.
 #pragma once
 
@@ -34,9 +34,8 @@ void Discriminant<P, T>::weighted_run(const double *X, const int64_t *y, const d
 template <int P, class T>
 void Discriminant<P, T>::run_on(const double *X, const int64_t *y, const double *masses, int64_t count,
                              const Outputs &out) {
-  const int64_t wide = masses || options.ridge > 0 ? RowBlocks::kWideInTwo : RowBlocks::kWide;
   if constexpr (P == 0)
-    if (features() >= wide && count >= RowBlocks::kFewest)
+    if (features() >= wide_from(masses) && count >= RowBlocks::kFewest)
       return DiscriminantBlocks<T>(*this, count).run(X, y, masses, count, out);
   run_singly(X, y, masses, count, out);
 }

@@ -165,7 +165,10 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
     } else {
       int64_t b = width.blocks() - 1;
       if constexpr (P != 0 && Changes && !Projects) rotate_last(b--, g, lambda, u);
-      if constexpr (P == 0 && kParts == 1) sweep<Changes, Projects, true>(b, g + b * R, lambda + b * R, u, v, f + b * R), b--;
+      if constexpr (P == 0 && kParts == 1) {
+        sweep<Changes, Projects, true>(b, g + b * R, lambda + b * R, u, v, f + b * R);
+        b--;
+      }
       for (; b >= 0; b--) sweep<Changes, Projects>(b, g + b * R, lambda + b * R, u, v, f + b * R);
     }
   }
@@ -188,7 +191,7 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
     store<V>(u + b * L, uc);
   }
 
-  // The same for R rows.
+  // The same for R rows; for the last ones padding is left out, behind which every row would wait.
   template <bool Changes, bool Projects, bool Last = false>
   THALWEG_INLINE void sweep(int64_t b, const double *g, const double *lambda, T *u, const T *v, double *f) {
     T *row = rows_of(b);

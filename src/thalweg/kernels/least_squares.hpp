@@ -5,8 +5,8 @@
 // the raw moments are inverted: with e = x - mean before the row, N the weight of all rows so far,
 //     S <- gamma S + k e e',  k = gamma N / (gamma N + 1);      w <- w + k r P e / (gamma + k e'Pe),  r = y - answer.
 // A row that counts c times is c copies in sequence: gamma -> gamma^c, and 1 -> q = 1 + gamma + … + gamma^(c-1), ours.
-// P = S^-1 is kept as L D L' (factor.hpp). All outputs share it. O(p^2 + p m) a row. From p = 256 on chunks of rows go
-// through P in blocks (least_squares_blocks.hpp).
+// P = S^-1 is kept as L D L' (factor.hpp). All outputs share it. O(p^2 + p m) a row. Of many features (row_block.hpp)
+// chunks of rows go through P in blocks (least_squares_blocks.hpp).
 #pragma once
 
 #include "any_least_squares.hpp"

@@ -38,9 +38,9 @@ Where we depart
    dependency stay right; ``coef_``, and answers to rows that break it, do not. ``penalty=1e-6`` keeps them in place.
 
 Cost: gradient O(p) a row and target, the limit being to read and write the weights once; least squares O(p^2 + p m)
-for m targets, 1.5 p^2 multiply-adds, the limit being two passes over the triangle of L. From p = 128 on blocks of 24
-rows of a chunk, or 48 from p = 1000, share the two passes, and the limit is that of a matrix product; the numbers then
-agree with those of single rows to rounding, about 1e-13, and no longer to the last bit.
+for m targets, 1.5 p^2 multiply-adds, the limit being two passes over the triangle of L. From p = 128 on (without AVX2
+from 256) blocks of 24 rows of a chunk, or 48 from p = 1000, share the two passes, and the limit is that of a matrix
+product; the numbers then agree with those of single rows to rounding, about 1e-13, and no longer to the last bit.
 """
 
 from __future__ import annotations
