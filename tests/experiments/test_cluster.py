@@ -65,6 +65,12 @@ def test_tasks_run_elsewhere_and_are_told_by_number(address):
     assert run_all([os.getpid], 1, told.append) == [os.getpid()]
 
 
+def test_a_single_worker_is_elsewhere_too(tmp_path):
+    with processes(tmp_path, workers=1) as address, dask_cluster(address, PATIENCE) as workers:
+        assert workers == 1
+        assert os.getpid() not in run_all([os.getpid] * 3, workers, lambda share: None)
+
+
 def test_a_paper_reproduced_on_a_cluster_gives_the_same_numbers(address, tmp_path, capsys):
     rows = {}
     for name, how in {"here": ["--jobs", "1"], "there": ["--dask", address]}.items():

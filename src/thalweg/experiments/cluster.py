@@ -47,8 +47,19 @@ def dask_cluster(address: str, patience: float = PATIENCE) -> Iterator[int]:
         raise ServiceUnreachable(f"no Dask scheduler answered at {address}: {error}") from error
     with client:
         _require_workers(client, address, patience)
-        with parallel_config(backend="dask", client=client), sending_away():
+        with parallel_config(backend=_all_tasks_to(client)), sending_away():
             yield sum(client.ncores().values())
+
+
+def _all_tasks_to(client: Any) -> Any:
+    """The way to the cluster, also where it has but one processor: joblib would do the tasks of one by itself."""
+    from joblib._dask import DaskDistributedBackend
+
+    class Elsewhere(DaskDistributedBackend):
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            return max(2, int(super().effective_n_jobs(n_jobs)))
+
+    return Elsewhere(client=client)
 
 
 def _require_answer(address: str, patience: float) -> None:
