@@ -101,7 +101,7 @@ def test_chunks_give_the_bits_of_single_rows(level, features, rate, soft, old, r
 
 
 @LEVELS
-@pytest.mark.parametrize("features", [131, 165, 300])
+@pytest.mark.parametrize("features", [131, 300])
 @pytest.mark.parametrize("weighted", [False, True])
 @SETTINGS
 def test_blocks_agree_with_single_rows(level, features, weighted, rate, soft, old, ridge):
