@@ -67,7 +67,7 @@ class Bench:
         """Contestants by setting, all in the same rounds: no slow spell of the machine hits one setting alone."""
         parts = [(list(contestants), setting) for contestants, setting in groups]
         everybody, effort = [one for contestants, _ in parts for one in contestants], effort or self.effort
-        where = "; ".join(place(setting) for _, setting in parts)
+        where = "; ".join(dict.fromkeys(place(setting) for _, setting in parts))
         round_number = 0
 
         def tell() -> None:

@@ -160,38 +160,24 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
   // the loop over rows of a chunk, where it would be a tenth of the time at 50 features.
   template <bool Changes, bool Projects>
   THALWEG_INLINE void pass(const double *g, const double *lambda, T *u, const T *v, double *f) {
-    if constexpr (P == 0 && !(Changes && Projects)) {
-      long_pass<Changes, Projects>(g, lambda, u, v, f);
-    } else {
-      int64_t b = width.blocks() - 1;
-      if constexpr (P != 0 && Changes && !Projects) rotate_last(b--, g, lambda, u);
-      if constexpr (P == 0 && kParts == 1) {
-        sweep<Changes, Projects, true>(b, g + b * R, lambda + b * R, u, v, f + b * R);
-        b--;
-      }
-      for (; b >= 0; b--) sweep<Changes, Projects>(b, g + b * R, lambda + b * R, u, v, f + b * R);
-    }
+    if constexpr (P == 0 && !(Changes && Projects)) long_pass<Changes, Projects>(g, lambda, u, v, f);
+    else all_rows<Changes, Projects>(g, lambda, u, v, f);
   }
   template <bool Changes, bool Projects>
   THALWEG_APART void long_pass(const double *g, const double *lambda, T *u, const T *v, double *f) {
-    for (int64_t b = width.blocks() - 1; b >= 0; b--)
-      sweep<Changes, Projects>(b, g + b * R, lambda + b * R, u, v, f + b * R);
+    all_rows<Changes, Projects>(g, lambda, u, v, f);
   }
-
-  // The block that the features end in. Its rows wait for one another: among a few blocks it is felt to go through the
-  // padding as well.
-  THALWEG_INLINE void rotate_last(int64_t b, const double *g, const double *lambda, double *u) {
-    double *row = block(b, b);
-    V uc{};
-    for (int64_t r = width.features() - b * L - 1; r >= 0; r--) {
-      const V w = load<V>(row + r * L);
-      store<V>(row + r * L, w + uc * lambda[b * L + r]);
-      uc += g[b * L + r] * w;
+  template <bool Changes, bool Projects>
+  THALWEG_INLINE void all_rows(const double *g, const double *lambda, T *u, const T *v, double *f) {
+    int64_t b = width.blocks() - 1;
+    if constexpr (kParts == 1) {
+      sweep<Changes, Projects, true>(b, g + b * R, lambda + b * R, u, v, f + b * R);
+      b--;
     }
-    store<V>(u + b * L, uc);
+    for (; b >= 0; b--) sweep<Changes, Projects>(b, g + b * R, lambda + b * R, u, v, f + b * R);
   }
 
-  // The same for R rows; for the last ones padding is left out, behind which every row would wait.
+  // The same for R rows. They wait for one another: of the last ones padding is left out.
   template <bool Changes, bool Projects, bool Last = false>
   THALWEG_INLINE void sweep(int64_t b, const double *g, const double *lambda, T *u, const T *v, double *f) {
     T *row = rows_of(b);

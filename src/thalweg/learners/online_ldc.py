@@ -35,12 +35,12 @@ Where we depart from the printed paper
 Cost: O(p^2 + p c) a row, 1.5 p^2 + 4 p c multiply-adds, memory 4 p (p + 4 c) bytes. The limit is the way of the
 triangle of L through the processor: from p = 50 on it takes most of the time. A single row reads it twice, rows of a
 chunk once each where there is neither a ridge nor a weight. From p = 128 on with AVX-512, with AVX2 from 256 (with a
-ridge or weights from 128), without them from 256, blocks of 24 rows, or 48 from p = 1000, read it twice together,
-whatever the rate, the ridge and the weights (``kernels/discriminant_blocks.hpp``): another 24 p or 48 p multiply-adds a
-row, and the limit is that of a matrix product. A block needs 40 p bytes for each of its rows while it is learned. It
-ends early where the rows before it have faded to 1e-4 of their weight, where a row shrinks P by as much, and at the
-first row of a class: at rates so eager that they remember fewer rows than there are features, rows go one by one as
-before.
+ridge or weights from 128), without them from 256, blocks of 24 rows, or 48 from p = 1000 (in single precision up to
+twice as many), read it twice together, whatever the rate, the ridge and the weights
+(``kernels/discriminant_blocks.hpp``): another 24 p or 48 p multiply-adds a row, and the limit is that of a matrix
+product. A block needs 40 p bytes for each of its rows while it is learned. It ends early where the rows before it have
+faded to 1e-4 of their weight, where a row shrinks P by as much, and at the first row of a class: at rates so eager that
+they remember fewer rows than there are features, rows go one by one as before.
 
 Chunks change no bit below 128 features. From there the numbers of a block agree with those of single rows as well as
 the latter do with themselves when the last digit of the data changes; to about 1e-12 where P is not close to singular.
@@ -108,7 +108,7 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         the covariance, held against forgetting. A little (1e-3) steadies eager rates and features that stand still for
         a while; more shrinks towards independent features. "auto" needs some: it takes 1e-3 where this is 0.
     dtype : {"float64", "float32"}, default "float64"
-        What the inverse covariance is kept in. "float32" needs half the memory, and from 500 features on 0.5 to 0.6 of
+        What the inverse covariance is kept in. "float32" needs half the memory, and from 500 features on 0.5 to 0.7 of
         the time; below 128 it is slower. Its answers are those of "float64" but for one in ten thousand where features
         nearly depend on each other, and more at rates so eager that they remember fewer rows than there are features.
         All that comes out is float64 as ever. Not with "auto".
