@@ -57,6 +57,12 @@ def pages_of(site: Path) -> list[Path]:
     return [page for page in sorted(site.rglob("*.html")) if page.name != "404.html"]  # its links are absolute
 
 
+def test_one_worker_has_the_site_to_itself(request):
+    if not request.config.getoption("loadgroup", default=False):
+        pytest.skip("only where several processes share the tests")
+    assert request.node.nodeid.endswith("@site")
+
+
 def test_every_link_inside_holds(site):
     broken = []
     for page in pages_of(site):
