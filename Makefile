@@ -61,7 +61,7 @@ layers: $(DEV)
 doctest: $(DEV)
 	$(BIN)/python -m pytest -q --doctest-modules src/thalweg
 unit: $(DEV)
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --hypothesis-profile=repeatable
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(BENCH)

@@ -1,4 +1,4 @@
-"""What is costly to begin and shared by tests: a real browser, and one SparkSession, where they can be had."""
+"""What tests share: a real browser and one SparkSession, where they can be had, and how properties are tried."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ import shutil
 from collections.abc import Iterator
 from typing import Any
 
+import hypothesis
 import pytest
+
+#: What `make test` runs by, so that the same commit gives the same result; pytest by itself looks further each time.
+hypothesis.settings.register_profile("repeatable", derandomize=True)
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [
