@@ -34,7 +34,10 @@ class NumpyRows {
   static Py_ssize_t length(PyObject *row) { return reinterpret_cast<const NumpyArray *>(row)->shape[0]; }
   static void copy(PyObject *row, double *to) {
     const auto *array = reinterpret_cast<const NumpyArray *>(row);
-    for (Py_ssize_t j = 0; j < array->shape[0]; j++) std::memcpy(to + j, array->data + j * array->strides[0], sizeof *to);
+    const Py_ssize_t count = array->shape[0], step = array->strides[0];
+    if (step == sizeof *to) std::memcpy(to, array->data, count * sizeof *to);
+    else
+      for (Py_ssize_t j = 0; j < count; j++) std::memcpy(to + j, array->data + j * step, sizeof *to);
   }
 
  private:
