@@ -56,12 +56,12 @@ class InPlace(AsPrinted):
         """Take in one row."""
         n, a = self.counts[k], (1 - RATE) * self.counts.sum()
         e = x - self.means[k]
-        beta = (n + 1) * (1 - RATE) / ((1 - RATE) * n + RATE)
+        beta = (n + 1) * (1 - RATE) / ((1 - RATE) * n + RATE)  # v = beta e, eq. (4)
         weight = RATE * n / (n + 1) * beta**2
         u = self.precision @ e
-        self.precision -= np.outer(u, u / (a / weight + e @ u))
+        self.precision -= np.outer(u, u / (a / weight + e @ u))  # eq. (3)
         self.precision *= (a + RATE) / a
-        self.means[k] += RATE / ((1 - RATE) * n + RATE) * e
+        self.means[k] += RATE / ((1 - RATE) * n + RATE) * e  # eq. (1)
         self.counts[k] += 1
 
 
