@@ -1,77 +1,121 @@
-# Three commands do everything on a machine with Python 3.11+, a C++ compiler and make:
-#   make demo   set up, then learn a drifting stream and draw what happened
-#   make test   set up with the development extras, then lint, types, layers, doctests and tests
-#   make docs   build the documentation into site/, figures and reports included
+# Set-up, checks and documentation. `make help` lists the targets; Python 3.11+, a C++17 compiler and make are enough.
 PYTHON ?= python3
+CXX ?= c++
 VENV := .venv
 BIN := $(VENV)/bin
-KERNELS := $(wildcard src/thalweg/kernels/*.cpp src/thalweg/kernels/*.hpp) CMakeLists.txt
+KERNELS := $(wildcard src/thalweg/kernels/*.hpp src/thalweg/kernels/bindings/*) CMakeLists.txt
 WORKERS ?= 2
-# Where there is Java, what Spark needs is installed and its tests run, too.
-DEV_EXTRAS := dev$(shell command -v java >/dev/null 2>&1 && echo ,spark)
-DEV := $(VENV)/.$(DEV_EXTRAS)
+# Byte code is compiled when a module is first imported, not for every module that is installed.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
+EDITABLE := $(PIP) --no-build-isolation -e
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --hypothesis-profile=repeatable
 
-.PHONY: help setup demo test lint types layers doctest unit bench bench-guard docs docs-serve clean
+.PHONY: help setup demo test test-all test-real lint format types layers doctest unit coverage sanitize fuzz \
+        wheel-test cross-test bench bench-guard docs docs-serve clean
 
-help:
-	@sed -n '2,4p' Makefile | cut -c3-
+help:  ## List the targets
+	@grep -hE '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/:.*  ## /\t/' | expand -t 14
 
-setup: $(VENV)/.base
-demo: $(VENV)/.base
+setup: $(VENV)/.base  ## Create .venv with the library, built in place
+demo: $(VENV)/.base  ## Set up, learn a drifting stream, draw its error and rate
 	$(BIN)/thalweg demo --out demo
 
-test: lint types layers doctest unit
+test: lint types layers doctest unit  ## Every check before a commit: about four minutes on two cores
+test-all: lint types layers doctest $(VENV)/.all  ## All tests, also kills, papers, site, Spark and long streams
+	$(PYTEST)
+test-real: $(VENV)/.all  ## A few tests on a real Spark, PostgreSQL, Redis and Chromium
+	$(BIN)/python -m pytest -q -rs --hypothesis-profile=repeatable -m 'real'
+
+lint: $(VENV)/.dev  ## ruff, clang-format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(filter %.hpp %.cpp,$(KERNELS)) $(wildcard benchmarks/limit/*.c)
+format: $(VENV)/.dev  ## Reformat Python and C++
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(filter %.hpp %.cpp,$(KERNELS)) $(wildcard benchmarks/limit/*.c)
+types: $(VENV)/.dev  ## mypy --strict on the package
+	$(BIN)/mypy
+layers: $(VENV)/.dev  ## Imports point one way
+	$(BIN)/lint-imports
+doctest: $(VENV)/.dev  ## Examples in docstrings
+	$(BIN)/python -m pytest -q --doctest-modules src/thalweg
+unit: $(VENV)/.dev  ## Tests that are not marked slow
+	$(PYTEST) -m 'not slow'
+
+coverage: $(VENV)/.dev  ## Lines and branches that `make unit` runs
+	$(PYTEST) -m 'not slow' --cov=thalweg --cov-branch --cov-report=term:skip-covered
+
+# The sanitized build lies beside the usual one: an interpreter without the environment's .pth files imports it, and its
+# run-time library has to be loaded first. Memory laws are left out, since the sanitizer holds freed memory back.
+SANITIZED := build/sanitize/lib
+SANITIZER_ENV = LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
+	PYTHONPATH="$(CURDIR)/$(SANITIZED):$(CURDIR):$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+SANITIZED_PYTHON = $(SANITIZER_ENV) "$$($(BIN)/python -c 'import sys; print(sys._base_executable)')"
+
+$(SANITIZED)/.built: $(VENV)/.dev $(KERNELS)
+	$(PIP) --no-deps --no-build-isolation --upgrade --target $(SANITIZED) \
+		-C build-dir=build/sanitize/cmake -C cmake.define.THALWEG_SANITIZE=ON -C install.strip=false .
+	@touch $@
+sanitize: $(SANITIZED)/.built  ## Kernel, fleet and learner tests and the fuzz tests under ASan and UBSan (GCC, Linux)
+	$(SANITIZED_PYTHON) -m pytest -q -n $(WORKERS) --dist loadgroup --hypothesis-profile=sanitize -p no:cacheprovider \
+		-m 'not slow and not memory' tests/kernels tests/learners tests/fleet tests/transforms tests/test_store.py
+fuzz: $(SANITIZED)/.built  ## The fuzz tests alone under ASan and UBSan, with 50 times as many examples
+	$(SANITIZED_PYTHON) -m pytest -q -p no:cacheprovider --hypothesis-profile=fuzz tests/kernels/test_fuzz.py
+wheel-test: $(VENV)/.dev  ## Build a wheel and test it in an environment of its own, in about a minute
+	rm -rf build/wheel && mkdir -p build/wheel
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w build/wheel .
+	$(PYTHON) -m venv build/wheel/env
+	build/wheel/env/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt \
+		build/wheel/*.whl pytest hypothesis
+	build/wheel/env/bin/thalweg demo --out build/wheel/demo
+	build/wheel/env/bin/python -m pytest -q -p no:cacheprovider -m 'not slow' -c pyproject.toml tests/kernels
+cross-test: $(VENV)/.base  ## Compile for the other processor family, run kernel tests under qemu-user (Debian, root)
+	.ci/cross-test
+
+bench: $(VENV)/.bench  ## Speed side by side with peers, as ratios; BENCH=name for one suite
+	$(BIN)/python -m benchmarks $(BENCH)
+bench-guard: $(VENV)/.base  ## Instructions per row of the main kernels against those on record (valgrind)
+	$(BIN)/python benchmarks/guard.py
+
+docs: $(VENV)/.docs  ## Build the documentation into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+docs-serve: $(VENV)/.docs  ## Serve the documentation while you write
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
+
+clean:  ## Remove the environment and everything that was built
+	rm -rf $(VENV) build demo site
 
 $(VENV)/.python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "thalweg needs Python 3.11 or newer")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	@touch $@
 
 # What the kernels are built with stays in the environment, so that a second build is incremental.
 $(VENV)/.build: $(VENV)/.python constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt scikit-build-core nanobind cmake ninja
+	$(PIP) scikit-build-core nanobind cmake ninja
 	@touch $@
 
 $(VENV)/.base: $(VENV)/.build pyproject.toml $(KERNELS)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[plot,files]'
+	$(EDITABLE) '.[plot,files]'
 	@touch $@
 
-# PySpark comes as sources, which are packed in an environment of their own.
-$(DEV): $(VENV)/.base
-	$(if $(findstring spark,$(DEV_EXTRAS)),$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pyspark)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[$(DEV_EXTRAS)]'
+$(VENV)/.dev: $(VENV)/.base
+	$(EDITABLE) '.[dev]'
 	@touch $@
+
+# Spark needs Java, and comes as sources, which are packed in an environment of their own.
+$(VENV)/.all: $(VENV)/.dev
+	$(if $(shell command -v java),$(PIP) pyspark)
+	$(EDITABLE) '.[dev,dev-all$(if $(shell command -v java),$(COMMA)spark)]'
+	@touch $@
+COMMA := ,
 
 $(VENV)/.bench: $(VENV)/.base
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[bench]'
+	$(EDITABLE) '.[bench]'
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.base
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[docs]'
+	$(EDITABLE) '.[docs]'
 	@touch $@
-
-lint: $(DEV)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-types: $(DEV)
-	$(BIN)/mypy
-layers: $(DEV)
-	$(BIN)/lint-imports
-doctest: $(DEV)
-	$(BIN)/python -m pytest -q --doctest-modules src/thalweg
-unit: $(DEV)
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --hypothesis-profile=repeatable
-
-bench: $(VENV)/.bench
-	$(BIN)/python -m benchmarks $(BENCH)
-bench-guard: $(VENV)/.base
-	$(BIN)/python benchmarks/guard.py
-
-docs: $(VENV)/.docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
-docs-serve: $(VENV)/.docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
-
-clean:
-	rm -rf $(VENV) build demo site

@@ -17,11 +17,11 @@ CONSTANT_HALF, CONSTANT_TWENTIETH = (0, 0.5, 0), (0, 0.05, 0)
 
 def test_the_best_level_is_in_use():
     assert kernels.level == (os.environ.get("THALWEG_KERNELS") or kernels.available_levels()[-1])
-    assert kernels.compiled.lanes() == {"base": 2, "v3": 4, "v4": 8}[kernels.level]
+    assert kernels.compiled.lanes == {"base": 2, "v3": 4, "v4": 8}[kernels.level]
 
 
 def test_a_level_can_be_chosen_and_a_wrong_one_is_refused():
-    code = "import thalweg.kernels as k; print(k.level, k.compiled.lanes())"
+    code = "import thalweg.kernels as k; print(k.level, k.compiled.lanes)"
     for level, lanes in (("base", 2), ("sse9", None)):
         done = subprocess.run(
             [sys.executable, "-c", code], env={**os.environ, "THALWEG_KERNELS": level}, capture_output=True, text=True

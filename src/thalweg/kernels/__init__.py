@@ -1,17 +1,19 @@
 """The mathematics, compiled: arrays in, arrays out.
 
-One C++ source is built once per instruction set and the best one this processor has is loaded:
+One C++ source is built once per instruction set, and the best one this processor has is loaded:
 
-========  =======================  =====
-level     instruction set          lanes
-========  =======================  =====
-``base``  any                      2
-``v3``    x86-64 with AVX2, FMA    4
-``v4``    x86-64 with AVX-512      8
-========  =======================  =====
+========  =======================  =====  =====
+level     instruction set          lanes  fused
+========  =======================  =====  =====
+``base``  any x86-64 (SSE2)        2      no
+``base``  any arm64 (NEON)         2      yes
+``v3``    x86-64 with AVX2, FMA    4      yes
+``v4``    x86-64 with AVX-512      8      yes
+========  =======================  =====  =====
 
-The environment variable ``THALWEG_KERNELS`` names another level, for testing. Levels agree to rounding, not to
-the bit: they add in a different order.
+``kernels/processor.hpp`` holds everything that differs by processor. The environment variable ``THALWEG_KERNELS``
+selects another level, for testing. Levels agree to rounding, not to the bit: they add in a different order, and only
+some round a product and a sum once (fused).
 """
 
 from __future__ import annotations

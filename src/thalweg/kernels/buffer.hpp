@@ -7,9 +7,6 @@
 #include <new>
 #include <vector>
 
-#ifndef THALWEG_LEVEL
-#error "compile with -DTHALWEG_LEVEL=<name of the instruction set>"
-#endif
 #define THALWEG_INLINE inline __attribute__((always_inline))
 // What happens now and then, once in the library: in line it would be there for every learner and width.
 #if defined(__clang__)

@@ -153,7 +153,7 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
 
   // Features from which rows go in blocks: whoever cuts a chunk into pieces there would move their borders.
   int64_t wide_from(bool weighted) const {
-    return weighted || options.ridge > 0 ? RowBlocks::kWideInTwo : RowBlocks::kWide;
+    return weighted || options.ridge > 0 ? kWideInTwo : kWide;
   }
 
   // Whole chunks, discriminant_runs.hpp; behind the start, null masses: each row counts once.

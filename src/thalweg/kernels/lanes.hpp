@@ -4,9 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <utility>
-#if defined(__FMA__)
-#include <immintrin.h>
-#endif
 
 #include "simd.hpp"
 
@@ -120,6 +117,8 @@ THALWEG_INLINE int lanes_set(const LaneMask &mask) {
     count += __builtin_popcount(_mm512_movepi64_mask((__m512i)mask.v[g]));
 #elif defined(__AVX2__)
     count += __builtin_popcount(_mm256_movemask_pd((__m256d)mask.v[g]));
+#elif defined(__ARM_NEON)
+    count -= int(vaddvq_s64((int64x2_t)mask.v[g]));  // a lane that is set is -1
 #else
     for (int i = 0; i < kLanes; i++) count += mask.v[g][i] != 0;
 #endif
@@ -131,13 +130,7 @@ THALWEG_INLINE bool all(const LaneMask &mask) { return lanes_set(mask) == Lanes:
 THALWEG_INLINE bool any_above(const Lanes &a, const Lanes &b) { return any(a > b); }
 
 // a b + c with one rounding, where the machine can; else with two, everywhere.
-THALWEG_INLINE double fused(double a, double b, double c) {
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-  return __builtin_fma(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
+THALWEG_INLINE double fused(double a, double b, double c) { return kFused ? __builtin_fma(a, b, c) : a * b + c; }
 #if defined(__FMA__)
 THALWEG_INLINE VectorOf<2>::type fused(VectorOf<2>::type a, VectorOf<2>::type b, VectorOf<2>::type c) {
   return _mm_fmadd_pd(a, b, c);
@@ -150,12 +143,12 @@ THALWEG_INLINE VectorOf<8>::type fused(VectorOf<8>::type a, VectorOf<8>::type b,
   return _mm512_fmadd_pd(a, b, c);
 }
 #endif
-#else
+#elif defined(__ARM_FEATURE_FMA)
 THALWEG_INLINE Lanes::V fused(Lanes::V a, Lanes::V b, Lanes::V c) {
-  Lanes::V r;
-  for (int i = 0; i < kLanes; i++) r[i] = fused(a[i], b[i], c[i]);
-  return r;
+  return (Lanes::V)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
 }
+#else
+THALWEG_INLINE Lanes::V fused(Lanes::V a, Lanes::V b, Lanes::V c) { return a * b + c; }
 #endif
 template <class V> THALWEG_INLINE std::enable_if_t<!std::is_arithmetic_v<V> && !std::is_class_v<V>, V>
 fused(double a, V b, V c) {

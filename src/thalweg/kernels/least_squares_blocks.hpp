@@ -98,7 +98,7 @@ void LeastSquares<P>::run(const double *X, const double *Y, const double *masses
                           const RegressionOutputs &out) {
   int64_t start = 0;
   if constexpr (P == 0)
-    if (features() >= RowBlocks::kWideInTwo && !out.weights) {
+    if (features() >= kWideInTwo && !out.weights) {
       Scratch unasked(outputs());
       for (; start < count && rows == 0; start++)
         step(X + start * features(), Y + start * outputs(), masses ? masses[start] : 1,

@@ -13,9 +13,6 @@
 namespace thalweg::THALWEG_LEVEL {
 
 struct RowBlocks {
-  // Features from which blocks are faster than rows one by one, where a row makes one pass over the factor and where it
-  // makes two: a block waits less for memory, and gains more by wide vectors.
-  static constexpr int64_t kWide = kLanes == 8 ? 128 : 256, kWideInTwo = kLanes == 2 ? 256 : 128;
   static constexpr int64_t kFewest = 8;  // rows that are worth a block
   static constexpr int64_t kNone = -1;
 };

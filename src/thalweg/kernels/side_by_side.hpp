@@ -54,10 +54,11 @@ template <int P> class SideBySide {
   static constexpr int kCount = Lanes::kCount;
   static constexpr int64_t kBlock = 64;  // rows that are turned at a time
 
-  // A learner that one run after another makes use of, and the words of its model before the first row.
+  // A learner that one run after another makes use of, and the words of its model before the first row. It is held as any
+  // learner is: what it does by itself is compiled elsewhere.
   struct Seat {
     const Learner *model = nullptr;
-    std::unique_ptr<Lone> learner;
+    std::unique_ptr<Learner> learner;
     FlatWriter fresh;
   };
 
@@ -92,7 +93,7 @@ template <int P> class SideBySide {
       seat.learner->visit(fresh);
     } else {
       seat.model = run.model;
-      seat.learner = std::make_unique<Lone>(model(run));
+      seat.learner.reset(run.model->copy());
       seat.fresh.restart();
       seat.learner->visit(seat.fresh);
     }
@@ -159,7 +160,7 @@ template <int P> class SideBySide {
       __builtin_prefetch(run.y + at + part * 8);
     }
     const Run &run_of(int lane) const { return *runs_[std::min(lane, count_ - 1)]; }
-    Lone &learner(int lane) const { return *seats_[std::min(lane, count_ - 1)].learner; }
+    Lone &learner(int lane) const { return static_cast<Lone &>(*seats_[std::min(lane, count_ - 1)].learner); }
 
     // Whether all values that were turned are numbers and all labels places of classes.
     bool are_good(int64_t rows) const {

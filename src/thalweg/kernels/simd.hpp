@@ -1,16 +1,13 @@
 // Short vectors of doubles in the width of the instruction set this file is compiled for.
 //
-// GCC lowers a vector wider than the machine's through memory, so the width must match the target: 8 lanes for
-// AVX-512, 4 for AVX2, 2 for SSE2 and NEON. Everything lives in a namespace per instruction set.
+// How wide they are is said in processor.hpp. Everything lives in a namespace per instruction set.
 #pragma once
 
 #include <type_traits>
 #include <utility>
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
 
 #include "buffer.hpp"
+#include "processor.hpp"
 
 #define THALWEG_LAMBDA __attribute__((always_inline))
 // Numbers that are kept apart stay apart: gathered into vectors they would be written and read in different pieces, and
@@ -22,14 +19,6 @@
 #endif
 
 namespace thalweg::THALWEG_LEVEL {
-
-#if defined(__AVX512F__)
-constexpr int kLanes = 8;
-#elif defined(__AVX2__)
-constexpr int kLanes = 4;
-#else
-constexpr int kLanes = 2;
-#endif
 
 template <int L> struct VectorOf;
 template <> struct VectorOf<2> { typedef double type __attribute__((vector_size(16))); };
@@ -226,10 +215,5 @@ template <int P> struct Width {
  private:
   int64_t p_, blocks_;
 };
-
-// Among the widths that are compiled, the one behind P: each of a few features, then whole blocks, up to as many features
-// as anything was gained.
-constexpr int kMostUnrolled = kLanes == 2 ? 4 : kLanes == 4 ? 16 : 12;
-constexpr int next_width(int P) { return P < 4 ? P + 1 : P + (kLanes == 2 ? 2 : 4); }
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -1,9 +1,8 @@
 // The compiled regressors as Python sees them: one class, `RegressionCore`, and one maker per algorithm.
-#pragma once
-
 #include <nanobind/stl/optional.h>
 
 #include "arrays.hpp"
+#include "bindings/bindings.hpp"
 #include "core.hpp"
 #include "gradient_regression.hpp"
 #include "least_squares.hpp"
@@ -45,7 +44,7 @@ template <int P> Regressor *least_squares(int64_t p, const LeastSquaresOptions &
   }
 }
 
-inline void bind_regression(nb::module_ &module) {
+void bind_regression(nb::module_ &module) {
   using namespace nb::literals;
   nb::class_<RegressionCore>(module, "RegressionCore")
       .def_prop_ro("n_features", [](const RegressionCore &c) { return c.regressor->features(); })

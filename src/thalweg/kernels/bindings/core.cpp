@@ -1,10 +1,9 @@
 // A compiled learner as Python sees it: one class, `Core`, whatever the algorithm.
-#pragma once
-
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
 #include "arrays.hpp"
+#include "bindings/bindings.hpp"
 #include "committee.hpp"
 #include "core.hpp"
 #include "foreign.hpp"
@@ -19,7 +18,7 @@ inline void collect_adapters(const Learner &learner, nb::list &into) {
     for (const auto &member : committee->all()) collect_adapters(*member, into);
 }
 
-inline void bind_core(nb::module_ &module) {
+void bind_core(nb::module_ &module) {
   using namespace nb::literals;
   nb::class_<Core>(module, "Core")
       .def_prop_ro("n_features", [](const Core &c) { return c.learner->features(); })

@@ -1,11 +1,10 @@
 // The compiled transformers as Python sees them: one class, `TransformerCore`, and one maker per algorithm.
-#pragma once
-
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
 #include "arrays.hpp"
+#include "bindings/bindings.hpp"
 #include "ccipca.hpp"
 #include "core.hpp"
 #include "python_state.hpp"
@@ -46,7 +45,7 @@ struct TransformerCore : Gated {
   }
 };
 
-inline void bind_transforms(nb::module_ &module) {
+void bind_transforms(nb::module_ &module) {
   using namespace nb::literals;
   using T = TransformerCore;
   nb::class_<T>(module, "TransformerCore")

@@ -2,13 +2,12 @@
 //
 // Rows and labels need not have been looked at: they are while they are in the cache. Of a model that has been run its
 // words are kept in one piece, and no more: a few hundred bytes where features are few.
-#pragma once
-
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 
 #include "arrays.hpp"
+#include "bindings/bindings.hpp"
 #include "core.hpp"
 #include "side_by_side.hpp"
 
@@ -109,7 +108,7 @@ class Crew {
     return std::all_of(runs.begin(), runs.end(), [&](Run *run) { return run_alone(*run, rows); });
   }
   template <int P> static bool run_all(std::vector<Run> &runs, int64_t features, int64_t rows) {
-    if constexpr (P > kFew || kLanes < 4) {  // vectors of two gain nothing
+    if constexpr (P > kFew) {
       return std::all_of(runs.begin(), runs.end(), [&](Run &run) { return run_alone(run, rows); });
     } else {
       return features == P ? run_together<P>(runs, rows) : run_all<P + 1>(runs, features, rows);
@@ -121,7 +120,7 @@ class Crew {
   std::vector<std::vector<double>> words_;  // by run
 };
 
-inline void bind_sweep(nb::module_ &module) {
+void bind_sweep(nb::module_ &module) {
   using namespace nb::literals;
   nb::class_<Crew>(module, "Crew")
       .def(nb::init<const std::vector<Core *> &, int64_t>(), "models"_a, "streams"_a)

@@ -1,6 +1,4 @@
 // The fleet as Python sees it: a core whose rows come with keys.
-#pragma once
-
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -11,6 +9,7 @@
 #include <numeric>
 
 #include "arrays.hpp"
+#include "bindings/bindings.hpp"
 #include "core.hpp"
 #include "fleet.hpp"
 #include "label_codes.hpp"
@@ -188,7 +187,7 @@ inline nb::object keys_in_order(const Fleet &fleet) {
   return keys;
 }
 
-inline void bind_fleet(nb::module_ &module) {
+void bind_fleet(nb::module_ &module) {
   using namespace nb::literals;
   nb::class_<FleetCore>(module, "FleetCore")
       .def(nb::new_([](const Core &model, int64_t capacity, int file) {

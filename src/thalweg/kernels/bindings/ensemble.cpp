@@ -1,0 +1,74 @@
+// Makers of learners made of others: banks of rates, committees, forecasts, members that live in Python.
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "bindings/bindings.hpp"
+#include "committee.hpp"
+#include "core.hpp"
+#include "foreign.hpp"
+#include "forecaster.hpp"
+#include "python_state.hpp"
+#include "rate_bank.hpp"
+#include "scaled.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+void bind_ensemble(nb::module_ &module) {
+  using namespace nb::literals;
+  module.def("foreign", [](int64_t p, nb::object adapter) { return new Core(new Foreign(p, std::move(adapter))); },
+             "features"_a, "adapter"_a);
+  module.def(
+      "rate_bank",
+      [](int64_t p, std::vector<double> rates, double ridge, double discount, double sharpness, std::vector<double> handicaps) {
+        if (rates.empty() || rates.size() > 8) throw std::invalid_argument("one to eight rates");
+        if (handicaps.size() > rates.size()) throw std::invalid_argument("more handicaps than rates");
+        return new Core(new RateBank(p, RateBankOptions{rates, handicaps, ridge, discount, sharpness}));
+      },
+      "features"_a, "rates"_a, "ridge"_a, "discount"_a, "sharpness"_a, "handicaps"_a = std::vector<double>());
+  module.def(
+      "scaled",
+      [](const Core &inner) {
+        if (inner.learner->classes()) throw std::invalid_argument("needs a fresh learner");
+        return new Core(new Scaled(*inner.learner));
+      },
+      "inner"_a);
+  module.def(
+      "committee",
+      [](std::vector<Core *> members, double discount, double sharpness, int64_t loss, std::vector<double> handicaps) {
+        std::vector<const Learner *> learners;
+        for (const Core *member : members) {
+          if (!member || member->learner->classes() || member->learner->features() != members[0]->learner->features())
+            throw std::invalid_argument("needs fresh learners of one width");
+          learners.push_back(member->learner.get());
+        }
+        if (learners.empty()) throw std::invalid_argument("needs a member");
+        return new Core(new Committee(learners[0]->features(), learners,
+                                      CommitteeOptions{discount, sharpness, CommitteeOptions::Loss(loss), handicaps}));
+      },
+      "members"_a, "discount"_a, "sharpness"_a, "loss"_a, "handicaps"_a = std::vector<double>());
+  module.def(
+      "forecaster",
+      [](const Core &base, std::vector<int64_t> windows, int64_t horizon, double discount, double sharpness,
+         double residual_rate) {
+        const auto *means = dynamic_cast<const MeanLearner *>(base.learner.get());
+        if (!means || means->classes() || windows.empty()) throw std::invalid_argument("needs a fresh learner of means");
+        return new Core(
+            new Forecaster(*means, ForecasterOptions{windows, horizon, discount, sharpness, residual_rate}));
+      },
+      "base"_a, "windows"_a, "horizon"_a, "discount"_a, "sharpness"_a, "residual_rate"_a);
+  module.def("forecast",
+             [](Core &core, int64_t member) {
+               auto *forecaster = dynamic_cast<Forecaster *>(core.learner.get());
+               if (!forecaster || member < 0 || member >= forecaster->members())
+                 throw std::invalid_argument("no such forecast");
+               const BriefLearning alone(core);
+               const std::size_t c = forecaster->classes(), p = forecaster->features();
+               std::vector<double> means(c * p), errors(c * p);
+               forecaster->forecast(member, means.data(), errors.data());
+               return std::make_tuple(owned_array(means.data(), {c, p}), owned_array(errors.data(), {c, p}));
+             },
+             "core"_a, "member"_a);
+}
+
+}  // namespace thalweg::THALWEG_LEVEL

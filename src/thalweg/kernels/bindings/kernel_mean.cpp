@@ -1,0 +1,32 @@
+// The maker of kernel mean machines, and what tunes one.
+#include <nanobind/stl/vector.h>
+
+#include "bindings/bindings.hpp"
+#include "core.hpp"
+#include "kernel_mean.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+void bind_kernel_mean(nb::module_ &module) {
+  using namespace nb::literals;
+  module.def(
+      "kernel_mean",
+      [](int64_t p, int64_t budget, double forgetting, double sigma, std::vector<double> rho, std::vector<double> bias) {
+        if (budget < 1 || !(forgetting >= 0 && forgetting < 1) || !(sigma >= 0)) throw std::invalid_argument("out of range");
+        return new Core(new KernelMean(p, KernelMeanOptions{budget, forgetting, sigma, std::move(rho), std::move(bias)}));
+      },
+      "features"_a, "budget"_a, "forgetting"_a, "sigma"_a, "rho"_a, "bias"_a);
+  module.def(
+      "settle",
+      [](Core &core, double sigma, std::vector<double> weights, std::vector<double> biases) {
+        auto *machine = dynamic_cast<KernelMean *>(core.learner.get());
+        const std::size_t classes = core.learner->classes();
+        if (!machine || weights.size() != classes || biases.size() != classes)
+          throw std::invalid_argument("needs a kernel mean machine, and a weight and a bias for each of its classes");
+        const BriefLearning alone(core);
+        machine->settle(sigma, weights.data(), biases.data());
+      },
+      "core"_a, "sigma"_a, "weights"_a, "biases"_a);
+}
+
+}  // namespace thalweg::THALWEG_LEVEL

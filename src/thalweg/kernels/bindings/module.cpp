@@ -1,0 +1,94 @@
+// The compiled module of one instruction set: what no learner owns, and all that the other source files bind.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "adwin.hpp"
+#include "arrays.hpp"
+#include "bindings/bindings.hpp"
+#include "fading.hpp"
+#include "label_codes.hpp"
+#include "python_state.hpp"
+#include "row.hpp"
+#include "vocabulary.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace thalweg::THALWEG_LEVEL;
+
+namespace {
+
+// Where changes were found among the values, and what was found: rows since the cut, means before and after it.
+nb::tuple detect(Adwin &adwin, Vector values) {
+  std::vector<int64_t> at, since;
+  std::vector<double> before, after;
+  for (std::size_t i = 0; i < values.size(); i++)
+    if (!(values.data()[i] >= 0 && values.data()[i] <= 1)) throw std::invalid_argument("values must lie in [0, 1]");
+  for (std::size_t i = 0; i < values.size(); i++) {
+    const Adwin::Change change = adwin.update(values.data()[i]);
+    if (!change.rows) continue;
+    at.push_back(i);
+    since.push_back(change.rows);
+    before.push_back(change.before);
+    after.push_back(change.after);
+  }
+  return nb::make_tuple(owned_array(at.data(), {at.size()}), owned_array(since.data(), {at.size()}),
+                        owned_array(before.data(), {at.size()}), owned_array(after.data(), {at.size()}));
+}
+
+}  // namespace
+
+#define THALWEG_NAME_(name) _##name
+#define THALWEG_NAME(name) THALWEG_NAME_(name)
+
+NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
+  nb::set_leak_warnings(false);  // a model that lives in a module until the interpreter ends is no leak
+  bind_vocabulary(module);
+  nb::class_<RowReader>(module, "RowReader")
+      .def(nb::init<int64_t>(), "features"_a)
+      .def("name", &RowReader::name, "names"_a)
+      .def("read", [](RowReader &reader, nb::handle x) { return owned_array(reader.read(x), {reader.features()}); },
+           "x"_a.none());
+  nb::class_<Adwin>(module, "Adwin")
+      .def(nb::init<double>(), "delta"_a)
+      .def("update", &detect, "values"_a)
+      .def("state",
+           [](Adwin &adwin) {
+             StateWriter writer;
+             adwin.visit(writer);
+             return writer.values;
+           })
+      .def("restore", [](Adwin &adwin, nb::dict values) {
+        StateReader reader(values);
+        adwin.visit(reader);
+      });
+  bind_core(module);
+  bind_discriminant(module);
+  bind_linear(module);
+  bind_ensemble(module);
+  bind_kernel_mean(module);
+  bind_fleet(module);
+  bind_sweep(module);
+  bind_regression(module);
+  bind_transforms(module);
+
+  module.def("first_bad", [](Matrix X) {
+    const int64_t at = first_bad(X.data(), X.size());
+    return at < 0 ? std::tuple<int64_t, int64_t>(-1, -1)
+                  : std::tuple<int64_t, int64_t>(at / int64_t(X.shape(1)), at % int64_t(X.shape(1)));
+  }, "X"_a, "Row and column of the first value that is not finite or beyond the limit; (-1, -1) where there is none.");
+  module.def("distinct", [](Labels y) { return distinct(y.data(), int64_t(y.size())); }, "y"_a,
+             "The labels that occur, sorted; none where they lie too far apart for a table.");
+  module.def("encode", &encode, "y"_a, "values"_a, "codes"_a,
+             "Write each label's place among the sorted values; the index of the first label not there, or -1.");
+  module.def("encode_words", &encode_words, "y"_a, "values"_a, "codes"_a,
+             "The same for words, given as rows of code points padded with zeros.");
+  module.def("fade", &fade, "values"_a, "keep"_a, "total"_a, "out"_a,
+             "Write the fading sum after each value: what was there times keep, plus the value.");
+  module.attr("largest_value") = kLargestValue;
+  module.attr("lanes") = kLanes;
+  module.attr("fused") = kFused;
+  module.def("processor_has", &processor_has, "level"_a);
+}

@@ -1,0 +1,66 @@
+// What differs by processor, in one place: the width of its vectors, whether it fuses products and sums, and the sizes
+// at which one way of computing overtakes another. Everything else is the same source on every machine.
+//
+// level   built for              processor              lanes  fused  measured on
+// base    x86-64                 any x86-64 (SSE2)      2      no     x86-64 with AVX-512
+// base    arm64                  any arm64 (NEON)       2      yes    Neoverse N1
+// v3      x86-64                 AVX2, FMA, BMI2        4      yes    x86-64 with AVX-512
+// v4      x86-64                 AVX-512 F BW CD DQ VL  8      yes    x86-64 with AVX-512
+//
+// Levels agree to rounding, not to the bit: they add in a different order, and only some fuse. A fused product and sum
+// rounds once, so that two ways to one number may differ by more on arm64's base level than on x86-64's.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
+#ifndef THALWEG_LEVEL
+#error "compile with -DTHALWEG_LEVEL=<name of the instruction set>"
+#endif
+
+namespace thalweg::THALWEG_LEVEL {
+
+// GCC lowers a vector wider than the machine's through memory, so the width must match the target.
+#if defined(__AVX512F__)
+constexpr int kLanes = 8;
+#elif defined(__AVX2__)
+constexpr int kLanes = 4;
+#else
+constexpr int kLanes = 2;
+#endif
+
+// One rounding for a b + c.
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+constexpr bool kFused = true;
+#else
+constexpr bool kFused = false;
+#endif
+
+// Widths that are compiled by themselves: each of a few features, then whole vectors, up to as many features as anything
+// was gained. The one after P:
+constexpr int kMostUnrolled = kLanes == 2 ? 4 : kLanes == 4 ? 16 : 12;
+constexpr int next_width(int P) { return P < 4 ? P + 1 : P + (kLanes == 2 ? 2 : 4); }
+
+// Features from which rows go in blocks (row_block.hpp), where a row makes one pass over the factor and where it makes
+// two: a block waits less for memory, and gains more by wide vectors.
+constexpr int64_t kWide = kLanes == 8 ? 128 : 256, kWideInTwo = kLanes == 2 ? 256 : 128;
+
+// Whether this processor runs a level that was built.
+inline bool processor_has(const std::string &level) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (level == "v3")
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  if (level == "v4")
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#endif
+  return level == "base";
+}
+
+}  // namespace thalweg::THALWEG_LEVEL
