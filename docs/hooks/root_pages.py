@@ -13,6 +13,7 @@ PAGES = {
     "README.md": "readme.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
     "LICENSE": "license.md",
 }
 NAMES = "|".join(map(re.escape, PAGES))

@@ -45,7 +45,7 @@ def files():
         "wide": OnlineLDC(0.1, counts="soft").partial_fit(rng.normal(size=(40, 20)), y),
         "Fleet": Fleet(OnlineLDC(0.1, counts="soft")).partial_fit(X, y, y),
         "Fleet-words": Fleet(OnlineLDC()).partial_fit(X, y, [f"key {k}" for k in y]),
-        "Part": Part(OnlineLDC(0.5)).partial_fit(X, y),
+        "Part": Part(OnlineLDC(0.5)).learn(X, y),
     }
     return {name: dumps(model) for name, model in models.items()}
 
