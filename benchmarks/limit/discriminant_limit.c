@@ -159,8 +159,8 @@ static inline void read(const double *from, vec *x) {
 }
 
 /* Answers each of the rows before its label is learned. */
-void answer_then_learn(const double *means, const double *precision, const double *counts, double rate,
-                       const double *X, const int64_t *y, int64_t rows, int64_t *answers) {
+void answer_then_learn(const double *means, const double *precision, const double *counts, double rate, const double *X,
+                       const int64_t *y, int64_t rows, int64_t *answers) {
     Model model;
     vec x[BLOCKS] = {0};
     begin(&model, means, precision, counts);

@@ -38,7 +38,7 @@ class Adwin {
     }
   };
   struct Change {
-    int64_t rows = 0;  // since the clearest cut; 0 where nothing changed
+    int64_t rows = 0;              // since the clearest cut; 0 where nothing changed
     double before = 0, after = 0;  // the means on its sides
   };
 
@@ -95,9 +95,7 @@ class Adwin {
 
   Change shrink() {
     const Change found = clearest_cut();
-    if (found.rows)
-      do buckets.erase(buckets.begin());
-      while (clearest_cut().rows);
+    for (bool again = found.rows; again; again = clearest_cut().rows) buckets.erase(buckets.begin());
     return found;
   }
 

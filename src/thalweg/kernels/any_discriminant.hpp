@@ -12,8 +12,9 @@ class AnyDiscriminant : public MeanLearner, protected DiscriminantState<> {
   // Before the first row and without a ridge; and whether another is the same in all but its rate.
   bool is_plain() const { return rows == 0 && !(options.ridge > 0); }
   bool goes_with(const AnyDiscriminant &other) const {
-    return options.soft_counts == other.options.soft_counts && options.covariance_2008 == other.options.covariance_2008 &&
-           options.warmup == other.options.warmup && classes() == other.classes();
+    return options.soft_counts == other.options.soft_counts &&
+           options.covariance_2008 == other.options.covariance_2008 && options.warmup == other.options.warmup &&
+           classes() == other.classes();
   }
   double rate() const override { return rate_.value; }
   bool starting() const override { return warm_left > 0; }
@@ -81,15 +82,16 @@ class AnyDiscriminant : public MeanLearner, protected DiscriminantState<> {
   THALWEG_APART ~AnyDiscriminant() override = default;
 
   virtual Triangle &factor() = 0;
-  virtual void refresh_weights() = 0;                    // w = P m afresh
-  virtual double raise(int64_t feature, double more) = 0;  // adds to a feature's variance; returns by how much P shrinks
+  virtual void refresh_weights() = 0;  // w = P m afresh
+  virtual double raise(int64_t feature,
+                       double more) = 0;  // adds to a feature's variance; returns by how much P shrinks
 
   void insert(int64_t at) override {
     insert_class(at);
     if (last >= at) last++;
   }
 
-  static constexpr double kLeastFade = 1e-12;   // no row, whatever its weight, leaves less of what was known
+  static constexpr double kLeastFade = 1e-12;  // no row, whatever its weight, leaves less of what was known
 
   THALWEG_INLINE Share share(double lambda, double mass) const {
     return __builtin_expect(mass == 1, true) ? Share::once(lambda) : share_of_several(lambda, mass);
@@ -236,7 +238,7 @@ class AnyDiscriminant : public MeanLearner, protected DiscriminantState<> {
   Buffer long_mean, long_variance;  // per feature, over the long run; kept where there is a ridge
   Buffer scatter;                   // feature x feature, during the start
   int64_t rows = 0, warm_left, cursor = 0;
-  double surveyed = 0;  // rows behind the long-run variance
+  double surveyed = 0;                              // rows behind the long-run variance
   static constexpr std::size_t kSmallScatter = 64;  // not worth the time to free it
 };
 

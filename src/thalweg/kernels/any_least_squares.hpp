@@ -42,8 +42,8 @@ class AnyLeastSquares : public Regressor {
 
  protected:
   THALWEG_APART AnyLeastSquares(int64_t p, int64_t stride, const LeastSquaresOptions &options)
-      : Regressor(p), options(options), gamma(1 - options.forgetting), stride_(stride),
-        origin(stride), mean(stride), scale(stride), penalty_held(stride), e_(stride), u_(stride), asleep(p) {}
+      : Regressor(p), options(options), gamma(1 - options.forgetting), stride_(stride), origin(stride), mean(stride),
+        scale(stride), penalty_held(stride), e_(stride), u_(stride), asleep(p) {}
 
   virtual Triangle &factor() = 0;
   virtual void raise(int64_t feature, double more) = 0;  // a row along its axis with target zero

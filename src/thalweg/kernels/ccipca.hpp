@@ -112,9 +112,9 @@ class Principal final : public Transformer {
  private:
   static constexpr int L = Width<0>::L;
   using V = Width<0>::V;
-  static constexpr double kParallel = 1e-9;   // of an axis's length: what is left of one that others span is rounding
-  static constexpr double kNothing = 1e-24;   // of a row's square: what is left of a row that the axes span is rounding
-  static constexpr double kLeast = 1e-280;    // squares of squares below this have lost their digits
+  static constexpr double kParallel = 1e-9;  // of an axis's length: what is left of one that others span is rounding
+  static constexpr double kNothing = 1e-24;  // of a row's square: what is left of a row that the axes span is rounding
+  static constexpr double kLeast = 1e-280;   // squares of squares below this have lost their digits
   static constexpr int64_t kSettling = 64;
 
   // How much the last of `age` rows counts: plain averaging until age > 2 l + 1, then with 1 + l times its share.
@@ -131,7 +131,8 @@ class Principal final : public Transformer {
     for (int64_t c = 0; c < begun_; c++) {
       double *w = axes.data() + c * stride;
       const double *next = c + 1 < begun_ ? w + stride : u.data();
-      const double g = weight(ages[c] += times, times), old = (1 - g) * (options.unit ? 1 : variances[c]), fresh = g * s;
+      const double g = weight(ages[c] += times, times), old = (1 - g) * (options.unit ? 1 : variances[c]),
+                   fresh = g * s;
       const double length = std::sqrt(old * old + fresh * (2 * old * s + fresh * q));
       if (options.unit) variances[c] = (1 - g) * variances[c] + g * s * s;
       else variances[c] = length;

@@ -113,8 +113,9 @@ class Cells {
     Pool &pool = pools_[here.pool];
     const bool again = !pool.free_on_disk.empty();
     const int64_t at = again ? pool.free_on_disk.back() : end_of_file_;
-    transfer(pool.words, at, [&](char *from, std::size_t n, off_t to) { return ::pwrite(file_, from, n, to); },
-             pool.cell(here.at));
+    transfer(
+        pool.words, at, [&](char *from, std::size_t n, off_t to) { return ::pwrite(file_, from, n, to); },
+        pool.cell(here.at));
     if (again) pool.free_on_disk.pop_back();
     else end_of_file_ += pool.words * int64_t(sizeof(double));
     remove(places, slot);
@@ -125,8 +126,9 @@ class Cells {
   const double *read(const Place &place, Buffer &page) const {
     if (!place.on_disk) return cell(place);
     page.resize(words(place));
-    transfer(words(place), place.at, [&](char *to, std::size_t n, off_t at) { return ::pread(file_, to, n, at); },
-             page.data());
+    transfer(
+        words(place), place.at, [&](char *to, std::size_t n, off_t at) { return ::pread(file_, to, n, at); },
+        page.data());
     return page.data();
   }
 

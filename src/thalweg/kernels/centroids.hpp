@@ -24,8 +24,7 @@ namespace thalweg::THALWEG_LEVEL {
 
 class Centroids {
  public:
-  Centroids(int64_t features, int64_t budget)
-      : p(features), budget(budget), row(p) {}
+  Centroids(int64_t features, int64_t budget) : p(features), budget(budget), row(p) {}
 
   int64_t count() const { return count_; }
   int64_t capacity() const { return room; }
@@ -115,9 +114,11 @@ class Centroids {
   using V = VectorOf<kLanes>::type;
   static constexpr double kNever = __builtin_inf();
   static constexpr int64_t kUnknown = -1;
-  static constexpr double kLargestUnit = 0x1p60, kLeastWeight = 0x1p-60;  // a new row weighs 1 to 2 when dead ones are sought
+  static constexpr double kLargestUnit = 0x1p60,
+                          kLeastWeight = 0x1p-60;  // a new row weighs 1 to 2 when dead ones are sought
 
-  static constexpr double kRounding = 0x1p-88, kTrace = 0x1p-20;  // of squares: 256 units in the last place, a thousandth
+  static constexpr double kRounding = 0x1p-88,
+                          kTrace = 0x1p-20;  // of squares: 256 units in the last place, a thousandth
 
   // Vectors of centroids side by side, so that their sums need not wait for one another.
   template <int Vectors> THALWEG_INLINE void squares_from(int64_t i, const double *x, double *out) const {
@@ -146,9 +147,7 @@ class Centroids {
   int64_t place(int64_t i, int64_t j) const { return (i / kLanes * p + j) * kLanes + i % kLanes; }
 
   // The first of the least; beyond the count, values are kNever.
-  int64_t cheapest(const double *values) const {
-    return std::find(values, values + count_, least(values)) - values;
-  }
+  int64_t cheapest(const double *values) const { return std::find(values, values + count_, least(values)) - values; }
   double least(const double *values) const {
     V lanes = broadcast<V>(kNever);
     for (int64_t i = 0; i < count_; i += kLanes) {

@@ -26,7 +26,8 @@ class Committee final : public Learner {
       throw std::invalid_argument("needs a handicap for each of the " + std::to_string(voices_) + " voices");
     losses = starting_losses();
   }
-  Committee(const Committee &other) : Learner(other), options(other.options), voices_(other.voices_), awake(other.awake), losses(other.losses) {
+  Committee(const Committee &other)
+      : Learner(other), options(other.options), voices_(other.voices_), awake(other.awake), losses(other.losses) {
     for (const auto &member : other.team) team.emplace_back(member->copy());
   }
   Learner *copy() const override { return new Committee(*this); }

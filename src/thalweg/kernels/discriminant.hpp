@@ -109,7 +109,8 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
     rows += count - i;
     const bool constant = rate_.kind() == Rate::kConstant;
     const Share always = Share::once(rate_.value);
-    DiscriminantRow<P, double, double, TwoClassState<P>, SmallFactor<P, double, BareEntries<P>>> row(width, stride(), options);
+    DiscriminantRow<P, double, double, TwoClassState<P>, SmallFactor<P, double, BareEntries<P>>> row(width, stride(),
+                                                                                                     options);
     each_array(*this, row, [](const auto &from, auto &to) { std::copy(from.begin(), from.end(), to.begin()); });
     each_number(*this, row, [](const auto &from, auto &to) { to = from; });
     typename W::Room z(z_);
@@ -117,7 +118,8 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
       fetch_ahead(X + i * P, P);
       row.width.difference(X + i * P, row.origin.data(), z);
       const int64_t given = row.answer_to(z), k = y[i];
-      const Move move(row.options, k, row.counts[k], row.total, constant ? always : Share::once(rate_.next(given != k)));
+      const Move move(row.options, k, row.counts[k], row.total,
+                      constant ? always : Share::once(rate_.next(given != k)));
       row.tidy(row.follow(z, move));
       row.count_row(move);
       if (answers) answers[i] = given;
@@ -152,9 +154,7 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
   THALWEG_APART void learn_apart(const double *z, const Move &move) { learn(z, move); }
 
   // Features from which rows go in blocks: whoever cuts a chunk into pieces there would move their borders.
-  int64_t wide_from(bool weighted) const {
-    return weighted || options.ridge > 0 ? kWideInTwo : kWide;
-  }
+  int64_t wide_from(bool weighted) const { return weighted || options.ridge > 0 ? kWideInTwo : kWide; }
 
   // Whole chunks, discriminant_runs.hpp; behind the start, null masses: each row counts once.
   void run_many(const double *X, const int64_t *y, int64_t count, const Outputs &out);

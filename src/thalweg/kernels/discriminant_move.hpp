@@ -21,15 +21,16 @@ template <class S> struct ShareOf {
   double mass;
 
   ShareOf() = default;
-  THALWEG_INLINE ShareOf(const S &fade, const S &news, double mass) : fade(fade), news(news), tilt(news / fade), mass(mass) {}
+  THALWEG_INLINE ShareOf(const S &fade, const S &news, double mass)
+      : fade(fade), news(news), tilt(news / fade), mass(mass) {}
   static THALWEG_INLINE ShareOf once(const S &lambda) { return ShareOf(1 - lambda, lambda, 1); }
 };
 
 template <class N, class S> struct MoveOf {
   Index<N> k;
   ShareOf<S> row;
-  N n, gain;       // rows of the class before, and by how much its mean moves towards the row
-  S grown, whole;  // weight of all rows with this one, and its inverse
+  N n, gain;               // rows of the class before, and by how much its mean moves towards the row
+  S grown, whole;          // weight of all rows with this one, and its inverse
   RankOneOf<N, S> change;  // of P
 
   MoveOf() = default;
@@ -37,7 +38,7 @@ template <class N, class S> struct MoveOf {
                         const ShareOf<S> &row)
       : k(k), row(row), n(n) {
     const N inverse = 1 / fused(N(row.fade), n, N(row.news));
-    const N rest = row.fade * n * inverse;  // 1 - gain, without its cancellation
+    const N rest = row.fade * n * inverse;                // 1 - gain, without its cancellation
     gain = usually(n > 0.0, row.news * inverse, N(1.0));  // eq. (10); 1 for the first row of a class, to the last bit
     change.a = row.fade * total;
     if (options.covariance_2008) {

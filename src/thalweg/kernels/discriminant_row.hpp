@@ -8,7 +8,8 @@
 namespace thalweg::THALWEG_LEVEL {
 
 // Kept and Factor: where the state lies that the rows change.
-template <int P, class N = double, class S = double, class Kept = DiscriminantState<N, S>, class Factor = FactorOf<P, N>>
+template <int P, class N = double, class S = double, class Kept = DiscriminantState<N, S>,
+          class Factor = FactorOf<P, N>>
 class DiscriminantRow : public Kept {
  public:
   using W = WidthOf<P, N>;
@@ -142,7 +143,7 @@ class DiscriminantRow : public Kept {
     });
   }
 
-  static constexpr int64_t kRefresh = 64;       // rows after which w = P m is computed afresh, at least p
+  static constexpr int64_t kRefresh = 64;  // rows after which w = P m is computed afresh, at least p
 
   W width;
   Factor P_;
@@ -156,8 +157,12 @@ class DiscriminantRow : public Kept {
     if (P > 0 && P <= kFew && known == 2) return act(0), act(1);
     for (int64_t c = 0; c < known; c++) act(c);
   }
-  template <class Values> static THALWEG_INLINE N number(const Values &values, int64_t c) { return load<N>(values.data() + c * kCount); }
-  template <class Values> static THALWEG_INLINE void set(Values &values, int64_t c, const N &to) { store<N>(values.data() + c * kCount, to); }
+  template <class Values> static THALWEG_INLINE N number(const Values &values, int64_t c) {
+    return load<N>(values.data() + c * kCount);
+  }
+  template <class Values> static THALWEG_INLINE void set(Values &values, int64_t c, const N &to) {
+    store<N>(values.data() + c * kCount, to);
+  }
 };
 
 // What two rows' states hold, array by array and number by number.

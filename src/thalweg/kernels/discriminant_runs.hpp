@@ -20,7 +20,7 @@ void Discriminant<P, T>::run_many(const double *X, const int64_t *y, int64_t cou
 
 template <int P, class T>
 void Discriminant<P, T>::weighted_run(const double *X, const int64_t *y, const double *masses, int64_t count,
-                                   const Outputs &out) {
+                                      const Outputs &out) {
   if constexpr (P != 0) {
     Learner::weighted_run(X, y, masses, count, out);
   } else {
@@ -33,7 +33,7 @@ void Discriminant<P, T>::weighted_run(const double *X, const int64_t *y, const d
 
 template <int P, class T>
 void Discriminant<P, T>::run_on(const double *X, const int64_t *y, const double *masses, int64_t count,
-                             const Outputs &out) {
+                                const Outputs &out) {
   if constexpr (P == 0)
     if (features() >= wide_from(masses) && count >= RowBlocks::kFewest)
       return DiscriminantBlocks<T>(*this, count).run(X, y, masses, count, out);
@@ -42,7 +42,7 @@ void Discriminant<P, T>::run_on(const double *X, const int64_t *y, const double 
 
 template <int P, class T>
 void Discriminant<P, T>::run_singly(const double *X, const int64_t *y, const double *masses, int64_t count,
-                                 const Outputs &out) {
+                                    const Outputs &out) {
   if (masses) return Learner::weighted_run(X, y, masses, count, out);
   if (options.ridge > 0) return Learner::run(X, y, count, out);
   if (count > 0) run_in_one_pass(X, y, count, out);

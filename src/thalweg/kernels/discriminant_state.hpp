@@ -30,9 +30,9 @@ template <class N = double, class S = double> struct DiscriminantState {
   Buffer origin, variance;                // per feature
   Buffer z_, e_, u_, score_;              // the row at hand
   Index<N> last = -1, since_refresh = 0;
-  S total = 0.0;       // weight of all rows
-  N last_gain_ = 0.0;  // by which the last row moved its class's mean
-  N log_count = 0.0;   // of the last row's class, whose prior is tilted
+  S total = 0.0;                   // weight of all rows
+  N last_gain_ = 0.0;              // by which the last row moved its class's mean
+  N log_count = 0.0;               // of the last row's class, whose prior is tilted
   S fade_ = 1.0, log_fade_ = 0.0;  // of the last row
 };
 

@@ -100,7 +100,9 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
 
  private:
   // Where a row of blocks begins, one of its blocks, and where R rows of it begin on the diagonal.
-  THALWEG_INLINE int64_t block_row(int64_t b) const { return (b * (width.blocks() / kParts) - b * (b - 1) / 2) * L * L; }
+  THALWEG_INLINE int64_t block_row(int64_t b) const {
+    return (b * (width.blocks() / kParts) - b * (b - 1) / 2) * L * L;
+  }
   THALWEG_INLINE T *block(int64_t b, int64_t c) { return U.data() + block_row(b) + (c - b) * L * L; }
   THALWEG_INLINE T *rows_of(int64_t b) { return U.data() + block_row(b / kParts) + b % kParts * R * L; }
 

@@ -32,7 +32,7 @@ template <class T> class FactorBlock {
 
     BufferOf<T> values;    // stride x lanes
     BufferOf<T> products;  // change x lanes: u'v'
-    int64_t taken = 0;   // changes that they have been through
+    int64_t taken = 0;     // changes that they have been through
   };
 
   FactorBlock(F &factor, int64_t most)

@@ -58,7 +58,9 @@ struct FlatReader final : State {
   FlatReader(const double *words, int64_t count, bool trusted = true)
       : at_(words), end_(words + count), trusted_(trusted) {}
   bool trusted() const override { return trusted_; }
-  bool only_zeros_left() const { return std::all_of(at_, end_, [](double word) { return word == 0; }); }
+  bool only_zeros_left() const {
+    return std::all_of(at_, end_, [](double word) { return word == 0; });
+  }
 
   void words(double *to, int64_t count) override { FlatWriter::copy(take("records", count), count, to); }
   void real(const char *name, double &value) override { value = *take(name, 1); }

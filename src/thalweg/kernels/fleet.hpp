@@ -212,9 +212,9 @@ class Fleet {
   FlatWriter fresh_, packed_;                    // a key before its first row; room
   Buffer page_;
   KeyBook book_;
-  std::vector<Place> places_;                    // by slot
+  std::vector<Place> places_;  // by slot
   Cells cells_;
-  Recency recency_;                              // of the slots in memory
+  Recency recency_;  // of the slots in memory
   int64_t capacity_;
 };
 

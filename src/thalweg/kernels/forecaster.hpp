@@ -160,11 +160,11 @@ class Forecaster final : public Learner {
       if (p > 0) state.matrix((name + "_variance").c_str(), variance, 1, p, int64_t(variance.size()));
     }
     int64_t window;
-    Factor<0> residual;                          // inverse covariance of this window's forecast residuals
-    Buffer variance;                             // of the residuals over all rows: what a still feature is measured by
-    Buffer padded, u;                            // room
-    std::vector<WindowedLine> lines;             // per class
-    Buffer means, weights, bias;                 // per class: forecast mean m, w = P m, ln P_c - m'w / 2
+    Factor<0> residual;               // inverse covariance of this window's forecast residuals
+    Buffer variance;                  // of the residuals over all rows: what a still feature is measured by
+    Buffer padded, u;                 // room
+    std::vector<WindowedLine> lines;  // per class
+    Buffer means, weights, bias;      // per class: forecast mean m, w = P m, ln P_c - m'w / 2
     double loss = 0;
   };
 
@@ -193,7 +193,7 @@ class Forecaster final : public Learner {
       const double *w = member.weights.data() + c * features();
       N dot = 0.0;
       for (int64_t j = 0; j < features(); j++) dot = fused(N(w[j]), load<N>(at + j * kCount), dot);
-      store<N>(out + c * kCount, N(member.bias[c]) + dot);                                               // eq. (13)
+      store<N>(out + c * kCount, N(member.bias[c]) + dot);  // eq. (13)
     }
   }
 
@@ -240,7 +240,7 @@ class Forecaster final : public Learner {
   void note(int64_t k, bool of_the_start) {
     now++;
     const double z = double(last_time[k] - now) - lag[k];  // the shifted time, relative to now
-    lag[k] = -(z - base->last_gain() * z);                  // eq. (1) with the time in place of x
+    lag[k] = -(z - base->last_gain() * z);                 // eq. (1) with the time in place of x
     last_time[k] = now;
     if (of_the_start) {
       started = now;
@@ -253,7 +253,7 @@ class Forecaster final : public Learner {
     for (int64_t c = 0; c < classes(); c++) {
       int64_t oldest = trails[c].end();
       for (Member &member : bank) {
-        member.lines[c].leave_before(trails[c], now - member.window);                                    // eq. (8)
+        member.lines[c].leave_before(trails[c], now - member.window);  // eq. (8)
         oldest = std::min(oldest, member.lines[c].oldest());
       }
       trails[c].drop_before(oldest);
@@ -295,8 +295,7 @@ class Forecaster final : public Learner {
         const double share = blend(member, c);
         if (share > 0 && member.lines[c].forecast(now + options.horizon, mean))
           for (int64_t j = 0; j < p; j++) mean[j] = own[j] + share * (mean[j] - own[j]);
-        else
-          std::copy_n(own, p, mean);
+        else std::copy_n(own, p, mean);
         if (members() > 1) {
           std::copy_n(mean, p, member.padded.begin());
           member.residual.apply(member.padded.data(), member.u.data());
@@ -312,12 +311,12 @@ class Forecaster final : public Learner {
 
   ForecasterOptions options;
   std::unique_ptr<MeanLearner> base;
-  Buffer lag;                       // per class: how far its mean lags behind the time it was last updated
-  std::vector<int64_t> last_time;   // per class: when that was
-  std::vector<Trail> trails;        // per class
-  std::vector<Member> bank;         // one per window
+  Buffer lag;                      // per class: how far its mean lags behind the time it was last updated
+  std::vector<int64_t> last_time;  // per class: when that was
+  std::vector<Trail> trails;       // per class
+  std::vector<Member> bank;        // one per window
   Buffer x_;
-  int64_t now = 0, started = 0;     // rows learned; of these, rows of the start
+  int64_t now = 0, started = 0;  // rows learned; of these, rows of the start
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -29,7 +29,8 @@ class Foreign final : public Learner {
     nb::gil_scoped_acquire locked;
     nb::object given = adapter.attr("posteriors")(row(x));
     auto values = nb::cast<nb::ndarray<const double, nb::ndim<1>, nb::c_contig>>(given);
-    if (int64_t(values.size()) != classes()) throw std::invalid_argument("a member gave another number of probabilities");
+    if (int64_t(values.size()) != classes())
+      throw std::invalid_argument("a member gave another number of probabilities");
     std::copy_n(values.data(), classes(), out);
   }
   void scores(const double *x, double *out) const override {

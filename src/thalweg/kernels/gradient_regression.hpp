@@ -115,7 +115,9 @@ class GradientRegression final : public Regressor {
     std::copy(x, x + features(), to);
     std::fill(to + features(), to + width.stride(), 0.0);
   }
-  double current(int64_t o, const double *z) const { return bias[o] + width.dot(weights.data() + o * width.stride(), z); }
+  double current(int64_t o, const double *z) const {
+    return bias[o] + width.dot(weights.data() + o * width.stride(), z);
+  }
   double answer_of(int64_t o, const double *z) const {
     if (!options.averaged) return current(o, z);
     return mean_bias[o] + width.dot(mean_weights.data() + o * width.stride(), z);

@@ -150,7 +150,8 @@ class Hiraoka final : public MeanLearner {
       const double along_bA = step * ((full_gradient ? 2 * b[j] : b[j]) - cross * r[j]);
       const double along_rA = full_gradient ? -step * cross * b[j] : 0;
       for (int64_t i = 0; i < axes.stride(); i += L) {
-        const V moved = load<V>(axis_row(j) + i) + along_bA * load<V>(bA.data() + i) + along_rA * load<V>(rA.data() + i);
+        const V moved =
+            load<V>(axis_row(j) + i) + along_bA * load<V>(bA.data() + i) + along_rA * load<V>(rA.data() + i);
         store<V>(axis_row(j) + i, moved);
         squares += moved * moved;
       }

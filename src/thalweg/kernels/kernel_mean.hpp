@@ -190,7 +190,8 @@ class KernelMean final : public Learner {
     for (int64_t s = 0; s < bank.size(); s++) {
       double top = kNever, whole = 0;
       for (int64_t c = 0; c < n; c++) top = std::max(top, opinion[s * n + c]);
-      for (int64_t c = 0; c < n; c++) whole += odds[c] = opinion[s * n + c] == kNever ? 0 : std::exp(opinion[s * n + c] - top);
+      for (int64_t c = 0; c < n; c++)
+        whole += odds[c] = opinion[s * n + c] == kNever ? 0 : std::exp(opinion[s * n + c] - top);
       for (int64_t c = 0; c < n; c++) out[c] = std::fma(share[s], odds[c] / whole, out[c]);
     }
     for (int64_t c = 0; c < n; c++) out[c] = seen(c) ? std::log(std::max(out[c], 1e-300)) : kNever;
@@ -287,7 +288,8 @@ inline void KernelMean::visit(State &state) {
   state.matrix("centroids", positions, all, p, p);
   state.matrix("centroid_table", table, all, Centroids::kColumns, Centroids::kColumns);
   for (int64_t c = 0, at = 0; c < n; at += counts[c++]) {
-    team[c].rows.load_from(positions.data() + at * p, table.data() + at * Centroids::kColumns, counts[c], units[c], totals[c]);
+    team[c].rows.load_from(positions.data() + at * p, table.data() + at * Centroids::kColumns, counts[c], units[c],
+                           totals[c]);
     team[c].last = lasts[c], team[c].weight = weights[c], team[c].bias = biases[c];
   }
   rebuild();

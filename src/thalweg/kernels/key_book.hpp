@@ -52,9 +52,8 @@ class KeyBook {
     slots.reserve(held_);
     for (const Entry &entry : table_)
       if (entry.slot != kNone) slots.push_back(entry.slot);
-    std::sort(slots.begin(), slots.end(), [&](uint32_t a, uint32_t b) {
-      return of_words() ? words_[a] < words_[b] : numbers_[a] < numbers_[b];
-    });
+    std::sort(slots.begin(), slots.end(),
+              [&](uint32_t a, uint32_t b) { return of_words() ? words_[a] < words_[b] : numbers_[a] < numbers_[b]; });
     return slots;
   }
 
@@ -134,9 +133,9 @@ class KeyBook {
   Kind kind_ = kUnknown;
   int64_t held_ = 0;
   std::vector<Entry> table_;
-  std::vector<int64_t> numbers_;     // by slot
-  std::vector<std::string> words_;   // by slot
-  std::vector<uint32_t> free_;       // slots given up
+  std::vector<int64_t> numbers_;    // by slot
+  std::vector<std::string> words_;  // by slot
+  std::vector<uint32_t> free_;      // slots given up
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

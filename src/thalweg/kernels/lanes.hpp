@@ -69,11 +69,11 @@ struct LaneIndex {
   THALWEG_INLINE void set(int lane, int64_t to) { v[lane / kLanes][lane % kLanes] = to; }
 };
 
-#define THALWEG_LANEWISE(Result, A, op)                                    \
-  THALWEG_INLINE Result operator op(const A &a, const A &b) {              \
-    Result r;                                                              \
-    for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = a.v[g] op b.v[g];    \
-    return r;                                                              \
+#define THALWEG_LANEWISE(Result, A, op)                                 \
+  THALWEG_INLINE Result operator op(const A &a, const A &b) {           \
+    Result r;                                                           \
+    for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = a.v[g] op b.v[g]; \
+    return r;                                                           \
   }
 THALWEG_LANEWISE(Lanes, Lanes, +)
 THALWEG_LANEWISE(Lanes, Lanes, -)
@@ -150,8 +150,8 @@ THALWEG_INLINE Lanes::V fused(Lanes::V a, Lanes::V b, Lanes::V c) {
 #else
 THALWEG_INLINE Lanes::V fused(Lanes::V a, Lanes::V b, Lanes::V c) { return a * b + c; }
 #endif
-template <class V> THALWEG_INLINE std::enable_if_t<!std::is_arithmetic_v<V> && !std::is_class_v<V>, V>
-fused(double a, V b, V c) {
+template <class V> THALWEG_INLINE std::enable_if_t<!std::is_arithmetic_v<V> && !std::is_class_v<V>, V> fused(double a,
+                                                                                                             V b, V c) {
   return fused(broadcast<V>(a), b, c);
 }
 THALWEG_INLINE Lanes fused(const Lanes &a, const Lanes &b, const Lanes &c) {
@@ -220,9 +220,11 @@ class Turned {
   // From memory a half finds its place for nothing, where the compiler would shuffle it there.
   static THALWEG_INLINE V beside(const Word *a, const Word *b) {
 #if defined(__AVX512F__)
-    return _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd((const double *)a)), _mm256_loadu_pd((const double *)b), 1);
+    return _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd((const double *)a)),
+                              _mm256_loadu_pd((const double *)b), 1);
 #elif defined(__AVX2__)
-    return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd((const double *)a)), _mm_loadu_pd((const double *)b), 1);
+    return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd((const double *)a)),
+                                _mm_loadu_pd((const double *)b), 1);
 #else
     return V{as_number(*a), as_number(*b)};
 #endif
@@ -257,7 +259,8 @@ template <class V> THALWEG_INLINE V within(V x, double low, double high) {
 }
 template <class V> THALWEG_INLINE V exponential_of(V a) {
   constexpr double kRound = 0x1.8p52;  // to add and subtract it rounds; in between, n stands in the lowest bits
-  const V x = within(a, -700.0, 700.0), shifted = fused(x, 1.4426950408889634 - V{}, kRound - V{}), n = shifted - kRound;
+  const V x = within(a, -700.0, 700.0), shifted = fused(x, 1.4426950408889634 - V{}, kRound - V{}),
+          n = shifted - kRound;
   const V f = fused(-n, 1.90821492927058770002e-10 - V{}, fused(-n, 0.693147180369123816490 - V{}, x));
   V series = 1.0 / 6227020800.0 - V{};
   for (double c : {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
@@ -280,7 +283,8 @@ template <class V> THALWEG_INLINE V logarithm_of(V a) {
   const auto linear = [&](double start, double slope) { return fused(slope - V{}, s2, start - V{}); };
   const V s4 = s2 * s2, s8 = s4 * s4;
   const V low = fused(linear(0.39999999999899505, 0.28571428625975487), s4, linear(2.0, 0.666666666666667));
-  const V high = fused(linear(0.15331721600556042, 0.14616449685043406), s4, linear(0.2222221113479508, 0.18182889125261723));
+  const V high =
+      fused(linear(0.15331721600556042, 0.14616449685043406), s4, linear(0.2222221113479508, 0.18182889125261723));
   return fused(whole_number(exponent), 0.69314718055994530942 - V{}, s * fused(high, s8, low));
 }
 THALWEG_INLINE double logarithm(double a) { return logarithm_of(a); }  // of positive numbers

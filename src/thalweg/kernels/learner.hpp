@@ -14,7 +14,8 @@
 namespace thalweg::THALWEG_LEVEL {
 
 struct BadState : std::invalid_argument {
-  explicit BadState(const std::string &name) : std::invalid_argument("the saved state is not valid at '" + name + "'") {}
+  explicit BadState(const std::string &name)
+      : std::invalid_argument("the saved state is not valid at '" + name + "'") {}
 };
 
 // Visits a learner's state by name, either writing it out or reading it in.
@@ -59,9 +60,9 @@ THALWEG_INLINE void fetch_ahead(const double *x, int64_t p) {
 // What a test-then-train run may write, a row each; null where it is not wanted.
 struct Outputs {
   int64_t *answers = nullptr;
-  double *scores = nullptr;   // rows x classes, before the row
-  double *rates = nullptr;    // after the row
-  double *shares = nullptr;   // rows x members, before the row
+  double *scores = nullptr;  // rows x classes, before the row
+  double *rates = nullptr;   // after the row
+  double *shares = nullptr;  // rows x members, before the row
 
   // The same behind some rows, for a learner without members.
   Outputs after(int64_t rows, int64_t classes) const {
@@ -241,12 +242,12 @@ class MeanLearner : public Learner {
  public:
   using Learner::Learner;
   MeanLearner *copy() const override = 0;
-  virtual bool starting() const = 0;                            // every row so far belongs to the start
-  virtual double last_gain() const = 0;                         // by which the last row moved its class's mean
-  virtual const double *mean(int64_t c) const = 0;              // as `localise` measures
+  virtual bool starting() const = 0;                             // every row so far belongs to the start
+  virtual double last_gain() const = 0;                          // by which the last row moved its class's mean
+  virtual const double *mean(int64_t c) const = 0;               // as `localise` measures
   virtual void localise(const double *x, double *to) const = 0;  // a row as the means are measured
-  virtual double log_prior_of(int64_t c) const = 0;             // -infinity for a class never seen
-  virtual void weigh(const double *mean, double *w) = 0;        // w = (metric) mean
+  virtual double log_prior_of(int64_t c) const = 0;              // -infinity for a class never seen
+  virtual void weigh(const double *mean, double *w) = 0;         // w = (metric) mean
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -95,7 +95,8 @@ template <int P> class LeastSquares final : public AnyLeastSquares {
   THALWEG_INLINE void absorb(const double *v, double a, double k, double inverse_a) {
     typename W::Room u(u_);
     const double inverse = P_.absorb(v, RankOne{a, k, inverse_a}, u);
-    for (int64_t o = 0; o < outputs(); o++) width.add(weights.data() + o * width.stride(), k * residual[o] * inverse, u);
+    for (int64_t o = 0; o < outputs(); o++)
+      width.add(weights.data() + o * width.stride(), k * residual[o] * inverse, u);
   }
 
   W width;

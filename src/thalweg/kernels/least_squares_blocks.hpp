@@ -18,8 +18,8 @@ class LeastSquaresBlocks {
     Scratch unasked(m);
     for (int64_t i = 0; i < count;) {
       const int64_t planned = std::clamp<int64_t>(most / per_row, 1, count - i);
-      const int64_t done = learn(X + i * p, Y + i * m, masses ? masses + i : nullptr, planned,
-                                 answers ? answers + i * m : nullptr);
+      const int64_t done =
+          learn(X + i * p, Y + i * m, masses ? masses + i : nullptr, planned, answers ? answers + i * m : nullptr);
       i += done;
       if (done > 0) continue;
       model.step(X + i * p, Y + i * m, masses ? masses[i] : 1, answers ? answers + i * m : unasked.data());

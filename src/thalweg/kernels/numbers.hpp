@@ -61,7 +61,8 @@ THALWEG_INLINE V at_class(const double *values, int64_t stride, int64_t classes,
   for (int64_t c = 1; c < classes; c++) found = pick(same(k, c), load<V>(values + c * stride), found);
   return found;
 }
-template <class V> THALWEG_INLINE void put_at_class(double *values, int64_t stride, int64_t, int64_t k, const V &value) {
+template <class V> THALWEG_INLINE void put_at_class(double *values, int64_t stride, int64_t, int64_t k,
+                                                    const V &value) {
   store<V>(values + k * stride, value);
 }
 template <class V>
@@ -107,16 +108,16 @@ Answered answer_in_lanes(const double *X, const int64_t *y, int64_t rows, int64_
 template <class N, int P> struct Each {
   N at[P];
 
-#define THALWEG_EACH(op)                                                   \
-  friend THALWEG_INLINE Each operator op(const Each &a, const Each &b) {   \
-    Each r;                                                                \
-    for (int j = 0; j < P; j++) r.at[j] = a.at[j] op b.at[j];              \
-    return r;                                                              \
-  }                                                                        \
-  friend THALWEG_INLINE Each operator op(const N &a, const Each &b) {      \
-    Each r;                                                                \
-    for (int j = 0; j < P; j++) r.at[j] = a op b.at[j];                    \
-    return r;                                                              \
+#define THALWEG_EACH(op)                                                 \
+  friend THALWEG_INLINE Each operator op(const Each &a, const Each &b) { \
+    Each r;                                                              \
+    for (int j = 0; j < P; j++) r.at[j] = a.at[j] op b.at[j];            \
+    return r;                                                            \
+  }                                                                      \
+  friend THALWEG_INLINE Each operator op(const N &a, const Each &b) {    \
+    Each r;                                                              \
+    for (int j = 0; j < P; j++) r.at[j] = a op b.at[j];                  \
+    return r;                                                            \
   }
   THALWEG_EACH(+)
   THALWEG_EACH(-)
@@ -169,7 +170,9 @@ template <int P, class N = double> struct FewFeatures {
     store<V>(to, load<V>(x) - load<V>(origin));
   }
   // a'b + start
-  THALWEG_INLINE N dot(const double *a, const double *b, N start = 0.0) const { return dot(load<V>(a), load<V>(b), start); }
+  THALWEG_INLINE N dot(const double *a, const double *b, N start = 0.0) const {
+    return dot(load<V>(a), load<V>(b), start);
+  }
   THALWEG_INLINE N dot(const V &a, const V &b, N start = 0.0) const {
     for (int j = 0; j < P; j++) start = fused(a.at[j], b.at[j], start);
     return start;

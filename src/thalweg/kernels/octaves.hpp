@@ -55,7 +55,7 @@ class Octaves {
   }
 
  private:
-  static constexpr int64_t kOctaves = 10, kBelow = 6;  // of them below the scale
+  static constexpr int64_t kOctaves = 10, kBelow = 6;           // of them below the scale
   static constexpr double kDiscount = 0.995, kSharpness = 0.5;  // as in a committee
   static constexpr double kSlack = 0.75, kScaleRows = 500;
 

@@ -24,7 +24,7 @@ class PassiveAggressive final : public Linear {
     const double loss = 1 - (score - score_[other]);
     if (!(loss > 0)) return;
     const double square = 1 + width.dot(z.data(), z.data());  // |[1, x]|^2
-    const double most = weight * C;  // a row's share in the objective is its weight
+    const double most = weight * C;                           // a row's share in the objective is its weight
     const double tau = second ? loss / (square + 1 / (2 * most)) : std::min(most, loss / square);  // PA-II, PA-I
     bias[k] += tau / 2;
     bias[other] -= tau / 2;

@@ -62,9 +62,9 @@ struct Rate {
     mistakes[t % ring] = mistake;
     recent += mistake;
     if (mistake && t >= window) {
-      const double now = double(recent) / double(window);                        // E_t
+      const double now = double(recent) / double(window);                            // E_t
       const double then = double(older) / double(std::min(t - window + 1, window));  // E_{t-M}
-      const double change = 1 + (then - now);                                    // 1 + Delta_e
+      const double change = 1 + (then - now);                                        // 1 + Delta_e
       value = std::clamp(form == kPower ? std::pow(value, change) : value * change, low, high);
     }
     return value;

@@ -21,8 +21,8 @@ struct RateBankOptions {
 class RateBank final : public Learner {
  public:
   RateBank(int64_t p, const RateBankOptions &options)
-      : Learner(p), options(options), U(p * (p - 1) / 2 * 8), D(p * 8), variance(p * 8), held(p * 8), losses(8), e(p * 8),
-        f(p * 8), u(p * 8) {
+      : Learner(p), options(options), U(p * (p - 1) / 2 * 8), D(p * 8), variance(p * 8), held(p * 8), losses(8),
+        e(p * 8), f(p * 8), u(p * 8) {
     double padded[8];
     for (int i = 0; i < 8; i++) padded[i] = options.rates[std::min<std::size_t>(i, options.rates.size() - 1)];
     rates = Lanes::load(padded);
@@ -75,7 +75,8 @@ class RateBank final : public Learner {
   int64_t step(const double *x, int64_t k) override { return take(x, k, rate_now(), 1); }
 
   void begin(const double *X, const int64_t *y, int64_t count) override {
-    for (Buffer *values : {&counts, &M, &weights, &half_square, &log_prior}) std::fill(values->begin(), values->end(), 0.0);
+    for (Buffer *values : {&counts, &M, &weights, &half_square, &log_prior})
+      std::fill(values->begin(), values->end(), 0.0);
     std::fill(seen.begin(), seen.end(), 0);
     reset();
     for (int64_t i = 0; i < count; i++) step(X + i * features(), y[i]);
@@ -308,10 +309,10 @@ class RateBank final : public Learner {
 
   RateBankOptions options;
   Lanes rates;
-  Buffer U, D, variance, held;                             // eight lanes each: per pair of features, per feature
-  Buffer counts, log_prior, half_square, M, weights;       // per class
-  Buffer total, shift_, losses;                            // one each
-  Buffer e, f, u, along;                                   // the row at hand
+  Buffer U, D, variance, held;                        // eight lanes each: per pair of features, per feature
+  Buffer counts, log_prior, half_square, M, weights;  // per class
+  Buffer total, shift_, losses;                       // one each
+  Buffer e, f, u, along;                              // the row at hand
   std::vector<int64_t> seen;
   int64_t rows = 0, since_refresh = 0, cursor = 0;
 };

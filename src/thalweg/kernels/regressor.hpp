@@ -23,7 +23,8 @@ class Regressor {
   int64_t outputs() const { return outputs_; }
 
   void widen(int64_t outputs) {
-    if (outputs_ != 0 || outputs < 1 || outputs > kMostOutputs) throw std::invalid_argument("no such number of outputs");
+    if (outputs_ != 0 || outputs < 1 || outputs > kMostOutputs)
+      throw std::invalid_argument("no such number of outputs");
     outputs_ = outputs;
     make_room();
   }

@@ -34,7 +34,7 @@ class RowReader {
   }
 
   const double *read(nb::handle row) {
-    const double *values = numpy_.knows(row.ptr())          ? from_numpy(row)
+    const double *values = numpy_.knows(row.ptr())         ? from_numpy(row)
                            : nb::isinstance<nb::dict>(row) ? from_dict(row)
                                                            : from_others(row);
     const int64_t bad = first_bad(values, features_);
@@ -72,7 +72,7 @@ class RowReader {
     if (int64_t(names_.size()) != features_) refuse("a row given as a dict needs a model that knows its feature names");
     if (PyDict_Size(row.ptr()) != features_)
       refuse("a row must have the model's " + std::to_string(features_) + " features, got " +
-           std::to_string(PyDict_Size(row.ptr())));
+             std::to_string(PyDict_Size(row.ptr())));
     for (int64_t j = read_in_order(row.ptr()); j < features_; j++) {
       // held: converting a value may run Python code, which may change the dict
       nb::object value = nb::borrow(PyDict_GetItemWithError(row.ptr(), PyTuple_GET_ITEM(names_.ptr(), j)));
@@ -105,7 +105,7 @@ class RowReader {
     if (!items.is_valid() || nb::isinstance<nb::str>(row) || nb::isinstance<nb::bytes>(row)) {
       PyErr_Clear();
       refuse("a row must be an array, a sequence of numbers or a dict, got " +
-           std::string(nb::cast<std::string>(nb::repr(row.type()))));
+             std::string(nb::cast<std::string>(nb::repr(row.type()))));
     }
     require_width(PyTuple_GET_SIZE(items.ptr()));
     for (int64_t j = 0; j < features_; j++) copy_[j] = as_number(PyTuple_GET_ITEM(items.ptr(), j), name_of(j));

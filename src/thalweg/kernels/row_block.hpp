@@ -35,8 +35,8 @@ template <class T> class RowBlock : public RowBlocks {
   // The vectors that follow: `followers` rows of `weights`.
   RowBlock(Factor<0, T> &factor, const Width<0> &width, Buffer &weights, int64_t followers, int64_t most)
       : width(width), weights(weights), followers(followers), most(most), changes(factor, most),
-        units(width.stride(), most), given(most * width.stride()), dots(2 * most * followers),
-        shares(followers * most), f(width.stride()), along_(most), slots(most) {
+        units(width.stride(), most), given(most * width.stride()), dots(2 * most * followers), shares(followers * most),
+        f(width.stride()), along_(most), slots(most) {
     for (int64_t s = 0; s < most; s += L) {
       directions.emplace_back(width.stride(), most);
       projected.emplace_back(width.stride(), most);
@@ -126,7 +126,8 @@ template <class T> class RowBlock : public RowBlocks {
       V gains{};
       if (unit == kNone) gains[at] = T(move_mean(mean, gain));
       if (slots[after] / L != mean / L) ready = kNone;
-      made = changes.template change<true>(f.data(), change, here, after % L, &moved[mean / L], gains, slots[after] % L);
+      made =
+          changes.template change<true>(f.data(), change, here, after % L, &moved[mean / L], gains, slots[after] % L);
       for (Columns &others : moved) changes.bring(others);
     } else {
       made = changes.template change<false>(f.data(), change, here, after % L);

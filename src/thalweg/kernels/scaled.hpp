@@ -70,8 +70,7 @@ class Scaled final : public Learner {
   static constexpr double kForgetting = 2e-4, kTrusted = 30;  // a memory of 5,000 rows; rows before a value can be wild
 
   void scale(const double *x, double *to) const {
-    for (int64_t j = 0; j < features(); j++)
-      to[j] = std::clamp(factor[j] * (x[j] - mean[j]), -kFarthest, kFarthest);
+    for (int64_t j = 0; j < features(); j++) to[j] = std::clamp(factor[j] * (x[j] - mean[j]), -kFarthest, kFarthest);
   }
   void survey(const double *x, double weight) {
     rows += weight;

@@ -13,7 +13,8 @@ struct ScalerOptions {
 
 class Scaler final : public Transformer {
  public:
-  Scaler(int64_t p, const ScalerOptions &options) : Transformer(p, p), options(options), mean(p, 0.0), variance(p, 0.0) {}
+  Scaler(int64_t p, const ScalerOptions &options)
+      : Transformer(p, p), options(options), mean(p, 0.0), variance(p, 0.0) {}
 
   void transform(const double *X, int64_t count, double *out) const override {
     const int64_t p = features();

@@ -21,15 +21,25 @@
 namespace thalweg::THALWEG_LEVEL {
 
 template <int L> struct VectorOf;
-template <> struct VectorOf<2> { typedef double type __attribute__((vector_size(16))); };
-template <> struct VectorOf<4> { typedef double type __attribute__((vector_size(32))); };
-template <> struct VectorOf<8> { typedef double type __attribute__((vector_size(64))); };
+template <> struct VectorOf<2> {
+  typedef double type __attribute__((vector_size(16)));
+};
+template <> struct VectorOf<4> {
+  typedef double type __attribute__((vector_size(32)));
+};
+template <> struct VectorOf<8> {
+  typedef double type __attribute__((vector_size(64)));
+};
 
 // In memory a vector is as aligned as a double. Not memcpy: a store through char could change any pointer, and the
 // compiler would load them all again.
-template <class V> struct InMemory { typedef V type __attribute__((aligned(8))); };
+template <class V> struct InMemory {
+  typedef V type __attribute__((aligned(8)));
+};
 template <class V> struct Memory {
-  static THALWEG_INLINE V load(const double *from) { return *reinterpret_cast<const typename InMemory<V>::type *>(from); }
+  static THALWEG_INLINE V load(const double *from) {
+    return *reinterpret_cast<const typename InMemory<V>::type *>(from);
+  }
   static THALWEG_INLINE void store(double *to, V v) { *reinterpret_cast<typename InMemory<V>::type *>(to) = v; }
 };
 template <class V> THALWEG_INLINE V load(const double *from) { return Memory<V>::load(from); }
@@ -116,7 +126,9 @@ template <> struct Entries<float> {
   typedef float V __attribute__((vector_size(8 * kLanes)));
 };
 using Floats = Entries<float>::V;
-template <> struct InMemory<Floats> { typedef Floats type __attribute__((aligned(4))); };
+template <> struct InMemory<Floats> {
+  typedef Floats type __attribute__((aligned(4)));
+};
 template <class V> THALWEG_INLINE V load(const float *from) {
   return *reinterpret_cast<const typename InMemory<V>::type *>(from);
 }
@@ -126,7 +138,8 @@ template <class V> THALWEG_INLINE void store(float *to, const V &v) {
 template <class V> THALWEG_INLINE V broadcast(float x) { return x - V{}; }
 
 // The lower or the upper half of a vector of floats, in doubles.
-template <int From, int... Lane> THALWEG_INLINE VectorOf<kLanes>::type half(Floats a, std::integer_sequence<int, Lane...>) {
+template <int From, int... Lane> THALWEG_INLINE VectorOf<kLanes>::type half(Floats a,
+                                                                            std::integer_sequence<int, Lane...>) {
   return __builtin_convertvector(__builtin_shufflevector(a, a, (From + Lane)...), VectorOf<kLanes>::type);
 }
 template <int From> THALWEG_INLINE VectorOf<kLanes>::type half(Floats a) {
@@ -136,7 +149,9 @@ template <int From> THALWEG_INLINE VectorOf<kLanes>::type half(Floats a) {
 template <class V> THALWEG_INLINE V folded(V a) { return a; }
 THALWEG_INLINE VectorOf<kLanes>::type folded(Floats a) { return half<0>(a) + half<kLanes>(a); }
 // to += factor a, in doubles
-template <class V> THALWEG_INLINE void add_to(double *to, double factor, V a) { store<V>(to, load<V>(to) + factor * a); }
+template <class V> THALWEG_INLINE void add_to(double *to, double factor, V a) {
+  store<V>(to, load<V>(to) + factor * a);
+}
 THALWEG_INLINE void add_to(double *to, double factor, Floats a) {
   add_to(to, factor, half<0>(a));
   add_to(to + kLanes, factor, half<kLanes>(a));
@@ -164,7 +179,8 @@ template <int P> struct Width {
   static constexpr int L = P == 0 ? kLanes : (P <= 2 || kLanes == 2 ? 2 : 4);
   using V = typename VectorOf<L>::type;
   // As many blocks as p features fill, made up to a multiple.
-  explicit Width(int64_t p, int64_t multiple = 1) : p_(p), blocks_((p + L * multiple - 1) / (L * multiple) * multiple) {}
+  explicit Width(int64_t p, int64_t multiple = 1)
+      : p_(p), blocks_((p + L * multiple - 1) / (L * multiple) * multiple) {}
   THALWEG_INLINE int64_t features() const { return p_; }
   THALWEG_INLINE int64_t blocks() const { return P ? (P + L - 1) / L : blocks_; }
   THALWEG_INLINE int64_t stride() const { return blocks() * L; }

@@ -16,7 +16,7 @@ class Transformer {
   // By what is known now, all rows alike. Before the first row there is an output too, of the same width.
   virtual void transform(const double *X, int64_t rows, double *out) const = 0;
   virtual void learn(const double *x, double times) = 0;  // a row that counts as many, more than none
-  virtual void forget() = 0;  // as before the first row
+  virtual void forget() = 0;                              // as before the first row
   virtual void visit(State &state) = 0;
 
  private:

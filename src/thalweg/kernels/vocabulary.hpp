@@ -122,8 +122,7 @@ class Vocabulary {
   [[noreturn]] void refuse_strangers(nb::handle row) const {
     std::string unknown;
     for (nb::handle key : nb::borrow<nb::dict>(row).keys())
-      if (!columns_.contains(key))
-        unknown += (unknown.empty() ? "" : ", ") + nb::cast<std::string>(nb::repr(key));
+      if (!columns_.contains(key)) unknown += (unknown.empty() ? "" : ", ") + nb::cast<std::string>(nb::repr(key));
     refuse("a row must have features the model knows, got " + unknown + " too", "UnknownFeature");
   }
 
@@ -158,12 +157,13 @@ inline void bind_vocabulary(nb::module_ &module) {
              return nb::make_tuple(owned_array(v.counts().data(), {v.counts().size()}),
                                    owned_array(v.means().data(), {v.means().size()}));
            })
-      .def("take_means",
-           [take](Vocabulary &v, Numbers counts, Numbers means) {
-             take(v.counts(), counts);
-             take(v.means(), means);
-           },
-           "counts"_a, "means"_a);
+      .def(
+          "take_means",
+          [take](Vocabulary &v, Numbers counts, Numbers means) {
+            take(v.counts(), counts);
+            take(v.means(), means);
+          },
+          "counts"_a, "means"_a);
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

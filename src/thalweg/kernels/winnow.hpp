@@ -55,7 +55,9 @@ class Winnow final : public Linear {
   static constexpr double kMostExponent = 300;  // exp(300) times any allowed value is finite
 
   void promote(int64_t c, double by) {
-    const auto moved = [&](double s, double value) { return std::clamp(s + by * value, -kMostExponent, kMostExponent); };
+    const auto moved = [&](double s, double value) {
+      return std::clamp(s + by * value, -kMostExponent, kMostExponent);
+    };
     bias_exponent[c] = moved(bias_exponent[c], 1);
     for (int64_t j = 0; j < features(); j++) row(exponents, c)[j] = moved(row(exponents, c)[j], z[j]);
     weigh(c);

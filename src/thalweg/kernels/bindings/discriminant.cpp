@@ -24,7 +24,8 @@ void bind_discriminant(nb::module_ &module) {
   using namespace nb::literals;
   module.def(
       "discriminant",
-      [](int64_t p, RateCode code, bool soft_counts, bool covariance_2008, int64_t warmup, double ridge, bool in_floats) {
+      [](int64_t p, RateCode code, bool soft_counts, bool covariance_2008, int64_t warmup, double ridge,
+         bool in_floats) {
         const DiscriminantOptions options{soft_counts, covariance_2008, warmup, ridge};
         const Rate rate = make_rate(code, Rate::kPower, true);
         return new Core(in_floats ? new Discriminant<0, float>(p, options, rate) : discriminant<1>(p, options, rate));

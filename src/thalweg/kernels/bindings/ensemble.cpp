@@ -16,11 +16,13 @@ namespace thalweg::THALWEG_LEVEL {
 
 void bind_ensemble(nb::module_ &module) {
   using namespace nb::literals;
-  module.def("foreign", [](int64_t p, nb::object adapter) { return new Core(new Foreign(p, std::move(adapter))); },
-             "features"_a, "adapter"_a);
+  module.def(
+      "foreign", [](int64_t p, nb::object adapter) { return new Core(new Foreign(p, std::move(adapter))); },
+      "features"_a, "adapter"_a);
   module.def(
       "rate_bank",
-      [](int64_t p, std::vector<double> rates, double ridge, double discount, double sharpness, std::vector<double> handicaps) {
+      [](int64_t p, std::vector<double> rates, double ridge, double discount, double sharpness,
+         std::vector<double> handicaps) {
         if (rates.empty() || rates.size() > 8) throw std::invalid_argument("one to eight rates");
         if (handicaps.size() > rates.size()) throw std::invalid_argument("more handicaps than rates");
         return new Core(new RateBank(p, RateBankOptions{rates, handicaps, ridge, discount, sharpness}));
@@ -52,23 +54,25 @@ void bind_ensemble(nb::module_ &module) {
       [](const Core &base, std::vector<int64_t> windows, int64_t horizon, double discount, double sharpness,
          double residual_rate) {
         const auto *means = dynamic_cast<const MeanLearner *>(base.learner.get());
-        if (!means || means->classes() || windows.empty()) throw std::invalid_argument("needs a fresh learner of means");
+        if (!means || means->classes() || windows.empty())
+          throw std::invalid_argument("needs a fresh learner of means");
         return new Core(
             new Forecaster(*means, ForecasterOptions{windows, horizon, discount, sharpness, residual_rate}));
       },
       "base"_a, "windows"_a, "horizon"_a, "discount"_a, "sharpness"_a, "residual_rate"_a);
-  module.def("forecast",
-             [](Core &core, int64_t member) {
-               auto *forecaster = dynamic_cast<Forecaster *>(core.learner.get());
-               if (!forecaster || member < 0 || member >= forecaster->members())
-                 throw std::invalid_argument("no such forecast");
-               const BriefLearning alone(core);
-               const std::size_t c = forecaster->classes(), p = forecaster->features();
-               std::vector<double> means(c * p), errors(c * p);
-               forecaster->forecast(member, means.data(), errors.data());
-               return std::make_tuple(owned_array(means.data(), {c, p}), owned_array(errors.data(), {c, p}));
-             },
-             "core"_a, "member"_a);
+  module.def(
+      "forecast",
+      [](Core &core, int64_t member) {
+        auto *forecaster = dynamic_cast<Forecaster *>(core.learner.get());
+        if (!forecaster || member < 0 || member >= forecaster->members())
+          throw std::invalid_argument("no such forecast");
+        const BriefLearning alone(core);
+        const std::size_t c = forecaster->classes(), p = forecaster->features();
+        std::vector<double> means(c * p), errors(c * p);
+        forecaster->forecast(member, means.data(), errors.data());
+        return std::make_tuple(owned_array(means.data(), {c, p}), owned_array(errors.data(), {c, p}));
+      },
+      "core"_a, "member"_a);
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -220,72 +220,80 @@ void bind_fleet(nb::module_ &module) {
              if (at < 0 || at > c.fleet.classes()) throw std::invalid_argument("no such place for a class");
              c.fleet.announce(at);
            })
-      .def("run",
-           [](FleetCore &c, Matrix X, Labels y, std::optional<Labels> numbers, std::optional<Words> words,
-              std::optional<OutLabels> answers) {
-             const Learning alone(c);
-             if (int64_t(X.shape(1)) != c.fleet.features() || X.shape(0) != y.size() ||
-                 (answers && answers->size() != y.size()))
-               throw std::invalid_argument("shapes do not agree");
-             check_keys(numbers, words, y.size());
-             for (std::size_t i = 0; i < y.size(); i++)
-               if (y.data()[i] < 0 || y.data()[i] >= c.fleet.classes())
-                 throw std::invalid_argument("a class that was never announced");
-             with_keys(numbers, words, [&](auto key_at) {
-               c.fleet.run(X.data(), y.data(), y.size(), key_at, answers ? answers->data() : nullptr);
-             });
-           },
-           "X"_a, "y"_a, "numbers"_a.none(), "words"_a.none(), "answers"_a = nb::none())
-      .def("answers",
-           [](const FleetCore &c, Matrix X, std::optional<Labels> numbers, std::optional<Words> words, OutLabels out) {
-             const Reading together(c);
-             if (int64_t(X.shape(1)) != c.fleet.features() || X.shape(0) != out.size())
-               throw std::invalid_argument("shapes do not agree");
-             check_keys(numbers, words, out.size());
-             with_keys(numbers, words, [&](auto key_at) { c.fleet.answers(X.data(), out.size(), key_at, out.data()); });
-           },
-           "X"_a, "numbers"_a.none(), "words"_a.none(), "out"_a)
-      .def("learn_one",
-           [](FleetCore &c, nb::handle x, int64_t k, nb::handle raw) {
-             const BriefLearning alone(c);
-             const Key key = key_of(raw);
-             require_kind(c.fleet, key);
-             if (k < 0 || k >= c.fleet.classes()) throw std::invalid_argument("a class that was never announced");
-             c.fleet.learn(key, c.row.read(x), k);
-           },
-           "x"_a.none(), "k"_a, "key"_a.none())
-      .def("answer_one",
-           [](FleetCore &c, nb::handle x, nb::handle raw) {
-             const BriefLearning alone(c);
-             const Key key = key_of(raw);
-             require_kind(c.fleet, key);
-             return c.fleet.answer(key, c.row.read(x));
-           },
-           "x"_a.none(), "key"_a.none())
-      .def("check_one", [](FleetCore &c, nb::handle x) { c.row.read(x); }, "x"_a.none())
-      .def("state_of",
-           [](const FleetCore &c, nb::handle raw) -> nb::object {
-             const BriefReading together(c);
-             const uint32_t slot = c.fleet.find(key_of(raw));
-             if (slot == KeyBook::kNone) return nb::none();
-             StateWriter writer;
-             Fleet::Reader reader(c.fleet);
-             reader.learner_of(slot).visit(writer);
-             return writer.values;
-           },
-           "key"_a.none())
-      .def("__contains__",
-           [](const FleetCore &c, nb::handle raw) {
-             const BriefReading together(c);
-             return c.fleet.find(key_of(raw)) != KeyBook::kNone;
-           },
-           "key"_a.none())
-      .def("forget",
-           [](FleetCore &c, nb::handle raw) {
-             const BriefLearning alone(c);
-             return c.fleet.forget(key_of(raw));
-           },
-           "key"_a.none())
+      .def(
+          "run",
+          [](FleetCore &c, Matrix X, Labels y, std::optional<Labels> numbers, std::optional<Words> words,
+             std::optional<OutLabels> answers) {
+            const Learning alone(c);
+            if (int64_t(X.shape(1)) != c.fleet.features() || X.shape(0) != y.size() ||
+                (answers && answers->size() != y.size()))
+              throw std::invalid_argument("shapes do not agree");
+            check_keys(numbers, words, y.size());
+            for (std::size_t i = 0; i < y.size(); i++)
+              if (y.data()[i] < 0 || y.data()[i] >= c.fleet.classes())
+                throw std::invalid_argument("a class that was never announced");
+            with_keys(numbers, words, [&](auto key_at) {
+              c.fleet.run(X.data(), y.data(), y.size(), key_at, answers ? answers->data() : nullptr);
+            });
+          },
+          "X"_a, "y"_a, "numbers"_a.none(), "words"_a.none(), "answers"_a = nb::none())
+      .def(
+          "answers",
+          [](const FleetCore &c, Matrix X, std::optional<Labels> numbers, std::optional<Words> words, OutLabels out) {
+            const Reading together(c);
+            if (int64_t(X.shape(1)) != c.fleet.features() || X.shape(0) != out.size())
+              throw std::invalid_argument("shapes do not agree");
+            check_keys(numbers, words, out.size());
+            with_keys(numbers, words, [&](auto key_at) { c.fleet.answers(X.data(), out.size(), key_at, out.data()); });
+          },
+          "X"_a, "numbers"_a.none(), "words"_a.none(), "out"_a)
+      .def(
+          "learn_one",
+          [](FleetCore &c, nb::handle x, int64_t k, nb::handle raw) {
+            const BriefLearning alone(c);
+            const Key key = key_of(raw);
+            require_kind(c.fleet, key);
+            if (k < 0 || k >= c.fleet.classes()) throw std::invalid_argument("a class that was never announced");
+            c.fleet.learn(key, c.row.read(x), k);
+          },
+          "x"_a.none(), "k"_a, "key"_a.none())
+      .def(
+          "answer_one",
+          [](FleetCore &c, nb::handle x, nb::handle raw) {
+            const BriefLearning alone(c);
+            const Key key = key_of(raw);
+            require_kind(c.fleet, key);
+            return c.fleet.answer(key, c.row.read(x));
+          },
+          "x"_a.none(), "key"_a.none())
+      .def(
+          "check_one", [](FleetCore &c, nb::handle x) { c.row.read(x); }, "x"_a.none())
+      .def(
+          "state_of",
+          [](const FleetCore &c, nb::handle raw) -> nb::object {
+            const BriefReading together(c);
+            const uint32_t slot = c.fleet.find(key_of(raw));
+            if (slot == KeyBook::kNone) return nb::none();
+            StateWriter writer;
+            Fleet::Reader reader(c.fleet);
+            reader.learner_of(slot).visit(writer);
+            return writer.values;
+          },
+          "key"_a.none())
+      .def(
+          "__contains__",
+          [](const FleetCore &c, nb::handle raw) {
+            const BriefReading together(c);
+            return c.fleet.find(key_of(raw)) != KeyBook::kNone;
+          },
+          "key"_a.none())
+      .def(
+          "forget",
+          [](FleetCore &c, nb::handle raw) {
+            const BriefLearning alone(c);
+            return c.fleet.forget(key_of(raw));
+          },
+          "key"_a.none())
       .def("keys",
            [](const FleetCore &c) {
              const BriefReading together(c);

@@ -11,9 +11,12 @@ void bind_kernel_mean(nb::module_ &module) {
   using namespace nb::literals;
   module.def(
       "kernel_mean",
-      [](int64_t p, int64_t budget, double forgetting, double sigma, std::vector<double> rho, std::vector<double> bias) {
-        if (budget < 1 || !(forgetting >= 0 && forgetting < 1) || !(sigma >= 0)) throw std::invalid_argument("out of range");
-        return new Core(new KernelMean(p, KernelMeanOptions{budget, forgetting, sigma, std::move(rho), std::move(bias)}));
+      [](int64_t p, int64_t budget, double forgetting, double sigma, std::vector<double> rho,
+         std::vector<double> bias) {
+        if (budget < 1 || !(forgetting >= 0 && forgetting < 1) || !(sigma >= 0))
+          throw std::invalid_argument("out of range");
+        return new Core(
+            new KernelMean(p, KernelMeanOptions{budget, forgetting, sigma, std::move(rho), std::move(bias)}));
       },
       "features"_a, "budget"_a, "forgetting"_a, "sigma"_a, "rho"_a, "bias"_a);
   module.def(

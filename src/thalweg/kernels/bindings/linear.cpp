@@ -37,8 +37,9 @@ void bind_linear(nb::module_ &module) {
       },
       "features"_a, "rate"_a, "components"_a, "full_gradient"_a);
   module.def(
-      "passive_aggressive", [](int64_t p, double C, bool second) { return new Core(new PassiveAggressive(p, C, second)); },
-      "features"_a, "C"_a, "second"_a);
+      "passive_aggressive",
+      [](int64_t p, double C, bool second) { return new Core(new PassiveAggressive(p, C, second)); }, "features"_a,
+      "C"_a, "second"_a);
   module.def(
       "logistic",
       [](int64_t p, RateCode rate, double penalty) {

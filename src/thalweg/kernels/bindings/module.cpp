@@ -49,8 +49,9 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
   nb::class_<RowReader>(module, "RowReader")
       .def(nb::init<int64_t>(), "features"_a)
       .def("name", &RowReader::name, "names"_a)
-      .def("read", [](RowReader &reader, nb::handle x) { return owned_array(reader.read(x), {reader.features()}); },
-           "x"_a.none());
+      .def(
+          "read", [](RowReader &reader, nb::handle x) { return owned_array(reader.read(x), {reader.features()}); },
+          "x"_a.none());
   nb::class_<Adwin>(module, "Adwin")
       .def(nb::init<double>(), "delta"_a)
       .def("update", &detect, "values"_a)
@@ -74,13 +75,17 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
   bind_regression(module);
   bind_transforms(module);
 
-  module.def("first_bad", [](Matrix X) {
-    const int64_t at = first_bad(X.data(), X.size());
-    return at < 0 ? std::tuple<int64_t, int64_t>(-1, -1)
-                  : std::tuple<int64_t, int64_t>(at / int64_t(X.shape(1)), at % int64_t(X.shape(1)));
-  }, "X"_a, "Row and column of the first value that is not finite or beyond the limit; (-1, -1) where there is none.");
-  module.def("distinct", [](Labels y) { return distinct(y.data(), int64_t(y.size())); }, "y"_a,
-             "The labels that occur, sorted; none where they lie too far apart for a table.");
+  module.def(
+      "first_bad",
+      [](Matrix X) {
+        const int64_t at = first_bad(X.data(), X.size());
+        return at < 0 ? std::tuple<int64_t, int64_t>(-1, -1)
+                      : std::tuple<int64_t, int64_t>(at / int64_t(X.shape(1)), at % int64_t(X.shape(1)));
+      },
+      "X"_a, "Row and column of the first value that is not finite or beyond the limit; (-1, -1) where there is none.");
+  module.def(
+      "distinct", [](Labels y) { return distinct(y.data(), int64_t(y.size())); }, "y"_a,
+      "The labels that occur, sorted; none where they lie too far apart for a table.");
   module.def("encode", &encode, "y"_a, "values"_a, "codes"_a,
              "Write each label's place among the sorted values; the index of the first label not there, or -1.");
   module.def("encode_words", &encode_words, "y"_a, "values"_a, "codes"_a,

@@ -66,31 +66,33 @@ void bind_regression(nb::module_ &module) {
              const BriefLearning alone(c);
              c.regressor->widen(outputs);
            })
-      .def("begin",
-           [](RegressionCore &c, Matrix X, Matrix Y, std::optional<Vector> masses) {
-             const Learning alone(c);
-             c.check(X, Y, masses);
-             c.regressor->begin(X.data(), Y.data(), masses ? masses->data() : nullptr, X.shape(0));
-           },
-           "X"_a, "Y"_a, "masses"_a = nb::none())
-      .def("run",
-           [](RegressionCore &c, Matrix X, Matrix Y, std::optional<OutMatrix> answers, std::optional<OutCube> weights,
-              std::optional<OutMatrix> intercepts, std::optional<Vector> masses) {
-             const Learning alone(c);
-             c.check(X, Y, masses);
-             const auto fits = [&](const std::optional<OutMatrix> &out) {
-               return !out || (out->shape(0) == Y.shape(0) && out->shape(1) == Y.shape(1));
-             };
-             if (!fits(answers) || !fits(intercepts) || weights.has_value() != intercepts.has_value() ||
-                 (weights && (weights->shape(0) != Y.shape(0) || weights->shape(1) != Y.shape(1) ||
-                              weights->shape(2) != X.shape(1))))
-               throw std::invalid_argument("shapes do not agree");
-             const RegressionOutputs out{answers ? answers->data() : nullptr, weights ? weights->data() : nullptr,
-                                         intercepts ? intercepts->data() : nullptr};
-             c.regressor->run(X.data(), Y.data(), masses ? masses->data() : nullptr, X.shape(0), out);
-           },
-           "X"_a, "Y"_a, "answers"_a = nb::none(), "weights"_a = nb::none(), "intercepts"_a = nb::none(),
-           "masses"_a = nb::none())
+      .def(
+          "begin",
+          [](RegressionCore &c, Matrix X, Matrix Y, std::optional<Vector> masses) {
+            const Learning alone(c);
+            c.check(X, Y, masses);
+            c.regressor->begin(X.data(), Y.data(), masses ? masses->data() : nullptr, X.shape(0));
+          },
+          "X"_a, "Y"_a, "masses"_a = nb::none())
+      .def(
+          "run",
+          [](RegressionCore &c, Matrix X, Matrix Y, std::optional<OutMatrix> answers, std::optional<OutCube> weights,
+             std::optional<OutMatrix> intercepts, std::optional<Vector> masses) {
+            const Learning alone(c);
+            c.check(X, Y, masses);
+            const auto fits = [&](const std::optional<OutMatrix> &out) {
+              return !out || (out->shape(0) == Y.shape(0) && out->shape(1) == Y.shape(1));
+            };
+            if (!fits(answers) || !fits(intercepts) || weights.has_value() != intercepts.has_value() ||
+                (weights && (weights->shape(0) != Y.shape(0) || weights->shape(1) != Y.shape(1) ||
+                             weights->shape(2) != X.shape(1))))
+              throw std::invalid_argument("shapes do not agree");
+            const RegressionOutputs out{answers ? answers->data() : nullptr, weights ? weights->data() : nullptr,
+                                        intercepts ? intercepts->data() : nullptr};
+            c.regressor->run(X.data(), Y.data(), masses ? masses->data() : nullptr, X.shape(0), out);
+          },
+          "X"_a, "Y"_a, "answers"_a = nb::none(), "weights"_a = nb::none(), "intercepts"_a = nb::none(),
+          "masses"_a = nb::none())
       .def("answers",
            [](const RegressionCore &c, Matrix X, OutMatrix out) {
              const Reading together(c);
@@ -100,27 +102,32 @@ void bind_regression(nb::module_ &module) {
              for (std::size_t i = 0; i < X.shape(0); i++)
                c.regressor->answer(X.data() + i * X.shape(1), out.data() + i * out.shape(1));
            })
-      .def("answer_one",
-           [](RegressionCore &c, nb::handle x) {
-             const BriefReading together(c);
-             Scratch answers(c.regressor->outputs());
-             c.regressor->answer(c.row.read(x), answers.data());
-             return owned_array(answers.data(), {std::size_t(c.regressor->outputs())});
-           },
-           "x"_a.none())
-      .def("answer_number",
-           [](RegressionCore &c, nb::handle x) {
-             const BriefReading together(c);
-             if (c.regressor->outputs() != 1) throw std::invalid_argument("more than one number");
-             double answer;
-             c.regressor->answer(c.row.read(x), &answer);
-             return answer;
-           },
-           "x"_a.none())
-      .def("learn_one", [](RegressionCore &c, nb::handle x, double y) { return c.learn(x, &y, 1); }, "x"_a.none(), "y"_a)
-      .def("learn_one", [](RegressionCore &c, nb::handle x, Vector y) { return c.learn(x, y.data(), y.size()); },
-           "x"_a.none(), "y"_a)
-      .def("check_one", [](RegressionCore &c, nb::handle x) { c.row.read(x); }, "x"_a.none())
+      .def(
+          "answer_one",
+          [](RegressionCore &c, nb::handle x) {
+            const BriefReading together(c);
+            Scratch answers(c.regressor->outputs());
+            c.regressor->answer(c.row.read(x), answers.data());
+            return owned_array(answers.data(), {std::size_t(c.regressor->outputs())});
+          },
+          "x"_a.none())
+      .def(
+          "answer_number",
+          [](RegressionCore &c, nb::handle x) {
+            const BriefReading together(c);
+            if (c.regressor->outputs() != 1) throw std::invalid_argument("more than one number");
+            double answer;
+            c.regressor->answer(c.row.read(x), &answer);
+            return answer;
+          },
+          "x"_a.none())
+      .def(
+          "learn_one", [](RegressionCore &c, nb::handle x, double y) { return c.learn(x, &y, 1); }, "x"_a.none(), "y"_a)
+      .def(
+          "learn_one", [](RegressionCore &c, nb::handle x, Vector y) { return c.learn(x, y.data(), y.size()); },
+          "x"_a.none(), "y"_a)
+      .def(
+          "check_one", [](RegressionCore &c, nb::handle x) { c.row.read(x); }, "x"_a.none())
       .def("coefficients",
            [](const RegressionCore &c) {
              const BriefReading together(c);

@@ -20,7 +20,8 @@ class Crew {
   // Each model runs over as many streams.
   Crew(const std::vector<Core *> &models, int64_t streams) : streams_(streams), words_(models.size() * streams) {
     for (const Core *core : models) {
-      if (core->learner->classes() > INT8_MAX || core->learner->may_fail()) throw std::invalid_argument("no model for this");
+      if (core->learner->classes() > INT8_MAX || core->learner->may_fail())
+        throw std::invalid_argument("no model for this");
       models_.emplace_back(core->learner->copy());
     }
   }

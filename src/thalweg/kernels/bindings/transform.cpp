@@ -41,7 +41,8 @@ struct TransformerCore : Gated {
   // Whatever comes out may go into a learner: it is within the bounds of a row's values.
   void transform(const double *X, int64_t rows, double *out) const {
     transformer->transform(X, rows, out);
-    for (int64_t i = 0; i < rows * transformer->outputs(); i++) out[i] = std::clamp(out[i], -kLargestValue, kLargestValue);
+    for (int64_t i = 0; i < rows * transformer->outputs(); i++)
+      out[i] = std::clamp(out[i], -kLargestValue, kLargestValue);
   }
 };
 
@@ -52,66 +53,72 @@ void bind_transforms(nb::module_ &module) {
       .def_prop_ro("n_features", [](const T &c) { return c.transformer->features(); })
       .def_prop_ro("n_outputs", [](const T &c) { return c.transformer->outputs(); })
       .def("name_features", [](T &c, nb::object names) { c.row.name(names); })
-      .def("begin",
-           [](T &c, Matrix X, std::optional<Vector> masses) {
-             const Learning alone(c);
-             c.check(X, masses);
-             c.transformer->forget();
-             c.learn(X, masses);
-           },
-           "X"_a, "masses"_a = nb::none())
-      .def("learn",
-           [](T &c, Matrix X, std::optional<Vector> masses) {
-             const Learning alone(c);
-             c.check(X, masses);
-             c.learn(X, masses);
-           },
-           "X"_a, "masses"_a = nb::none())
-      .def("run",
-           [](T &c, Matrix X, OutMatrix out, std::optional<Vector> masses) {
-             const Learning alone(c);
-             c.check(X, masses);
-             c.check(X, out);
-             const double *x = X.data(), *mass = masses ? masses->data() : nullptr;
-             for (std::size_t i = 0; i < X.shape(0); i++, x += X.shape(1)) {
-               c.transform(x, 1, out.data() + i * out.shape(1));
-               if (!mass || mass[i] > 0) c.transformer->learn(x, mass ? mass[i] : 1);
-             }
-           },
-           "X"_a, "out"_a, "masses"_a = nb::none(),
-           "Transform each row by what was known before it, then learn it.")
+      .def(
+          "begin",
+          [](T &c, Matrix X, std::optional<Vector> masses) {
+            const Learning alone(c);
+            c.check(X, masses);
+            c.transformer->forget();
+            c.learn(X, masses);
+          },
+          "X"_a, "masses"_a = nb::none())
+      .def(
+          "learn",
+          [](T &c, Matrix X, std::optional<Vector> masses) {
+            const Learning alone(c);
+            c.check(X, masses);
+            c.learn(X, masses);
+          },
+          "X"_a, "masses"_a = nb::none())
+      .def(
+          "run",
+          [](T &c, Matrix X, OutMatrix out, std::optional<Vector> masses) {
+            const Learning alone(c);
+            c.check(X, masses);
+            c.check(X, out);
+            const double *x = X.data(), *mass = masses ? masses->data() : nullptr;
+            for (std::size_t i = 0; i < X.shape(0); i++, x += X.shape(1)) {
+              c.transform(x, 1, out.data() + i * out.shape(1));
+              if (!mass || mass[i] > 0) c.transformer->learn(x, mass ? mass[i] : 1);
+            }
+          },
+          "X"_a, "out"_a, "masses"_a = nb::none(), "Transform each row by what was known before it, then learn it.")
       .def("transform",
            [](const T &c, Matrix X, OutMatrix out) {
              const Reading together(c);
              c.check(X, out);
              c.transform(X.data(), X.shape(0), out.data());
            })
-      .def("learn_one",
-           [](T &c, nb::handle x) {
-             const BriefLearning alone(c);
-             c.transformer->learn(c.row.read(x), 1);
-           },
-           "x"_a.none())
-      .def("transform_one",
-           [](T &c, nb::handle x) {
-             const BriefReading together(c);
-             std::vector<double> out(c.transformer->outputs());
-             c.transform(c.row.read(x), 1, out.data());
-             return owned_array(out.data(), {out.size()});
-           },
-           "x"_a.none())
-      .def("transform_named",
-           [](T &c, nb::handle x, nb::tuple names) {
-             const BriefReading together(c);
-             std::vector<double> out(c.transformer->outputs());
-             if (names.size() != out.size()) throw std::invalid_argument("a name for every output");
-             c.transform(c.row.read(x), 1, out.data());
-             nb::dict named;
-             for (std::size_t j = 0; j < out.size(); j++) named[names[j]] = out[j];
-             return named;
-           },
-           "x"_a.none(), "names"_a, "One row transformed, as a dict.")
-      .def("check_one", [](T &c, nb::handle x) { c.row.read(x); }, "x"_a.none())
+      .def(
+          "learn_one",
+          [](T &c, nb::handle x) {
+            const BriefLearning alone(c);
+            c.transformer->learn(c.row.read(x), 1);
+          },
+          "x"_a.none())
+      .def(
+          "transform_one",
+          [](T &c, nb::handle x) {
+            const BriefReading together(c);
+            std::vector<double> out(c.transformer->outputs());
+            c.transform(c.row.read(x), 1, out.data());
+            return owned_array(out.data(), {out.size()});
+          },
+          "x"_a.none())
+      .def(
+          "transform_named",
+          [](T &c, nb::handle x, nb::tuple names) {
+            const BriefReading together(c);
+            std::vector<double> out(c.transformer->outputs());
+            if (names.size() != out.size()) throw std::invalid_argument("a name for every output");
+            c.transform(c.row.read(x), 1, out.data());
+            nb::dict named;
+            for (std::size_t j = 0; j < out.size(); j++) named[names[j]] = out[j];
+            return named;
+          },
+          "x"_a.none(), "names"_a, "One row transformed, as a dict.")
+      .def(
+          "check_one", [](T &c, nb::handle x) { c.row.read(x); }, "x"_a.none())
       .def("state",
            [](T &c) {
              const BriefLearning alone(c);
@@ -147,7 +154,8 @@ void bind_transforms(nb::module_ &module) {
         Buffer basis(k * principal->stride(), 0.0);
         principal->orthonormalise(basis.data());
         std::vector<double> dense(k * p);
-        for (std::size_t c = 0; c < k; c++) std::copy_n(basis.data() + c * principal->stride(), p, dense.data() + c * p);
+        for (std::size_t c = 0; c < k; c++)
+          std::copy_n(basis.data() + c * principal->stride(), p, dense.data() + c * p);
         return owned_array(dense.data(), {k, p});
       },
       "core"_a);
