@@ -7,7 +7,14 @@
 #include <new>
 #include <vector>
 
+// Under a sanitizer, whose checks would multiply with every copy, the compiler decides.
+#if defined(__SANITIZE_ADDRESS__)
+#define THALWEG_INLINE inline
+#define THALWEG_LAMBDA
+#else
 #define THALWEG_INLINE inline __attribute__((always_inline))
+#define THALWEG_LAMBDA __attribute__((always_inline))
+#endif
 // What happens now and then, once in the library: in line it would be there for every learner and width.
 #if defined(__clang__)
 #define THALWEG_APART __attribute__((noinline))

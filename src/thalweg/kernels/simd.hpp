@@ -9,7 +9,6 @@
 #include "buffer.hpp"
 #include "processor.hpp"
 
-#define THALWEG_LAMBDA __attribute__((always_inline))
 // Numbers that are kept apart stay apart: gathered into vectors they would be written and read in different pieces, and
 // wait for memory.
 #if defined(__clang__)
