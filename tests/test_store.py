@@ -67,7 +67,7 @@ def test_feature_names_come_back():
     assert again.predict_one({"y": 2.0, "x": 1.0}) == model.predict_one({"x": 1.0, "y": 2.0})
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(data=st.data())
 def test_every_damage_is_noticed(data):
     content = bytearray(dumps(some_model()))
@@ -77,7 +77,7 @@ def test_every_damage_is_noticed(data):
         loads(bytes(content))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(cut=st.integers(0, 3000))
 def test_every_truncation_is_noticed(cut):
     content = dumps(some_model())

@@ -54,7 +54,7 @@ def encoded(path: Path, lines: int, size: int) -> tuple[Any, ...]:
         return encoder.plan.describe(), np.concatenate(X).tobytes(), labels, bad
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows=st.lists(later, min_size=1, max_size=25), lines=st.integers(1, 12), size=st.integers(1, 12))
 def test_cuts_do_not_matter(rows: list[dict[str, Any]], lines: int, size: int, tmp_path_factory: Any) -> None:
     path = tmp_path_factory.mktemp("cuts") / "rows.ndjson"

@@ -120,7 +120,7 @@ def plan_of(columns: dict[str, list[str]]) -> Plan:
     return plan_columns(chunk_of(text_table(head)), target="label")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(columns=tables())
 def test_features_are_those_of_the_slow_way(columns: dict[str, list[str]]) -> None:
     plan = plan_of(columns)
@@ -131,7 +131,7 @@ def test_features_are_those_of_the_slow_way(columns: dict[str, list[str]]) -> No
     assert not encoded.bad
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(columns=tables(), data=st.data())
 def test_chunks_and_interruptions_do_not_matter_to_the_last_bit(columns: dict[str, list[str]], data) -> None:
     table = text_table(columns)

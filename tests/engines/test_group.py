@@ -95,7 +95,7 @@ def streams(draw: st.DrawFn) -> tuple[list[list[Event]], bool]:
     return batches, late
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(streams(), st.integers(1, 3))
 def test_a_key_is_its_slow_twin(stream, cuts):
     batches, late = stream

@@ -6,11 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import settings
-
-# Examples take as long as they take: a busy machine is no failure.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 
 class CountedAnswers(NamedTuple):

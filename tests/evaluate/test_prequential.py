@@ -30,7 +30,7 @@ def joined(records: list[Record], field: str) -> np.ndarray:
 
 
 @given(labels=LABELS, chunk=st.integers(1, 70))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_chunks_never_change_the_records(labels: list[str], chunk: int, counting_learner: Any) -> None:
     table = table_of(labels)
     (whole,) = prequential(counting_learner(), table, chunk=len(labels))
@@ -41,7 +41,7 @@ def test_chunks_never_change_the_records(labels: list[str], chunk: int, counting
 
 
 @given(labels=LABELS)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_every_answer_is_given_before_its_label(labels: list[str], counting_learner: Any) -> None:
     table = table_of(labels)
     records = list(prequential(counting_learner(), table, chunk=7))

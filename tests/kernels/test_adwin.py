@@ -61,7 +61,7 @@ def piecewise(seed: int, pieces: int = 4, longest: int = 400) -> np.ndarray:
     return np.repeat(rng.random(pieces), rng.integers(20, longest, pieces))
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32), delta=st.sampled_from([0.5, 0.05, 0.002]), bits=st.booleans())
 def test_alarms_are_those_of_the_definition(seed: int, delta: float, bits: bool) -> None:
     rng, level = np.random.default_rng(seed), piecewise(seed)

@@ -42,7 +42,7 @@ def assert_agrees(model, oracle, X, where, tolerance=1e-6):
     return True
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @example(seed=411, p=8, rate=0.5, variant=VARIANTS[0], warmup=10, classes=3, scale=0.0, offset=0.0)  # a start of rank 8
 @given(
     seed=st.integers(0, 2**32),

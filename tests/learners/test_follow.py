@@ -21,7 +21,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_any_order_over_any_cuts(name: str, data: st.DataObject) -> None:
     """Steps given in several calls are those given in one, rows learned twice and never included."""

@@ -103,7 +103,7 @@ def centroids_by_class(model):
     ]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(2, 300),

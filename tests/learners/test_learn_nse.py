@@ -95,7 +95,7 @@ def test_weights_are_those_of_the_definition(weighting, slope, crossing):
         assert model.predict(X).tolist() == slow.answers(X)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.floats(1e-16, 7) | st.sampled_from([0.0, math.log(1e3), 1e-16]), min_size=1, max_size=200))
 def test_sums_of_ballots_are_exact(weights):
     votes = ballots(np.array(weights))

@@ -25,7 +25,7 @@ def wheel(rows, seed=0, degrees=1.0, radius=2.0):
     return np.where(y[:, None] == 0, centre, -centre) + rng.normal(size=(rows, 2)), y
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32),
     rate=st.floats(0.05, 0.95),

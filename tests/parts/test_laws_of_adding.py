@@ -14,7 +14,7 @@ from tests.parts.same_models import BEGIN_ONLY, IN_ANY_ORDER, IN_ORDER, assert_s
 from thalweg import MajorityClass, OnlineLDC, Part, merge
 from thalweg.store import dumps, loads
 
-FEW = settings(max_examples=12, deadline=None)
+FEW = settings(max_examples=12)
 any_order = pytest.mark.parametrize("model", IN_ANY_ORDER.values(), ids=IN_ANY_ORDER)
 in_order = pytest.mark.parametrize("model", IN_ORDER.values(), ids=IN_ORDER)
 begins = pytest.mark.parametrize("model", (IN_ANY_ORDER | BEGIN_ONLY).values(), ids=IN_ANY_ORDER | BEGIN_ONLY)

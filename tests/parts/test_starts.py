@@ -27,7 +27,7 @@ from thalweg.store import dumps, loads
 SOFT = OnlineLDC(0.1, counts="soft", warmup=10)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(sizes=st.lists(st.integers(1, 9), min_size=2, max_size=5))
 def test_models_in_the_middle_of_their_start_add_up_to_one_in_its_start_or_behind_it(sizes):
     some = some_rows(sum(sizes), features=2)

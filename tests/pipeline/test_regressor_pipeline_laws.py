@@ -24,7 +24,7 @@ PIPELINES = {
 @pytest.mark.filterwarnings("ignore::thalweg.errors.Diverging")
 @pytest.mark.parametrize("law", [law for law in LAWS if law is not the_coefficients_are_the_answer])
 @pytest.mark.parametrize("name", PIPELINES)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(24, 70),

@@ -116,7 +116,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     texts=st.lists(TEXTS, min_size=5, max_size=5),
     distinct=st.lists(TEXTS.filter(bool), min_size=8, max_size=8, unique=True),

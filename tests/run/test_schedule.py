@@ -73,7 +73,7 @@ def streams(draw):
     return labelled, cuts, draw(st.booleans())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(stream=streams(), delay=st.integers(0, 30))
 def test_labels_that_come_some_rows_later(stream, delay: int) -> None:
     labelled, cuts, restored = stream
@@ -81,7 +81,7 @@ def test_labels_that_come_some_rows_later(stream, delay: int) -> None:
     assert found == by_hand_delayed(labelled, delay)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(stream=streams(), data=st.data())
 def test_labels_that_come_at_times_of_their_own(stream, data: st.DataObject) -> None:
     """Out of order, at the same time, before their row, never; the rows' own clock may go back."""

@@ -79,7 +79,7 @@ def test_scores_are_those_of_scikit_learn() -> None:
         assert calibration["confidence"][i] == (pytest.approx(of_answer[here].mean()) if here.any() else None)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(rows=st.integers(1, 300), data=st.data())
 def test_chunks_and_interruptions_do_not_matter_to_the_last_bit(rows: int, data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as small:

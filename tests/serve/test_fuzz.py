@@ -58,7 +58,7 @@ def busy(tmp_path_factory):
     assert server.stop() == 0
 
 
-few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize("path", BODIES)

@@ -31,7 +31,7 @@ def sums(table: Any, cuts: list[int], size: int, *, typed: bool = False, bad: tu
 cells = st.lists(st.tuples(st.text(max_size=4), st.text(max_size=4)), min_size=1, max_size=20)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(rows=cells, other=cells, data=st.data())
 def test_text_is_told_apart_however_it_is_cut(rows: list[Any], other: list[Any], data: Any) -> None:
     def table(of: list[Any]) -> Any:

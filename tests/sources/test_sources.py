@@ -195,7 +195,7 @@ cells = st.text(alphabet=list('ab,;"\n\r é1.'), max_size=6).filter(
 )
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     rows=st.lists(st.tuples(cells, cells, st.booleans()), min_size=1, max_size=25),
     block=st.integers(1, 60),

@@ -73,7 +73,7 @@ def overlap(A, B):
 # ---------------------------------------------------------------------- the scaler
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(1, 80),
@@ -123,7 +123,7 @@ def test_a_feature_that_has_not_moved_lets_nothing_through():
 # ---------------------------------------------------------------------- principal components
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(2, 120),
