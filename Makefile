@@ -9,6 +9,7 @@ WORKERS ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 EDITABLE := $(PIP) --no-build-isolation -e
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --hypothesis-profile=repeatable
+QUICK := THALWEG_EXAMPLES=0.25 $(PYTEST) -m 'not slow'
 
 .PHONY: help setup demo test test-all test-real lint format types layers doctest unit coverage sanitize fuzz \
         wheel-test cross-test bench bench-guard docs docs-serve clean
@@ -24,7 +25,7 @@ test: lint types layers doctest unit  ## Every check before a commit: about four
 test-all: lint types layers doctest $(VENV)/.all  ## All tests, also kills, papers, site, Spark and long streams
 	$(PYTEST)
 test-real: $(VENV)/.all  ## A few tests on a real Spark, PostgreSQL, Redis and Chromium
-	$(BIN)/python -m pytest -q -rs --hypothesis-profile=repeatable -m 'real'
+	$(BIN)/python -m pytest -q -rs --hypothesis-profile=repeatable -m real
 
 lint: $(VENV)/.dev  ## ruff, clang-format
 	$(BIN)/ruff check .
@@ -41,28 +42,31 @@ layers: $(VENV)/.dev  ## Imports point one way
 doctest: $(VENV)/.dev  ## Examples in docstrings
 	$(BIN)/python -m pytest -q --doctest-modules src/thalweg
 unit: $(VENV)/.dev  ## Tests that are not marked slow
-	$(PYTEST) -m 'not slow'
+	$(QUICK)
 
 coverage: $(VENV)/.dev  ## Lines and branches that `make unit` runs
-	$(PYTEST) -m 'not slow' --cov=thalweg --cov-branch --cov-report=term:skip-covered
+	$(QUICK) --cov=thalweg --cov-branch --cov-report=term:skip-covered
 
-# The sanitized build lies beside the usual one: an interpreter without the environment's .pth files imports it, and its
-# run-time library has to be loaded first. Memory laws are left out, since the sanitizer holds freed memory back.
-SANITIZED := build/sanitize/lib
-SANITIZER_ENV = LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+# The sanitized build lies beside the usual one. An environment with nothing of its own imports it and, without the .pth
+# file that would find the usual build, the tools of .venv. The sanitizers' libraries have to be loaded first. Tests of
+# memory are left out, since a sanitizer holds freed memory back.
+SANITIZED := build/sanitize
+SANITIZED_PYTHON = LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
-	PYTHONPATH="$(CURDIR)/$(SANITIZED):$(CURDIR):$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
-SANITIZED_PYTHON = $(SANITIZER_ENV) "$$($(BIN)/python -c 'import sys; print(sys._base_executable)')"
+	PYTHONPATH="$(CURDIR)/$(SANITIZED)/lib:$(CURDIR):$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
+	$(SANITIZED)/env/bin/python -m pytest -q -n $(WORKERS) -p no:cacheprovider
 
-$(SANITIZED)/.built: $(VENV)/.dev $(KERNELS)
-	$(PIP) --no-deps --no-build-isolation --upgrade --target $(SANITIZED) \
-		-C build-dir=build/sanitize/cmake -C cmake.define.THALWEG_SANITIZE=ON -C install.strip=false .
+$(SANITIZED)/.built: $(VENV)/.dev $(KERNELS) $(shell find src -name '*.py')
+	$(BIN)/python -m venv --without-pip $(SANITIZED)/env
+	rm -rf $(SANITIZED)/lib
+	$(PIP) --no-deps --no-build-isolation --target $(SANITIZED)/lib \
+		-C build-dir=$(SANITIZED)/cmake -C cmake.define.THALWEG_SANITIZE=ON -C install.strip=false .
 	@touch $@
-sanitize: $(SANITIZED)/.built  ## Kernel, fleet and learner tests and the fuzz tests under ASan and UBSan (GCC, Linux)
-	$(SANITIZED_PYTHON) -m pytest -q -n $(WORKERS) --dist loadgroup --hypothesis-profile=sanitize -p no:cacheprovider \
-		-m 'not slow and not memory' tests/kernels tests/learners tests/fleet tests/transforms tests/test_store.py
+sanitize: $(SANITIZED)/.built  ## Kernel, learner and fuzz tests under ASan and UBSan (GCC, Linux)
+	THALWEG_EXAMPLES=0.25 $(SANITIZED_PYTHON) --hypothesis-profile=repeatable -m 'not slow and not memory' \
+		tests/kernels tests/learners tests/fleet tests/transforms tests/test_store.py
 fuzz: $(SANITIZED)/.built  ## The fuzz tests alone under ASan and UBSan, with 50 times as many examples
-	$(SANITIZED_PYTHON) -m pytest -q -p no:cacheprovider --hypothesis-profile=fuzz tests/kernels/test_fuzz.py
+	THALWEG_EXAMPLES=50 $(SANITIZED_PYTHON) tests/kernels/test_fuzz.py
 wheel-test: $(VENV)/.dev  ## Build a wheel and test it in an environment of its own, in about a minute
 	rm -rf build/wheel && mkdir -p build/wheel
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w build/wheel .

@@ -3,9 +3,9 @@
 Run: make bench-guard, or python benchmarks/guard.py --record to write the counts anew.
 
 Two runs of the same program, one of which learns the rows twice as often, differ by the instructions of the rows alone.
-The rows are learned so often that the interpreter's own instructions, which vary a little, do not matter. Counts are kept
-for each processor family and level: AVX2 on x86-64, since valgrind knows no AVX-512, and NEON on arm64. Another compiler
-counts a little differently, so up to 20 % more pass.
+The rows are learned so often that the interpreter's own instructions, which vary a little, do not matter. Counts are
+kept for each processor family and level: AVX2 on x86-64, since valgrind knows no AVX-512, and NEON on arm64. Another
+compiler counts a little differently, so up to 20 % more pass.
 """
 
 from __future__ import annotations

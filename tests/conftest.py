@@ -17,6 +17,14 @@ settings.register_profile("no_deadline", deadline=None, suppress_health_check=[H
 settings.register_profile("repeatable", settings.get_profile("no_deadline"), derandomize=True)
 settings.load_profile("no_deadline")
 
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test that starts a browser or Spark as slow."""
+    for item in items:
+        if {"browser", "spark"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
+
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [
     "--no-sandbox",

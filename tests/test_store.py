@@ -8,13 +8,14 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 from sklearn.naive_bayes import GaussianNB
 
 import thalweg
+from tests.examples import examples
 from tests.laws import LEARNERS
 from thalweg import Committee, KernelMeanClassifier, LearnNSE, OnlineLDC, Perceptron
 from thalweg.errors import ModelFileError, ThalwegError
@@ -67,7 +68,7 @@ def test_feature_names_come_back():
     assert again.predict_one({"y": 2.0, "x": 1.0}) == model.predict_one({"x": 1.0, "y": 2.0})
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(data=st.data())
 def test_every_damage_is_noticed(data):
     content = bytearray(dumps(some_model()))
@@ -77,7 +78,7 @@ def test_every_damage_is_noticed(data):
         loads(bytes(content))
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(cut=st.integers(0, 3000))
 def test_every_truncation_is_noticed(cut):
     content = dumps(some_model())

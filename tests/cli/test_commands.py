@@ -193,6 +193,7 @@ def test_reproduce_prints_paper_beside_measured_and_writes_rows_and_pictures(
     assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line) <= 80
 
 
+@pytest.mark.slow
 def test_a_second_paper_without_an_item_means_all_of_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,6 +221,7 @@ def test_a_second_paper_without_an_item_means_all_of_it(
     assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line) <= 80
 
 
+@pytest.mark.slow
 def test_splits_are_another_name_for_runs_and_a_sketch_needs_no_data(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,6 +236,7 @@ def test_splits_are_another_name_for_runs_and_a_sketch_needs_no_data(
     assert err.startswith("thalweg: The benchmark set banana is not at hand: set THALWEG_DATA")
 
 
+@pytest.mark.slow
 def test_a_study_of_our_own_prints_narrow_tables_and_draws(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,6 +250,7 @@ def test_a_study_of_our_own_prints_narrow_tables_and_draws(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["auto-fig-ranks.png", "auto-fig-ranks.svg"]
 
 
+@pytest.mark.slow
 def test_the_short_version_of_a_paper_that_has_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,7 @@ def run(capsys, *arguments):
     return int(stop.value.code or 0), printed.out, printed.err
 
 
+@pytest.mark.slow
 def test_every_estimator_passes_all_of_scikit_learns_checks(tmp_path):
     """From the command line, where none is skipped; what is excepted says why."""
     options = ["--suite", "scikit-learn", "--json", "counts.json"]

@@ -221,6 +221,7 @@ def test_numbers_with_a_fraction_are_classes_if_declared(tmp_path: Path, capsys:
     assert metrics_of(capsys, file, "--categorical", "state")["confusion"]["classes"] == ["0", "1.5"]
 
 
+@pytest.mark.slow
 def test_ten_thousand_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "wide.csv"
     file.write_bytes(wide(10_000))

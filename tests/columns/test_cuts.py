@@ -9,10 +9,12 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow")
+
+from tests.examples import examples  # noqa: E402
 
 from thalweg.columns import Encoder, Target, plan_columns  # noqa: E402
 from thalweg.sources import Block, chunks, ndjson_rows, open_source  # noqa: E402
@@ -54,7 +56,7 @@ def encoded(path: Path, lines: int, size: int) -> tuple[Any, ...]:
         return encoder.plan.describe(), np.concatenate(X).tobytes(), labels, bad
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(rows=st.lists(later, min_size=1, max_size=25), lines=st.integers(1, 12), size=st.integers(1, 12))
 def test_cuts_do_not_matter(rows: list[dict[str, Any]], lines: int, size: int, tmp_path_factory: Any) -> None:
     path = tmp_path_factory.mktemp("cuts") / "rows.ndjson"

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow")
+
+from tests.examples import examples  # noqa: E402
 
 from thalweg.columns import Encoder, Plan, Target, plan_columns  # noqa: E402
 from thalweg.columns.kinds import NumberColumn  # noqa: E402
@@ -120,7 +122,7 @@ def plan_of(columns: dict[str, list[str]]) -> Plan:
     return plan_columns(chunk_of(text_table(head)), target="label")
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(columns=tables())
 def test_features_are_those_of_the_slow_way(columns: dict[str, list[str]]) -> None:
     plan = plan_of(columns)
@@ -131,7 +133,7 @@ def test_features_are_those_of_the_slow_way(columns: dict[str, list[str]]) -> No
     assert not encoded.bad
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(columns=tables(), data=st.data())
 def test_chunks_and_interruptions_do_not_matter_to_the_last_bit(columns: dict[str, list[str]], data) -> None:
     table = text_table(columns)

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow")
+
+from tests.examples import examples  # noqa: E402
 
 from thalweg.columns import Encoder, Plan, plan_columns  # noqa: E402
 from thalweg.columns.clock import NEVER, Clock  # noqa: E402
@@ -45,7 +47,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize(("form", "pattern"), [(form, each) for form, several in WRITTEN.items() for each in several])
-@settings(max_examples=20)
+@examples(20)
 @given(times=DAYS)
 def test_times_are_those_of_iso(form: str, pattern: str, times: list[datetime]) -> None:
     times = [*times, datetime(2024, 2, 29, 7, 5)]  # a day that is no month
@@ -73,7 +75,7 @@ def test_a_time_of_day_is_an_hour() -> None:
 NUMBERS = st.lists(st.decimals(-10_000, 10_000, places=2), min_size=1)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(numbers=NUMBERS, data=st.data())
 def test_numbers_with_a_comma_are_those_with_a_point(numbers: list[Any], data: Any) -> None:
     points = [f"{number:.2f}" for number in numbers]

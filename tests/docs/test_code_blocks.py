@@ -29,13 +29,15 @@ def needs_spark(page: Path) -> bool:
     return any("thalweg.engines.spark" in block.code for block in blocks_of(page))
 
 
+def marks_of(page: Path) -> list[pytest.MarkDecorator]:
+    """Tutorials take a minute together; the README and the pages of the algorithms are always run."""
+    slow = [pytest.mark.slow] if page.parent.name == "tutorials" else []
+    return [*slow, spark_tests] if needs_spark(page) else slow
+
+
 @pytest.mark.parametrize(
     "page",
-    [
-        pytest.param(page, marks=[spark_tests] if needs_spark(page) else [], id=name(page))
-        for page in PAGES
-        if blocks_of(page)
-    ],
+    [pytest.param(page, marks=marks_of(page), id=name(page)) for page in PAGES if blocks_of(page)],
 )
 def test_page_runs(page, tmp_path, monkeypatch, capsys, request):
     if needs_spark(page):

@@ -23,6 +23,7 @@ def test_nothing_that_was_printed_is_kept(path):
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs(path, monkeypatch):
     """Under Jupyter, by what the site is built with; an error or a warning in a cell is raised there."""

@@ -14,7 +14,8 @@ import pytest
 import thalweg
 from thalweg import evaluate, streams
 
-pytestmark = pytest.mark.xdist_group("site")  # another worker would wait for it to be built
+# One group: another worker would wait for the site to be built.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
 
 ROOT = Path(__file__).parents[2]
 #: Addresses that a browser fetches by itself; a link is followed by the reader only.

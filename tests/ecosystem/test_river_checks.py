@@ -61,8 +61,10 @@ TRANSFORMERS = [
 MODELS = [*CLASSIFIERS, *REGRESSORS, *TRANSFORMERS]
 #: Memory that grows does so on each of the three data sets, and to look for it takes the time of all other checks.
 LEFT_OUT = {"check_bounded_memory_growth-2", "check_bounded_memory_growth-3"}
+#: One model of each kind; the others run the same adapter and are checked by `make test-all`.
+QUICK = (MODELS[1], REGRESSORS[1], TRANSFORMERS[0])
 CHECKS = [
-    pytest.param(check, id=f"{model!r}-{check.name}")
+    pytest.param(check, id=f"{model!r}-{check.name}", marks=[] if model in QUICK else pytest.mark.slow)
     for model in MODELS
     for check in checks_of(model)
     if check.name not in LEFT_OUT

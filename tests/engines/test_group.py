@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 pa = pytest.importorskip("pyarrow", reason="the engines need pyarrow")
 
 from tests.engines.oracle import Event, Oracle  # noqa: E402
+from tests.examples import examples  # noqa: E402
 from thalweg import OnlineLDC, OnlineLinearRegression, Perceptron, StandardScaler, StreamPipeline  # noqa: E402
 from thalweg.engines.spark.columns import REAL, TEXT  # noqa: E402
 from thalweg.engines.spark.group import Group  # noqa: E402
@@ -95,7 +96,7 @@ def streams(draw: st.DrawFn) -> tuple[list[list[Event]], bool]:
     return batches, late
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(streams(), st.integers(1, 3))
 def test_a_key_is_its_slow_twin(stream, cuts):
     batches, late = stream

@@ -26,7 +26,7 @@ from thalweg import OnlineLDC, OnlineLinearRegression, Perceptron, load  # noqa:
 from thalweg.errors import InvalidInput, InvalidParameter, NotAdditive  # noqa: E402
 from thalweg.store import dumps  # noqa: E402
 
-pytestmark = spark_tests
+pytestmark = [pytest.mark.slow, spark_tests]
 
 
 def test_a_busy_machine_ends_no_query(spark):
@@ -63,6 +63,7 @@ def test_answers_are_those_of_the_model(spark, tmp_path):
     assert got["answer"].tolist() == model.predict(table.select(NAMES)).tolist()
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("way", ["transform", "apply"])
 def test_each_key_is_the_single_machine_byte_for_byte_across_a_restart(spark, tmp_path, way):
     from thalweg.engines.spark import export_models, learn_stream, models
@@ -160,6 +161,7 @@ def same(one, other, tolerance=1e-9):
             np.testing.assert_allclose(getattr(one, name), expected, rtol=0, atol=tolerance * scale)
 
 
+@pytest.mark.real
 def test_a_table_is_fitted_from_its_partitions(spark, tmp_path):
     from thalweg.engines.spark import fit
 

@@ -26,7 +26,7 @@ from tests.conftest import spark_tests  # noqa: E402
 from tests.engines.keyed_job import run  # noqa: E402
 from tests.engines.late_tables import write_late_labels  # noqa: E402
 
-pytestmark = spark_tests
+pytestmark = [pytest.mark.slow, spark_tests]
 #: How often it is killed; set THALWEG_KILLS for more.
 KILLS = int(os.environ.get("THALWEG_KILLS", "1"))
 #: Where the job runs; set THALWEG_SPARK_MASTER for another, such as local[2].

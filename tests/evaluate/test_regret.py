@@ -6,9 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from thalweg import OnlineLDC, OnlineLinearRegression
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate import (
@@ -49,7 +50,7 @@ ROWS = 90
 CHUNKS = st.lists(st.integers(1, 90), min_size=1, max_size=4)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     seed=st.integers(0, 2**32),
     features=st.integers(1, 6),

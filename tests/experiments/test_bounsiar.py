@@ -86,6 +86,7 @@ def test_the_printed_table_is_whole_and_says_what_the_text_says() -> None:
     assert {"diabetis", "splice"} <= worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_the_papers_protocol_comes_near_the_paper_and_leave_one_out_near_both(
     name: str, outcomes: dict[str, Outcome]
@@ -103,6 +104,7 @@ def test_the_papers_protocol_comes_near_the_paper_and_leave_one_out_near_both(
     assert set(found[SUPPORT_VECTORS].parameters) == {"cost", "gamma"}
 
 
+@pytest.mark.slow
 def test_variants_and_times_belong_to_the_table(outcomes: dict[str, Outcome]) -> None:
     for name in SMALL:
         models = by_model(outcomes["table1-variants"], name)
@@ -148,6 +150,7 @@ def test_left_out_densities_are_those_of_machines_without_the_row() -> None:
         np.testing.assert_allclose(left_out.log_p[:, row], Densities.at_test_rows(alone).log_p[:, 0], rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 def test_the_number_of_workers_changes_nothing_and_progress_ends_at_one() -> None:
     told: list[tuple[float, str]] = []

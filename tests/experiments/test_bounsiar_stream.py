@@ -19,6 +19,7 @@ def shortened(course: Course, rows: int) -> Course:
     return replace(course, rows=first)
 
 
+@pytest.mark.slow
 def test_only_the_kernel_machines_follow_what_no_line_can(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounsiar_stream, "COURSES", [shortened(course, 3000) for course in COURSES])
     (outcome,) = bounsiar.reproduce(["stream"], runs=2)

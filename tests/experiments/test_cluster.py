@@ -51,6 +51,7 @@ def address(tmp_path_factory):
         yield address
 
 
+@pytest.mark.slow
 def test_tasks_run_elsewhere_and_are_told_by_number(address):
     told: list[float] = []
     with dask_cluster(address, PATIENCE) as workers:
@@ -65,12 +66,14 @@ def test_tasks_run_elsewhere_and_are_told_by_number(address):
     assert run_all([os.getpid], 1, told.append) == [os.getpid()]
 
 
+@pytest.mark.slow
 def test_a_single_worker_is_elsewhere_too(tmp_path):
     with processes(tmp_path, workers=1) as address, dask_cluster(address, PATIENCE) as workers:
         assert workers == 1
         assert os.getpid() not in run_all([os.getpid] * 3, workers, lambda share: None)
 
 
+@pytest.mark.slow
 def test_a_paper_reproduced_on_a_cluster_gives_the_same_numbers(address, tmp_path, capsys):
     rows = {}
     for name, how in {"here": ["--jobs", "1"], "there": ["--dask", address]}.items():
@@ -82,6 +85,7 @@ def test_a_paper_reproduced_on_a_cluster_gives_the_same_numbers(address, tmp_pat
     assert rows["here"] == rows["there"]
 
 
+@pytest.mark.slow
 def test_a_scheduler_without_workers_is_named(tmp_path):
     with (
         processes(tmp_path, workers=0) as empty,

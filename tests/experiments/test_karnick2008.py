@@ -120,6 +120,7 @@ def test_dips_and_recoveries_are_those_of_the_curve() -> None:
 # ---- the paper, reduced ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_naive_bayes_on_sea_falls_at_the_drifts_and_passes_the_newest_again() -> None:
     study = Study(["drifts"], DATA, runs=1, seed=0)
     study._jobs = [job for job in study._jobs if job.learner == BAYES]
@@ -133,6 +134,7 @@ def test_naive_bayes_on_sea_falls_at_the_drifts_and_passes_the_newest_again() ->
         assert recovery.blocks[0] <= 12
 
 
+@pytest.mark.slow
 def test_on_the_board_the_age_of_errors_is_what_counts() -> None:
     study = Study(["weightings"], {BOARD: Checkerboard(blocks=350)}, runs=1, seed=0)
     study.measure(1, lambda share: None)
@@ -149,6 +151,7 @@ def test_on_the_board_the_age_of_errors_is_what_counts() -> None:
 # ---- items ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_all_items_are_the_same_with_any_number_of_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> Table:
@@ -191,6 +194,7 @@ def test_runs_are_as_many_as_asked_for() -> None:
         karnick2008.reproduce(["fig2"], runs=0)
 
 
+@pytest.mark.slow
 def test_errors_on_real_data_are_those_of_blocks_answered_before_they_are_learned() -> None:
     try:
         case = replace(karnick2008_real.CASES[0], load=lambda: Table(*table.take(330)))

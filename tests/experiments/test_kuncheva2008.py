@@ -99,6 +99,7 @@ def test_missing_data_is_said_in_one_line_and_the_rest_goes_on(outcomes: dict[st
         assert {finding.data for finding in outcome.findings} <= {STAGGER, PLANE}
 
 
+@pytest.mark.slow
 def test_the_number_of_workers_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kuncheva2008, "load_elec2", no_elec2)
     one, three = (kuncheva2008.reproduce(["table2"], runs=3, workers=workers) for workers in (1, 3))
@@ -111,6 +112,7 @@ def test_what_cannot_be_reproduced_is_refused(items: list[str], runs: int, rule:
         kuncheva2008.reproduce(items, runs=runs)
 
 
+@pytest.mark.slow
 @with_elec2
 def test_elec2_stands_beside_the_baselines_in_both_tables() -> None:
     table1, table2 = (found(outcome) for outcome in kuncheva2008.reproduce(["table1", "table2"], runs=1, workers=2))

@@ -33,6 +33,7 @@ def cells(outcome: Outcome) -> dict[tuple[float | None, int | str | None], Cell]
     return {(cell.rate, cell.window): cell for cell in outcome.findings}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", TABLES)
 def test_every_cell_is_near_the_paper(item: str, outcomes: dict[str, Outcome]) -> None:
     found = cells(outcomes[item])
@@ -46,6 +47,7 @@ def test_every_cell_is_near_the_paper(item: str, outcomes: dict[str, Outcome]) -
                 assert cell.measured.sd_curve == pytest.approx(cell.printed.sd_curve, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", TABLES)
 def test_the_window_nobody_chooses_lies_between_bayes_and_its_bound(item: str, outcomes: dict[str, Outcome]) -> None:
     found = cells(outcomes[item])
@@ -55,6 +57,7 @@ def test_the_window_nobody_chooses_lies_between_bayes_and_its_bound(item: str, o
     assert f"Bayes error {least.measured.mean:.4f}." in outcomes[item].summary
 
 
+@pytest.mark.slow
 def test_the_summary_names_the_largest_deviation_and_what_chance_may_exceed(outcomes: dict[str, Outcome]) -> None:
     _, largest, uncertain = outcomes["table3"].summary
     assert "window" in largest or "O-LDC" in largest
@@ -79,6 +82,7 @@ def test_a_cell_is_counted_or_named_by_what_chance_allows() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", CURVES)
 def test_figures_draw_the_curves_that_the_tables_average(item: str, outcomes: dict[str, Outcome]) -> None:
     figure = outcomes[item].draw()
@@ -93,6 +97,7 @@ def test_figures_draw_the_curves_that_the_tables_average(item: str, outcomes: di
     assert "window auto" in figure.axes[-1].get_legend_handles_labels()[1]
 
 
+@pytest.mark.slow
 def test_figure_2_moves_running_means_back_to_the_times_they_tell_of(outcomes: dict[str, Outcome]) -> None:
     for axes, rate in zip(outcomes["fig2"].draw().axes, (0.5, 0.9), strict=True):
         lines = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
@@ -111,6 +116,7 @@ def test_figure_2_moves_running_means_back_to_the_times_they_tell_of(outcomes: d
     assert len(outcomes["fig1"].draw().axes) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_the_number_of_workers_changes_nothing() -> None:
     one, three = (schnackenberg2018.reproduce(list(TABLES), runs=4, workers=workers) for workers in (1, 3))

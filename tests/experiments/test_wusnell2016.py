@@ -42,6 +42,7 @@ def facts(outcomes: dict[str, Outcome]) -> dict[str, Fact]:
     return {fact.quantity: fact for fact in outcomes["facts"].findings}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quantity", TARGETS)
 def test_a_mean_over_runs_is_the_settled_one(quantity: str, facts: dict[str, Fact]) -> None:
     mean, spread = TARGETS[quantity]
@@ -50,6 +51,7 @@ def test_a_mean_over_runs_is_the_settled_one(quantity: str, facts: dict[str, Fac
     assert 0.0 < facts[quantity].ci95 < spread
 
 
+@pytest.mark.slow
 def test_the_decisions_become_near_optimal(facts: dict[str, Fact]) -> None:
     late = facts["regret a row after row 50"]
     assert 0.0 < late.measured < 0.01  # less than the noise
@@ -58,6 +60,7 @@ def test_the_decisions_become_near_optimal(facts: dict[str, Fact]) -> None:
     )
 
 
+@pytest.mark.slow
 def test_printed_numbers_stand_beside_the_true_ones(facts: dict[str, Fact]) -> None:
     assert facts["best accuracy possible"].printed == 0.9214
     assert facts["best accuracy possible"].measured == pytest.approx(0.5 * math.erfc(-1.0))
@@ -77,6 +80,7 @@ def test_the_printed_recursion_goes_where_raw_rows_lead() -> None:
     np.testing.assert_allclose(axes[1], u / np.linalg.norm(u))
 
 
+@pytest.mark.slow
 def test_figures_draw_the_means_that_the_facts_tell(outcomes: dict[str, Outcome], facts: dict[str, Fact]) -> None:
     for item, name, quantity in (
         ("fig1", "SGD, η₀ = 1", "distance to w"),
@@ -93,6 +97,7 @@ def test_figures_draw_the_means_that_the_facts_tell(outcomes: dict[str, Outcome]
     assert len(WEIGHTS) == 5
 
 
+@pytest.mark.slow
 def test_the_number_of_workers_changes_nothing_and_the_seed_does() -> None:
     one, three = (wusnell2016.reproduce(["facts", "fig1"], runs=2, workers=workers) for workers in (1, 3))
     assert one == three

@@ -7,11 +7,12 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from tests.examples import examples
 from tests.laws import LEARNERS
 from thalweg import LearnNSE, OnlineLDC, OnlineLinearRegression, Perceptron, StandardScaler, StreamPipeline, load, save
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
@@ -64,7 +65,7 @@ def alone(model, X, y, classes):
 
 
 @pytest.mark.parametrize("name", COMPILED)
-@settings(max_examples=5)
+@examples(5)
 @given(seed=st.integers(0, 2**32), features=st.sampled_from([1, 2, 5, 17]), capacity=st.sampled_from([None, 1, 3]))
 def test_each_key_is_as_if_it_were_alone(name, seed, features, capacity):
     model = LEARNERS[name]

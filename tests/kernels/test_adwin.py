@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from thalweg.kernels import available_levels, load
 
 Alarm = tuple[int, int, float, float]
@@ -61,7 +62,7 @@ def piecewise(seed: int, pieces: int = 4, longest: int = 400) -> np.ndarray:
     return np.repeat(rng.random(pieces), rng.integers(20, longest, pieces))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(seed=st.integers(0, 2**32), delta=st.sampled_from([0.5, 0.05, 0.002]), bits=st.booleans())
 def test_alarms_are_those_of_the_definition(seed: int, delta: float, bits: bool) -> None:
     rng, level = np.random.default_rng(seed), piecewise(seed)

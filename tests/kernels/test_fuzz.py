@@ -1,7 +1,7 @@
 """Hostile input never crashes the process: model files, states and rows made of whatever hypothesis thinks of.
 
-`make test` tries a few examples of each, `make sanitize` more of them with AddressSanitizer and UndefinedBehaviorSanitizer
-watching, and `make fuzz` many. A file or state that is accepted must also survive use: predicting, learning, saving.
+`make test` tries a few examples of each, `make sanitize` more with AddressSanitizer and UndefinedBehaviorSanitizer, and
+`make fuzz` many. A file or state that is accepted must also survive use: predicting, learning, saving.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 from sklearn.base import clone
 
+from tests.examples import examples
 from tests.laws import LEARNERS
 from tests.regressor_laws import REGRESSORS
 from tests.transformer_laws import TRANSFORMERS
@@ -32,7 +33,6 @@ FEATURES = 3
 rng = np.random.default_rng(0)
 y = rng.integers(0, 3, 40)
 X = rng.normal(size=(40, FEATURES)) + y[:, None]
-
 
 
 def files():
@@ -104,14 +104,14 @@ def use(model):
         dumps(model)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(content=st.binary(max_size=400))
 def test_bytes_that_are_no_model_are_refused(content):
     with pytest.raises(ModelFileError):
         loads(content)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(data=st.data())
 def test_a_forged_file_is_refused_or_can_be_used(data):
     """The checksum is right, the contents are not."""
@@ -125,7 +125,9 @@ def test_a_forged_file_is_refused_or_can_be_used(data):
     if data.draw(st.integers(0, 9)) == 0 and "features" in header:
         header["features"]["count"] = data.draw(st.sampled_from(EDGES))
     header["sha256"] = _digest(header, arrays)
-    content = save_arrays({name: np.ascontiguousarray(part) for name, part in arrays.items()}, {"thalweg": json.dumps(header)})
+    content = save_arrays(
+        {name: np.ascontiguousarray(part) for name, part in arrays.items()}, {"thalweg": json.dumps(header)}
+    )
     try:
         model = loads(content)
     except ThalwegError:
@@ -179,7 +181,7 @@ READERS = {
 
 
 @pytest.mark.parametrize("reader", READERS)
-@settings(max_examples=150)
+@examples(150)
 @given(row=ROWS)
 def test_a_row_is_read_or_refused_and_a_refused_one_changes_nothing(reader, row):
     model = READERS[reader]
@@ -191,7 +193,7 @@ def test_a_row_is_read_or_refused_and_a_refused_one_changes_nothing(reader, row)
         assert dumps(model) == before
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(data=st.data())
 def test_arrays_of_any_shape_are_learned_or_refused(data):
     """The bindings themselves, below every check in Python."""

@@ -78,6 +78,7 @@ def test_every_learner_answers_alike_at_every_level(level):
         assert np.mean(np.array(best[name]) != np.array(other[name])) <= 0.01, name
 
 
+@pytest.mark.slow
 def test_ten_million_rows_with_equal_weights_are_the_batch_estimate():
     rng = np.random.default_rng(0)
     mixing = np.array([[1.0, 0.9, 0.0], [0.0, 0.1, 0.5], [0.0, 0.0, 1.0]]) * [1.0, 1e4, 1e-5]
@@ -99,6 +100,7 @@ def test_ten_million_rows_with_equal_weights_are_the_batch_estimate():
     np.testing.assert_allclose(model.precision_ * scale[:, None] * scale @ correlation, np.eye(3), atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.002, 0.3])
 def test_ten_million_rows_with_forgetting_are_the_exponentially_weighted_estimate(rate):
     rng = np.random.default_rng(1)

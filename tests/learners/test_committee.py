@@ -8,12 +8,13 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 
+from tests.examples import examples
 from tests.oracles import SlowBankLane
 from thalweg import AutoClassifier, Committee, OnlineLDC, OnlineLogistic, PassiveAggressive, Perceptron, TrendForecast
 from thalweg.errors import InvalidParameter, ThalwegError
@@ -30,7 +31,7 @@ def rows_of(seed, rows=150, p=3, classes=2):
     return rng.normal(size=(rows, p)) + y[:, None] * rng.uniform(0, 2), y
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(seed=st.integers(0, 2**32), C=st.floats(0.01, 10.0), variant=st.sampled_from(["I", "II"]))
 def test_passive_aggressive_is_the_papers_rule_for_two_classes(seed, C, variant):
     X, y = rows_of(seed)
@@ -49,7 +50,7 @@ def test_passive_aggressive_is_the_papers_rule_for_two_classes(seed, C, variant)
         model.learn_one(x, k)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(seed=st.integers(0, 2**32), rate=st.floats(0.001, 0.5), classes=st.integers(2, 4))
 def test_logistic_follows_the_gradient(seed, rate, classes):
     X, y = rows_of(seed, classes=classes)
@@ -65,7 +66,7 @@ def test_logistic_follows_the_gradient(seed, rate, classes):
     np.testing.assert_allclose(model._scores(X), np.column_stack([np.ones(len(X)), X]) @ W.T, rtol=1e-8, atol=1e-10)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(seed=st.integers(0, 2**32), p=st.sampled_from([1, 2, 5, 9]), classes=st.integers(1, 3))
 def test_every_lane_of_the_bank_is_a_discriminant_of_its_own(seed, p, classes):
     X, y = rows_of(seed, rows=400, p=p, classes=classes)

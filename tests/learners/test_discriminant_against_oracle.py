@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
+from tests.examples import examples
 from tests.oracles import SlowDiscriminant, scaled_condition
 from thalweg import OnlineLDC
 from thalweg.evaluate import holdout
@@ -42,7 +43,7 @@ def assert_agrees(model, oracle, X, where, tolerance=1e-6):
     return True
 
 
-@settings(max_examples=120)
+@examples(120)
 @example(seed=411, p=8, rate=0.5, variant=VARIANTS[0], warmup=10, classes=3, scale=0.0, offset=0.0)  # a start of rank 8
 @given(
     seed=st.integers(0, 2**32),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from tests.examples import examples
 from tests.laws import LEARNERS
 from thalweg import AutoClassifier, MajorityClass, NoChange, OnlineLDC, StandardScaler, StreamPipeline
 from thalweg.errors import InvalidInput
@@ -21,7 +22,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_any_order_over_any_cuts(name: str, data: st.DataObject) -> None:
     """Steps given in several calls are those given in one, rows learned twice and never included."""

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.learners.blobs import blobs
 from thalweg import KernelMeanClassifier
 from thalweg.errors import InvalidParameter
@@ -64,7 +65,7 @@ def ida(name, split=0):
     bias=st.sampled_from([0.0, 1e-3, -0.2, -1e-200]),
     offset=st.sampled_from([0.0, 1e3]),
 )
-@settings(max_examples=25)
+@examples(25)
 def test_scores_are_those_of_the_rule_row_by_row(dtype, digits, seed, sigma, rho, bias, offset):
     X, y = blobs(seed=seed)
     X = X + offset
@@ -210,7 +211,7 @@ def test_blocks_and_threads_change_nothing():
     levels=st.sampled_from([2, 4, 1000]),
     low=st.sampled_from([0, -900]),
 )
-@settings(max_examples=150)
+@examples(150)
 def test_the_search_for_b_finds_what_trying_every_threshold_finds(seed, n, levels, low):
     """Few levels make ties; log densities near -900 underflow, and only b = 0 can tell their signs apart."""
     rng = np.random.default_rng(seed)

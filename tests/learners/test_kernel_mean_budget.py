@@ -6,9 +6,10 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.learners.kernel_mean_oracle import SlowKernelMean
 from thalweg import Committee, KernelMeanClassifier, OnlineLDC, kernels
 from thalweg.streams import RotatingCheckerboard, load_benchmark
@@ -103,7 +104,7 @@ def centroids_by_class(model):
     ]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(2, 300),
@@ -227,6 +228,7 @@ def test_levels_agree_on_the_centroids():
         np.testing.assert_allclose(other["sigma_losses"], found[0]["sigma_losses"])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("THALWEG_DATA" not in os.environ, reason="THALWEG_DATA names no folder of data")
 @pytest.mark.parametrize(
     ("name", "budget"), [("banana", 128), ("ringnorm", 128), ("twonorm", 128), ("waveform", 128), ("image", 256)]

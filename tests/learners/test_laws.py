@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from tests.examples import examples
 from tests.laws import EXCEPTIONS, LAWS, LEARNERS
 from thalweg.conformance import expected_failures
 from thalweg.store import dumps
@@ -22,7 +23,7 @@ PAIRS = [(name, law) for name in LEARNERS for law in LAWS if (name, law.__name__
 
 
 @pytest.mark.parametrize(("name", "law"), PAIRS, ids=[f"{name}-{law.__name__}" for name, law in PAIRS])
-@settings(max_examples=8)
+@examples(8)
 @example(seed=2114, rows=24, features=1, classes=3, scale=1.0)  # a third class after two were tuned
 @example(seed=122014, rows=61, features=2, classes=4, scale=1e-3)  # four classes announced at once, or one by one
 @given(
@@ -43,6 +44,8 @@ def resident_bytes():
     return int(Path("/proc/self/statm").read_text().split()[1]) * PAGESIZE
 
 
+@pytest.mark.memory
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the memory in use is read from /proc")
 @pytest.mark.parametrize("name", [name for name in LEARNERS if (name, MEMORY_LAW) not in EXCEPTIONS])
 def test_memory_does_not_grow_with_rows(name):
@@ -71,9 +74,22 @@ def test_every_exception_names_a_law_and_a_learner():
 BEYOND_CONFORMANCE = ("HiraokaLDA-one-axis", "KernelMean-float32")
 
 
-@parametrize_with_checks(
-    [model for name, model in LEARNERS.items() if name not in BEYOND_CONFORMANCE],
-    expected_failed_checks=expected_failures,
-)
+def conforming(quick):
+    """The first mode of each class, or all others."""
+    firsts = {type(model): name for name, model in reversed(LEARNERS.items())}
+    return [
+        model
+        for name, model in LEARNERS.items()
+        if name not in BEYOND_CONFORMANCE and (firsts[type(model)] == name) == quick
+    ]
+
+
+@parametrize_with_checks(conforming(quick=True), expected_failed_checks=expected_failures)
 def test_scikit_learn_conformance(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(conforming(quick=False), expected_failed_checks=expected_failures)
+def test_scikit_learn_conformance_of_the_other_modes(estimator, check):
     check(estimator)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -18,6 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+from tests.examples import examples
 from tests.learners.drifting_blocks import blocks_of
 from thalweg import KernelMeanClassifier, LearnNSE, OnlineLDC
 from thalweg.errors import InvalidParameter
@@ -95,7 +96,7 @@ def test_weights_are_those_of_the_definition(weighting, slope, crossing):
         assert model.predict(X).tolist() == slow.answers(X)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.lists(st.floats(1e-16, 7) | st.sampled_from([0.0, math.log(1e3), 1e-16]), min_size=1, max_size=200))
 def test_sums_of_ballots_are_exact(weights):
     votes = ballots(np.array(weights))

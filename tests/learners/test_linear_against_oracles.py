@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.oracles import SlowErrorDriven, SlowHiraoka, SlowPerceptron, SlowWinnow
 from thalweg import BalancedWinnow, HiraokaLDA, NoChange, OnlineLDC, Perceptron
 from thalweg.rates import ErrorDriven, InverseSqrt
@@ -21,7 +22,7 @@ def rows_of(seed, rows=80, p=3):
     return rng.uniform(-1, 1, (rows, p)) + (y[:, None] - 0.5) * rng.uniform(0, 1), y
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(seed=seeds, rate=st.floats(0.05, 2.0), margin=st.sampled_from([0.0, 0.3, 1.0]), intercept=st.booleans())
 def test_perceptron_is_the_papers_rule_for_two_classes(seed, rate, margin, intercept):
     X, y = rows_of(seed)
@@ -51,7 +52,7 @@ def test_averaged_perceptron_answers_with_the_mean_of_all_weights():
     np.testing.assert_allclose(model.decision_function(X[:4]), average, rtol=0.02, atol=0.02)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(seed=seeds, beta=st.floats(0.05, 0.95))
 def test_winnow_is_the_papers_rule_for_two_classes(seed, beta):
     X, y = rows_of(seed)
@@ -76,7 +77,7 @@ def test_winnow_is_the_papers_rule_for_two_classes(seed, beta):
     )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(seed=seeds, rate=st.floats(0.01, 0.9), full=st.booleans(), scale=st.sampled_from([1.0, 30.0]))
 def test_hiraoka_is_the_ascent_written_with_matrices(seed, rate, full, scale):
     X, y = rows_of(seed, rows=50)
@@ -90,7 +91,7 @@ def test_hiraoka_is_the_ascent_written_with_matrices(seed, rate, full, scale):
 
 
 @pytest.mark.parametrize("model", [OnlineLDC, Perceptron, BalancedWinnow, HiraokaLDA])
-@settings(max_examples=20)
+@examples(20)
 @given(seed=seeds, start=st.floats(0.01, 0.99), window=st.integers(1, 15))
 def test_error_driven_rate(model, seed, start, window):
     X, y = rows_of(seed, rows=150)

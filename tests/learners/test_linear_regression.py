@@ -6,10 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from tests.examples import examples
 from tests.oracles_regression import SlowGradient, penalty_held, slow_least_squares
 from tests.regressor_laws import REGRESSORS
 from thalweg import OnlineLinearRegression, kernels
@@ -30,7 +31,7 @@ def stream_of(seed, rows, p, scale=1.0, offset=0.0):
     return X, X @ (rng.normal(size=p) / scales) + rng.normal(size=rows), scales
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     seed=seeds,
     eta=st.floats(0.01, 0.3),
@@ -60,7 +61,7 @@ def test_gradient_is_the_printed_step(seed, eta, decaying, intercept, penalty, a
     assert model.cut_steps_ == 0
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     seed=seeds,
     p=st.sampled_from([1, 2, 3, 5, 8, 9, 20]),
@@ -85,7 +86,7 @@ def test_least_squares_is_the_batch_solution(seed, p, intercept, forgetting, sca
         np.testing.assert_allclose(model.predict(X[:upto]), expected, rtol=0, atol=1e-9 * np.abs(y[:upto]).max())
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     seed=seeds,
     p=st.sampled_from([1, 3, 8, 19]),
@@ -164,6 +165,7 @@ def test_forgetting_follows_drift():
     assert errors[0.0][1] > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forgetting", [0.0, 0.01, 0.5])
 def test_ten_million_rows_leave_it_positive_definite_and_exact(forgetting):
     rng = np.random.default_rng(0)
@@ -205,7 +207,7 @@ def test_the_papers_simulation():
     assert np.mean(regrets) == pytest.approx(20.0, abs=4.0)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     seed=seeds,
     scale=st.sampled_from([3.0, 1e3, 1e20, 1e49]),
@@ -239,7 +241,7 @@ def test_an_exploding_step_is_cut_and_named(seed, scale, rate, averaged, penalty
 
 
 @pytest.mark.filterwarnings("ignore::thalweg.errors.Diverging")
-@settings(max_examples=60)
+@examples(60)
 @given(
     seed=seeds,
     values=st.lists(st.sampled_from([0.0, 1e-45, -1e-30, 1e-10, 1.0, -3.0, 1e10, 1e30, -1e50, 1e50]), min_size=2),

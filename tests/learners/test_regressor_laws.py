@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from tests.examples import examples
 from tests.regressor_laws import LAWS, REGRESSORS
 from thalweg.conformance import expected_failures
 from thalweg.store import dumps
@@ -18,7 +19,7 @@ PAIRS = [(name, law) for name in REGRESSORS for law in LAWS]
 
 @pytest.mark.filterwarnings("ignore::thalweg.errors.Diverging")  # large rows: what is lawful is lawful there too
 @pytest.mark.parametrize(("name", "law"), PAIRS, ids=[f"{name}-{law.__name__}" for name, law in PAIRS])
-@settings(max_examples=8)
+@examples(8)
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(24, 70),

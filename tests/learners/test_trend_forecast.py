@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.oracles import SlowDiscriminant, SlowTrend
 from thalweg import HiraokaLDA, OnlineLDC, Perceptron, TrendForecast
 from thalweg.errors import InvalidParameter
@@ -25,7 +26,7 @@ def wheel(rows, seed=0, degrees=1.0, radius=2.0):
     return np.where(y[:, None] == 0, centre, -centre) + rng.normal(size=(rows, 2)), y
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     seed=st.integers(0, 2**32),
     rate=st.floats(0.05, 0.95),
@@ -64,6 +65,7 @@ def test_discriminants_are_those_of_the_forecast_means():
     np.testing.assert_allclose(model.decision_function(X), expected[:, 1] - expected[:, 0], rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_ten_million_steps_do_not_wear_the_sums_out():
     rng = np.random.default_rng(0)
     rows = 10_000_000

@@ -6,11 +6,12 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from tests.examples import examples
 from tests.laws import LEARNERS
 from tests.regressor_laws import REGRESSORS
 from tests.transformer_laws import TRANSFORMERS
@@ -81,7 +82,7 @@ def test_weights_are_taken_by_those_that_mean_something_by_them_and_no_others():
 
 @pytest.mark.filterwarnings("ignore::thalweg.errors.Diverging")
 @pytest.mark.parametrize("name", WEIGHED)
-@settings(max_examples=4)
+@examples(4)
 @given(seed=st.integers(0, 2**32), features=st.sampled_from([3, 7, 19]))
 def test_a_weight_of_one_is_no_weight_and_of_zero_no_row(name, seed, features):
     """To the last bit, in `fit`, `partial_fit` and test-then-train; rows without weight are answered all the same."""
@@ -130,7 +131,7 @@ def test_chunks_and_detailed_answers_do_not_matter_with_weights(name):
 @pytest.mark.parametrize(
     "name", [name for name, model in WEIGHED.items() if not expected_failures(model) and "forgetting" not in name]
 )
-@settings(max_examples=6)
+@examples(6)
 @given(seed=st.integers(0, 2**32), features=st.sampled_from([3, 9]))
 def test_whole_weights_in_fit_are_repeated_rows_in_any_order(name, seed, features):
     X, y = rows_and_labels(seed, 40, features)
@@ -160,7 +161,7 @@ COPIES = {
 
 
 @pytest.mark.parametrize("name", COPIES)
-@settings(max_examples=10)
+@examples(10)
 @given(seed=st.integers(0, 2**32), features=st.sampled_from([2, 5]))
 def test_whole_weights_on_the_way_are_copies_in_sequence(name, seed, features):
     """And two weights that follow one another on the same row are their sum, whole or not."""

@@ -6,10 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from tests.examples import examples
 from tests.parts.same_models import some_rows
 from thalweg import CCIPCA, KernelMeanClassifier, Part, RandomFeatures, merge
 from thalweg.errors import NotAdditive
@@ -46,7 +47,7 @@ def test_centroids_with_room_are_those_of_one_machine(forgetting):
     np.testing.assert_allclose(*(each.predict_proba(some.X) for each in both), rtol=0, atol=1e-12)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(budget=st.integers(1, 30), count=st.integers(2, 5))
 def test_beyond_the_budget_weight_mean_and_scatter_of_each_class_stay_exact(budget, count):
     some = some_rows(120)

@@ -6,15 +6,16 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from tests.examples import examples
 from tests.parts.same_models import BEGIN_ONLY, IN_ANY_ORDER, IN_ORDER, assert_same, fit, learn, rows, some_rows
 from thalweg import MajorityClass, OnlineLDC, Part, merge
 from thalweg.store import dumps, loads
 
-FEW = settings(max_examples=12)
+FEW = examples(12)
 any_order = pytest.mark.parametrize("model", IN_ANY_ORDER.values(), ids=IN_ANY_ORDER)
 in_order = pytest.mark.parametrize("model", IN_ORDER.values(), ids=IN_ORDER)
 begins = pytest.mark.parametrize("model", (IN_ANY_ORDER | BEGIN_ONLY).values(), ids=IN_ANY_ORDER | BEGIN_ONLY)

@@ -6,10 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from tests.examples import examples
 from tests.parts.same_models import Rows, assert_same, fit, learn, some_rows
 from thalweg import (
     NoChange,
@@ -27,7 +28,7 @@ from thalweg.store import dumps, loads
 SOFT = OnlineLDC(0.1, counts="soft", warmup=10)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(sizes=st.lists(st.integers(1, 9), min_size=2, max_size=5))
 def test_models_in_the_middle_of_their_start_add_up_to_one_in_its_start_or_behind_it(sizes):
     some = some_rows(sum(sizes), features=2)

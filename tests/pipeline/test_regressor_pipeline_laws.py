@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from tests.examples import examples
 from tests.regressor_laws import LAWS, the_coefficients_are_the_answer
 from thalweg import CCIPCA, OnlineLinearRegression, RandomFeatures, StandardScaler, StreamPipeline
 
@@ -24,7 +25,7 @@ PIPELINES = {
 @pytest.mark.filterwarnings("ignore::thalweg.errors.Diverging")
 @pytest.mark.parametrize("law", [law for law in LAWS if law is not the_coefficients_are_the_answer])
 @pytest.mark.parametrize("name", PIPELINES)
-@settings(max_examples=6)
+@examples(6)
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(24, 70),

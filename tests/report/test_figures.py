@@ -78,6 +78,7 @@ def test_every_outer_axis_is_labelled_and_every_curve_named(make) -> None:
         assert set(axes.get_legend_handles_labels()[1]) <= named
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [*FIGURES, *WITHOUT_CURVES])
 def test_the_same_figure_is_written_as_the_same_bytes(make, tmp_path: Path) -> None:
     written = []

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.sample_metrics import sample_metrics
 
 from thalweg.errors import MissingExtra
@@ -116,7 +117,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     texts=st.lists(TEXTS, min_size=5, max_size=5),
     distinct=st.lists(TEXTS.filter(bool), min_size=8, max_size=8, unique=True),

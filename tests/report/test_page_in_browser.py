@@ -73,6 +73,7 @@ COLOURS_OF_EACH = """() => [...document.querySelectorAll("canvas")].map((canvas)
 })"""
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_charts_are_drawn(opened: Any, scheme: str) -> None:
     page = opened(sample_metrics(POINTS), color_scheme=scheme)

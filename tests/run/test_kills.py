@@ -127,7 +127,9 @@ def results(folder: Path) -> dict[str, bytes]:
     return found
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name == "csv-auto" else pytest.mark.slow) for name in RUNS]
+)
 def test_killed_runs_end_with_the_bytes_of_one_left_alone(name: str, tmp_path: Path, processes) -> None:
     kind, options = RUNS[name]
     source = write(tmp_path, kind)

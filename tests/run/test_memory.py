@@ -17,6 +17,8 @@ SHORT, LONG = 600_000, 1_600_000  # the memory of readers and writers is full by
 BYTES_A_ROW = 20
 
 
+@pytest.mark.memory
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_stream() -> None:
     # Chunks of one size: by default they grow with the first million rows, and what they take with them.
     options = ("--model", "oldc", "--rate", "0.02", "--delay", "100", "--chunk", "2048", "--checkpoint-seconds", "0.5")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from thalweg.learners.labels import Labels
 from thalweg.run.names import Names
@@ -13,7 +14,7 @@ from thalweg.run.names import Names
 words = st.text(max_size=5).map(lambda text: text.rstrip("\0"))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(chunks=st.lists(st.lists(st.none() | words.filter(bool), min_size=1, max_size=8), max_size=6))
 def test_labels_are_numbered_as_they_arrive(chunks: list[list[str | None]]) -> None:
     names, numbers = Names(), {None: 0}
@@ -27,7 +28,7 @@ def test_labels_are_numbered_as_they_arrive(chunks: list[list[str | None]]) -> N
         names = Names(names.known)  # as after an interruption
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(known=st.sets(words, min_size=1, max_size=20), given_words=st.lists(words, min_size=1, max_size=30))
 def test_words_are_found_whatever_their_length(known: set[str], given_words: list[str]) -> None:
     wider, codes = Labels.of(known).encode(np.array(given_words))

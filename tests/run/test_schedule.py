@@ -5,8 +5,9 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from thalweg.run.schedule import Schedule, Waiting
 
@@ -73,7 +74,7 @@ def streams(draw):
     return labelled, cuts, draw(st.booleans())
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(stream=streams(), delay=st.integers(0, 30))
 def test_labels_that_come_some_rows_later(stream, delay: int) -> None:
     labelled, cuts, restored = stream
@@ -81,7 +82,7 @@ def test_labels_that_come_some_rows_later(stream, delay: int) -> None:
     assert found == by_hand_delayed(labelled, delay)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(stream=streams(), data=st.data())
 def test_labels_that_come_at_times_of_their_own(stream, data: st.DataObject) -> None:
     """Out of order, at the same time, before their row, never; the rows' own clock may go back."""

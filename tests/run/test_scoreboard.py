@@ -6,10 +6,11 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
+from tests.examples import examples
 
 from thalweg.run import scoreboard
 from thalweg.run.blocks import BlockMeans
@@ -79,7 +80,7 @@ def test_scores_are_those_of_scikit_learn() -> None:
         assert calibration["confidence"][i] == (pytest.approx(of_answer[here].mean()) if here.any() else None)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(rows=st.integers(1, 300), data=st.data())
 def test_chunks_and_interruptions_do_not_matter_to_the_last_bit(rows: int, data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as small:

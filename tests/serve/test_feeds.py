@@ -41,6 +41,7 @@ def until(true: Callable[[], Any], pause: float = 0.05) -> None:
         time.sleep(pause)
 
 
+@pytest.mark.real
 def test_rows_are_answered_and_labels_learned_when_they_come(start: Callable[..., Server], feed: Stream) -> None:
     server = start("--new", "oldc", "--from", feed.address)
     client = server.client()
@@ -159,6 +160,7 @@ def in_the_middle(server: Server) -> Callable[[], bool]:
     return lambda: client.get("/v1/models/default")["rows"] > before
 
 
+@pytest.mark.slow
 def test_a_killed_service_loses_nothing_and_learns_nothing_twice(
     start: Callable[..., Server], feed: Stream, tmp_path: Path
 ) -> None:

@@ -120,6 +120,8 @@ class Worker(threading.Thread):
             self.promotions += 1
 
 
+@pytest.mark.real
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", ["sqlite", "postgresql"])
 def test_nothing_acknowledged_is_lost_or_learned_twice(kept, start, request, tmp_path):
     database = request.getfixturevalue("postgres").database() if kept == "postgresql" else None

@@ -69,6 +69,7 @@ def by_labels(shown: Any) -> None:
     shown.get_by_role("button", name="by labels").click()
 
 
+@pytest.mark.real
 def test_rows_and_labels_of_a_real_service_arrive(start: Callable[..., Server], opened: Any) -> None:
     server = start("--new", "oldc")
     rows, labels = stream(300)

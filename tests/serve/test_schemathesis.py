@@ -14,6 +14,7 @@ from tests.serve.rows import SCHEMA
 LEFT_OUT = "positive_data_acceptance"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("schemathesis") is None, reason="schemathesis is not installed")
 def test_the_service_keeps_its_description(start, tmp_path):
     server = start("--new", "oldc")

@@ -6,10 +6,12 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow")
+
+from tests.examples import examples  # noqa: E402
 
 from thalweg.sources import BadRow, Block, Fingerprint, chunks  # noqa: E402
 
@@ -31,7 +33,7 @@ def sums(table: Any, cuts: list[int], size: int, *, typed: bool = False, bad: tu
 cells = st.lists(st.tuples(st.text(max_size=4), st.text(max_size=4)), min_size=1, max_size=20)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(rows=cells, other=cells, data=st.data())
 def test_text_is_told_apart_however_it_is_cut(rows: list[Any], other: list[Any], data: Any) -> None:
     def table(of: list[Any]) -> Any:

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow")
+
+from tests.examples import examples  # noqa: E402
 
 from thalweg.errors import DataUnavailable, InvalidInput, InvalidParameter  # noqa: E402
 from thalweg.sources import BadRow, Block, chunks, open_source, pieces  # noqa: E402
@@ -195,7 +197,7 @@ cells = st.text(alphabet=list('ab,;"\n\r é1.'), max_size=6).filter(
 )
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@examples(50, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     rows=st.lists(st.tuples(cells, cells, st.booleans()), min_size=1, max_size=25),
     block=st.integers(1, 60),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler as BatchScaler
 
+from tests.examples import examples
 from thalweg import CCIPCA, RandomFeatures, StandardScaler
 from thalweg.kernels import available_levels, load
 
@@ -73,7 +74,7 @@ def overlap(A, B):
 # ---------------------------------------------------------------------- the scaler
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(1, 80),
@@ -123,7 +124,7 @@ def test_a_feature_that_has_not_moved_lets_nothing_through():
 # ---------------------------------------------------------------------- principal components
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(2, 120),

@@ -7,12 +7,13 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from tests.examples import examples
 from tests.transformer_laws import LAWS, TRANSFORMERS
 from thalweg import CCIPCA, RandomFeatures, StandardScaler
 from thalweg.conformance import expected_failures
@@ -24,7 +25,7 @@ GOOD = np.array([[0.0, 1.0, 2.0], [3.0, 0.0, -9.0], [1.0, 1.0, 1.0], [2.0, 4.0, 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("name", TRANSFORMERS)
-@settings(max_examples=8)
+@examples(8)
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(24, 70),

@@ -173,6 +173,9 @@ THALWEG_INLINE double as_number(int64_t bits) {
 }
 THALWEG_INLINE Integers as_bits(Lanes::V x) { return (Integers)x; }  // a cast of vectors keeps the bits
 THALWEG_INLINE Lanes::V as_number(Integers bits) { return (Lanes::V)bits; }
+// The lowest bits in the place of an exponent; those above them drop out.
+THALWEG_INLINE int64_t as_exponent(int64_t bits) { return int64_t(uint64_t(bits) << 52); }
+THALWEG_INLINE Integers as_exponent(Integers bits) { return bits << 52; }
 THALWEG_INLINE double whole_number(int64_t i) { return double(i); }
 THALWEG_INLINE Lanes::V whole_number(Integers i) { return __builtin_convertvector(i, Lanes::V); }
 
@@ -266,7 +269,7 @@ template <class V> THALWEG_INLINE V exponential_of(V a) {
   for (double c : {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
                    1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0})
     series = fused(series, f, c - V{});
-  return as_number(as_bits(series) + as_bits(shifted) * (int64_t(1) << 52));
+  return as_number(as_bits(series) + as_exponent(as_bits(shifted)));
 }
 THALWEG_INLINE double exponential(double a) { return exponential_of(a); }
 THALWEG_INLINE Lanes exponential(const Lanes &a) {
