@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.waiting import PATIENCE
 
 # No example fails because the machine is busy. `make test` uses "repeatable", so that a commit always gives the same
 # result. Plain pytest draws new examples on each run.
@@ -37,13 +39,20 @@ FLAGS = [
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def new_context() -> Iterator[Callable[..., Any]]:
+    """Opens browser contexts, whose pages wait as long as all tests do."""
     playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need Playwright for Python")
     if CHROMIUM is None:
         pytest.skip("the browser tests need Chromium")
     with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield running
+        running = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=1000 * PATIENCE)
+
+        def opens(**options: Any) -> Any:
+            context = running.new_context(**options)
+            context.set_default_timeout(1000 * PATIENCE)
+            return context
+
+        yield opens
         running.close()
 
 

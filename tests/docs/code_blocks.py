@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import re
 import shlex
-import socket
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from difflib import unified_diff
 from itertools import zip_longest
@@ -25,13 +24,14 @@ from typing import Any
 
 import pytest
 
+from tests.ports import ReservedPort
+from tests.waiting import PATIENCE
 from thalweg.cli import main
 
 FENCED = re.compile(r"^```(?P<language>\w*)[^\n]*\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 SAID = re.compile(r"^print\(.*\)  # (.*)$", re.MULTILINE)
 ANY_LINES = "…"
 SHOWN_ADDRESS = "127.0.0.1:8080"
-SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,8 @@ class Background:
     """A command that runs on while the page does: a service, at a free address."""
 
     def __init__(self) -> None:
-        with closing(socket.socket()) as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.address = "{}:{}".format(*probe.getsockname())
+        self._port = ReservedPort()
+        self.address = f"127.0.0.1:{self._port.number}"
         self._running = ExitStack()
 
     def start(self, command: list[str]) -> None:
@@ -107,7 +106,7 @@ class Background:
 
     def _end(self, process: subprocess.Popen[str]) -> None:
         process.terminate()
-        _, said = process.communicate(timeout=SECONDS)
+        _, said = process.communicate(timeout=PATIENCE)
         assert process.returncode in (0, -15), said
 
     def __enter__(self) -> Background:
@@ -115,6 +114,7 @@ class Background:
 
     def __exit__(self, *reason: object) -> None:
         self.stop()
+        self._port.release()
 
 
 def commands_of(block: Block) -> list[tuple[list[str], list[str]]]:

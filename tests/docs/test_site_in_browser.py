@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -33,12 +33,12 @@ def address(site: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def opened(browser: Any, address: str) -> Iterator[Any]:
+def opened(new_context: Callable[..., Any], address: str) -> Iterator[Any]:
     """Opens a page and, at the end, checks that it was quiet."""
     contexts, noise = [], []
 
     def opens(name: str, viewport: dict[str, int] = WIDE, scheme: str = "light") -> Any:
-        contexts.append(browser.new_context(viewport=viewport, color_scheme=scheme))
+        contexts.append(new_context(viewport=viewport, color_scheme=scheme))
         page = contexts[-1].new_page()
         page.on("console", lambda message: noise.append(message.text))
         page.on("pageerror", lambda error: noise.append(str(error)))
@@ -78,8 +78,7 @@ def test_the_search_answers(opened):
     page = opened("index.html")
     page.locator(".md-search__input").click()
     page.keyboard.type("forgetting")
-    page.wait_for_selector(".md-search-result__link")
-    assert "forgetting" in page.locator(".md-search-result__list").inner_text().lower()
+    page.locator(".md-search-result__list", has_text="forgetting").wait_for()
 
 
 def test_a_phone_is_shown_the_narrow_figure(opened):
@@ -95,11 +94,11 @@ def test_a_phone_is_shown_the_narrow_figure(opened):
 def test_the_copy_button_takes_what_was_typed(opened, name, block, begins):
     page = opened(name)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("navigator.clipboard.writeText('')")
     block = page.locator(block).first
     block.hover()
     block.locator(".md-code__button").click()
-    page.wait_for_selector(".md-dialog--active")
-    copied = page.evaluate("navigator.clipboard.readText()").splitlines()
+    copied = page.wait_for_function("() => navigator.clipboard.readText()").json_value().splitlines()
     shown = block.locator("code").inner_text().splitlines()
     assert copied[0].startswith(begins)
     assert copied == [

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from tests.sample_metrics import sample_metrics
+from tests.waiting import NEXT_FRAMES
 
 from thalweg.report.page import build
 
@@ -20,7 +21,7 @@ TIME_CHARTS = ("error", "rate", "memory", "members", "mean0", "mean1")
 
 
 @pytest.fixture
-def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
+def opened(new_context: Callable[..., Any], tmp_path: Path) -> Iterator[Any]:
     """Opens a page and, at the end, checks that it was quiet."""
     contexts, noise = [], []
 
@@ -29,7 +30,7 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
         path = shown if isinstance(shown, Path) else tmp_path / f"page {len(contexts)}.html"
         if isinstance(shown, dict):
             path.write_text(build(shown), encoding="utf-8")
-        context = browser.new_context(viewport=viewport, **options)
+        context = new_context(viewport=viewport, **options)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: noise.append(message.text))
@@ -157,14 +158,14 @@ def test_charts_follow_the_cursor_and_zoom_together(opened: Any) -> None:
     page.mouse.down()
     page.mouse.move(box["x"] + 0.5 * box["width"], middle, steps=4)
     page.mouse.up()
-    page.wait_for_timeout(50)
+    page.evaluate(NEXT_FRAMES)
     assert zoomed(page) == [True] * len(TIME_CHARTS)
     page.mouse.move(box["x"] + 1, middle)
     assert 1500 <= row(page) <= 1700
     assert row(page, "memory") == row(page)
 
     page.mouse.dblclick(box["x"] + 20, middle)
-    page.wait_for_timeout(50)
+    page.evaluate(NEXT_FRAMES)
     assert zoomed(page) == [False] * len(TIME_CHARTS)
     page.mouse.move(box["x"] + 1, middle)
     assert row(page) == 100
@@ -193,10 +194,10 @@ def test_the_keyboard_suffices(opened: Any) -> None:
     assert row(page) == 100
     assert "100" in chart(page, "error").locator("[data-spoken]").inner_text()
     page.keyboard.press("+")
-    page.wait_for_timeout(50)
+    page.evaluate(NEXT_FRAMES)
     assert all(zoomed(page))
     page.keyboard.press("Escape")
-    page.wait_for_timeout(50)
+    page.evaluate(NEXT_FRAMES)
     assert not any(zoomed(page))
 
 
@@ -205,7 +206,7 @@ def test_views_switch_and_the_theme_turns(opened: Any) -> None:
     page = opened(metrics, color_scheme="light")
     fading = chart(page, "error").locator('[data-view="1"]')
     fading.click()
-    page.wait_for_timeout(50)
+    page.evaluate(NEXT_FRAMES)
     last = metrics["curve"]["fading"]["model"][-1]
     assert told(page, "error")[1].replace("\u00a0", " ") == f"{100 * round(last, 4):.1f}".rstrip("0").rstrip(".") + " %"
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -254,7 +255,7 @@ def test_a_drawing_shows_what_is_zoomed_to_and_any_name(opened: Any, tmp_path: P
     whole = saved(page, "error", "svg", tmp_path)
     chart(page, "error").locator(".plot").focus()
     page.keyboard.press("+")
-    page.wait_for_timeout(50)
+    page.evaluate(NEXT_FRAMES)
     drawing = saved(page, "error", "svg", tmp_path)
     assert drawing != whole
     assert name in [text.text for text in ElementTree.fromstring(drawing).iter(f"{SVG}text")]

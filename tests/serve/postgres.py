@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
 
 import pytest
+
+from tests.ports import ReservedPort
+from tests.waiting import PATIENCE
 
 PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 
@@ -27,9 +29,8 @@ class Postgres:
         self.folder = Path(tempfile.mkdtemp(prefix="thalweg-postgres-"))
         if self._user:
             shutil.chown(self.folder, self._user)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self._reserved = ReservedPort()
+        self.port = self._reserved.number
         self._run("initdb", "-D", "data", "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8")
         self.start()
         self._databases = 0
@@ -41,15 +42,15 @@ class Postgres:
             user=self._user,
             check=True,
             stdout=subprocess.DEVNULL,
-            timeout=60,
+            timeout=PATIENCE,
         )
 
     def start(self) -> None:
         options = f"-p {self.port} -h 127.0.0.1 -k {self.folder}"
-        self._run("pg_ctl", "-D", "data", "-w", "-l", "log", "-o", options, "start")
+        self._run("pg_ctl", "-D", "data", "-w", "-t", f"{PATIENCE:.0f}", "-l", "log", "-o", options, "start")
 
     def stop(self, how: str = "immediate") -> None:
-        self._run("pg_ctl", "-D", "data", "-w", "-m", how, "stop")
+        self._run("pg_ctl", "-D", "data", "-w", "-t", f"{PATIENCE:.0f}", "-m", how, "stop")
 
     def database(self) -> str:
         """The address of a new, empty database."""
@@ -60,4 +61,5 @@ class Postgres:
 
     def close(self) -> None:
         self.stop()
+        self._reserved.release()
         shutil.rmtree(self.folder)

@@ -6,12 +6,13 @@ import asyncio
 import json
 import math
 import threading
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+
+from tests.waiting import PATIENCE, wait_until
 
 BEGIN = 1.79e9  # a day in September 2026
 
@@ -161,11 +162,10 @@ def listening(app: Any) -> Iterator[str]:
     )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    while not server.started:
-        time.sleep(0.01)
+    wait_until(lambda: server.started or not thread.is_alive())
     port = server.servers[0].sockets[0].getsockname()[1]
     try:
         yield f"http://127.0.0.1:{port}/"
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(PATIENCE)

@@ -10,10 +10,10 @@ import re
 import signal
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
+from tests.waiting import PATIENCE, wait_until
 from thalweg import cli
 
 JSON = "application/json"
@@ -47,13 +47,15 @@ class Server:
         self.port = self._listening()
 
     def _listening(self) -> int:
-        while True:
-            ended = self.process.exitcode is not None
+        def told() -> re.Match[str] | None:
+            ended = not self.running
             found = re.search(r"serves at http://\S+:(\d+)\n", self.log.read_text())
-            if found:
-                return int(found[1])
-            assert not ended, self.log.read_text()
-            time.sleep(0.01)
+            assert found or not ended, self.log.read_text()
+            return found
+
+        found = wait_until(told, pause=0.01)
+        assert found is not None
+        return int(found[1])
 
     @property
     def running(self) -> bool:
@@ -69,7 +71,7 @@ class Server:
         return self._close()
 
     def _close(self) -> int | None:
-        self.process.join(30)
+        self.process.join(PATIENCE)
         for client in self._clients:
             client.close()
         self.log.unlink(missing_ok=True)
@@ -86,7 +88,7 @@ class Client:
     def __init__(self, port: int, headers: dict[str, str] | None = None) -> None:
         self.port = port
         self.headers = headers or {}
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
 
     def call(
         self, method: str, path: str, body: Any = None, *, media: str = JSON, **headers: str

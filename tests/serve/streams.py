@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-import socket
 import subprocess
-import time
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+from tests.ports import ReservedPort
+from tests.waiting import PATIENCE, wait_until
 
 
 class RedisHere:
@@ -28,25 +22,30 @@ class RedisHere:
         program = shutil.which("redis-server")
         if program is None:
             pytest.skip("a Redis stream needs redis-server")
-        self.port = free_port()
+        self._reserved = ReservedPort()
+        self.port = self._reserved.number
         self.address = f"redis://127.0.0.1:{self.port}/0/rows"
-        options = {"port": self.port, "dir": folder, "bind": "127.0.0.1", "appendonly": "yes", "save": ""}
+        # Only the process is stopped, not the machine: nothing has to wait for the disk.
+        kept = {"appendonly": "yes", "appendfsync": "no", "save": ""}
+        options = {"port": self.port, "dir": folder, "bind": "127.0.0.1", **kept}
         self._command = [program, *(str(part) for name, value in options.items() for part in (f"--{name}", value))]
-        self._client = self._library.Redis(port=self.port, decode_responses=True)
+        self._client = self._library.Redis(port=self.port, decode_responses=True, socket_timeout=PATIENCE)
         self.start()
 
     def start(self) -> None:
         self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
-        while True:
-            try:
-                self._client.ping()
-                return
-            except self._library.ConnectionError:
-                time.sleep(0.02)
+        wait_until(self._is_up)
+
+    def _is_up(self) -> bool:
+        assert self._process.poll() is None, "the Redis server did not start"
+        try:
+            return bool(self._client.ping())
+        except self._library.ConnectionError:  # not yet listening, or still loading
+            return False
 
     def stop(self) -> None:
         self._process.terminate()
-        self._process.wait(10)
+        self._process.wait(PATIENCE)
 
     def send(self, messages: list[dict[str, Any]]) -> list[str]:
         """Add entries; their places."""
@@ -76,6 +75,7 @@ class RedisHere:
     def close(self) -> None:
         self._client.close()
         self.stop()
+        self._reserved.release()
 
 
 class KafkaHere:
@@ -84,7 +84,7 @@ class KafkaHere:
     def __init__(self, folder: Path) -> None:
         self._kafka = pytest.importorskip("confluent_kafka", reason="a topic of Kafka is read by confluent-kafka")
         self._producer = self._kafka.Producer({"test.mock.num.brokers": 1, "log_level": 0})
-        brokers = self._producer.list_topics(timeout=10).brokers.values()
+        brokers = self._producer.list_topics(timeout=PATIENCE).brokers.values()
         self._brokers = ",".join(f"{broker.host}:{broker.port}" for broker in brokers)
         self.address = f"kafka://{self._brokers}/rows"
         self._answers: list[dict[str, str]] = []
@@ -111,7 +111,7 @@ class KafkaHere:
 
         for value in values:
             self._producer.produce("rows", value, partition=0, on_delivery=delivered)
-        assert self._producer.flush(30) == 0
+        assert self._producer.flush(PATIENCE) == 0
         return places
 
     def answers(self) -> list[dict[str, str]]:
@@ -125,8 +125,8 @@ class KafkaHere:
         group = self._consumer("thalweg")
         try:
             place = self._kafka.TopicPartition("rows", 0)
-            committed = group.committed([place], timeout=10)[0].offset
-            _, end = group.get_watermark_offsets(place, timeout=10)
+            committed = group.committed([place], timeout=PATIENCE)[0].offset
+            _, end = group.get_watermark_offsets(place, timeout=PATIENCE)
             return end - max(committed, 0)
         finally:
             group.close()

@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("httpx", reason="the client needs httpx")
 
+from tests.ports import ReservedPort
 from tests.serve.rows import stream
 from tests.serve.server import Server
 from thalweg.client import AsyncClient, Client
@@ -107,11 +108,12 @@ def test_many_at_once_through_the_awaiting_client(common: Server) -> None:
 
 
 def test_a_service_that_was_killed_is_waited_for(start: Callable[..., Server], tmp_path: Path) -> None:
-    server = start("--new", "oldc")
-    with Client(f"http://127.0.0.1:{server.port}", patience=30.0) as client:
+    with ReservedPort() as port, Client(f"http://127.0.0.1:{port.number}") as client:
+        here = ("--listen", f"127.0.0.1:{port.number}")
+        server = start("--new", "oldc", *here)
         answers = client.predict(ROWS[:40])
         server.kill()
-        start("--new", "oldc", "--listen", f"127.0.0.1:{server.port}")
+        start("--new", "oldc", *here)
         assert client.label(answers.ids, LABELS[:40]).learned == 40
         assert client.model("default").labels == 40
 

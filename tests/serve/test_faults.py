@@ -6,13 +6,13 @@ import resource
 import shutil
 import sqlite3
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.serve.rows import stream
 from tests.serve.server import Client, Server
+from tests.waiting import PATIENCE, wait_until
 from thalweg import cli
 from thalweg.serve.journal.opening import open_journal
 from thalweg.serve.rebuilding import rebuild
@@ -40,13 +40,15 @@ def teach(client: Client, begin: int, rows: int = 20) -> int:
 def until(done: bool, client: Client, begin: int) -> int:
     """Teach until it fails, or until it works again; the labels that were acknowledged."""
     learned = 0
-    for _ in range(400):
+
+    def tried() -> bool:
+        nonlocal learned
         told = teach(client, begin)
         learned += told
-        if bool(told) == done:
-            return learned
-        time.sleep(0.01 if not told else 0.0)
-    raise AssertionError("nothing changed")
+        return bool(told) == done
+
+    wait_until(tried, pause=0.01 if done else 0.0)
+    return learned
 
 
 def check_against(server: Server, learned: int, database: str | None = None) -> None:
@@ -168,8 +170,9 @@ def test_a_connection_that_is_lost_while_a_revision_is_learned_again(start, post
     with psycopg.connect(database, autocommit=True) as other:
         # The learner reads by a connection of its own, which is cut here and must be opened again.
         other.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'thalweg' "
-            "AND pid NOT IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')"
+            "SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity WHERE application_name = 'thalweg' "
+            "AND pid NOT IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')",
+            [int(1000 * PATIENCE)],
         )
     assert client.label([(asked[0]["id"], "high")], revise=True)["revised"] == 1
     assert client.post("/v1/predict", {"row": ROWS[0]}, idempotency_key="after")

@@ -16,6 +16,7 @@ import pytest
 
 from tests.serve.rows import SCHEMA
 from tests.serve.server import JSON, Client, Server
+from tests.waiting import PATIENCE, wait_until
 from thalweg import cli
 from thalweg.serve import intake
 from thalweg.serve.options import Limits
@@ -127,7 +128,7 @@ def test_a_service_answers_at_the_address_that_it_announces(host, start):
     for name, expected in ((None, 200), ("LocalHost:80", 200), ("evil.example", 421), ("[evil.example]", 421)):
         asked = urllib.request.Request(f"{announced}/v1/models", headers={"host": name} if name else {})
         try:
-            status = urllib.request.urlopen(asked, timeout=30).status
+            status = urllib.request.urlopen(asked, timeout=PATIENCE).status
         except urllib.error.HTTPError as refused:
             status = refused.code
         assert (name, status) == (name, expected)
@@ -211,7 +212,7 @@ def test_bodies_beyond_the_limit_are_not_read(start):
     client = server.client()
     assert client.call("POST", "/v1/predict", b" " * 1001)[0] == 413
     assert client.call("POST", "/v1/predict", {"rows": [ROW] * 4})[0] == 413
-    with socket.create_connection(("127.0.0.1", server.port)) as plain:  # a body whose length nobody tells
+    with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as plain:  # a body whose length nobody tells
         plain.sendall(b"POST /v1/predict HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n")
         plain.sendall(
             b"transfer-encoding: chunked\r\n\r\n" + b"258\r\n" + b" " * 600 + b"\r\n" + b"258\r\n" + b" " * 600
@@ -222,18 +223,19 @@ def test_bodies_beyond_the_limit_are_not_read(start):
 
 def test_too_much_at_once_is_put_off(start):
     server = start("--new", "oldc", "--max-waiting", "1")
-    with socket.create_connection(("127.0.0.1", server.port)) as slow:
+    with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as slow:
         slow.sendall(b"POST /v1/predict HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n")
         slow.sendall(b"content-length: 20\r\n\r\n{")
         client = server.client()
-        while True:
-            status, answer, headers = client.call("POST", "/v1/predict", {"row": ROW})
-            if status == 429:
-                break
+
+        def put_off() -> bool:
+            return client.call("POST", "/v1/predict", {"row": ROW})[0] == 429
+
+        wait_until(put_off)
+        _, answer, headers = client.call("POST", "/v1/predict", {"row": ROW})
         assert (headers["retry-after"], list(answer)) == ("1", ["error"])
         assert client.get("/healthz") == {"status": "alive"}
-    while client.call("POST", "/v1/predict", {"row": ROW})[0] == 429:
-        pass
+    wait_until(lambda: not put_off())
     assert client.predict([ROW])
 
 
@@ -245,11 +247,10 @@ def test_bodies_count_by_what_has_come_of_them_and_do_not_hold_up_the_end(start)
     client = server.client()
     lengths = [b"transfer-encoding: chunked", b"content-length: 16000000"] * 20  # all together more than may be in work
     with ExitStack() as stack:
-        silent = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in lengths]
+        silent = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port), PATIENCE)) for _ in lengths]
         for plain, length in zip(silent, lengths, strict=True):
             plain.sendall(HEAD + length + b"\r\n\r\n")
-        while b"thalweg_requests_in_work 41\n" not in client.get("/metrics"):
-            pass
+        wait_until(lambda: b"thalweg_requests_in_work 41\n" in client.get("/metrics"))
         assert client.predict([ROW])
         log = server.log.read_text()
         kept = os.open(server.log, os.O_RDONLY)
@@ -261,18 +262,20 @@ def test_bodies_count_by_what_has_come_of_them_and_do_not_hold_up_the_end(start)
 
 def test_a_body_must_come_in_time(monkeypatch):
     monkeypatch.setattr(intake, "_BODY_SECONDS", 0.1)
+    pieces = [b"{", b'"row"', b":"]
 
-    async def slow() -> dict:
-        await asyncio.sleep(0.02)
-        return {"type": "http.request", "body": b" ", "more_body": True}
+    async def stalled() -> dict:
+        if not pieces:
+            await asyncio.Event().wait()
+        return {"type": "http.request", "body": pieces.pop(0), "more_body": True}
 
     async def read() -> None:
         desk = intake.Intake(Limits())
         place = desk.enter(0)
         with pytest.raises(Refused, match="the body did not come within") as refused:
-            await desk.read(place, slow)
+            await desk.read(place, stalled)
         assert (refused.value.status, desk.bytes) == (408, place.bytes)
-        assert 0 < place.bytes < 10
+        assert place.bytes == 7
         desk.leave(place)
         assert (desk.requests, desk.bytes) == (0, 0)
 
@@ -353,7 +356,7 @@ def test_live_views_tell_what_is_new_and_end_with_the_service(start):
     client = server.client()
     asked = client.predict([{"x": float(i % 2)} for i in range(100)])
     client.label([(each["id"], str(i % 2)) for i, each in enumerate(asked[:80])])
-    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as live:
+    with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as live:
         live.sendall(b"GET /v1/models/default/events HTTP/1.1\r\nhost: 127.0.0.1\r\nlast-event-id: 78\r\n\r\n")
         stream = live.makefile("rb")
 

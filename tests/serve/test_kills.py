@@ -18,6 +18,7 @@ import pytest
 
 from tests.serve.rows import stream
 from tests.serve.server import Client, Server
+from tests.waiting import PATIENCE, wait_until
 from thalweg.serve.journal.bodies import Asked, Labelled
 from thalweg.serve.journal.opening import open_journal
 from thalweg.serve.ledger import looked_up
@@ -37,7 +38,7 @@ class Worker(threading.Thread):
         self.number, self.ports, self.ended = number, ports, stop
         self.random = random.Random(number)
         self.client: Client | None = None
-        self.keys = 0
+        self.keys = self.done = 0
         #: What was acknowledged: by id its label, and what was answered.
         self.labels: dict[str, str] = {}
         self.answers: dict[str, Any] = {}
@@ -59,6 +60,7 @@ class Worker(threading.Thread):
         self.keys += 1
         key = f"{self.number}-{self.keys}"
         answer = self.send(path, body, key)
+        self.done += answer is not None
         if answer and self.random.random() < 0.1 and (again := self.send(path, body, key)):
             self.twice.append((answer, again))
         return answer
@@ -136,20 +138,37 @@ def test_nothing_acknowledged_is_lost_or_learned_twice(kept, start, request, tmp
         worker.start()
     moments = random.Random(kept)
     for _ in range(KILLS):
-        time.sleep(0.1 + moments.random() * 0.5)
+        work(workers, moments.randrange(5, 30))
         server.kill()
         server = start(*where)
         ports.append(server.port)
-    time.sleep(0.3)
+    work(workers, 10)
     stop.set()
     for worker in workers:
-        worker.join(30)
+        worker.join(PATIENCE)
+        assert worker.failure is None, worker.failure
+        assert not worker.is_alive()
         if worker.client is not None:
             worker.client.close()
-        assert worker.failure is None, worker.failure
     live = server.client().get("/v1/models")
     server.stop()
     check(open_journal(tmp_path / "data", database, read_only=True), workers, live)
+
+
+def work(workers: list[Worker], requests: int) -> None:
+    """Wait until so many more requests are answered and new labels are among them, however fast the machine is."""
+
+    def counted() -> tuple[int, int]:
+        return sum(worker.done for worker in workers), sum(len(worker.labels) for worker in workers)
+
+    done, labels = counted()
+
+    def enough() -> bool:
+        now_done, now_labels = counted()
+        failed = any(worker.failure for worker in workers)
+        return failed or (now_done >= done + requests and now_labels > labels)
+
+    wait_until(enough, pause=0.001)
 
 
 def check(journal: Any, workers: list[Worker], live: Any) -> None:

@@ -11,9 +11,10 @@ import pytest
 pytest.importorskip("starlette", reason="the service needs Starlette")
 pytest.importorskip("uvicorn", reason="the service needs uvicorn")
 
-from tests.serve.replayed import Replayed, listening
+from tests.serve.replayed import Replayed, listening, point
 from tests.serve.rows import stream
 from tests.serve.server import Server
+from tests.waiting import NEXT_FRAMES
 from thalweg.serve.page.pages import _LIES_IN, asset, page
 
 WIDE = {"width": 1280, "height": 900}
@@ -30,7 +31,7 @@ def service() -> Replayed:
 
 
 @pytest.fixture
-def opened(browser: Any, service: Replayed) -> Iterator[Callable[..., Any]]:
+def opened(new_context: Callable[..., Any], service: Replayed) -> Iterator[Callable[..., Any]]:
     """Opens the page and, at the end, checks that it was quiet and asked nobody but its service."""
     noise: list[str] = []
     with listening(service.app()) as replayed:
@@ -39,10 +40,9 @@ def opened(browser: Any, service: Replayed) -> Iterator[Callable[..., Any]]:
         def opens(
             path: str = "", viewport: dict[str, int] = WIDE, quiet: bool = True, address: str = replayed, **options: Any
         ) -> Any:
-            context = browser.new_context(viewport=viewport, **options)
+            context = new_context(viewport=viewport, **options)
             contexts.append(context)
             shown = context.new_page()
-            shown.set_default_timeout(10_000)
             if quiet:  # a refusal, such as a 401, is always told in the console
                 shown.on("console", lambda message: noise.append(message.text))
             shown.on("pageerror", lambda error: noise.append(str(error)))
@@ -213,8 +213,7 @@ def test_what_is_not_there_yet_is_explained(opened: Any, service: Replayed) -> N
     shown.get_by_role("heading", name="No labels yet").wait_for()
     assert "12 of 12 answered rows wait" in shown.locator("#verdict").inner_text()
     service.rows = {}
-    service.add("rain", 1)
-    service.courses["rain"][0] |= {"rate": None, "half_life": {}}
+    service.courses["rain"].append(point(1) | {"rate": None, "half_life": {}})
     shown.evaluate(again)
     shown.wait_for_selector("canvas")
     assert "no single learning rate" in chart(shown, "rate").inner_text()
@@ -245,7 +244,7 @@ def test_a_phone_needs_no_sideways_scroll(opened: Any, service: Replayed) -> Non
         details.evaluate("(element) => { element.open = true; }")
     for width in (390, 320):
         shown.set_viewport_size({"width": width, "height": 800})
-        shown.wait_for_timeout(100)
+        shown.evaluate(NEXT_FRAMES)
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
 
 
