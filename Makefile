@@ -5,7 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 KERNELS := $(wildcard src/thalweg/kernels/*.hpp src/thalweg/kernels/bindings/*) CMakeLists.txt
 WORKERS ?= 2
-# Byte code is compiled when a module is first imported, not for every module that is installed.
+# Byte code is compiled when a module is first imported, not for every module that is installed, and kept: tests start
+# many interpreters.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 EDITABLE := $(PIP) --no-build-isolation -e
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --hypothesis-profile=repeatable

@@ -44,7 +44,7 @@ def wait_for(path: Path) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_a_stopped_run_goes_on_where_it_was(table: tuple[Path, dict[str, bytes]], number: int) -> None:
     folder, whole = table
     for path in (folder / "out").iterdir():

@@ -87,6 +87,7 @@ def test_nothing_is_skipped_by_our_own_word():
     assert all(to_river(model)._unit_test_skips() == set() for model in MODELS)
 
 
+@pytest.mark.slow
 def test_a_model_that_breaks_a_promise_is_found_out(monkeypatch):
     monkeypatch.setattr(type(to_river(OnlineLDC())), "predict_proba_one", lambda self, x, **kwargs: {})
     failed = {outcome.check for outcome in run_checks(OnlineLDC()) if not outcome.passed}

@@ -86,6 +86,7 @@ def test_time_order_is_for_scores_since_scikit_learn_predicts_over_partitions_on
         assert score == model.score(X[future], Y[future].astype(float))
 
 
+@pytest.mark.slow
 def test_workers_change_nothing():
     alone, together = (cross_val_score(TrendForecast(OnlineLDC()), X, Y, cv=4, n_jobs=jobs) for jobs in (1, 2))
     assert alone.tolist() == together.tolist()

@@ -117,6 +117,7 @@ def test_variants_and_times_belong_to_the_table(outcomes: dict[str, Outcome]) ->
     assert min(times.values()) > 0.0
 
 
+@pytest.mark.slow
 def test_tuning_finds_what_a_plain_search_cannot_better() -> None:
     data = generated("ringnorm")
     densities = of_tuning_splits(data, Densities.at_test_rows)
@@ -208,6 +209,7 @@ def test_without_any_set_the_error_says_how_to_get_them(monkeypatch: pytest.Monk
 # ---- figures --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_figure_1_draws_the_training_set_of_median_gain() -> None:
     (outcome,) = bounsiar.reproduce(["fig1"], runs=5, seed=3, workers=2)
     toys = [bounsiar_sketches.toy(3, run) for run in range(5)]

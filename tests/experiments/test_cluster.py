@@ -95,6 +95,7 @@ def test_a_scheduler_without_workers_is_named(tmp_path):
         pass
 
 
+@pytest.mark.slow
 def test_an_address_where_nobody_listens_is_named(capsys):
     pytest.importorskip("distributed", reason="the extra dask is not installed")
     code, out, err = run(capsys, "reproduce", "kuncheva2008", "--dask", "tcp://127.0.0.1:1")

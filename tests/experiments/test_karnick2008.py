@@ -89,7 +89,14 @@ def test_the_network_names_the_labels_it_was_given_and_wants_two() -> None:
 # ---- the course of a run --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("base", [GaussianNB(), SVC(C=1e4, gamma=2.0), GoalNetwork()], ids=["bayes", "svm", "network"])
+@pytest.mark.parametrize(
+    "base",
+    [
+        pytest.param(GaussianNB(), id="bayes"),
+        pytest.param(SVC(C=1e4, gamma=2.0), id="svm", marks=pytest.mark.slow),
+        pytest.param(GoalNetwork(), id="network", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("data", SHORT.values(), ids=SHORT)
 def test_a_course_is_what_the_ensemble_itself_answers(base: object, data: Checkerboard | SeaConcepts) -> None:
     blocks = data.draw(seed=2)
@@ -182,6 +189,7 @@ def test_all_items_are_the_same_with_any_number_of_workers(monkeypatch: pytest.M
     assert real.notes == ("Left out: nothing is at hand here.",)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_runs_are_as_many_as_asked_for() -> None:
     (outcome,) = karnick2008.reproduce(["weightings"], runs=2, fast=True)

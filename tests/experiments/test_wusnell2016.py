@@ -104,12 +104,14 @@ def test_the_number_of_workers_changes_nothing_and_the_seed_does() -> None:
     assert one[0].findings != wusnell2016.reproduce(["facts"], runs=2, seed=5)[0].findings
 
 
+@pytest.mark.slow
 def test_each_simulation_is_run_once_and_progress_ends_at_one() -> None:
     told: list[tuple[float, str]] = []
     wusnell2016.reproduce(["fig1", "fig2", "kernel"], runs=2, progress=lambda *told_now: told.append(told_now))
     assert told == [(0.25, "Regression"), (0.5, "Regression"), (0.75, "Kernel"), (1.0, "Kernel")]
 
 
+@pytest.mark.slow
 def test_digits_in_one_pass() -> None:
     (outcome,) = wusnell2016.reproduce(["digits"], runs=3)
     overlap, worst, held = (

@@ -280,6 +280,7 @@ def test_without_fit_the_machine_tunes_as_rows_double():
 # ---------------------------------------------------------------------- other kernels
 
 
+@pytest.mark.slow
 def test_no_matrix_of_all_pairs_is_ever_held():
     X, y = blobs(6000, 4)
     model = KernelMeanClassifier(sigma=1.0, rho=0.5, bias=0.0).fit(X, y)

@@ -132,6 +132,7 @@ def test_several_targets_and_more_features_than_went_in():
     assert model.predict_one(X[0]).tolist() == model.predict(X[:1])[0].tolist()
 
 
+@pytest.mark.slow
 def test_scikit_learns_classifier_at_the_end():
     X, y = blobs(250)
     model = StreamPipeline([StandardScaler(), SGDClassifier(random_state=0)])
@@ -147,6 +148,7 @@ def test_scikit_learns_classifier_at_the_end():
     assert twin.predict_then_learn(X, y).tolist() == model.predict_then_learn(X, y).tolist()
 
 
+@pytest.mark.slow
 def test_scikit_learns_regressor_at_the_end():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 3)) * [1e4, 1.0, 1e-4]

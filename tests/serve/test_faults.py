@@ -160,6 +160,7 @@ def test_a_database_that_goes_away_and_comes_back(start, postgres):
     check_against(server, learned, database)
 
 
+@pytest.mark.slow
 def test_a_connection_that_is_lost_while_a_revision_is_learned_again(start, postgres):
     database = postgres.database()
     server = start("--new", "oldc", "--database", database)

@@ -24,7 +24,7 @@ ROWS, LABELS = (each[1:] for each in stream(241))  # the first row has gaps, and
 Stream = RedisHere | KafkaHere
 
 
-@pytest.fixture(params=[RedisHere, KafkaHere], ids=["redis", "kafka"])
+@pytest.fixture(params=[RedisHere, pytest.param(KafkaHere, marks=pytest.mark.slow)], ids=["redis", "kafka"])
 def feed(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stream]:
     folder = tmp_path / "stream"
     folder.mkdir()

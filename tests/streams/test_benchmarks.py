@@ -132,6 +132,7 @@ def test_the_bayes_error_is_the_error_of_the_likelier_class(stream: ConceptStrea
     assert least == pytest.approx(printed, abs=0.001)  # as Breiman prints it
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("features", [1, 2, 5])
 def test_the_bayes_error_of_other_widths_is_the_mass_both_classes_share(features: int) -> None:
     stream = RingNorm(features=features, seed=4)
