@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import PATIENCE
 from thalweg import cli
 from thalweg.experiments import auto, auto_streams, auto_study, karnick2008, kuncheva2008, schnackenberg2018
 from thalweg.experiments.karnick2008_data import Checkerboard, SeaConcepts
@@ -32,7 +33,7 @@ def test_help_is_given_without_loading_the_work(arguments: list[str]) -> None:
         "finally: print(sorted({'numpy', 'sklearn', 'matplotlib', 'rich'} & set(sys.modules)), file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
     assert done.stdout.startswith("Usage: thalweg")
     assert done.stderr == "[]\n"

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import thalweg
+from tests.waiting import PATIENCE
 from thalweg import cli, conformance
 from thalweg.conformance import Finding, Suite, Tally, estimators
 
@@ -29,7 +30,7 @@ def test_every_estimator_passes_all_of_scikit_learns_checks(tmp_path):
     """From the command line, where none is skipped; what is excepted says why."""
     options = ["--suite", "scikit-learn", "--json", "counts.json"]
     command = [sys.executable, "-c", "from thalweg import cli; cli.main()", "conformance", *options]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stdout
     counts = json.loads((tmp_path / "counts.json").read_text())
     assert [each["estimator"] for each in counts] == list(estimators())

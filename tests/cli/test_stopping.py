@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import signal
+import struct
 import subprocess
 import sys
-import time
+import termios
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pytest
 
+from tests.waiting import PATIENCE, wait_until
 from thalweg.run.stopping import Stopped, Stopping
 
 pytest.importorskip("pyarrow")
@@ -37,23 +41,26 @@ def results(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
 
 
-def wait_for(path: Path) -> None:
-    until = time.monotonic() + 60
-    while not path.exists():
-        assert time.monotonic() < until
-        time.sleep(0.01)
+def stopped(folder: Path, number: int) -> tuple[int, str]:
+    """The exit code of a run that is sent a signal once it has begun, and what it said."""
+    for path in (folder / "out").iterdir():
+        path.unlink()
+    process = subprocess.Popen([*COMMAND, "rows.csv", *OPTIONS], cwd=folder, stderr=subprocess.PIPE, text=True)
+    begun = folder / "out" / "predictions.csv"
+    wait_until(lambda: begun.exists() or process.poll() is not None, pause=0.001)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=PATIENCE)
+    return process.returncode, said
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_a_stopped_run_goes_on_where_it_was(table: tuple[Path, dict[str, bytes]], number: int) -> None:
     folder, whole = table
-    for path in (folder / "out").iterdir():
-        path.unlink()
-    process = subprocess.Popen([*COMMAND, "rows.csv", *OPTIONS], cwd=folder, stderr=subprocess.PIPE, text=True)
-    wait_for(folder / "out" / "predictions.csv")
-    process.send_signal(number)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 128 + number
+    for _ in range(20):
+        code, said = stopped(folder, number)
+        if not (folder / "out" / "metrics.json").exists():
+            break  # else it was finished before the signal came
+    assert code == 128 + number
     assert set(results(folder)) == {"checkpoint", "predictions.csv", "options.toml"}
     answered = len((folder / "out" / "predictions.csv").read_text().splitlines()) - 1
     assert 0 < answered < ROWS
@@ -64,20 +71,31 @@ def test_a_stopped_run_goes_on_where_it_was(table: tuple[Path, dict[str, bytes]]
     assert results(folder) == whole
 
 
+def unread(pipe: IO[str]) -> int:
+    """Bytes that were written to a pipe and that nobody has read yet."""
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
+
+
+def is_asleep(process: subprocess.Popen[str]) -> bool:
+    """Whether the main thread of a process waits for the operating system; assumed where there is no /proc."""
+    told = Path(f"/proc/{process.pid}/stat")
+    return not told.exists() or told.read_text().rpartition(")")[2].split()[0] == "S"
+
+
 def test_a_run_that_waits_for_rows_stops_at_once(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [*COMMAND, "-", *OPTIONS], cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdin is not None
-    process.stdin.write("level,rain,state\n1,2,a\n")
-    process.stdin.flush()
-    wait_for(tmp_path / "out")
-    time.sleep(0.2)  # for it to come to its waiting
+    pipe = process.stdin
+    pipe.write("level,rain,state\n1,2,a\n")
+    pipe.flush()
+    wait_until(lambda: (tmp_path / "out").exists() and unread(pipe) == 0 and is_asleep(process))
     process.send_signal(signal.SIGINT)
-    code = process.wait(60)  # the pipe is still open
+    code = process.wait(PATIENCE)  # the pipe is still open
     assert process.stderr is not None
     assert (code, process.stderr.read()) == (130, "thalweg: stopped before the first row\n")
-    process.stdin.close()
+    pipe.close()
     process.stderr.close()
     assert list(tmp_path.iterdir()) == []
 

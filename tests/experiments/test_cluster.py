@@ -7,25 +7,23 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 import pytest
 from tests.cli.calls import run
+from tests.waiting import PATIENCE, wait_until
 
 from thalweg.errors import InvalidParameter, MissingExtra, ServiceUnreachable
 from thalweg.experiments.cluster import dask_cluster
 from thalweg.experiments.workers import run_all, run_each
 
-PATIENCE = 60.0
-
 
 @contextmanager
 def processes(folder: Path, workers: int):
-    """A scheduler and workers as a user starts them; gives the scheduler's address."""
-    pytest.importorskip("distributed", reason="the extra dask is not installed")
+    """A scheduler and workers as a user starts them, all of them connected; gives the scheduler's address."""
+    distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
     told = folder / "scheduler.json"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
     dask = [sys.executable, "-m", "dask"]
@@ -34,11 +32,12 @@ def processes(folder: Path, workers: int):
     worker = [*dask, "worker", "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", *where]
     begun = [subprocess.Popen(command, **quiet) for command in [scheduler, *[worker] * workers]]
     try:
-        until = time.monotonic() + PATIENCE
-        while not told.exists() or not told.read_text().endswith("}"):
-            assert time.monotonic() < until, "the scheduler did not begin"
-            time.sleep(0.05)
-        yield json.loads(told.read_text())["address"]
+        wait_until(lambda: told.exists() and told.read_text().endswith("}"))
+        address = json.loads(told.read_text())["address"]
+        if workers:
+            with distributed.Client(address, timeout=PATIENCE, set_as_default=False) as client:
+                client.wait_for_workers(workers, timeout=PATIENCE)
+        yield address
     finally:
         for process in begun:
             process.kill()
@@ -86,11 +85,18 @@ def test_a_paper_reproduced_on_a_cluster_gives_the_same_numbers(address, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_scheduler_without_workers_is_named(tmp_path):
+def test_a_scheduler_without_workers_is_named(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+    wait_for_workers = distributed.Client.wait_for_workers
+
+    def impatient(client, n_workers, timeout):
+        return wait_for_workers(client, n_workers, timeout=0.1)
+
+    monkeypatch.setattr(distributed.Client, "wait_for_workers", impatient)
     with (
         processes(tmp_path, workers=0) as empty,
         pytest.raises(ServiceUnreachable, match=f"the Dask scheduler at {empty} has no worker"),
-        dask_cluster(empty, 1.0),
+        dask_cluster(empty, PATIENCE),
     ):
         pass
 

@@ -1,7 +1,7 @@
 """A run that is killed at any moment and resumed ends with the bytes of one that was left alone.
 
-Each run is a process of its own, killed by SIGKILL at a random moment of its life; checkpoints are written after every
-chunk, so that many kills fall into the writing of one.
+Each run is a process of its own, killed by SIGKILL at a random moment after a random share of its answers is written;
+checkpoints are written after every chunk, so that many kills fall into the writing of one.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import os
 import random
 import shutil
 import signal
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.waiting import PATIENCE, wait_until
 
 from thalweg import cli
 
@@ -100,24 +100,31 @@ def processes():
     """Processes that begin with everything imported, so that a start costs next to nothing."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["thalweg.run.metrics", "thalweg.report.page", "pyarrow.csv", "pyarrow.parquet"])
-    first = context.Process(target=os.getpid)  # waits for the imports, so that no run is timed with them
-    first.start()
-    first.join()
     return context
 
 
-def finish(processes, folder: Path, arguments: list[str], kill_after: float | None = None) -> bool:
-    """Whether a run came to its end, and was not killed before."""
+def finish(processes, folder: Path, arguments: list[str], kill: tuple[float, float] | None = None) -> bool:
+    """Whether a run came to its end and was not killed before; ``kill``: after bytes of answers, and seconds."""
     process = processes.Process(target=work, args=(str(folder), arguments))
     process.start()
-    if kill_after is not None:
-        process.join(kill_after)
+    if kill is not None:
+        length, seconds = kill
+        wait_until(lambda: not process.is_alive() or written(folder) >= length, pause=0.001)
+        process.join(seconds)
         process.kill()
-    process.join()
+    process.join(PATIENCE)
     if process.exitcode == -signal.SIGKILL:
         return False
     assert process.exitcode == 0
     return True
+
+
+def written(folder: Path) -> int:
+    """Bytes of answers so far."""
+    try:
+        return (folder / "out" / "predictions.csv").stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def results(folder: Path) -> dict[str, bytes]:
@@ -134,16 +141,13 @@ def test_killed_runs_end_with_the_bytes_of_one_left_alone(name: str, tmp_path: P
     kind, options = RUNS[name]
     source = write(tmp_path, kind)
     arguments = [source, "--target", "state", "--out", "out", "--quiet", "--json", *options]
-    began = time.monotonic()
     assert finish(processes, tmp_path, [*arguments, "--checkpoint-seconds", "0"])
-    lasted = time.monotonic() - began
     whole = results(tmp_path)
     moments = random.Random(name)
     kills = in_the_middle = 0
     for _ in range(20 * KILLS):
-        if finish(
-            processes, tmp_path, [*arguments, "--resume", "--checkpoint-seconds", "0"], moments.random() * lasted
-        ):
+        kill = moments.uniform(written(tmp_path), len(whole["predictions.csv"])), moments.random() * 0.1
+        if finish(processes, tmp_path, [*arguments, "--resume", "--checkpoint-seconds", "0"], kill):
             assert results(tmp_path) == whole
         else:
             kills += 1

@@ -21,7 +21,7 @@ BYTES_A_ROW = 20
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_stream() -> None:
     # Chunks of one size: by default they grow with the first million rows, and what they take with them.
-    options = ("--model", "oldc", "--rate", "0.02", "--delay", "100", "--chunk", "2048", "--checkpoint-seconds", "0.5")
+    options = ("--model", "oldc", "--rate", "0.02", "--delay", "100", "--chunk", "2048", "--checkpoint-seconds", "0.1")
     command = [sys.executable, str(BENCHMARK), "--rows", str(SHORT), str(LONG), "--", *options]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     short, long = map(json.loads, told.splitlines())
