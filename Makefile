@@ -10,8 +10,9 @@ WORKERS ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 EDITABLE := $(PIP) --no-build-isolation -e
-PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --hypothesis-profile=repeatable
-QUICK := THALWEG_EXAMPLES=0.25 $(PYTEST) -m 'not slow'
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --hypothesis-profile=repeatable
+# File by file, so that a server or an expensive fixture is started once.
+QUICK := THALWEG_EXAMPLES=0.25 $(PYTEST) --dist loadfile -m 'not slow'
 
 .PHONY: help setup demo test test-all test-real lint format types layers doctest unit coverage sanitize fuzz \
         wheel-test cross-test bench bench-guard docs docs-serve clean
@@ -25,7 +26,7 @@ demo: $(VENV)/.base  ## Set up, learn a drifting stream, draw its error and rate
 
 test: lint types layers doctest unit  ## Every check before a commit: about four minutes on two cores
 test-all: lint types layers doctest $(VENV)/.all  ## All tests, also kills, papers, site, Spark and long streams
-	$(PYTEST)
+	$(PYTEST) --dist loadgroup
 test-real: $(VENV)/.all  ## A few tests on a real Spark, PostgreSQL, Redis and Chromium
 	$(BIN)/python -m pytest -q -rs --hypothesis-profile=repeatable -m real
 

@@ -29,7 +29,8 @@ def test_every_suite_declares_itself() -> None:
     assert all(suite.asks.endswith("?") for suite in suites)
 
 
-@pytest.mark.parametrize("name", [pytest.param("latency", marks=pytest.mark.slow), "limit"])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["latency", "limit"])
 def test_a_suite_leaves_a_file_and_pictures_that_can_be_drawn_again(name: str, tmp_path: Path) -> None:
     if name == "limit" and shutil.which("cc") is None:
         pytest.skip("needs a C compiler")

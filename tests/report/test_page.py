@@ -245,6 +245,7 @@ def test_text_stands_out_from_its_ground_in_light_and_dark() -> None:
             assert (lighter + 0.05) / (darker + 0.05) >= 2.0, line
 
 
+@pytest.mark.slow
 def test_the_figures_are_written_as_files(tmp_path: Path) -> None:
     names = {"labels": ["$x$", "_hidden", "流"], "members": ["$", "_", "a\nb"], "title": "_$"}
     written = figures(sample_metrics(30, names), tmp_path / "figures")

@@ -62,6 +62,7 @@ def gathered(*paths: Path) -> list[DataSet]:
     return gather([read_run(path) for path in paths])
 
 
+@pytest.mark.slow
 def test_pairs_are_tested_by_rows_and_by_windows_as_scipy_does(tmp_path: Path) -> None:
     errors = {"oldc": 0.20, "auto": 0.22, "pa": 0.30}
     paths = [record(tmp_path / name, name, error, seed=at) for at, (name, error) in enumerate(errors.items())]

@@ -15,7 +15,7 @@ def lines_of(path: Path) -> int:
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
-@pytest.mark.parametrize("form", ["csv", "ndjson"])
+@pytest.mark.parametrize("form", ["csv", pytest.param("ndjson", marks=pytest.mark.slow)])
 def test_rows_are_answered_before_the_pipe_ends(tmp_path: Path, form: str) -> None:
     values = np.random.default_rng(0).normal(size=2000)
     rows = [f"{x:.6f},{'up' if x > 0 else 'down'}\n" for x in values]

@@ -140,6 +140,8 @@ def test_a_folder_that_cannot_be_written_is_told_at_the_start(small_disk, capsys
     assert (ended.value.code, told.count("\n"), "Read-only file system" in told) == (2, 1, True), told
 
 
+@pytest.mark.real
+@pytest.mark.slow
 def test_a_database_that_goes_away_and_comes_back(start, postgres):
     database = postgres.database()
     server = start("--new", "oldc", "--database", database)

@@ -70,6 +70,7 @@ def test_two_classes_have_the_familiar_bayes_error(scenario: str, time: int) -> 
     assert stream.concept(time).bayes_error == pytest.approx(expected, rel=1e-9, abs=1e-300)
 
 
+@pytest.mark.slow
 @given(means=CLOUDS, seed=st.integers(0, 2**30))
 def test_bayes_error_is_the_error_of_the_best_rule(means: list[tuple[float, float]], seed: int) -> None:
     expected, sd = nearest_mean_error(np.array(means), np.array(TILTED), 20_000, seed)
