@@ -33,13 +33,22 @@ def feed(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stream]:
     made.close()
 
 
+def answers_of(feed: Stream, messages: int) -> dict[str, dict[str, str]]:
+    """By place, once so many messages are answered; a stream that was lost for a moment is answered again, the same."""
+
+    def found() -> dict[str, dict[str, str]]:
+        return {answer["of"]: answer for answer in feed.answers()}
+
+    wait_until(lambda: len(found()) >= messages)
+    return found()
+
+
 @pytest.mark.real
 def test_rows_are_answered_and_labels_learned_when_they_come(start: Callable[..., Server], feed: Stream) -> None:
     server = start("--new", "oldc", "--from", feed.address)
     client = server.client()
     places = feed.send([{"row": row} for row in ROWS[:60]])
-    wait_until(lambda: len(feed.answers()) == 60)
-    answers = {answer["of"]: answer for answer in feed.answers()}
+    answers = answers_of(feed, 60)
     assert set(answers) == set(places)
     assert "answer" not in answers[places[0]]  # nothing was known yet
     late = [{"of": place, "label": label} for place, label in zip(places[:40], LABELS, strict=False)]
@@ -50,8 +59,7 @@ def test_rows_are_answered_and_labels_learned_when_they_come(start: Callable[...
     feed.send([*late, *by_id])
     wait_until(lambda: client.get("/v1/models/default")["labels"] == 60)
     known = feed.send(at_once)
-    wait_until(lambda: len(feed.answers()) == 100)
-    answers = {answer["of"]: answer for answer in feed.answers()}
+    answers = answers_of(feed, 100)
     assert all(set(answers[place]) == {"of", "id", "answer", "probability"} for place in known)
     wait_until(lambda: client.get("/v1/models/default")["labels"] == 100)
     wait_until(lambda: client.get("/v1/models/default")["rows"] == 100)
@@ -71,8 +79,7 @@ def test_what_cannot_be_done_is_told_and_holds_up_nobody(start: Callable[..., Se
         {"row": ROWS[2], "label": "low"},
     ]
     places = feed.send(wrong)
-    wait_until(lambda: len(feed.answers()) == len(wrong))
-    told = {answer["of"]: answer.get("error", "") for answer in feed.answers()}
+    told = {place: answer.get("error", "") for place, answer in answers_of(feed, len(wrong)).items()}
     assert [not told[place] for place in places] == [True] + [False] * 6 + [True]
     assert "'level'" in told[places[1]]
     assert "no model 'nobody'" in told[places[2]]
@@ -98,8 +105,7 @@ def test_a_message_that_cannot_be_read_is_told_and_the_next_is_read(start: Calla
     ]
     places = feed.send_rows(rows)
     label = feed.send([{"label": "high", "of": places[0] + "\tlabel"}, {"label": "high", "of": "\0"}])
-    wait_until(lambda: len(feed.answers()) == len(rows) + len(label))
-    told = {answer["of"]: answer.get("error", "") for answer in feed.answers()}
+    told = {place: answer.get("error", "") for place, answer in answers_of(feed, len(rows) + len(label)).items()}
     assert [not told[place] for place in places] == [True, True, False, False, False, False, False, True], told
     assert all("not JSON" in told[places[at]] for at in (2, 3, 5, 6))
     assert all("no row came" in told[place] for place in label)
@@ -188,20 +194,19 @@ def test_a_stream_that_was_away_is_read_on(start: Callable[..., Server], tmp_pat
     try:
         client = start("--new", "oldc", "--from", redis.address).client()
         redis.send([{"row": row} for row in ROWS[:5]])
-        wait_until(lambda: len(redis.answers()) == 5)
+        answers_of(redis, 5)
         wait_until(lambda: UP + b" 1\n" in client.get("/metrics"))
-        wait_until(lambda: redis.unacknowledged() == 0)  # what is not acknowledged would be answered again
+        wait_until(lambda: redis.unacknowledged() == 0)
         redis.stop()
         wait_until(lambda: UP + b" 0\n" in client.get("/metrics"))
         assert client.get("/readyz") == {"status": "ready"}  # others are served meanwhile
         redis.start()
         redis.send([{"row": row} for row in ROWS[5:10]])
-        wait_until(lambda: len(redis.answers()) == 10)
+        answers_of(redis, 10)
         wait_until(lambda: client.get("/v1/models/default")["rows"] == 10)
         place = redis.answers()[-1]["of"]
         redis.begin_anew(place, {"row": ROWS[11]})  # another message where one was before is not taken for it
-        wait_until(lambda: len(redis.answers()) == 11)
-        assert "was the stream made anew?" in redis.answers()[-1]["error"]
+        wait_until(lambda: "was the stream made anew?" in redis.answers()[-1].get("error", ""))
         wait_until(lambda: b'thalweg_feed_messages_total{feed="redis:rows"} 11\n' in client.get("/metrics"))
         told = client.get("/metrics")
         assert b'thalweg_feed_refused_total{feed="redis:rows"} 1\n' in told
