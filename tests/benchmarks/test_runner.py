@@ -13,11 +13,13 @@ from typing import Any
 
 import pytest
 from benchmarks.contest import Contestant, Effort, Run, contest
+from benchmarks.plots.scales import amounts_on
 from benchmarks.records import Record
 from benchmarks.results import read
 from benchmarks.run import main, measured
 from benchmarks.suite import Bench, Suite
 from benchmarks.suites import NAMES, suite_of
+from matplotlib.figure import Figure
 from rich.console import Console
 
 TINY = ("--quick", "--rounds", "2", "--seconds", "0.0005", "--size", "50")
@@ -68,6 +70,16 @@ def _check(record: dict[str, Any], everybody: list[dict[str, Any]]) -> None:
             and other["model"].startswith(beginning)
         ]
         assert ratio == min(rivals) / record["best"]
+
+
+@pytest.mark.parametrize(
+    ("ends", "ticks"),
+    [((1e-9, 1e-3), [1e-9, 1e-7, 1e-5, 1e-3]), ((1.5e-8, 6e-8), [2e-8, 5e-8]), ((2.2e-8, 4.5e-8), [2.2e-8, 4.5e-8])],
+)
+def test_a_scale_has_ticks_however_short_it_is(ends: tuple[float, float], ticks: list[float]) -> None:
+    axis = Figure().add_subplot(xlim=ends).xaxis
+    amounts_on(axis, "seconds", ends)
+    assert axis.get_ticklocs().tolist() == pytest.approx(ticks)
 
 
 def test_a_missing_peer_is_named_and_the_others_go_on(
