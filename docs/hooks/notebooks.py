@@ -47,7 +47,7 @@ def execute(path: Path) -> NotebookNode:
     with TemporaryDirectory() as folder:
         # Through a socket in the file system: nobody else on the machine can listen.
         private = Config(KernelManager={"transport": "ipc", "ip": f"{folder}/kernel"})
-        NotebookClient(notebook, config=private, timeout=120, resources={"metadata": {"path": folder}}).execute()
+        NotebookClient(notebook, config=private, timeout=600, resources={"metadata": {"path": folder}}).execute()
     del notebook.cells[0]
     for output in (output for cell in notebook.cells for output in cell.get("outputs", [])):
         if output.output_type == "error" or output.get("name") == "stderr":

@@ -73,7 +73,8 @@ def test_a_single_worker_is_elsewhere_too(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_paper_reproduced_on_a_cluster_gives_the_same_numbers(address, tmp_path, capsys):
+def test_a_paper_reproduced_on_a_cluster_gives_the_same_numbers(address, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("thalweg.experiments.cluster.dask_cluster", partial(dask_cluster, patience=PATIENCE))
     rows = {}
     for name, how in {"here": ["--jobs", "1"], "there": ["--dask", address]}.items():
         path = tmp_path / f"{name}.json"
