@@ -105,8 +105,16 @@ $(VENV)/.build: $(VENV)/.python constraints.txt
 	$(PIP) scikit-build-core nanobind cmake ninja
 	@touch $@
 
+# The kernels are compiled while the dependencies are downloaded.
+define REQUIREMENTS
+import tomllib
+project = tomllib.load(open("pyproject.toml", "rb"))["project"]
+print(*project["dependencies"], *(need for extra in ("plot", "files") for need in project["optional-dependencies"][extra]), sep="\n")
+endef
+export REQUIREMENTS
 $(VENV)/.base: $(VENV)/.build pyproject.toml $(KERNELS)
-	$(EDITABLE) '.[plot,files]'
+	$(BIN)/python -c "$$REQUIREMENTS" > $(VENV)/requirements.txt
+	$(PIP) -r $(VENV)/requirements.txt & $(EDITABLE) . --no-deps && wait $$!
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base

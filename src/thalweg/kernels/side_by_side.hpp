@@ -68,10 +68,8 @@ template <int P> class SideBySide {
     const int64_t start = std::min(rows, model(*runs[0]).warm_left);
     for (int i = 0; i < count; i++)
       if (!begin(*runs[i], seats_[i], start)) return false;
-    using OneRate = Two<std::conditional_t<kLanes == kCount, double, Lanes>>;  // felt where a vector holds all lanes
-    if (start < rows && !(model(*runs[0]).classes() != 2 ? learn<Many>(runs, count, start, rows)
-                          : have_one_rate(runs, count)   ? learn<OneRate>(runs, count, start, rows)
-                                                         : learn<Two<Lanes>>(runs, count, start, rows)))
+    if (start < rows && !(kLanes > 2 && model(*runs[0]).classes() == 2 ? run_two_classes(runs, count, start, rows)
+                                                                       : learn<Many>(runs, count, start, rows)))
       return false;
     for (int i = 0; i < count; i++) {
       words_.restart();
@@ -79,6 +77,16 @@ template <int P> class SideBySide {
       runs[i]->words.assign(words_.words(), words_.words() + words_.count());
     }
     return true;
+  }
+  // Two classes have fixed places, and one rate for all lanes is felt where a vector holds them all. Vectors of two are
+  // no faster by it.
+  bool run_two_classes(Run *const *runs, int count, int64_t start, int64_t rows) {
+    if constexpr (kLanes > 2) {
+      using OneRate = Two<std::conditional_t<kLanes == kCount, double, Lanes>>;
+      return have_one_rate(runs, count) ? learn<OneRate>(runs, count, start, rows)
+                                        : learn<Two<Lanes>>(runs, count, start, rows);
+    }
+    return false;
   }
   static bool have_one_rate(Run *const *runs, int count) {
     for (int i = 0; i < count; i++)
