@@ -1,10 +1,14 @@
 # Set-up, checks and documentation. `make help` lists the targets; Python 3.11+, a C++17 compiler and make are enough.
 PYTHON ?= python3
-CXX ?= c++
+ifeq ($(origin CXX),default)
+CXX := c++
+endif
 VENV := .venv
 BIN := $(VENV)/bin
 KERNELS := $(wildcard src/thalweg/kernels/*.hpp src/thalweg/kernels/bindings/*) CMakeLists.txt
 WORKERS ?= 2
+SPARK := $(shell java -version >/dev/null 2>&1 && echo ,spark)
+ALL := $(VENV)/.all$(SPARK)
 # Byte code is compiled when a module is first imported, not for every module that is installed, and kept: tests start
 # many interpreters.
 unexport PYTHONDONTWRITEBYTECODE
@@ -18,17 +22,17 @@ QUICK := THALWEG_EXAMPLES=0.25 $(PYTEST) --dist loadfile -m 'not slow'
         wheel-test cross-test bench bench-guard docs docs-serve clean
 
 help:  ## List the targets
-	@grep -hE '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/:.*  ## /\t/' | expand -t 14
+	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "%-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.base  ## Create .venv with the library, built in place
 demo: $(VENV)/.base  ## Set up, learn a drifting stream, draw its error and rate
 	$(BIN)/thalweg demo --out demo
 
-test: $(VENV)/.dev  ## Every check before a commit: about three and a half minutes on two cores
+test: $(VENV)/.dev  ## Every check before a commit: about four minutes on two cores
 	@$(MAKE) --no-print-directory -j2 unit lint layers types doctest  # the tests leave some of the second core idle
-test-all: lint types layers doctest $(VENV)/.all  ## All tests, also kills, papers, site, Spark and long streams
+test-all: lint types layers doctest $(ALL)  ## All tests, also kills, papers, site, Spark and long streams
 	$(PYTEST) --dist loadgroup
-test-real: $(VENV)/.all  ## A few tests on a real Spark, PostgreSQL, Redis and Chromium
+test-real: $(ALL)  ## A few tests on a real Spark, PostgreSQL, Redis and Chromium
 	$(BIN)/python -m pytest -q -rs --hypothesis-profile=repeatable -m real
 
 lint: $(VENV)/.dev  ## ruff, clang-format
@@ -63,8 +67,9 @@ SANITIZED_PYTHON = LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) 
 $(SANITIZED)/.built: $(VENV)/.dev $(KERNELS) $(shell find src -name '*.py')
 	$(BIN)/python -m venv --without-pip $(SANITIZED)/env
 	rm -rf $(SANITIZED)/lib
-	$(PIP) --no-deps --no-build-isolation --target $(SANITIZED)/lib \
-		-C build-dir=$(SANITIZED)/cmake -C cmake.define.THALWEG_SANITIZE=ON -C install.strip=false .
+	CXX="$(CXX)" $(PIP) --no-deps --no-build-isolation --target $(SANITIZED)/lib \
+		--config-settings build-dir=$(SANITIZED)/cmake --config-settings cmake.define.THALWEG_SANITIZE=ON \
+		--config-settings install.strip=false .
 	@touch $@
 sanitize: $(SANITIZED)/.built  ## Kernel, learner and fuzz tests under ASan and UBSan (GCC, Linux)
 	THALWEG_EXAMPLES=0.25 $(SANITIZED_PYTHON) --hypothesis-profile=repeatable -m 'not slow and not memory' \
@@ -78,8 +83,8 @@ wheel-test: $(VENV)/.dev  ## Build a wheel and test it in an environment of its 
 	build/wheel/env/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt \
 		build/wheel/*.whl pytest hypothesis
 	build/wheel/env/bin/thalweg demo --out build/wheel/demo
-	build/wheel/env/bin/python -m pytest -q -p no:cacheprovider -m 'not slow' -c pyproject.toml tests/kernels
-cross-test: $(VENV)/.base  ## Compile for the other processor family, run kernel tests under qemu-user (Debian, root)
+	build/wheel/env/bin/python -m pytest -q -p no:cacheprovider --hypothesis-profile=repeatable -m 'not slow' -c pyproject.toml tests/kernels
+cross-test: $(VENV)/.base  ## Compile for the other processor family, run kernel tests under qemu-user (Debian 12)
 	.ci/cross-test
 
 bench: $(VENV)/.bench  ## Speed side by side with peers, as ratios; BENCH=name for one suite
@@ -93,7 +98,7 @@ docs-serve: $(VENV)/.docs  ## Serve the documentation while you write
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
 
 clean:  ## Remove the environment and everything that was built
-	rm -rf $(VENV) build demo site
+	rm -rf $(VENV) build demo site .coverage*
 
 $(VENV)/.python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "thalweg needs Python 3.11 or newer")'
@@ -114,7 +119,8 @@ endef
 export REQUIREMENTS
 $(VENV)/.base: $(VENV)/.build pyproject.toml $(KERNELS)
 	$(BIN)/python -c "$$REQUIREMENTS" > $(VENV)/requirements.txt
-	$(PIP) -r $(VENV)/requirements.txt & $(EDITABLE) . --no-deps && wait $$!
+	$(PIP) -r $(VENV)/requirements.txt & needs=$$!; trap "kill $$needs" INT TERM; \
+		$(EDITABLE) . --no-deps; built=$$?; wait $$needs && exit $$built
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
@@ -122,11 +128,10 @@ $(VENV)/.dev: $(VENV)/.base
 	@touch $@
 
 # Spark needs Java, and comes as sources, which are packed in an environment of their own.
-$(VENV)/.all: $(VENV)/.dev
-	$(if $(shell command -v java),$(PIP) pyspark)
-	$(EDITABLE) '.[dev,dev-all$(if $(shell command -v java),$(COMMA)spark)]'
+$(ALL): $(VENV)/.dev
+	$(if $(SPARK),$(PIP) pyspark)
+	$(EDITABLE) '.[dev,dev-all$(SPARK)]'
 	@touch $@
-COMMA := ,
 
 $(VENV)/.bench: $(VENV)/.base
 	$(EDITABLE) '.[bench]'

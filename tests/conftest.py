@@ -21,9 +21,9 @@ settings.load_profile("no_deadline")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that starts a browser or Spark as slow."""
+    """Mark every test that starts a browser or Spark, or builds the site, as slow."""
     for item in items:
-        if {"browser", "spark"} & set(getattr(item, "fixturenames", ())):
+        if {"new_context", "site", "spark"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
 
 

@@ -20,7 +20,7 @@ MOST_TICKS = 4
 
 
 def amounts_on(axis: Axis, unit: str, ends: tuple[float, float]) -> None:
-    """Few round amounts as ticks: powers of ten, on a short scale 2 and 5 times such, on one without any its ends."""
+    """Few round amounts as ticks: powers of ten, and 2 and 5 times such on a short scale; its ends if it has none."""
     powers = [10.0**power for power in range(math.floor(math.log10(ends[0])), math.ceil(math.log10(ends[1])) + 1)]
     for steps in ((1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)):
         ticks = [step * power for power in powers for step in steps if ends[0] <= step * power <= ends[1]]

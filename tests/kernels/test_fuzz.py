@@ -1,7 +1,8 @@
 """Hostile input never crashes the process: model files, states and rows made of whatever hypothesis thinks of.
 
-`make test` tries a few examples of each, `make sanitize` more with AddressSanitizer and UndefinedBehaviorSanitizer, and
-`make fuzz` many. A file or state that is accepted must also survive use: predicting, learning, saving.
+`make test` tries a few examples of each, `make sanitize` the same ones under AddressSanitizer and
+UndefinedBehaviorSanitizer, and `make fuzz` many. A file or state that is accepted must also survive use: predicting,
+learning, saving.
 """
 
 from __future__ import annotations

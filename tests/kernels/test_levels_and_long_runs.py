@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import subprocess
 import sys
 
@@ -18,6 +19,7 @@ CONSTANT_HALF, CONSTANT_TWENTIETH = (0, 0.5, 0), (0, 0.05, 0)
 def test_the_best_level_is_in_use():
     assert kernels.level == (os.environ.get("THALWEG_KERNELS") or kernels.available_levels()[-1])
     assert kernels.compiled.lanes == {"base": 2, "v3": 4, "v4": 8}[kernels.level]
+    assert kernels.compiled.fused == (kernels.level != "base" or platform.machine() in {"aarch64", "arm64"})
 
 
 def test_a_level_can_be_chosen_and_a_wrong_one_is_refused():

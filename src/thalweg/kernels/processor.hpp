@@ -1,5 +1,5 @@
-// What differs by processor, in one place: the width of its vectors, whether it fuses products and sums, and the sizes
-// at which one way of computing overtakes another. Everything else is the same source on every machine.
+// What differs by processor: the width of its vectors, whether it fuses products and sums, and the sizes from which one way
+// of computing is faster than another. Intrinsics are confined to simd.hpp and lanes.hpp; all else is the same source.
 //
 // level   built for              processor              lanes  fused  measured on
 // base    x86-64                 any x86-64 (SSE2)      2      no     x86-64 with AVX-512
@@ -41,8 +41,8 @@ constexpr bool kFused = true;
 constexpr bool kFused = false;
 #endif
 
-// Widths that are compiled by themselves: each of a few features, then whole vectors, up to as many features as anything
-// was gained. The one after P:
+// Widths with compiled code of their own: each of a few features, then whole vectors. Wider ones were not faster.
+// next_width(P) is the one after P.
 constexpr int kMostUnrolled = kLanes == 2 ? 4 : kLanes == 4 ? 16 : 12;
 constexpr int next_width(int P) { return P < 4 ? P + 1 : P + (kLanes == 2 ? 2 : 4); }
 

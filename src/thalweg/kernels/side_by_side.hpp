@@ -78,8 +78,8 @@ template <int P> class SideBySide {
     }
     return true;
   }
-  // Two classes have fixed places, and one rate for all lanes is felt where a vector holds them all. Vectors of two are
-  // no faster by it.
+  // Specialised for two classes: constant places, and a scalar rate if all lanes share one. It gains nothing with two-lane
+  // vectors and is not compiled there.
   bool run_two_classes(Run *const *runs, int count, int64_t start, int64_t rows) {
     if constexpr (kLanes > 2) {
       using OneRate = Two<std::conditional_t<kLanes == kCount, double, Lanes>>;

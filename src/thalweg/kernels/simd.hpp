@@ -1,6 +1,6 @@
 // Short vectors of doubles in the width of the instruction set this file is compiled for.
 //
-// How wide they are is said in processor.hpp. Everything lives in a namespace per instruction set.
+// processor.hpp sets the width. Everything lives in a namespace per instruction set.
 #pragma once
 
 #include <type_traits>

@@ -1,4 +1,4 @@
-// The compiled module of one instruction set: what no learner owns, and all that the other source files bind.
+// Module entry point of one instruction set: registers every binding.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
