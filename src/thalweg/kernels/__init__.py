@@ -12,8 +12,8 @@ level     instruction set          lanes  fused
 ========  =======================  =====  =====
 
 ``kernels/processor.hpp`` sets the widths, fusing and size thresholds of each. The environment variable
-``THALWEG_KERNELS`` selects another level, for testing. Levels agree to rounding, not to the bit: they add in a different
-order, and only some round a product and a sum once (fused).
+``THALWEG_KERNELS`` selects another level, for testing. Levels agree to rounding, not to the bit: they add in a
+different order, and only some round a product and a sum once (fused).
 """
 
 from __future__ import annotations
