@@ -16,7 +16,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 EDITABLE := $(PIP) --no-build-isolation -e
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --hypothesis-profile=repeatable
 # File by file, so that a server or an expensive fixture is started once.
-QUICK := THALWEG_EXAMPLES=0.25 $(PYTEST) --dist loadfile -m 'not slow'
+QUICK := THALWEG_EXAMPLES=0.15 $(PYTEST) --dist loadfile -m 'not slow'
 
 .PHONY: help setup demo test test-all test-real lint format types layers doctest unit coverage sanitize fuzz \
         wheel-test cross-test bench bench-guard docs docs-serve clean

@@ -1,6 +1,6 @@
 """How many examples hypothesis tries of a property: `@examples(60)`.
 
-The environment variable THALWEG_EXAMPLES scales all counts: `make test` tries a quarter, `make fuzz` fifty times more.
+The environment variable THALWEG_EXAMPLES scales all counts: `make test` tries a few, `make fuzz` fifty times more.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def test_streams_end_with_the_bits_of_lone_runs(model, features, scale, classes)
         assert (found.answers[0, stream] == clone(model).predict_then_learn(X[stream], y[stream])).all()
 
 
-@pytest.mark.parametrize("features", [127, 140, 257])
+@pytest.mark.parametrize("features", [127, 140, pytest.param(257, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("ridge", [0.0, 1e-3])
 def test_wide_streams_end_with_the_bits_of_lone_runs(features, ridge):
     X, y = streams(1, rows=400, features=features, classes=2)
