@@ -172,7 +172,7 @@ def loads(content: bytes, name: str = "this model") -> Any:
         ValueError,
         AttributeError,
         IndexError,
-        OverflowError,
+        ArithmeticError,
         MemoryError,
         RecursionError,
     ) as error:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import array
 import contextlib
-import json
 import warnings
 
 import numpy as np
@@ -17,18 +16,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from safetensors.numpy import load as load_arrays
-from safetensors.numpy import save as save_arrays
 from sklearn.base import clone
 
 from tests.examples import examples
 from tests.laws import LEARNERS
 from tests.regressor_laws import REGRESSORS
+from tests.test_store import forged, header_and_arrays
 from tests.transformer_laws import TRANSFORMERS
 from thalweg import OnlineLDC, Part, kernels, merge
 from thalweg.errors import ModelFileError, ThalwegError
 from thalweg.fleet import Fleet
-from thalweg.store import _digest, dumps, loads
+from thalweg.store import dumps, loads
 
 FEATURES = 3
 rng = np.random.default_rng(0)
@@ -78,11 +76,6 @@ def changed(draw, values):
     return np.resize(values, [max(0, n + draw(st.integers(-2, 2))) for n in values.shape])
 
 
-def opened(content):
-    length = int.from_bytes(content[:8], "little")
-    return json.loads(json.loads(content[8 : 8 + length])["__metadata__"]["thalweg"]), load_arrays(content)
-
-
 def use(model):
     """Whatever a model that was accepted can be asked to do; it may refuse."""
     with contextlib.suppress(ThalwegError, ValueError), warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -116,8 +109,7 @@ def test_bytes_that_are_no_model_are_refused(content):
 @given(data=st.data())
 def test_a_forged_file_is_refused_or_can_be_used(data):
     """The checksum is right, the contents are not."""
-    header, arrays = opened(FILES[data.draw(st.sampled_from(sorted(FILES)))])
-    header.pop("sha256")
+    header, arrays = header_and_arrays(FILES[data.draw(st.sampled_from(sorted(FILES)))])
     for name in data.draw(st.lists(st.sampled_from(sorted(arrays) or ["none"]), min_size=1, max_size=3)):
         if name in arrays:
             arrays[name] = data.draw(changed(arrays[name]))
@@ -125,10 +117,7 @@ def test_a_forged_file_is_refused_or_can_be_used(data):
         arrays.pop(data.draw(st.sampled_from(sorted(arrays))))
     if data.draw(st.integers(0, 9)) == 0 and "features" in header:
         header["features"]["count"] = data.draw(st.sampled_from(EDGES))
-    header["sha256"] = _digest(header, arrays)
-    content = save_arrays(
-        {name: np.ascontiguousarray(part) for name, part in arrays.items()}, {"thalweg": json.dumps(header)}
-    )
+    content = forged(header, {name: np.ascontiguousarray(values) for name, values in arrays.items()})
     try:
         model = loads(content)
     except ThalwegError:
