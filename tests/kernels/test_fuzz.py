@@ -170,6 +170,8 @@ READERS = {
 }
 
 
+# hypothesis casts what it draws to narrower types
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")
 @pytest.mark.parametrize("reader", READERS)
 @examples(150)
 @given(row=ROWS)
