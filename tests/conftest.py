@@ -74,7 +74,7 @@ def why_no_spark() -> str | None:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     if missing := why_no_spark():
         pytest.skip(missing)
-    from tests.engines.keyed_job import frugal_session
+    from tests.spark.keyed_job import frugal_session
 
     running = frugal_session("local[2]", tmp_path_factory.mktemp("spark"))
     yield running

@@ -5,29 +5,12 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from thalweg.report import (
-    accuracy_course,
-    bands,
-    block_times,
-    boards,
-    boundaries,
-    calibration,
-    class_memory,
-    confusion_matrix,
-    contours,
-    critical_difference,
-    curve_grid,
-    error_versus_rate,
-    growth,
-    mean_plane,
-    member_weights,
-    over_time,
-    progression,
-    scatter,
-    shifted_times,
-    snapshots,
-    style,
-)
+from thalweg.papers.bounsiar import figures as bounsiar
+from thalweg.papers.karnick2008 import figures as karnick2008
+from thalweg.papers.kuncheva2008 import figures as kuncheva2008
+from thalweg.papers.schnackenberg2018 import figures as schnackenberg2018
+from thalweg.papers.wusnell2016 import figures as wusnell2016
+from thalweg.report import critical_difference, curves, run_figures, style
 
 MODELS = (("O-LDC", "λ"), ("Perceptron", "η"), ("Winnow", "β"), ("Hiraoka's LDA", "ζ"))
 BASELINES = ("O-LDC, hard", "No change", "Majority class")
@@ -36,16 +19,16 @@ BASELINES = ("O-LDC, hard", "No change", "Majority class")
 def rate_figure() -> Figure:
     rates = np.linspace(0.01, 0.99, 21)
     curves = [
-        error_versus_rate.Curve(name, symbol, rates, 0.1 + 0.1 * place + rates**2 / 9, 0.01 + 0 * rates, (0.9, 0.2))
+        kuncheva2008.Curve(name, symbol, rates, 0.1 + 0.1 * place + rates**2 / 9, 0.01 + 0 * rates, (0.9, 0.2))
         for place, (name, symbol) in enumerate(MODELS)
     ]
-    return error_versus_rate.draw([error_versus_rate.Panel(title, curves) for title in ("STAGGER", "Plane")])
+    return kuncheva2008.draw_error_versus_rate([kuncheva2008.Panel(title, curves) for title in ("STAGGER", "Plane")])
 
 
 def snapshot_figure() -> Figure:
     X = np.random.default_rng(0).uniform(-1, 1, (50, 2))
-    shots = [snapshots.Snapshot(f"θ = {angle}°", X, X[:, 0] > 0, (1.0, 0.0)) for angle in (0, 30, 60, 90)]
-    return snapshots.draw(shots)
+    shots = [kuncheva2008.Snapshot(f"θ = {angle}°", X, X[:, 0] > 0, (1.0, 0.0)) for angle in (0, 30, 60, 90)]
+    return kuncheva2008.draw_snapshots(shots)
 
 
 def progression_figure() -> Figure:
@@ -53,57 +36,61 @@ def progression_figure() -> Figure:
     for title, rows in (("STAGGER", 120), ("Moving plane", 360), ("ELEC2", 45_312)):
         names = [name for name, _ in MODELS] + list(BASELINES if title == "ELEC2" else ())
         times = np.linspace(1, rows, 100).astype(np.int64)
-        curves = [
-            progression.Curve(name, 0.1 + 0.05 * place + 0 * times, 0.1 + 0.05 * place, 0.12 + 0.05 * place)
+        lines = [
+            curves.Curve(name, 0.1 + 0.05 * place + 0 * times, 0.1 + 0.05 * place, 0.12 + 0.05 * place)
             for place, name in enumerate(names)
         ]
         changes = (40.5, 80.5) if title == "STAGGER" else ()
-        panels.append(progression.Panel(title, times, "rows", "error\n(share of rows)", curves, changes))
-    return progression.draw(panels)
+        panels.append(curves.Panel(title, times, "rows", "error\n(share of rows)", lines, changes))
+    return curves.draw_progression(panels)
 
 
 def over_time_figure() -> Figure:
     rows = np.arange(50, 20_001, 50)
     errors = {name: 0.1 + place / 10 + 0.0 * rows for place, name in enumerate(("O-LDC", *BASELINES[1:]))}
-    return over_time.draw(rows, errors, (rows, 0.5 + 0.0 * rows), title="A stream of 20,000 rows", window=500)
+    return curves.draw_over_time(rows, errors, (rows, 0.5 + 0.0 * rows), title="A stream of 20,000 rows", window=500)
 
 
 def grid_figure() -> Figure:
     times = np.arange(15.0, 4000.0, 10.0)
     names = ("O-LDC", "window 10", "window 20", "window 50", "window 200", "Bayes error", "window auto")
-    curves = [curve_grid.Curve(name, 0.1 + place / 10 + 0 * times, 0.1) for place, name in enumerate(names)]
-    panels = [curve_grid.Panel(f"λ = {rate}", times, curves) for rate in (0.1, 0.3, 0.5, 0.7)]
-    panels.append(curve_grid.Panel("auto, and the best cell (λ = 0.9)", times, curves))
-    return curve_grid.draw(panels, title="Sudden: mean error of 100 runs", changes=(1000, 2000), steps_per_point=10)
+    curves = [schnackenberg2018.Curve(name, 0.1 + place / 10 + 0 * times, 0.1) for place, name in enumerate(names)]
+    panels = [schnackenberg2018.Panel(f"λ = {rate}", times, curves) for rate in (0.1, 0.3, 0.5, 0.7)]
+    panels.append(schnackenberg2018.Panel("auto, and the best cell (λ = 0.9)", times, curves))
+    return schnackenberg2018.draw_curves(
+        panels, title="Sudden: mean error of 100 runs", changes=(1000, 2000), steps_per_point=10
+    )
 
 
 def boundary_figure() -> Figure:
     X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
     lines = [
-        boundaries.Boundary(
+        bounsiar.Boundary(
             "rule (3): σ = 11, ρ = 0.50", lambda points: points[:, 0], style.GREEN, (0, (5, 1.5, 1, 1.5))
         ),
-        boundaries.Boundary("best possible", lambda points: 0.5 - np.hypot(*points.T), style.GREY),
+        bounsiar.Boundary("best possible", lambda points: 0.5 - np.hypot(*points.T), style.GREY),
     ]
-    return boundaries.draw(X, X[:, 0] > 0, ("bow", "disc"), lines, title="Disc and bow: 30 training rows of each class")
+    return bounsiar.draw_boundaries(
+        X, X[:, 0] > 0, ("bow", "disc"), lines, title="Disc and bow: 30 training rows of each class"
+    )
 
 
 def plane_figure() -> Figure:
     rng = np.random.default_rng(0)
     plus, minus = np.array([1.0, 3.0]), np.array([-1.5, 3.0])
-    panel = mean_plane.Panel(
+    panel = bounsiar.Panel(
         "(a) Linear kernel, two features\nρ = 0.38, ω = 33°: 6 → 2 of 120 rows wrong",
         ("along $C_+ - C_-$ (no unit)", "at right angles to it (no unit)"),
-        clouds=[mean_plane.Cloud(rng.normal(plus, 0.5, (40, 2)), style.BLUE, "o", "class 1")],
+        clouds=[bounsiar.Cloud(rng.normal(plus, 0.5, (40, 2)), style.BLUE, "o", "class 1")],
         arrows=[
-            mean_plane.Arrow(plus, style.BLUE, "$C_+$", "mean of class 1"),
-            mean_plane.Arrow(minus, style.VERMILION),
+            bounsiar.Arrow(plus, style.BLUE, "$C_+$", "mean of class 1"),
+            bounsiar.Arrow(minus, style.VERMILION),
         ],
-        lines=[mean_plane.Line(plus - minus, 0.5, style.INK, "-", "rule (5): best ρ and b")],
+        lines=[bounsiar.Line(plus - minus, 0.5, style.INK, "-", "rule (5): best ρ and b")],
         path=np.linspace(-minus, plus, 4),
         path_labels=["ρ = 0.0", "ρ = 0.3", "ρ = 0.7", "ρ = 1.0"],
     )
-    return mean_plane.draw([panel, panel])
+    return bounsiar.draw_mean_plane([panel, panel])
 
 
 TIMED = ("kernel mean", "kernel mean, tuned in fit", "128 centroids", "SVC")
@@ -112,29 +99,31 @@ TIMED = ("kernel mean", "kernel mean, tuned in fit", "128 centroids", "SVC")
 def growth_figure() -> Figure:
     sizes = (300, 1000, 3000, 10_000, 30_000, 100_000)
     curves = [
-        growth.Curve(name, sizes[: 6 - place], [1e-4 * rows ** (1 + place / 3) for rows in sizes[: 6 - place]])
+        bounsiar.Curve(name, sizes[: 6 - place], [1e-4 * rows ** (1 + place / 3) for rows in sizes[: 6 - place]])
         for place, name in enumerate(TIMED)
     ]
-    panels = [growth.Panel("fit", curves), growth.Panel("answers to 2,000 rows", curves)]
-    return growth.draw(panels, title="Twonorm: time against training rows")
+    panels = [bounsiar.GrowthPanel("fit", curves), bounsiar.GrowthPanel("answers to 2,000 rows", curves)]
+    return bounsiar.draw_growth(panels, title="Twonorm: time against training rows")
 
 
 def contour_figure() -> Figure:
     clouds = [
-        contours.Cloud("class 0", np.zeros(2), np.array([[2.0, 0.8], [0.8, 1.0]]), heading=np.ones(2)),
-        contours.Cloud("class 1", np.full(2, 20.0), np.eye(2)),
+        schnackenberg2018.Cloud("class 0", np.zeros(2), np.array([[2.0, 0.8], [0.8, 1.0]]), heading=np.ones(2)),
+        schnackenberg2018.Cloud("class 1", np.full(2, 20.0), np.eye(2)),
     ]
-    moments = [contours.Moment(f"row {row:,}", clouds) for row in (0, 1000, 2000, 3999)]
-    return contours.draw([("(a) Crossing\narrows: 600 rows ahead", moments), ("(b) Sudden", moments[:3])])
+    moments = [schnackenberg2018.Moment(f"row {row:,}", clouds) for row in (0, 1000, 2000, 3999)]
+    return schnackenberg2018.draw_contours(
+        [("(a) Crossing\narrows: 600 rows ahead", moments), ("(b) Sudden", moments[:3])]
+    )
 
 
 def shifted_figure() -> Figure:
     times, every = np.array([1.0, 2.0, 4.0, 7.0, 10.0]), np.arange(1.0, 11.0)
     panels = [
-        shifted_times.Panel(title, times, times - 0.5, times / 2, times / 2 + 0.5, every, every - 1.0)
+        schnackenberg2018.TimePanel(title, times, times - 0.5, times / 2, times / 2 + 0.5, every, every - 1.0)
         for title in ("λ = 0.5: all rows weigh the same", "λ = 0.9: late rows weigh more")
     ]
-    return shifted_times.draw(panels)
+    return schnackenberg2018.draw_shifted_times(panels)
 
 
 def weights_figure() -> Figure:
@@ -142,44 +131,47 @@ def weights_figure() -> Figure:
     members += ["perceptron", "passive-aggressive C=1", "passive-aggressive C=0.1", "logistic 0.1", "persistence"]
     rows = np.arange(336, 45_312, 336)
     shares = {member: np.full(len(rows), 1.0 / len(members)) for member in members}
-    return member_weights.draw(rows, shares, title="ELEC2: whose voice counts", block=336)
+    return curves.draw_member_weights(rows, shares, title="ELEC2: whose voice counts", block=336)
 
 
 def memory_figure() -> Figure:
     rows = np.arange(50, 20_001, 50)
     remembered = {f"class {place}": np.linspace(0, 100 * place, len(rows)) for place in range(8)}
-    return class_memory.draw(rows, remembered, title="Memory of each class", changes=(5000, 9000))
+    return run_figures.draw_class_memory(rows, remembered, title="Memory of each class", changes=(5000, 9000))
 
 
 def calibration_figure() -> Figure:
     confidence = np.linspace(0.55, 0.95, 5)
-    return calibration.draw(confidence, confidence - 0.05, title="Calibration")
+    return run_figures.draw_calibration(confidence, confidence - 0.05, title="Calibration")
 
 
 def confusion_figure() -> Figure:
     names = [f"a long name of class {place}" for place in range(16)]
-    return confusion_matrix.draw(names, np.full((16, 16), 100) + 3000 * np.eye(16), title="Confusion")
+    return run_figures.draw_confusion_matrix(names, np.full((16, 16), 100) + 3000 * np.eye(16), title="Confusion")
 
 
 def bands_figure() -> Figure:
     times = np.arange(1, 1001)
     shown = [
-        bands.Band(name, 2.0 / times**power, 1.0 / times**power, 3.0 / times**power)
+        wusnell2016.Band(name, 2.0 / times**power, 1.0 / times**power, 3.0 / times**power)
         for name, power in (("SGD, η₀ = 1", 0.5), ("recursive least squares", 1.0), ("averaged SGD", 0.25))
     ]
     quantity = "distance to the true weights (no unit)"
     panels = [
-        bands.Panel("As in the paper", quantity, times, shown, levels={"batch": 0.1}, limits=(0.0, 2.5)),
-        bands.Panel("The same, logarithmic", quantity, times, shown, logarithmic_time=True, logarithmic=True),
+        wusnell2016.Panel("As in the paper", quantity, times, shown, levels={"batch": 0.1}, limits=(0.0, 2.5)),
+        wusnell2016.Panel("The same, logarithmic", quantity, times, shown, logarithmic_time=True, logarithmic=True),
     ]
-    return bands.draw(panels, title="Figure 1. Estimation error, 100 runs")
+    return wusnell2016.draw_bands(panels, title="Figure 1. Estimation error, 100 runs")
 
 
 def scatter_figure() -> Figure:
     X = np.random.default_rng(1).normal(size=(200, 2)) * [3.0, 1.0]
-    clouds = [scatter.Cloud("class +1", X + 1.0), scatter.Cloud("class −1", X - 1.0)]
-    lines = [scatter.Line("best line", (0.0, 0.0), (1.0, -1.0)), scatter.Line("printed line", (0.0, 1.0), (0.0, 2.0))]
-    return scatter.draw(clouds, lines, title="Figure 3. Rows of two classes")
+    clouds = [wusnell2016.Cloud("class +1", X + 1.0), wusnell2016.Cloud("class −1", X - 1.0)]
+    lines = [
+        wusnell2016.Line("best line", (0.0, 0.0), (1.0, -1.0)),
+        wusnell2016.Line("printed line", (0.0, 1.0), (0.0, 2.0)),
+    ]
+    return wusnell2016.draw_scatter(clouds, lines, title="Figure 3. Rows of two classes")
 
 
 def ranks_figure() -> Figure:
@@ -192,15 +184,16 @@ def boards_figure() -> Figure:
     rng = np.random.default_rng(0)
     cells = (np.add.outer(np.arange(50) // 25, np.arange(50) // 25) % 2).astype(np.int64)
     shots = [
-        boards.Board(f"{turn}°, block {turn}", cells, rng.random((100, 2)), np.arange(100) % 2) for turn in range(6)
+        karnick2008.Board(f"{turn}°, block {turn}", cells, rng.random((100, 2)), np.arange(100) % 2)
+        for turn in range(6)
     ]
-    return boards.draw(shots)
+    return karnick2008.draw_boards(shots)
 
 
 def course_figure() -> Figure:
     waves = 0.9 + 0.05 * np.sin(np.arange(200) / 9)
-    panels = [accuracy_course.Panel(f"{name}, 5 runs", waves, waves - 0.03) for name in ("naive Bayes", "SVM", "MLP")]
-    return accuracy_course.draw(panels, title="SEA concepts: accuracy after each of 200 blocks", changes=(50, 100))
+    panels = [karnick2008.Panel(f"{name}, 5 runs", waves, waves - 0.03) for name in ("naive Bayes", "SVM", "MLP")]
+    return karnick2008.draw_accuracy(panels, title="SEA concepts: accuracy after each of 200 blocks", changes=(50, 100))
 
 
 def block_times_figure() -> Figure:
@@ -209,7 +202,7 @@ def block_times_figure() -> Figure:
         "Learn++.NSE": (every, 1e-3 + 1e-5 * every),
         "loop over scikit-learn's members": (some, 1e-3 * some),
     }
-    return block_times.draw(curves, title="Rotating checkerboard: time of a block", task="100 rows learned")
+    return karnick2008.draw_block_times(curves, title="Rotating checkerboard: time of a block", task="100 rows learned")
 
 
 FIGURES = [

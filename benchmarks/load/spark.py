@@ -20,7 +20,7 @@ def spark_on(cores: int, folder: Path) -> Iterator[Any]:
     """A session with so many threads for tasks, until the block ends."""
     if importlib.util.find_spec("pyspark") is None or shutil.which("java") is None:
         raise Unavailable("Spark: it needs pip install 'thalweg[spark]' and Java 17")
-    from thalweg.engines.spark import session
+    from thalweg.spark import session
 
     spark = session(
         f"local[{cores}]",

@@ -43,8 +43,8 @@ def main() -> None:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     with spark_on(cores, folder) as spark:
         from thalweg import OnlineLDC
-        from thalweg.engines.spark import fit
-        from thalweg.engines.spark.training import PARTS, prepared
+        from thalweg.spark import fit
+        from thalweg.spark.training import PARTS, prepared
 
         model = OnlineLDC()
 

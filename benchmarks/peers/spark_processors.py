@@ -9,9 +9,8 @@ from typing import Any
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
-from thalweg.engines.spark.batches import concatenated, kept
-from thalweg.engines.spark.group import Group
-from thalweg.engines.spark.packing import ANSWER, CONFIDENCE, EVENT, ID, ROWS, TARGET, TIME, Layout, opened
+from thalweg.spark.group import Group
+from thalweg.spark.packing import ANSWER, CONFIDENCE, EVENT, ID, ROWS, TARGET, TIME, Layout, concatenated, kept, opened
 
 ANSWERS = "key bigint, time bigint, answer bigint"
 

@@ -12,7 +12,7 @@ from benchmarks.records import Finding, Record
 from benchmarks.rows import Rows
 from benchmarks.suite import Bench, Suite
 from thalweg import OnlineLDC
-from thalweg.interop import to_river
+from thalweg.river import to_river
 
 WIDTHS = (3, 10, 54)
 PLAIN = "OnlineLDC, without to_river"

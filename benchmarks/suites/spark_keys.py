@@ -78,12 +78,12 @@ def _compared(bench: Bench, spark: Any, source: Path, rows: int) -> Iterator[Rec
 
 def _jobs(spark: Any, source: Path) -> dict[str, Callable[[], Any]]:
     from benchmarks.peers.spark_processors import ANSWERS, Nothing, NothingPacked, PlainPython, packed_state
-    from thalweg.engines.spark import learn_stream
-    from thalweg.engines.spark.columns import TEXT, WHOLE
-    from thalweg.engines.spark.group import Group
-    from thalweg.engines.spark.key_state import SPARK_STATE
-    from thalweg.engines.spark.packing import Layout, packer, unpacker
-    from thalweg.engines.spark.streaming import as_events
+    from thalweg.spark import learn_stream
+    from thalweg.spark.columns import TEXT, WHOLE
+    from thalweg.spark.group import Group
+    from thalweg.spark.key_state import SPARK_STATE
+    from thalweg.spark.packing import Layout, packer, unpacker
+    from thalweg.spark.streaming import as_events
 
     names = [f"x{place}" for place in range(FEATURES)]
     schema = spark.read.parquet(str(source)).schema

@@ -14,7 +14,7 @@ from benchmarks.records import Finding, Record, groups
 from benchmarks.rows import Rows
 from benchmarks.suite import Bench, Suite
 from thalweg import AutoClassifier
-from thalweg.experiments.auto_models import MEMBER_CORES, ScaledMember
+from thalweg.papers.auto.study import MEMBER_CORES, ScaledMember
 
 WIDTHS = (3, 10, 54)
 WHOLE, PART = "AutoClassifier", "its part, "

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         Perceptron,
         TrendForecast,
     )
-    from thalweg.parts import Part, merge
+    from thalweg.merging import Part, merge
     from thalweg.pipeline import StreamPipeline
     from thalweg.store import load, save
     from thalweg.transforms import CCIPCA, RandomFeatures, StandardScaler
@@ -60,31 +60,31 @@ __all__ = [
 
 _ELSEWHERE = {
     "CCIPCA": "thalweg.transforms",
-    "Part": "thalweg.parts",
+    "Part": "thalweg.merging",
     "RandomFeatures": "thalweg.transforms",
     "StandardScaler": "thalweg.transforms",
     "StreamPipeline": "thalweg.pipeline",
     "load": "thalweg.store",
-    "merge": "thalweg.parts",
+    "merge": "thalweg.merging",
     "save": "thalweg.store",
 }
 _HOMES = {name: _ELSEWHERE.get(name, "thalweg.learners") for name in __all__}
 _PACKAGES = (
     "client",
     "conformance",
-    "engines",
     "errors",
     "evaluate",
-    "experiments",
     "fleet",
     "frames",
-    "interop",
     "kernels",
     "learners",
-    "parts",
+    "merging",
+    "papers",
     "pipeline",
     "rates",
     "report",
+    "river",
+    "spark",
     "store",
     "streams",
     "transforms",

@@ -36,9 +36,9 @@ from safetensors.numpy import save as save_arrays
 from thalweg import fleet, learners, pipeline, rates, transforms
 from thalweg.errors import InvalidParameter, ModelFileError
 from thalweg.files import write_atomically
-from thalweg.learners import sklearn_state
-from thalweg.learners.estimator import StreamEstimator
-from thalweg.parts import Part
+from thalweg.learners.base import sklearn_state
+from thalweg.learners.base.estimator import StreamEstimator
+from thalweg.merging import Part
 
 __all__ = ["dumps", "load", "loads", "read_notes", "save"]
 

@@ -10,9 +10,13 @@ import pytest
 
 from tests.waiting import PATIENCE
 from thalweg import cli
-from thalweg.experiments import auto, auto_streams, auto_study, karnick2008, kuncheva2008, schnackenberg2018
-from thalweg.experiments.karnick2008_data import Checkerboard, SeaConcepts
-from thalweg.experiments.papers import PAPERS
+from thalweg.papers.auto import reproduce as auto
+from thalweg.papers.auto import study
+from thalweg.papers.karnick2008 import reproduce as karnick2008
+from thalweg.papers.karnick2008.data import Checkerboard, SeaConcepts
+from thalweg.papers.kuncheva2008 import reproduce as kuncheva2008
+from thalweg.papers.registry import PAPERS
+from thalweg.papers.schnackenberg2018 import reproduce as schnackenberg2018
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -241,8 +245,8 @@ def test_splits_are_another_name_for_runs_and_a_sketch_needs_no_data(
 def test_a_study_of_our_own_prints_narrow_tables_and_draws(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (auto, auto_study):
-        monkeypatch.setattr(module, "SOURCES", {"data": (), "generated": auto_streams.GENERATED[:2]})
+    for module in (auto, study):
+        monkeypatch.setattr(module, "SOURCES", {"data": (), "generated": study.GENERATED[:2]})
     monkeypatch.setenv("THALWEG_DATA", str(tmp_path))
     for item in ("generated", "ranks", "fig-ranks"):
         code, out, _ = run(capsys, "reproduce", "auto", item, "--runs", "2", "--out", str(tmp_path))

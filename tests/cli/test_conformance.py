@@ -13,7 +13,7 @@ import pytest
 import thalweg
 from tests.waiting import PATIENCE
 from thalweg import cli, conformance
-from thalweg.conformance import Finding, Suite, Tally, estimators
+from thalweg.conformance import Finding, Suite, Tally
 
 PAGE = Path(__file__).parents[2] / "docs" / "conformance.md"
 
@@ -33,7 +33,7 @@ def test_every_estimator_passes_all_of_scikit_learns_checks(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stdout
     counts = json.loads((tmp_path / "counts.json").read_text())
-    assert [each["estimator"] for each in counts] == list(estimators())
+    assert [each["estimator"] for each in counts] == list(conformance.estimators())
     for each in counts:
         assert (each["failed"], each["skipped"]) == ([], [])
         assert each["passed"] + len(each["excepted"]) == each["run"] >= 47
@@ -82,13 +82,13 @@ def test_an_unknown_estimator_or_suite_is_refused(capsys):
 
 def test_the_page_of_the_documentation_holds_every_estimator():
     text = PAGE.read_text()
-    public = {name for name in thalweg.__all__ if any(each.split(",")[0] == name for each in estimators())}
-    assert {each.split(",")[0] for each in estimators()} == public
+    public = {name for name in thalweg.__all__ if any(each.split(",")[0] == name for each in conformance.estimators())}
+    assert {each.split(",")[0] for each in conformance.estimators()} == public
     sections = text.split("\n## ")[1:]
     assert sections[0].startswith("scikit-learn ")
     for section in sections:
         lines = re.findall(r"^\| (.*?) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", section, re.MULTILINE)
-        assert [name for name, *_ in lines] == list(estimators())
+        assert [name for name, *_ in lines] == list(conformance.estimators())
         for _, ran, passed, failed, excepted, _ in lines:
             assert int(failed) == 0
             assert int(ran) == int(passed) + int(excepted)

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from thalweg import cli, streams
-from thalweg.run import writing
-from thalweg.run.generators import GENERATORS, make_stream
-from thalweg.sources import chunks, open_source
+from thalweg.run import generate
+from thalweg.run.generate import GENERATORS, make_stream
 from thalweg.streams import ConceptStream
+from thalweg.tables import chunks, open_source
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -59,7 +59,7 @@ def test_every_generator_has_a_name_and_is_listed(run: Run) -> None:
 def test_what_is_read_back_is_the_stream_to_the_last_bit(
     name: str, ending: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "BLOCK_ROWS", 300)  # several blocks, the last not full
+    monkeypatch.setattr(generate, "BLOCK_ROWS", 300)  # several blocks, the last not full
     path = tmp_path / f"rows.{ending}"
     code, out, _ = run(name, "--rows", 700, "--seed", 5, "-o", path)
     assert (code, out.splitlines()[-1][-len(str(path)) :]) == (0, str(path))

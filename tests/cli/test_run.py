@@ -17,7 +17,7 @@ from thalweg import AutoClassifier, OnlineLDC, load, save
 
 pytest.importorskip("pyarrow")
 
-from thalweg.run.models import MODELS
+from thalweg.catalogue import MODELS
 
 
 def test_a_run_is_predict_then_learn(table, capsys: pytest.CaptureFixture[str]) -> None:

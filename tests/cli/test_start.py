@@ -7,7 +7,7 @@ import sys
 
 LATER = """
 import sys
-from thalweg.cli.start import load_scikit_learn
+from thalweg.cli.terminal import load_scikit_learn
 
 load_scikit_learn()
 assert "sklearn.base" in sys.modules and "scipy.stats" not in sys.modules

@@ -14,7 +14,7 @@ import pytest
 httpx = pytest.importorskip("httpx", reason="the client needs httpx")
 
 from thalweg.client import AsyncClient, Client, Point  # noqa: E402
-from thalweg.client.calls import Calls  # noqa: E402
+from thalweg.client.requests import Calls  # noqa: E402
 from thalweg.errors import InvalidInput, InvalidParameter, ServiceRefused, ServiceUnreachable  # noqa: E402
 
 ADDRESS = "http://service"
@@ -69,8 +69,8 @@ def asking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> A
         async def later(seconds: float) -> None:
             service.waits.append(seconds)
 
-        monkeypatch.setattr("thalweg.client.wire.time.sleep", service.waits.append)
-        monkeypatch.setattr("thalweg.client.wire.asyncio.sleep", later)
+        monkeypatch.setattr("thalweg.client.transport.time.sleep", service.waits.append)
+        monkeypatch.setattr("thalweg.client.transport.asyncio.sleep", later)
         options = {"transport": httpx.MockTransport(service)} | (options or {})
         if request.param == "blocking":
             with Client(ADDRESS, **options) as client:
@@ -229,8 +229,8 @@ def test_events_go_on_where_the_connection_broke(kind: str, monkeypatch: pytest.
     async def later(seconds: float) -> None:
         pass
 
-    monkeypatch.setattr("thalweg.client.wire.time.sleep", lambda seconds: None)
-    monkeypatch.setattr("thalweg.client.wire.asyncio.sleep", later)
+    monkeypatch.setattr("thalweg.client.transport.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("thalweg.client.transport.asyncio.sleep", later)
     seen: list[Point] = []
     transport = httpx.MockTransport(service)
 

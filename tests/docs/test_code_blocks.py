@@ -26,7 +26,7 @@ def test_the_examples_are_found():
 
 
 def needs_spark(page: Path) -> bool:
-    return any("thalweg.engines.spark" in block.code for block in blocks_of(page))
+    return any("thalweg.spark" in block.code for block in blocks_of(page))
 
 
 def marks_of(page: Path) -> list[pytest.MarkDecorator]:

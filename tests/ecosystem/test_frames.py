@@ -21,7 +21,7 @@ from thalweg import (
     StreamPipeline,
 )
 from thalweg.errors import InvalidInput
-from thalweg.learners.rows import as_rows
+from thalweg.learners.base.rows import as_rows
 from thalweg.store import dumps
 from thalweg.streams import Table
 

@@ -48,7 +48,7 @@ def test_import_thalweg_costs_next_to_nothing_beyond_numpy():
     assert not any("kernels" in module for module in modules)
 
 
-@pytest.mark.parametrize("package", ["client", "errors", "rates", "frames", "sources"])
+@pytest.mark.parametrize("package", ["client", "errors", "rates", "frames", "tables"])
 def test_packages_that_need_no_learner_load_no_heavy_library(package):
     assert not HEAVY & families(added("import numpy", f"import thalweg.{package}"))
 

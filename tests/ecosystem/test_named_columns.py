@@ -10,7 +10,7 @@ from thalweg import OnlineLDC, OnlineLinearRegression
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate import prequential, prequential_regression, summarise
 from thalweg.frames.frame import NamedRows
-from thalweg.learners.rows import as_rows
+from thalweg.learners.base.rows import as_rows
 from thalweg.streams import MovingPlane, Table
 
 X, Y = MovingPlane(seed=3).take(300)
@@ -86,7 +86,7 @@ class TestRiversModels:
     def model(self):
         from river import linear_model
 
-        from thalweg.interop import from_river
+        from thalweg.river import from_river
 
         return from_river(linear_model.LogisticRegression())
 
@@ -138,7 +138,7 @@ class TestRiversModels:
     def test_names_of_a_stream_reach_them(self, delay):
         from river import compose, linear_model
 
-        from thalweg.interop import from_river, river_stream
+        from thalweg.river import from_river, river_stream
 
         rows = [({"a": a, 7: b}, bool(side)) for (a, b), side in zip(X.tolist(), Y, strict=True)]
         model = from_river(compose.Select(7) | linear_model.LogisticRegression())
@@ -149,7 +149,7 @@ class TestRiversModels:
         from river import evaluate, forest, metrics
         from river.datasets import Phishing
 
-        from thalweg.interop import from_river, river_stream
+        from thalweg.river import from_river, river_stream
 
         rows = list(Phishing().take(500))
         model = forest.ARFClassifier(n_models=3, seed=1)

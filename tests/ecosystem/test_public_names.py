@@ -14,7 +14,6 @@ import thalweg
 ROOT = Path(__file__).parents[2]
 PACKAGES = (
     "client",
-    "engines.spark",
     "errors",
     "evaluate",
     "fleet",
@@ -22,6 +21,7 @@ PACKAGES = (
     "learners",
     "pipeline",
     "rates",
+    "spark",
     "store",
     "streams",
     "transforms",
@@ -96,9 +96,8 @@ def is_public(path: str) -> bool:
         path == f"{base.__module__}.{base.__qualname__}" for case in CLASSES for base in inspect.getmro(case.values[0])
     ):
         return True  # the contract of public classes
-    depth = 3 if parts[1] == "engines" else 2
     try:
-        return parts[-1] in importlib.import_module(".".join(parts[: min(depth, len(parts) - 1)])).__all__
+        return parts[-1] in importlib.import_module(".".join(parts[: min(2, len(parts) - 1)])).__all__
     except (ImportError, AttributeError):
         return False
 

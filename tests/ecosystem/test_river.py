@@ -10,8 +10,8 @@ import pytest
 from thalweg import CCIPCA, Committee, OnlineLDC, OnlineLinearRegression, OnlineLogistic, StandardScaler, StreamPipeline
 from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
 from thalweg.evaluate import prequential, prequential_regression, summarise, summarise_regression
-from thalweg.interop import from_river, river_stream, to_river
-from thalweg.interop.river_checks import checks_of
+from thalweg.river import from_river, river_stream, to_river
+from thalweg.river.checks import checks_of
 
 pytest.importorskip("river", reason="River is not installed")
 
@@ -175,7 +175,7 @@ def test_only_models_are_taken():
 
 
 def test_without_river_it_says_what_to_install(monkeypatch):
-    for name in [name for name in sys.modules if name.startswith(("thalweg.interop.river_", "thalweg.interop.open_"))]:
+    for name in [name for name in sys.modules if name.startswith(("thalweg.river.models", "thalweg.river.open_"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "river", None)
     for ask in (to_river, from_river, lambda model: next(checks_of(model))):
@@ -184,5 +184,5 @@ def test_without_river_it_says_what_to_install(monkeypatch):
 
 
 def test_river_is_imported_only_when_it_is_needed():
-    told = "import sys, thalweg.interop; print('river' in sys.modules)"
+    told = "import sys, thalweg.river; print('river' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", told], capture_output=True, text=True).stdout == "False\n"

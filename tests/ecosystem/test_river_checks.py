@@ -23,8 +23,8 @@ from thalweg import (
     StreamPipeline,
     TrendForecast,
 )
-from thalweg.interop import to_river
-from thalweg.interop.river_checks import checks_of, run_checks
+from thalweg.river import to_river
+from thalweg.river.checks import checks_of, run_checks
 
 pytest.importorskip("river", reason="River is not installed")
 

@@ -28,8 +28,8 @@ from thalweg import (
     TrendForecast,
 )
 from thalweg.errors import InvalidInput
-from thalweg.interop import to_river
-from thalweg.interop.widening import widen
+from thalweg.river import to_river
+from thalweg.river.open_learner import widen
 from thalweg.store import dumps
 
 pytest.importorskip("river", reason="River is not installed")

@@ -26,7 +26,7 @@ from thalweg.evaluate import (
     regrets,
     subspace_overlap,
 )
-from thalweg.evaluate.hindsight import RunningLeastSquares
+from thalweg.evaluate.regret import RunningLeastSquares
 from thalweg.streams import DriftingGaussians, LinearResponse
 
 

@@ -20,7 +20,7 @@ from thalweg import AutoClassifier, Committee, OnlineLDC, OnlineLogistic, Passiv
 from thalweg.errors import InvalidParameter, ThalwegError
 from thalweg.evaluate import prequential
 from thalweg.kernels import available_levels, compiled, load
-from thalweg.learners.bank import BANK_RATES
+from thalweg.learners.base.rate_bank import BANK_RATES
 from thalweg.store import dumps, loads
 from thalweg.streams import MovingPlane, Table, load_elec2
 

@@ -15,9 +15,19 @@ from tests.examples import examples
 from tests.learners.blobs import blobs
 from thalweg import KernelMeanClassifier
 from thalweg.errors import InvalidParameter
-from thalweg.learners.kernel_mean_densities import leave_one_out_log_means, log_class_means, squared_distances
-from thalweg.learners.kernel_mean_search import RHOS, SIGMAS, best_bias, errors_at, fewest_errors
-from thalweg.learners.kernel_mean_tuning import leave_one_out
+from thalweg.learners.kernel_mean.densities import (
+    leave_one_out_log_means,
+    log_class_means,
+    squared_distances,
+)
+from thalweg.learners.kernel_mean.tuning import (
+    RHOS,
+    SIGMAS,
+    best_bias,
+    errors_at,
+    fewest_errors,
+    leave_one_out,
+)
 from thalweg.store import dumps, loads
 
 WIDTHS = np.array([0.01, 0.02, 0.04, 0.3, 1.0, 8.0, 128.0])

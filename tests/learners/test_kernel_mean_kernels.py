@@ -8,7 +8,7 @@ import pytest
 from tests.learners.blobs import blobs
 from thalweg import KernelMeanClassifier
 from thalweg.errors import InvalidInput
-from thalweg.learners.kernel_mean_densities import squared_distances
+from thalweg.learners.kernel_mean.densities import squared_distances
 
 
 def test_the_linear_kernel_is_the_nearest_mean():

@@ -22,7 +22,7 @@ from tests.examples import examples
 from tests.learners.drifting_blocks import blocks_of
 from thalweg import KernelMeanClassifier, LearnNSE, OnlineLDC
 from thalweg.errors import InvalidParameter
-from thalweg.learners.nse_weights import ballots
+from thalweg.learners.learn_nse.weights import ballots
 from thalweg.store import dumps
 
 # ---------------------------------------------------------------------- the definition

@@ -21,7 +21,7 @@ from thalweg import (
     PassiveAggressive,
     Perceptron,
 )
-from thalweg.learners.nse_weights import ballots
+from thalweg.learners.learn_nse.weights import ballots
 
 STACKABLE = {
     "GaussianNB": GaussianNB(),

@@ -109,7 +109,7 @@ def test_rivers_classifiers_do_not_mix_labels_either():
     pytest.importorskip("river", reason="River is not installed")
     from river import naive_bayes
 
-    from thalweg.interop import from_river
+    from thalweg.river import from_river
 
     model = from_river(naive_bayes.GaussianNB()).partial_fit(X, Y)
     with pytest.raises(InvalidInput, match="y must hold integers like the labels learned so far"):

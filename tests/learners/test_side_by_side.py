@@ -9,8 +9,8 @@ import sys
 import pytest
 from threadpoolctl import ThreadpoolController
 
-from thalweg.learners import waiting
-from thalweg.learners.side_by_side import side_by_side
+from thalweg.learners.kernel_mean import parzen
+from thalweg.learners.kernel_mean.densities import side_by_side
 
 
 def product_threads():
@@ -52,8 +52,8 @@ def test_a_bar_is_drawn_for_long_work_on_a_terminal_only(monkeypatch):
         (-1.0, Terminal(), False, False),
         (-1.0, io.StringIO(), True, False),
     ]:
-        monkeypatch.setattr(waiting, "PATIENCE", patience)
+        monkeypatch.setattr(parzen, "PATIENCE", patience)
         monkeypatch.setattr(sys, "stderr", stream)
-        with waiting.bar("tuning", wanted) as tell:
+        with parzen.bar("tuning", wanted) as tell:
             tell(0.5)
         assert ("tuning" in stream.getvalue()) == drawn

@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from thalweg import LearnNSE
 from thalweg.errors import InvalidParameter, ModelFileError, ThalwegError
-from thalweg.learners.sklearn_state import KINDS, fitted_arrays, with_fitted_arrays
+from thalweg.learners.base.sklearn_state import KINDS, fitted_arrays, with_fitted_arrays
 from thalweg.store import _digest, dumps, loads
 
 BASES = {

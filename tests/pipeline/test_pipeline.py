@@ -25,12 +25,12 @@ from thalweg import (
     StreamPipeline,
 )
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
-from thalweg.learners.contract import StreamClassifier
-from thalweg.learners.regressor import StreamRegressor
+from thalweg.learners.base.classifier import StreamClassifier
+from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.rates import ErrorDriven
 from thalweg.store import dumps, loads
 from thalweg.streams import MovingPlane
-from thalweg.transforms.contract import StreamTransformer
+from thalweg.transforms.base import StreamTransformer
 
 
 def blobs(rows, features=4, seed=0):

@@ -27,12 +27,8 @@ from tests.sample_figures import (
 )
 
 from thalweg.errors import MissingExtra
-from thalweg.report import (
-    bands,
-    critical_difference,
-    over_time,
-    style,
-)
+from thalweg.papers.wusnell2016 import figures
+from thalweg.report import critical_difference, curves, style
 
 
 def visible_texts(figure: Figure) -> list[Text]:
@@ -145,7 +141,7 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.M
 
 def test_without_a_rate_only_the_errors_are_drawn() -> None:
     rows = np.arange(1, 11)
-    figure = over_time.draw(rows, {"Majority class": rows / 10}, None, title="Baseline", window=5)
+    figure = curves.draw_over_time(rows, {"Majority class": rows / 10}, None, title="Baseline", window=5)
     assert len(figure.axes) == 1
 
 
@@ -160,10 +156,10 @@ def test_bars_join_what_the_critical_difference_cannot_tell_apart() -> None:
 
 def test_a_band_is_the_mean_and_its_quantiles_and_leaves_out_a_tenth_on_either_side() -> None:
     runs = np.random.default_rng(2).permuted(np.add.outer(np.arange(101.0), [0.0, 5.0, 9.0]), axis=0)
-    band = bands.Band.of("runs", runs)
+    band = figures.Band.of("runs", runs)
     np.testing.assert_allclose([band.low, band.mean, band.high], np.add.outer([10.0, 50.0, 90.0], [0.0, 5.0, 9.0]))
-    panel = bands.Panel("", "", np.arange(1, 4), [band])
-    (axes,) = bands.draw([panel], title="Runs").axes
+    panel = figures.Panel("", "", np.arange(1, 4), [band])
+    (axes,) = figures.draw_bands([panel], title="Runs").axes
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), band.mean)
     extent = axes.collections[0].get_datalim(axes.transData)
     assert (extent.y0, extent.y1) == (10.0, 99.0)

@@ -9,11 +9,20 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from thalweg.papers.records import (
+    Cell,
+    CellRow,
+    Curve,
+    Fact,
+    Finding,
+    Measurement,
+    MeasurementRow,
+    Printed,
+    Row,
+    remarks,
+    write_json,
+)
 from thalweg.report import tables
-from thalweg.report.cell import Cell, CellRow, Curve
-from thalweg.report.fact import Fact, remarks
-from thalweg.report.finding import Finding, Printed, Row, write_json
-from thalweg.report.measurement import Measurement, MeasurementRow
 
 FIXED = Finding(
     paper="kuncheva2008",

@@ -17,9 +17,9 @@ from tests.sample_metrics import sample_metrics
 
 from thalweg.errors import MissingExtra
 from thalweg.report.page import build
-from thalweg.report.page.answers import merged_confusion
-from thalweg.report.page.figures import figures
-from thalweg.report.page.words import findings, headline, standing, tone
+from thalweg.report.page.page import merged_confusion
+from thalweg.report.page.verdict import findings, headline, standing, tone
+from thalweg.report.run_figures import figures
 
 VOID = {"meta", "link", "br", "col"}
 #: Addresses that name something and load nothing: a namespace, and where the chart library comes from.

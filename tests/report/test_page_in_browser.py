@@ -88,7 +88,7 @@ def test_the_report_of_every_model_is_drawn(opened: Any, tmp_path: Path, monkeyp
     """Real runs: what a model tells of itself while it learns must be what the page can draw."""
     pytest.importorskip("pyarrow", reason="runs read files by pyarrow")
     from thalweg import cli
-    from thalweg.run.models import MODELS
+    from thalweg.catalogue import MODELS
     from thalweg.streams import SEA
 
     monkeypatch.chdir(tmp_path)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from thalweg import OnlineLDC, cli
+from thalweg.catalogue import MODELS, make_model
 from thalweg.run.class_means import MOST_CLASSES, MOST_FEATURES, MeanWatch
-from thalweg.run.models import MODELS, make_model
 from thalweg.run.options import RunOptions
 
 KEEPING = ("auto", "oldc", "trend", "hiraoka")

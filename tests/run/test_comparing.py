@@ -13,8 +13,7 @@ from tests.sample_metrics import sample_metrics
 
 from thalweg.errors import InvalidInput
 from thalweg.evaluate import friedman, nemenyi_difference
-from thalweg.run.comparing import has_predictions, pairs, ranking
-from thalweg.run.recorded import DataSet, gather, read_run
+from thalweg.run.compare import DataSet, gather, has_predictions, pairs, ranking, read_run
 
 ROWS, WINDOW = 12_000, 1000
 

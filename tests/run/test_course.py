@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from thalweg import OnlineLDC, cli
+from thalweg.catalogue import make_model
 from thalweg.rates import ErrorDriven
-from thalweg.run import course
-from thalweg.run.course import Course
-from thalweg.run.models import make_model
+from thalweg.run import history
+from thalweg.run.history import Course, trace_of
 from thalweg.run.options import RunOptions
-from thalweg.run.traces import trace_of
 
 pytest.importorskip("pyarrow")
 
@@ -47,7 +46,7 @@ def recorded(*arguments: str) -> dict[str, Any]:
 def test_each_look_is_that_of_a_model_that_learned_exactly_so_many_rows(
     options: dict[str, Any], table: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(course, "MOST_LOOKS", 16)
+    monkeypatch.setattr(history, "MOST_LOOKS", 16)
     X, y = table[0][table[1] != ""], table[1][table[1] != ""]
     found = recorded("--model", options["model"], *(["--adaptive"] if "adaptive" in options else []))
     assert found["rows"][-1] == len(X)
@@ -83,11 +82,11 @@ def test_a_short_table_has_several_looks_and_a_long_one_not_too_many() -> None:
     model = OnlineLDC(ErrorDriven(start=0.1, window=10)).partial_fit([[0.0], [1.0]], ["a", "b"])
     short, long = Course(), Course()
     assert len(short.due(0, 300)) == 9
-    for answered in range(course.FIRST_STEP, 200_000, course.FIRST_STEP):
+    for answered in range(history.FIRST_STEP, 200_000, history.FIRST_STEP):
         if len(long.due(answered, 1)):
             long.look(model, answered, answered)
-        assert len(long.looks) < course.MOST_LOOKS
-    assert len(long.looks) >= course.MOST_LOOKS // 2
+        assert len(long.looks) < history.MOST_LOOKS
+    assert len(long.looks) >= history.MOST_LOOKS // 2
     assert set(np.diff(long.rows)) == {long.every}
 
 
@@ -98,7 +97,7 @@ def test_the_memory_of_many_classes_is_bounded() -> None:
         labels = [f"{label:03}" for label in range(begin, begin + 200)]
         model.partial_fit(np.random.default_rng(begin).normal(size=(200, 1)), labels)
         seen.look(model, 32, begin)
-    assert [len(look["effective_rows"]) for look in seen.looks] == [course.MOST_CLASSES] * 3
+    assert [len(look["effective_rows"]) for look in seen.looks] == [history.MOST_CLASSES] * 3
     restored = Course()
     restored.restore(json.loads(json.dumps(seen.state())))
     assert restored.state() == seen.state()

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from thalweg.learners.labels import Labels
-from thalweg.run.names import Names
+from thalweg.learners.base.labels import Labels
+from thalweg.run.predictions import Names
 
 #: Without zeros at the end, which NumPy's own strings cannot hold.
 words = st.text(max_size=5).map(lambda text: text.rstrip("\0"))

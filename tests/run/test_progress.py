@@ -13,8 +13,8 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from thalweg import cli
-from thalweg.run.learning import Moment, Run
 from thalweg.run.options import RunOptions
+from thalweg.run.runner import Moment, Run
 
 ROWS = 60_000
 

@@ -13,8 +13,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 from tests.examples import examples
 
 from thalweg.run import scoreboard
-from thalweg.run.blocks import BlockMeans
-from thalweg.run.scoreboard import ANSWERERS, FADE, Scoreboard
+from thalweg.run.scoreboard import ANSWERERS, FADE, BlockMeans, Scoreboard
 
 CLASSES = np.array([1, 2, 3])
 

@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal, norm
 
 from thalweg.errors import InvalidParameter
 from thalweg.streams import Circling, DriftingGaussians, Gliding, Jumping
-from thalweg.streams.gaussian_bayes_error import bayes_error, whitening
+from thalweg.streams.drifting_gaussians import bayes_error, whitening
 
 TILTED = [[2.0, 0.7], [0.7, 0.5]]
 CLOUDS = st.integers(2, 6).flatmap(

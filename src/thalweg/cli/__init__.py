@@ -16,8 +16,7 @@ from thalweg.cli.conformance import conformance
 from thalweg.cli.demo import demo
 from thalweg.cli.generate import HELP as GENERATE_HELP
 from thalweg.cli.generate import generate
-from thalweg.cli.inspect import inspect
-from thalweg.cli.models import models
+from thalweg.cli.models import inspect, models
 from thalweg.cli.predict import predict
 from thalweg.cli.replay import replay
 from thalweg.cli.reproduce import HELP as REPRODUCE_HELP

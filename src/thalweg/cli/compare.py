@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from thalweg.report.page.content import Score
-    from thalweg.run.comparing import Pair, Ranking
-    from thalweg.run.recorded import DataSet
+    from thalweg.run.compare import DataSet, Pair, Ranking
 
 
 def compare(
@@ -29,8 +28,7 @@ def compare(
     """
     from rich.console import Console
 
-    from thalweg.run.comparing import pairs, ranking
-    from thalweg.run.recorded import gather, read_run
+    from thalweg.run.compare import gather, pairs, ranking, read_run
 
     sets = gather([read_run(path) for path in runs])
     if json:
@@ -48,8 +46,7 @@ def compare(
 def _print_json(sets: Sequence[DataSet]) -> None:
     import json
 
-    from thalweg.run.comparing import pairs, ranking
-    from thalweg.run.comparison_json import comparison
+    from thalweg.run.compare import comparison, pairs, ranking
 
     found = comparison(sets, pairs=pairs(sets[0])) if len(sets) == 1 else comparison(sets, ranking=ranking(sets))
     typer.echo(json.dumps(found, ensure_ascii=False, allow_nan=False))
@@ -94,7 +91,7 @@ def _cells(pair: Pair) -> tuple[str, ...]:
 
 
 def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
-    from thalweg.run.comparing import LEAST_WINDOWS, has_predictions
+    from thalweg.run.compare import LEAST_WINDOWS, has_predictions
 
     runs = list(data.runs.values())
     if any(pair.rows is not None for pair in pairs):
@@ -132,7 +129,7 @@ def _ranked(console: Console, sets: Sequence[DataSet], ranks: Ranking) -> None:
 
 
 def _draw(console: Console, ranks: Ranking, sets: int, out: Path) -> None:
-    from thalweg.cli.folders import writable_folder
+    from thalweg.cli.terminal import writable_folder
     from thalweg.errors import MissingExtra
     from thalweg.report import critical_difference, style
 

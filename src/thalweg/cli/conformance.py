@@ -37,10 +37,8 @@ def conformance(
 
     from rich.console import Console
 
-    from thalweg.cli.folders import writable_file
-    from thalweg.cli.progress import progress
-    from thalweg.conformance import SUITES, estimators
-    from thalweg.conformance.record import as_json, as_page
+    from thalweg.cli.terminal import progress, writable_file
+    from thalweg.conformance import SUITES, as_json, as_page, estimators
     from thalweg.files import write_atomically
 
     known = estimators()
@@ -77,7 +75,7 @@ def conformance(
 
 
 def _show(console: Console, suite: Suite, tallies: Sequence[Tally]) -> None:
-    from thalweg.conformance.tally import grouped
+    from thalweg.conformance import grouped
     from thalweg.report import tables
 
     absent = suite.absent()

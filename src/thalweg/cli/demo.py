@@ -25,9 +25,9 @@ def demo(
     """Learn a drifting stream, each row answered before its label is learned, and draw how it went."""
     from rich.console import Console
 
-    from thalweg.cli.folders import writable_folder
+    from thalweg.cli.terminal import writable_folder
     from thalweg.errors import MissingExtra
-    from thalweg.report import over_time, style, tables
+    from thalweg.report import curves, style, tables
 
     writable_folder(out)
     window = round(rows * DRAWN_SHARE)
@@ -51,7 +51,7 @@ def demo(
     errors = {name: getattr(curve, field).error for name, field in names.items()}
     try:
         rate = None if curve.rate is None else (curve.rows, curve.rate)
-        figure = over_time.draw(curve.rows, errors, rate, title=title, window=window)
+        figure = curves.draw_over_time(curve.rows, errors, rate, title=title, window=window)
     except MissingExtra as error:
         console.print(f"No picture: {error}", soft_wrap=True)
         return
@@ -61,7 +61,7 @@ def demo(
 
 def _learn(rows: int, seed: int, window: int) -> tuple[Summary, Curve]:
     """Walk the stream past the learner once, with progress shown; scores at the end and over time."""
-    from thalweg.cli.progress import progress
+    from thalweg.cli.terminal import progress
     from thalweg.evaluate import Meter, Windowed, curve, prequential
     from thalweg.learners.online_ldc import OnlineLDC
     from thalweg.rates import ErrorDriven
@@ -79,5 +79,5 @@ def _learn(rows: int, seed: int, window: int) -> tuple[Summary, Curve]:
                 tell((record.start + len(record)) / rows, "answering and learning")
                 yield record
 
-        over_time = curve(watched(), every=max(1, rows // POINTS), average=Windowed(window))
-    return overall.summary(), over_time
+        curves = curve(watched(), every=max(1, rows // POINTS), average=Windowed(window))
+    return overall.summary(), curves

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from thalweg.run.generators import GENERATORS
+from thalweg.run.generate import GENERATORS
 
 if TYPE_CHECKING:
-    from thalweg.cli.progress import Tell
+    from thalweg.cli.terminal import Tell
     from thalweg.streams import ConceptStream
     from thalweg.streams.stream import Rows
 
@@ -42,11 +42,9 @@ def generate(
     ] = None,
 ) -> None:
     """Write rows of a generated stream to a file."""
-    from thalweg.cli.folders import writable_file
-    from thalweg.cli.progress import progress
+    from thalweg.cli.terminal import progress, writable_file
     from thalweg.files import replacement
-    from thalweg.run.generators import make_stream
-    from thalweg.run.writing import format_for, packed, packing_for, write_rows
+    from thalweg.run.generate import format_for, make_stream, packed, packing_for, write_rows
 
     chosen = make_stream(stream, seed, dict(_setting(text) for text in settings or ()))
     count = chosen.length if rows is None else rows
@@ -63,7 +61,7 @@ def generate(
 
 
 def _blocks(stream: ConceptStream, count: int, tell: Tell = lambda share, label: None) -> Iterator[Rows]:
-    from thalweg.run.writing import BLOCK_ROWS
+    from thalweg.run.generate import BLOCK_ROWS
 
     done = 0
     for rows in stream.batches(BLOCK_ROWS, count):

@@ -1,14 +1,19 @@
-"""``thalweg models``: what `thalweg run --model` takes, and when to use which."""
+"""``thalweg models`` and ``thalweg inspect``: which models there are, and what a model file holds."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
 
 
 def models() -> None:
     """Show the models of `thalweg run`, and when to use which."""
     from rich.console import Console
 
+    from thalweg.catalogue import MODELS
     from thalweg.report import tables
-    from thalweg.run.models import MODELS
 
     lines = [
         (
@@ -21,3 +26,55 @@ def models() -> None:
     ]
     console = Console(markup=False, highlight=False)
     console.print(tables.words(("model", "what it is", "when to use it", "--rate"), lines))
+
+
+def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> None:
+    """Show what a model is, what it has seen, and how fast it forgets."""
+    from rich.console import Console
+
+    from thalweg.cli.terminal import load_scikit_learn
+
+    load_scikit_learn()
+    from thalweg.merging import Part
+    from thalweg.report import tables
+    from thalweg.report.page.formats import in_words
+    from thalweg.run.history import trace_of
+    from thalweg.store import load, plain_parameters, read_notes
+    from thalweg.tables import Plan
+
+    notes = read_notes(model)
+    loaded = load(model)
+    console = Console(markup=False, highlight=False)
+    is_part = isinstance(loaded, Part)
+    whole = loaded.model if is_part else loaded
+    title = f"Part of {whole._in_a_sentence()}" if is_part else type(whole).__name__
+    console.print(f"{title}, {model.stat().st_size:,} bytes", style="bold")
+    for name, value in plain_parameters(whole).items():
+        console.print(f"  {name} = {in_words(value)}", soft_wrap=True)
+    if not loaded.__sklearn_is_fitted__():
+        console.print("It has learned nothing yet.")
+        return
+    if is_part:
+        console.print(f"the sums of {loaded.rows_:,} rows, {'later ones' if loaded.later else 'to begin with'}")
+    console.print(f"{loaded.n_features_in_:,} features")
+    if is_part and hasattr(loaded, "feature_names_in_"):
+        console.print(f"columns: {', '.join(loaded.feature_names_in_[:20])}", soft_wrap=True)
+    if hasattr(loaded, "classes_"):
+        console.print(f"{len(loaded.classes_)} classes: {', '.join(map(str, loaded.classes_[:20]))}", soft_wrap=True)
+    if is_part:
+        return
+    trace = trace_of(loaded)
+    if "rate" in trace:
+        console.print(f"rate {trace['rate']:.4g}")
+    for label, rows in trace.get("effective_rows", {}).items():
+        console.print(f"remembers about {rows:,.1f} rows of {label}")
+    if hasattr(loaded, "explain"):
+        console.print(loaded.explain())
+    if "run" in notes:
+        error = notes["run"]["error"]
+        told = "" if error is None else f", error {error:.4f} over them"
+        console.print(f"Answered {notes['run']['rows']:,} rows, learned {notes['run']['learned']:,}{told}.")
+    if "table" in notes:
+        console.print("\nColumns")
+        plan = Plan.from_json(notes["table"]["plan"])
+        console.print(tables.words(("column", "kind", "what is done"), plan.describe()))

@@ -11,8 +11,8 @@ from typing import IO, TYPE_CHECKING, Annotated, Literal
 import typer
 
 if TYPE_CHECKING:
-    from thalweg.run.answering import Answered
-    from thalweg.sources import BadRow
+    from thalweg.run.predict import Answered
+    from thalweg.tables import BadRow
 
 #: Skipped rows that are listed one by one.
 _MOST_LISTED = 5
@@ -29,13 +29,13 @@ def predict(
     encoding: Annotated[str | None, typer.Option(help="Of CSV and NDJSON; by default as in the run.")] = None,
 ) -> None:
     """Answer each row of a table; nothing is learned. Columns: row, answer, probability."""
-    from thalweg.cli.start import load_scikit_learn
+    from thalweg.cli.terminal import load_scikit_learn
 
     load_scikit_learn()
-    from thalweg.cli.folders import writable_file
+    from thalweg.cli.terminal import writable_file
     from thalweg.errors import InvalidParameter
     from thalweg.files import replacement
-    from thalweg.run.answering import answer
+    from thalweg.run.predict import answer
 
     if bad_rows not in ("error", "skip"):
         raise InvalidParameter.of_option("bad_rows", "be error or skip", bad_rows)

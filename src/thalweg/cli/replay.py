@@ -27,8 +27,8 @@ def replay(
     if (data is None) == (database is None):
         raise InvalidParameter("name either the folder of the journal, DIR, or its --database")
     try:
-        from thalweg.serve.journal.opening import open_journal
-        from thalweg.serve.rebuilding import keeper_of, rebuild
+        from thalweg.service.journal.databases import open_journal
+        from thalweg.service.learning.rebuild import keeper_of, rebuild
     except ImportError as error:
         raise MissingExtra.of(error.name or "orjson", "serve", "thalweg replay") from error
 

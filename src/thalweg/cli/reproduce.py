@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from thalweg.experiments.papers import PAPERS, Paper
+from thalweg.papers.registry import PAPERS, Paper
 
 EVERYTHING = "all"
 
@@ -58,10 +58,9 @@ def reproduce(
 
     from rich.console import Console
 
-    from thalweg.cli.folders import writable_file, writable_folder
-    from thalweg.cli.progress import progress
+    from thalweg.cli.terminal import progress, writable_file, writable_folder
+    from thalweg.papers.records import write_json
     from thalweg.report import style
-    from thalweg.report.finding import write_json
 
     if chosen.draws(items):
         style.require_matplotlib()
@@ -96,10 +95,10 @@ def reproduce(
 def _workers(jobs: int | None, dask: str | None) -> AbstractContextManager[int]:
     """How many workers there are, on this machine or on a cluster."""
     if dask is not None:
-        from thalweg.experiments.cluster import dask_cluster
+        from thalweg.papers.workers import dask_cluster
 
         return dask_cluster(dask)
-    from thalweg.experiments.workers import available_workers
+    from thalweg.papers.workers import available_workers
 
     return nullcontext(jobs or available_workers())
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from thalweg.run.learning import Moment, Run
     from thalweg.run.options import RunOptions
+    from thalweg.run.runner import Moment, Run
 
 #: Columns, and rows that were skipped, that are told in the terminal.
 _MOST_COLUMNS, _MOST_COMPLAINTS = 40, 5
@@ -98,15 +98,15 @@ def run(
     ] = None,
 ) -> None:
     """Learn a table of rows in time order; every row is answered before its label is learned."""
-    from thalweg.cli.start import load_scikit_learn
+    from thalweg.cli.terminal import load_scikit_learn
 
     load_scikit_learn()
-    from thalweg.cli.folders import writable_file, writable_folder
+    from thalweg.cli.terminal import writable_file, writable_folder
     from thalweg.errors import InvalidParameter
-    from thalweg.run import folder as folders
-    from thalweg.run.learning import Run
+    from thalweg.run import options as folders
     from thalweg.run.metrics import metrics_of
     from thalweg.run.options import RunOptions
+    from thalweg.run.runner import Run
     from thalweg.run.stopping import Stopped, Stopping
 
     given: dict[str, Any] = {
@@ -207,8 +207,7 @@ def run(
 def _is_finished(options: RunOptions, folder: Path, resume: bool) -> bool:
     """Whether there is nothing to go on with; an error where a run in the folder must not be written over."""
     from thalweg.errors import InvalidParameter
-    from thalweg.run.folder import what_is_in
-    from thalweg.run.options import read_options
+    from thalweg.run.options import read_options, what_is_in
 
     holds = what_is_in(folder)
     elsewhere = "begin anew with --fresh, or choose another folder with --out"
@@ -220,8 +219,8 @@ def _is_finished(options: RunOptions, folder: Path, resume: bool) -> bool:
 
 
 def _tell_stopped(begun: Run, view: _View | None) -> None:
-    from thalweg.report.page.numbers import counted
-    from thalweg.run.folder import CHECKPOINT
+    from thalweg.report.page.formats import counted
+    from thalweg.run.options import CHECKPOINT
 
     if view is not None:
         view.close()
@@ -239,7 +238,7 @@ def _write_report(metrics: dict[str, Any], folder: Path, with_figures: bool) -> 
 
     write_atomically(folder / "report.html", build(as_metrics(metrics)).encode())
     if with_figures:
-        from thalweg.report.page.figures import figures
+        from thalweg.report.run_figures import figures
 
         figures(as_metrics(metrics), folder / "figures")
 
@@ -249,8 +248,8 @@ def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resum
 
     from thalweg.report import tables
     from thalweg.report.page.content import as_metrics
-    from thalweg.report.page.numbers import count, counted
-    from thalweg.report.page.words import findings, headline, lately
+    from thalweg.report.page.formats import count, counted
+    from thalweg.report.page.verdict import findings, headline, lately
 
     console = Console(markup=False, highlight=False)
     rows, scores = metrics["rows"], metrics["scores"]
@@ -318,7 +317,7 @@ class _View:
         self._before = rows
 
     def __call__(self, moment: Moment) -> None:
-        from thalweg.run.traces import rate_of
+        from thalweg.run.history import rate_of
 
         now = time.monotonic()
         if now - self._told < (_LIVE_SECONDS if self._terminal else _PLAIN_SECONDS):

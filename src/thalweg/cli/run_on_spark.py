@@ -20,11 +20,10 @@ _SETTINGS = "settings.json"
 
 def run_on_spark(given: Mapping[str, Any], *, key: str | None, master: str, json: bool) -> None:
     """Learn the folder, write answers and metrics, and tell how it went."""
+    from thalweg.catalogue import make_model
     from thalweg.errors import InvalidParameter
     from thalweg.files import write_atomically
-    from thalweg.run.folder import METRICS
-    from thalweg.run.models import make_model
-    from thalweg.run.options import RunOptions
+    from thalweg.run.options import METRICS, RunOptions
 
     for name, value in given.items():
         if value and name not in _APPLY:
@@ -36,11 +35,11 @@ def run_on_spark(given: Mapping[str, Any], *, key: str | None, master: str, json
     out = Path(options.out)
     _require_same(options, key, out)
 
-    from thalweg.engines.spark.starting import require_spark, session
+    from thalweg.spark.session import require_spark, session
 
     require_spark()
-    from thalweg.engines.spark.failures import told_in_one_sentence
-    from thalweg.engines.spark.folders import FolderRun
+    from thalweg.spark.folders import FolderRun
+    from thalweg.spark.session import told_in_one_sentence
 
     spark = session(master)
     spark.sparkContext.setLogLevel("OFF")
@@ -69,7 +68,7 @@ def run_on_spark(given: Mapping[str, Any], *, key: str | None, master: str, json
 def _require_same(options: RunOptions, key: str | None, out: Path) -> None:
     """Refuse to go on with a run that was begun with other options."""
     from thalweg.errors import InvalidParameter
-    from thalweg.run.folder import what_is_in
+    from thalweg.run.options import what_is_in
 
     begun: dict[str, Any] = {}
     if (out / _SETTINGS).exists():

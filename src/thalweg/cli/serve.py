@@ -61,7 +61,7 @@ def serve(
         _make_token(make_token, scope, token_file)
         return
     from thalweg.errors import MissingExtra
-    from thalweg.serve.options import Expiry, Limits, ServeOptions
+    from thalweg.service.options import Expiry, Limits, ServeOptions
 
     host, port = _address(listen)
     options = ServeOptions(
@@ -80,7 +80,7 @@ def serve(
         schema,
     )
     try:
-        from thalweg.serve.running import serve as run
+        from thalweg.service.server import serve as run
     except ImportError as error:
         raise MissingExtra.of(error.name or "starlette", "serve", "thalweg serve") from error
     run(options, lambda line: typer.echo(line, err=True))
@@ -98,7 +98,7 @@ def _address(listen: str) -> tuple[str, int]:
 
 def _make_token(name: str, scope: str, file: Path | None) -> None:
     from thalweg.errors import InvalidParameter
-    from thalweg.serve.gate import make_token
+    from thalweg.service.auth import make_token
 
     if scope not in ("read", "learn"):
         raise InvalidParameter.of_option("scope", "be read or learn", scope)

@@ -7,9 +7,19 @@ from typing import TYPE_CHECKING
 from thalweg.on_first_use import on_first_use
 
 if TYPE_CHECKING:
-    from thalweg.client.answers import Answer, Answers, Comparison, Decision, Model, Receipt
     from thalweg.client.clients import AsyncClient, Client
-    from thalweg.client.course import Change, Course, Point, Points
+    from thalweg.client.responses import (
+        Answer,
+        Answers,
+        Change,
+        Comparison,
+        Course,
+        Decision,
+        Model,
+        Point,
+        Points,
+        Receipt,
+    )
 
 __all__ = [
     "Answer",
@@ -26,12 +36,11 @@ __all__ = [
     "Receipt",
 ]
 
-_HOMES = {
-    **dict.fromkeys(("AsyncClient", "Client"), "clients"),
-    **dict.fromkeys(("Change", "Course", "Point", "Points"), "course"),
-}
+_CLIENTS = ("AsyncClient", "Client")
 
-__getattr__ = on_first_use(__name__, {name: f"thalweg.client.{_HOMES.get(name, 'answers')}" for name in __all__})
+__getattr__ = on_first_use(
+    __name__, {name: f"thalweg.client.{'clients' if name in _CLIENTS else 'responses'}" for name in __all__}
+)
 
 
 def __dir__() -> list[str]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from thalweg.client.call import Awaits, Blocks, finished
-from thalweg.client.calls import Calls
-from thalweg.client.wire import AwaitingWire, BlockingWire
+from thalweg.client.requests import Awaits, Blocks, Calls, finished
+from thalweg.client.transport import AwaitingWire, BlockingWire
 from thalweg.errors import InvalidParameter, MissingExtra
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import Any
 
-from thalweg.client.retrying import FOR_THE_MOMENT, good, refusal, wait_before
-from thalweg.client.wire import Lost, OpenReply, Reply, Request, Wire
+from thalweg.client.transport import FOR_THE_MOMENT, Lost, OpenReply, Reply, Request, Wire, good, refusal, wait_before
 
 
 class EventReader:
@@ -49,7 +48,7 @@ class EventReader:
 async def followed(wire: Wire, request: Request, patience: float) -> AsyncGenerator[Any, None]:
     """The contents of all events, without end; a lost connection is taken up where it broke.
 
-    Raises as `thalweg.client.retrying.answered` does, when there was no event for as long as patience reaches.
+    Raises as `thalweg.client.transport.answered` does, when there was no event for as long as patience reaches.
     """
     reader, waited, attempt = EventReader(), 0.0, 0
     while True:

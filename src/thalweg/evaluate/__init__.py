@@ -14,32 +14,46 @@ True
 
 from __future__ import annotations
 
-from thalweg.evaluate.averages import Average, Cumulative, Fading, Windowed
-from thalweg.evaluate.collectors import Curve, Meter, Scores, Summary, cumulative_accuracy, curve, summarise
 from thalweg.evaluate.distance import axis_distance, distance, subspace_overlap
+from thalweg.evaluate.history import (
+    Average,
+    Cumulative,
+    Curve,
+    Fading,
+    Meter,
+    Scores,
+    Summary,
+    Windowed,
+    cumulative_accuracy,
+    curve,
+    summarise,
+)
 from thalweg.evaluate.holdout import StepRecord, Steps, collect_steps, draw_start, holdout
 from thalweg.evaluate.metrics import Means, brier, error, kappa, kappa_temporal, log_loss
 from thalweg.evaluate.prequential import prequential
-from thalweg.evaluate.ranking import Friedman, friedman, nemenyi_difference
 from thalweg.evaluate.record import NO_ANSWER, Record
-from thalweg.evaluate.regression_record import RegressionRecord, prequential_regression
-from thalweg.evaluate.regression_scores import (
+from thalweg.evaluate.regression import (
     RegressionCurve,
+    RegressionRecord,
     RegressionScores,
     RegressionSummary,
     curve_regression,
+    prequential_regression,
     summarise_regression,
 )
 from thalweg.evaluate.regret import BestWeights, KnownLine, KnownWeights, Regret, RegretRecord, regrets
 from thalweg.evaluate.significance import (
+    Friedman,
     Interval,
     McNemar,
     PairedT,
     Wilcoxon,
+    friedman,
     holm,
     mcnemar,
     mcnemar_of_counts,
     mean_interval,
+    nemenyi_difference,
     paired_t_test,
     wilcoxon,
 )

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thalweg.errors import InvalidParameter
-from thalweg.evaluate.answering import Model, teach
-from thalweg.evaluate.baselines import RunningBaselines
+from thalweg.evaluate.prequential import Model, RunningBaselines, teach
 from thalweg.evaluate.record import Codes, encode_truth
 from thalweg.streams import ConceptStream
 from thalweg.streams.concept import Sampler
+from thalweg.streams.parameters import whole_number
 from thalweg.streams.stream import Floats, Labels, Rows
-from thalweg.streams.whole_number import whole_number
 
 #: A class so rare in the first concept that it is not met in this many rows cannot be started with.
 _MOST_START_ROWS = 1_000_000

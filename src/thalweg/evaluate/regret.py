@@ -1,18 +1,4 @@
-"""Regret: what a learner has lost more than a linear rule that was known, or found, in hindsight.
-
-A reference is an immutable description; `Regret` follows it along a stream in constant memory:
-
-===================  ==============================================================  =========================
-reference            its loss after t rows                                           for
-===================  ==============================================================  =========================
-``KnownWeights(w)``  Σ |y - w'x|²                                                    numbers (Wu & Snell 2016)
-``BestWeights()``    the least Σ |y - w'x|² of any w, found afresh after each row    numbers
-``KnownLine(w)``     mistakes of the side of w'x = 0                                 two classes
-===================  ==============================================================  =========================
-
-Against `KnownWeights` regret may fall, even below zero, for noise favours nobody; against `BestWeights` it is the
-classical regret, never negative for answers that are one linear model throughout.
-"""
+"""Regret: how much more a learner lost than a linear rule that is known, or best in hindsight, in constant memory."""
 
 from __future__ import annotations
 
@@ -22,12 +8,87 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cholesky, solve_triangular
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.evaluate.hindsight import RunningLeastSquares
 from thalweg.kernels import compiled
 from thalweg.streams import Stream
 from thalweg.streams.stream import Floats
+
+#: Rows whose innovations are found at once: long enough for matrix products, short against their squares.
+_BLOCK = 64
+#: A direction with less than this of its features' size is not there. Well above what rounding leaves of it.
+_NEGLIGIBLE = 1e-10
+_NO_ROWS = np.empty((0, 0))
+
+
+class RunningLeastSquares:
+    """Least squares over all rows so far: the smallest loss after each."""
+
+    def __init__(self) -> None:
+        self._triangle, self._rotated = _NO_ROWS, _NO_ROWS  # R, and the same rotation of y
+        self._loss = 0.0
+
+    def totals(self, X: Floats, y: Floats) -> Floats:
+        """Take in rows X (rows, features) and y (rows, outputs); the smallest possible loss after each of them."""
+        if self._triangle.size == 0:
+            self._triangle, self._rotated = np.empty((0, X.shape[1])), np.empty((0, y.shape[1]))
+        expected, got = (self._triangle.shape[1], self._rotated.shape[1]), (X.shape[1], y.shape[1])
+        if got != expected:
+            raise InvalidInput(f"Rows must keep their numbers of features and targets, {expected}, got {got}.")
+        totals = np.empty(len(y))
+        done = 0
+        while done < len(y):
+            upto = min(len(y), done + (_BLOCK if self._well_posed() else 1))
+            added = self._innovations(X[done:upto], y[done:upto])
+            totals[done:upto] = np.cumsum(np.append(self._loss, added))[1:]
+            self._loss = float(totals[upto - 1])
+            self._take_in(X[done:upto], y[done:upto])
+            done = upto
+        return totals
+
+    @property
+    def weights(self) -> Floats:
+        """The best weights so far, of shape (features, outputs)."""
+        return _fit(self._triangle, self._rotated)
+
+    def _well_posed(self) -> bool:
+        rows, features = self._triangle.shape
+        if rows < features:
+            return False
+        sizes = np.linalg.svd(self._triangle / _sizes(self._triangle), compute_uv=False)
+        return bool(sizes[-1] > _NEGLIGIBLE * sizes[0])
+
+    def _innovations(self, X: Floats, y: Floats) -> Floats:
+        """What each row adds to the loss."""
+        if not self._well_posed():
+            return np.array([self._loss_with(X[0], y[0])])
+        residuals = y - X @ solve_triangular(self._triangle, self._rotated)
+        spread = solve_triangular(self._triangle, X.T, trans="T")
+        factor = cholesky(np.eye(len(X)) + spread.T @ spread, lower=True)
+        innovations = np.asarray(solve_triangular(factor, residuals, lower=True))
+        return np.asarray(np.square(innovations).sum(axis=1))
+
+    def _loss_with(self, x: Floats, y: Floats) -> float:
+        rows, targets = np.vstack([self._triangle, x]), np.vstack([self._rotated, y])
+        return float(np.square(targets - rows @ _fit(rows, targets)).sum())
+
+    def _take_in(self, X: Floats, y: Floats) -> None:
+        rotation, self._triangle = np.linalg.qr(np.vstack([self._triangle, X]))
+        self._rotated = rotation.T @ np.vstack([self._rotated, y])
+        if not self._well_posed():  # then the rotation leaves in y some of the loss that is already counted
+            self._rotated = self._triangle @ self.weights
+
+
+def _fit(rows: Floats, targets: Floats) -> Floats:
+    """Least squares, features in units of their own size; of equals the weights shortest in those units."""
+    sizes = _sizes(rows)
+    return np.asarray(np.linalg.lstsq(rows / sizes, targets, rcond=_NEGLIGIBLE)[0] / sizes[:, np.newaxis])
+
+
+def _sizes(rows: Floats) -> Floats:
+    sizes = np.linalg.norm(rows, axis=0)
+    return np.where(sizes > 0.0, sizes, 1.0)
 
 
 class RegretRecord(NamedTuple):

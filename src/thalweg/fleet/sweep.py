@@ -25,9 +25,9 @@ from sklearn.base import clone
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.learners.contract import StreamClassifier
-from thalweg.learners.labels import Labels, as_labels
-from thalweg.learners.rows import Floats, are_rows_already, as_rows
+from thalweg.learners.base.classifier import StreamClassifier
+from thalweg.learners.base.labels import Labels, as_labels
+from thalweg.learners.base.rows import Floats, are_rows_already, as_rows
 
 #: So many runs go side by side; a thread takes as many times these that each has about four parts to do.
 _LANES, _PARTS = 8, 4

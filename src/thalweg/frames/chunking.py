@@ -10,9 +10,9 @@ from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.frames.arrow_frame import ArrowFrame, batches_of, pyarrow_for
 from thalweg.frames.frame import Frame
 from thalweg.frames.reading import frame_of, is_in_memory, reads_once
-from thalweg.sources.block import Block
-from thalweg.sources.chunks import chunks as cut
-from thalweg.sources.opening import holds_text, open_source
+from thalweg.tables.opening import holds_text, open_source
+from thalweg.tables.rows import Block
+from thalweg.tables.rows import chunks as cut
 
 
 def chunks(

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from thalweg.learners.auto import AutoClassifier
     from thalweg.learners.committee import Committee
     from thalweg.learners.hiraoka import HiraokaLDA
-    from thalweg.learners.kernel_mean import KernelMeanClassifier
-    from thalweg.learners.learn_nse import LearnNSE
+    from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier
+    from thalweg.learners.learn_nse.classifier import LearnNSE
     from thalweg.learners.linear_regression import OnlineLinearRegression
     from thalweg.learners.logistic import OnlineLogistic
     from thalweg.learners.majority import MajorityClass
@@ -44,8 +44,8 @@ _HOMES = {
     "BalancedWinnow": "thalweg.learners.winnow",
     "Committee": "thalweg.learners.committee",
     "HiraokaLDA": "thalweg.learners.hiraoka",
-    "KernelMeanClassifier": "thalweg.learners.kernel_mean",
-    "LearnNSE": "thalweg.learners.learn_nse",
+    "KernelMeanClassifier": "thalweg.learners.kernel_mean.classifier",
+    "LearnNSE": "thalweg.learners.learn_nse.classifier",
     "MajorityClass": "thalweg.learners.majority",
     "NoChange": "thalweg.learners.no_change",
     "OnlineLDC": "thalweg.learners.online_ldc",

@@ -11,8 +11,9 @@ logistic regression     rates 0.1, 0.02, 0.003
 ======================  ==========================================================================
 
 and mixes their posteriors by the rule of `Committee` (zero-one loss, discount 0.995, sharpness 0.5). Before there is
-evidence a voice counts in proportion to its rate (`thalweg.learners.bank.handicaps`). Nothing is tuned to a stream;
-these constants were settled on ELEC2, SEA concepts, NOAA weather and STAGGER, and are the same everywhere.
+evidence the weight of a member is proportional to its rate (`thalweg.learners.base.rate_bank.handicaps`). Nothing is
+tuned to a stream; these constants were settled on ELEC2, SEA concepts, NOAA weather and STAGGER, and are the same
+everywhere.
 
 What it cannot do: every member is linear, so no mixture of them follows a curved boundary. On two classes that are a
 disc and the ring around it, it is no better than the majority class, where a forest would be nearly always right (see
@@ -38,7 +39,8 @@ from sklearn.utils.validation import check_is_fitted
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.bank import (
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
+from thalweg.learners.base.rate_bank import (
     BANK_DISCOUNT,
     BANK_RATES,
     BANK_RIDGE,
@@ -47,9 +49,8 @@ from thalweg.learners.bank import (
     remembered_means,
     remembered_rows,
 )
-from thalweg.learners.contract import StreamClassifier, WithProbabilities
-from thalweg.learners.rows import Floats
-from thalweg.learners.weighted import WithWeights
+from thalweg.learners.base.rows import Floats
+from thalweg.learners.base.weighted import WithWeights
 
 WIDEST_BANK = 200
 _DISCOUNT, _SHARPNESS = 0.995, 0.5

@@ -18,9 +18,9 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.contract import StreamClassifier, WithProbabilities
-from thalweg.learners.foreign import compiled_core_of
-from thalweg.learners.rows import Floats
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
+from thalweg.learners.base.foreign import compiled_core_of
+from thalweg.learners.base.rows import Floats
 
 LOSSES = ("zero-one", "brier", "log")
 

@@ -52,13 +52,13 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import RegressionCore
-from thalweg.learners.regressor import StreamRegressor
-from thalweg.learners.rows import Floats
-from thalweg.learners.weighted import WithTargetWeights
+from thalweg.learners.base.regressor import StreamRegressor
+from thalweg.learners.base.rows import Floats
+from thalweg.learners.base.weighted import WithTargetWeights
 from thalweg.rates import ErrorDriven, InverseSqrt, Rate, as_rate
 
 if TYPE_CHECKING:
-    from thalweg.learners.summing import Sums
+    from thalweg.merging.summable import Sums
 
 _OWNER = "OnlineLinearRegression"
 
@@ -159,7 +159,7 @@ class OnlineLinearRegression(WithTargetWeights, StreamRegressor):
     def _sums(self) -> Sums:
         if self.solver != "rls":
             return super()._sums()
-        from thalweg.learners.least_squares_sums import LeastSquaresSums
+        from thalweg.merging.least_squares import LeastSquaresSums
 
         self._make_core(1)  # refuses parameters that break their rules
         return LeastSquaresSums(

@@ -20,8 +20,8 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.contract import StreamClassifier, WithProbabilities, WithRate
-from thalweg.learners.weighted import WithWeights
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithRate
+from thalweg.learners.base.weighted import WithWeights
 from thalweg.rates import Rate, as_rate
 
 

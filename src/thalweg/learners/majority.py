@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.contract import StreamClassifier, WithProbabilities
-from thalweg.learners.estimator import LooksAtNoFeature
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
+from thalweg.learners.base.estimator import LooksAtNoFeature
 
 if TYPE_CHECKING:
-    from thalweg.learners.counting import CountSums
+    from thalweg.merging.summable import CountSums
 
 
 class MajorityClass(LooksAtNoFeature, WithProbabilities, StreamClassifier):
@@ -27,6 +27,6 @@ class MajorityClass(LooksAtNoFeature, WithProbabilities, StreamClassifier):
         return compiled.majority(features)
 
     def _sums(self) -> CountSums:
-        from thalweg.learners.counting import CountSums
+        from thalweg.merging.summable import CountSums
 
         return CountSums()

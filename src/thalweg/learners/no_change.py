@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.contract import StreamClassifier, WithProbabilities
-from thalweg.learners.estimator import LooksAtNoFeature
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
+from thalweg.learners.base.estimator import LooksAtNoFeature
 
 if TYPE_CHECKING:
-    from thalweg.learners.counting import LastSums
+    from thalweg.merging.summable import LastSums
 
 
 class NoChange(LooksAtNoFeature, WithProbabilities, StreamClassifier):
@@ -31,6 +31,6 @@ class NoChange(LooksAtNoFeature, WithProbabilities, StreamClassifier):
         return compiled.no_change(features)
 
     def _sums(self) -> LastSums:
-        from thalweg.learners.counting import LastSums
+        from thalweg.merging.summable import LastSums
 
         return LastSums()

@@ -65,7 +65,8 @@ import numpy as np
 from thalweg.errors import InvalidParameter, NotAdditive
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.bank import (
+from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate
+from thalweg.learners.base.rate_bank import (
     BANK_DISCOUNT,
     BANK_RATES,
     BANK_RIDGE,
@@ -74,14 +75,12 @@ from thalweg.learners.bank import (
     remembered_means,
     remembered_rows,
 )
-from thalweg.learners.contract import StreamClassifier, WithRate
-from thalweg.learners.log_posteriors import WithLogPosteriors
-from thalweg.learners.rows import Floats
-from thalweg.learners.weighted import WithWeights
+from thalweg.learners.base.rows import Floats
+from thalweg.learners.base.weighted import WithWeights
 from thalweg.rates import Constant, Rate, as_rate
 
 if TYPE_CHECKING:
-    from thalweg.learners.online_ldc_sums import DiscriminantSums
+    from thalweg.merging.discriminant import DiscriminantSums
 
 
 class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
@@ -207,7 +206,7 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         return compiled.scaled(compiled.rate_bank(features, BANK_RATES, ridge, BANK_DISCOUNT, BANK_SHARPNESS, start))
 
     def _sums(self) -> DiscriminantSums:
-        from thalweg.learners.online_ldc_sums import DiscriminantSums
+        from thalweg.merging.discriminant import DiscriminantSums
 
         if self._is_bank:
             raise NotAdditive.of("an OnlineLDC", 'the rates of "auto" are weighed by their mistakes, row by row')

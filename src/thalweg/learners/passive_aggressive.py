@@ -29,8 +29,8 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.contract import StreamClassifier, WithProbabilities
-from thalweg.learners.weighted import WithWeights
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
+from thalweg.learners.base.weighted import WithWeights
 
 
 class PassiveAggressive(WithWeights, WithProbabilities, StreamClassifier):

@@ -30,9 +30,9 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.contract import StreamClassifier, WithRate
-from thalweg.learners.seeds import as_seed
-from thalweg.learners.weighted import WithWeights
+from thalweg.learners.base.classifier import StreamClassifier, WithRate
+from thalweg.learners.base.parameters import as_seed
+from thalweg.learners.base.weighted import WithWeights
 from thalweg.rates import Rate, as_rate
 
 

@@ -39,10 +39,9 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.contract import StreamClassifier, WithRate
-from thalweg.learners.log_posteriors import WithLogPosteriors
-from thalweg.learners.rows import Floats
-from thalweg.learners.weighted import WithWeights
+from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate
+from thalweg.learners.base.rows import Floats
+from thalweg.learners.base.weighted import WithWeights
 
 #: The bank of ``window="auto"``, and how it is mixed: discount and sharpness of the count of mistakes, and the rate at
 #: which each window's residual covariance forgets. One setting for all streams.

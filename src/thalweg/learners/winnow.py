@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.contract import StreamClassifier, WithRate
-from thalweg.learners.seeds import as_seed
-from thalweg.learners.weighted import WithWeights
+from thalweg.learners.base.classifier import StreamClassifier, WithRate
+from thalweg.learners.base.parameters import as_seed
+from thalweg.learners.base.weighted import WithWeights
 from thalweg.rates import InverseSqrt, Rate, as_rate
 
 

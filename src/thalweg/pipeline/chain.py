@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Vocabulary
-from thalweg.learners.rows import Floats, Row
+from thalweg.learners.base.rows import Floats, Row
 
 #: Rows on their way at one time: what lies between two steps stays in the cache, and small, however long a chunk is.
 BLOCK = 1024

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,21 +13,42 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.metaestimators import available_if
 
 from thalweg.errors import InvalidParameter
-from thalweg.learners.contract import StreamClassifier, WithProbabilities
-from thalweg.learners.estimator import StreamEstimator
-from thalweg.learners.foreign import core_of
-from thalweg.learners.labelled import LabelledEstimator
-from thalweg.learners.regressor import LinearAnswers, StreamRegressor
-from thalweg.learners.rows import Floats
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
+from thalweg.learners.base.estimator import StreamEstimator
+from thalweg.learners.base.foreign import core_of
+from thalweg.learners.base.labelled_estimator import LabelledEstimator
+from thalweg.learners.base.regressor import LinearAnswers, StreamRegressor
+from thalweg.learners.base.rows import Floats
 from thalweg.pipeline.chain import Chain
-from thalweg.pipeline.classifier_core import ClassifierCore
-from thalweg.pipeline.foreign_regressor import ForeignRegressor
-from thalweg.pipeline.regressor_core import RegressorCore
-from thalweg.pipeline.steps import named
-from thalweg.transforms.contract import StreamTransformer
+from thalweg.pipeline.cores import ClassifierCore, ForeignRegressor, RegressorCore
+from thalweg.transforms.base import StreamTransformer
 
 if TYPE_CHECKING:
-    from thalweg.learners.summing import Sums
+    from thalweg.merging.summable import Sums
+
+
+def named(steps: Any) -> list[tuple[str, Any]]:
+    """The steps with their names, or an error that says what is wrong with them."""
+    if isinstance(steps, str) or not isinstance(steps, Sequence) or len(steps) == 0:
+        raise InvalidParameter.of("StreamPipeline", "steps", "be a sequence of at least one step", steps)
+    pairs: list[tuple[str, Any]] = []
+    taken: Counter[str] = Counter()
+    for step in steps:
+        if isinstance(step, list | tuple) and len(step) == 2 and isinstance(step[0], str):
+            pairs.append((step[0], step[1]))
+            continue
+        name = type(step).__name__.lower()
+        taken[name] += 1
+        pairs.append((name if taken[name] == 1 else f"{name}-{taken[name]}", step))
+    names = [name for name, _ in pairs]
+    for name, step in pairs:
+        if name == "steps" or "__" in name or names.count(name) > 1:
+            rule = 'have different names, none of them "steps" or with "__" in it'
+            raise InvalidParameter.of("StreamPipeline", "steps", rule, names)
+        if isinstance(step, type) or not (hasattr(step, "get_params") and hasattr(step, "partial_fit")):
+            raise InvalidParameter.of("StreamPipeline", "steps", "have estimators with partial_fit", step)
+    return pairs
+
 
 #: What a pipeline of any kind is called by those who write it down.
 _WRITTEN = "StreamPipeline"

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from thalweg.report import fact
-from thalweg.report.cell import Cell
-from thalweg.report.finding import Finding
+from thalweg.papers import records
+from thalweg.papers.records import Cell, Finding
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -64,13 +63,13 @@ def grid(cells: Sequence[Cell]) -> Table:
     return table
 
 
-def facts(stated: Sequence[fact.Fact]) -> Table:
+def facts(stated: Sequence[records.Fact]) -> Table:
     """What the paper says, if anything, beside what was measured, a section for each of its parts.
 
     A number in brackets is that of the remark in `fact.remarks`.
     """
     table = _empty()
-    numbers = {said: number for number, said in enumerate(fact.distinct_remarks(stated), start=1)}
+    numbers = {said: number for number, said in enumerate(records.distinct_remarks(stated), start=1)}
     printed_some = any(each.printed is not None for each in stated)
     table.add_column("", no_wrap=True)
     for header in ("paper", "here") if printed_some else ("here",):

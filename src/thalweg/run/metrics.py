@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from thalweg import __version__
+from thalweg.catalogue import MODELS
 from thalweg.report.page.content import SCHEMA
-from thalweg.run.learning import Run
-from thalweg.run.models import MODELS
+from thalweg.run.runner import Run
 from thalweg.store import plain_parameters
 
 

@@ -1,8 +1,12 @@
-"""The answers of a run, a line each, appended as they are given; a resumed run cuts off what it will write again."""
+"""The predictions of a run, one line each, appended as they are made; labels by number; confidence in a prediction.
+
+A resumed run cuts off what it will write again.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
@@ -11,7 +15,56 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
-from thalweg.run.names import Codes, Names
+from thalweg.learners.base.labels import Labels
+
+Codes = NDArray[np.int64]
+
+
+class Names:
+    """Words that were met, and their numbers.
+
+    Examples
+    --------
+    >>> names = Names()
+    >>> names.numbers(["up", "down"], np.array([1, 0, -1, 1])).tolist()
+    [2, 1, 0, 2]
+    >>> names.words(np.array([2, 0])).tolist()
+    ['down', '']
+    """
+
+    def __init__(self, known: Sequence[str] = ()) -> None:
+        self.known = list(known)
+        self._settle()
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+    def _settle(self) -> None:
+        self._words: NDArray[np.str_] = np.array(["", *self.known])
+        self._sorted = Labels.of(self._words)
+        self._numbers = self._sorted.encode(self._words)[1].argsort()
+
+    def numbers(self, words: Sequence[str], places: NDArray[Any]) -> Codes:
+        """The numbers of the words at these places, -1 standing for none; words are in the order of their arrival."""
+        new = [word for word in words if word not in self._sorted.codes]
+        if new:
+            self.known += new
+            self._settle()
+        return self.of_answers(np.array([*words, ""])).take(places)
+
+    def of_answers(self, answers: NDArray[np.str_]) -> Codes:
+        """The numbers of words all of which were met."""
+        return self._numbers.take(self._sorted.encode(answers)[1])
+
+    def places_among(self, classes: Sequence[str]) -> Codes:
+        """By number, the place of each word among the classes; one past the last for what is none of them."""
+        place = {name: at for at, name in enumerate(classes)}
+        return np.array([place.get(word, len(classes)) for word in self._words.tolist()], dtype=np.int64)
+
+    def words(self, numbers: Codes) -> NDArray[np.str_]:
+        """The words with these numbers; the empty one for 0."""
+        return self._words.take(numbers)
+
 
 COLUMNS = ("row", "label", "answer", "probability")
 
@@ -100,3 +153,25 @@ def as_decimals(values: NDArray[np.float64] | None, rows: int) -> Any:
     import pyarrow as pa
 
     return pa.nulls(rows) if values is None else pa.array(np.round(values, 6), mask=np.isnan(values))
+
+
+def confidences(
+    proba: NDArray[np.float64] | None, column: Codes, truth: Codes, answers: Codes
+) -> dict[str, NDArray[np.float64]]:
+    """The probability of the truth and of the answer, and the squared distance from the truth.
+
+    NaN before the first label, when there is no class to have a probability.
+    """
+    if proba is None:
+        nothing = np.full(len(truth), np.nan)
+        return {"of_truth": nothing, "of_answer": nothing, "squared": nothing}
+    table = np.nan_to_num(proba)
+    rows = np.arange(len(truth))
+    # A truth or an answer that is no class yet has its probability in a further column of zeros.
+    table = np.concatenate([table, np.zeros((len(table), 1))], axis=1)
+    of_truth = np.where(answers == 0, np.nan, table[rows, column[truth]])
+    return {
+        "of_truth": of_truth,
+        "of_answer": np.where(answers == 0, np.nan, table[rows, column[answers]]),
+        "squared": np.square(table).sum(axis=1) - 2 * of_truth + 1.0,
+    }

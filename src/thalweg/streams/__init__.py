@@ -24,14 +24,13 @@ from __future__ import annotations
 
 from thalweg.streams.benchmark_sets import BENCHMARK_SETS, BenchmarkSet, Split, load_benchmark
 from thalweg.streams.breiman import RingNorm, TwoNorm, Waveform
-from thalweg.streams.concept import Concept, ConceptStream, RuleConcept, RuleStream, Sampler
+from thalweg.streams.concept import Concept, ConceptStream, NoisyRuleStream, RuleConcept, RuleStream, Sampler
 from thalweg.streams.datasets import load_covertype, load_elec2, load_sea_concepts, load_weather
 from thalweg.streams.disc_and_bow import DiscAndBow
 from thalweg.streams.drifting_gaussians import DriftingGaussians
 from thalweg.streams.linear_response import LinearResponse
 from thalweg.streams.motions import Circling, Gliding, Jumping, Motion
 from thalweg.streams.moving_plane import MovingPlane
-from thalweg.streams.noisy_rule import NoisyRuleStream
 from thalweg.streams.rotating_checkerboard import RotatingCheckerboard
 from thalweg.streams.sea import SEA
 from thalweg.streams.stagger import Stagger

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import DataUnavailable, InvalidParameter
-from thalweg.streams.data_folder import in_folder_or_nowhere
+from thalweg.streams.datasets import in_folder_or_nowhere
+from thalweg.streams.parameters import whole_number
 from thalweg.streams.stream import Floats, Labels
-from thalweg.streams.whole_number import whole_number
 
 BENCHMARK_SETS = (
     "banana",

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import chndtr, ndtr, ndtri
 
 from thalweg.streams.concept import ConceptStream, Times
+from thalweg.streams.parameters import whole_number
 from thalweg.streams.stream import Floats, Labels, Rows
-from thalweg.streams.whole_number import whole_number
 
 #: Below the smallest positive uniform number; a uniform 0 would be a normal minus infinity.
 _LEAST_UNIFORM = 2.0**-54

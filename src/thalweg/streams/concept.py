@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.streams.parameters import whole_number
 from thalweg.streams.stream import Floats, Labels, Rows, Stream
-from thalweg.streams.whole_number import whole_number
 
 Times: TypeAlias = NDArray[np.int64]
 
@@ -219,3 +219,40 @@ def _as_times(times: ArrayLike) -> Times:
     if given.ndim != 1 or (given.size and (given.dtype.kind not in "iu" or given.min() < 0)):
         raise InvalidParameter.of("Sampler", "times", "be a sequence of whole numbers of at least 0", times)
     return given.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class NoisyRuleStream(RuleStream):
+    """A rule stream with noise in what is drawn: in the features, or in the labels.
+
+    Examples
+    --------
+    >>> from thalweg.streams import SEA
+    >>> stream = SEA(seed=1, noise=0.1)
+    >>> isinstance(stream, NoisyRuleStream), stream.clean.noise
+    (True, 0.0)
+    """
+
+    @property
+    @abstractmethod
+    def noise(self) -> float:
+        """How much of it; 0 is none at all."""
+
+    @abstractmethod
+    def blurred(self, X: Floats, y: Labels, uniforms: Floats) -> Rows:
+        """Points X with their right labels y, as they are drawn; made of the numbers that the features leave over."""
+
+    @property
+    def clean(self) -> Self:
+        """The same points without noise, under their right labels: what test sets are drawn from."""
+        twin: Self = replace(cast(Any, self), noise=0.0)  # a field of every subclass, of which the type is not told
+        return twin
+
+    def bayes_error_at(self, time: int) -> float | None:
+        """Zero without noise; with it, none unless the stream has a formula."""
+        return 0.0 if self.noise == 0 else None
+
+    def rows_from(self, times: Times, uniforms: Floats) -> Rows:
+        """Rows of the concepts at ``times``, made of ``uniforms``."""
+        X, y = super().rows_from(times, uniforms)
+        return self.blurred(X, y, uniforms)

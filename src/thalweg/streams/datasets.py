@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import warnings
 import zipfile
 from pathlib import Path
@@ -11,9 +12,24 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from thalweg.errors import DataUnavailable, InvalidParameter
-from thalweg.streams.data_folder import in_folder, in_folder_or_nowhere
 from thalweg.streams.stream import Rows
 from thalweg.streams.table import Table
+
+
+def in_folder(name: str) -> Path | None:
+    """The file in the folder of data sets, where there is one."""
+    folder = os.environ.get("THALWEG_DATA")
+    path = Path(folder) / name if folder else None
+    return path if path and path.is_file() else None
+
+
+def in_folder_or_nowhere(title: str, name: str) -> Path:
+    """The file in the folder of data sets; an error that says how to get it where there is none."""
+    path = in_folder(name)
+    if path is None:
+        raise DataUnavailable(f"{title} is not at hand: set THALWEG_DATA to a folder that holds {name}.")
+    return path
+
 
 _ELEC2_FILE = "elec2.csv.gz"
 _ELEC2_ROWS = 45_312

@@ -11,9 +11,8 @@ from scipy.special import ndtri
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.streams.concept import ConceptStream, Times
-from thalweg.streams.real_number import real_matrix, real_number
+from thalweg.streams.parameters import real_matrix, real_number, whole_number
 from thalweg.streams.stream import Floats, Rows
-from thalweg.streams.whole_number import whole_number
 
 #: Below the smallest positive uniform number; a uniform 0 would be a normal minus infinity.
 _LEAST_UNIFORM = 2.0**-54

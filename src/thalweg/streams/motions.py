@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from thalweg.errors import InvalidParameter
-from thalweg.streams.real_number import real_matrix, real_number
+from thalweg.streams.parameters import real_matrix, real_number, whole_number
 from thalweg.streams.stream import Floats
-from thalweg.streams.whole_number import whole_number
 
 #: One point per class, as tuples: comparable, hashable and unchangeable like all else about a stream.
 Points: TypeAlias = tuple[tuple[float, ...], ...]

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from thalweg.streams.concept import RuleStream, Times
-from thalweg.streams.real_number import real_number
+from thalweg.streams.parameters import real_number
 from thalweg.streams.stream import Floats, Labels
 
 

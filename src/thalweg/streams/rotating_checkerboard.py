@@ -9,11 +9,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import ndtri
 
-from thalweg.streams.concept import Times
-from thalweg.streams.noisy_rule import NoisyRuleStream
-from thalweg.streams.real_number import real_number
+from thalweg.streams.concept import NoisyRuleStream, Times
+from thalweg.streams.parameters import real_number, whole_number
 from thalweg.streams.stream import Floats, Labels, Rows
-from thalweg.streams.whole_number import whole_number
 
 #: Below the smallest positive uniform number; a uniform 0 would be a normal minus infinity.
 _LEAST_UNIFORM = 2.0**-54

@@ -8,11 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from thalweg.errors import InvalidParameter
-from thalweg.streams.concept import Times
-from thalweg.streams.noisy_rule import NoisyRuleStream
-from thalweg.streams.real_number import real_number
+from thalweg.streams.concept import NoisyRuleStream, Times
+from thalweg.streams.parameters import real_number, whole_number
 from thalweg.streams.stream import Floats, Labels, Rows
-from thalweg.streams.whole_number import whole_number
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from thalweg.streams.concept import RuleStream, Times
+from thalweg.streams.parameters import whole_number
 from thalweg.streams.stream import Floats, Labels
-from thalweg.streams.whole_number import whole_number
 
 _FEATURES = (
     "size=small",

@@ -44,10 +44,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import TransformerCore
-from thalweg.learners.rows import Floats, as_rows
-from thalweg.transforms.contract import StreamTransformer
-from thalweg.transforms.forgetting import as_forgetting
-from thalweg.transforms.weighted import WithRowWeights
+from thalweg.learners.base.rows import Floats, as_rows
+from thalweg.transforms.base import StreamTransformer, WithRowWeights, as_forgetting
 
 
 class CCIPCA(WithRowWeights, ClassNamePrefixFeaturesOutMixin, StreamTransformer):
@@ -124,7 +122,7 @@ class CCIPCA(WithRowWeights, ClassNamePrefixFeaturesOutMixin, StreamTransformer)
     _why_not_added = "its axes are turned row by row and are no sums, so add whole models of it"
 
     def _joined(self, models: Sequence[Any]) -> Any:
-        from thalweg.transforms.ccipca_joining import joined_axes
+        from thalweg.merging.transformers import joined_axes
 
         return joined_axes(models, as_forgetting(self.forgetting, "CCIPCA"))
 

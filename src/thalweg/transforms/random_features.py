@@ -35,9 +35,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import TransformerCore
-from thalweg.learners.rows import Floats
-from thalweg.learners.seeds import as_seed
-from thalweg.transforms.contract import StreamTransformer
+from thalweg.learners.base.parameters import as_seed
+from thalweg.learners.base.rows import Floats
+from thalweg.transforms.base import StreamTransformer
 
 
 class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamTransformer):

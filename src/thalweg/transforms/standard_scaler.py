@@ -32,13 +32,11 @@ from sklearn.base import OneToOneFeatureMixin
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import TransformerCore
-from thalweg.learners.rows import Floats, as_rows
-from thalweg.transforms.contract import StreamTransformer
-from thalweg.transforms.forgetting import as_forgetting
-from thalweg.transforms.weighted import WithRowWeights
+from thalweg.learners.base.rows import Floats, as_rows
+from thalweg.transforms.base import StreamTransformer, WithRowWeights, as_forgetting
 
 if TYPE_CHECKING:
-    from thalweg.transforms.scaler_sums import ScalerSums
+    from thalweg.merging.transformers import ScalerSums
 
 
 class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
@@ -93,7 +91,7 @@ class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
         return compiled.scaler(features, bool(self.with_mean), bool(self.with_std), forgetting, farthest)
 
     def _sums(self) -> ScalerSums:
-        from thalweg.transforms.scaler_sums import ScalerSums
+        from thalweg.merging.transformers import ScalerSums
 
         return ScalerSums(as_forgetting(self.forgetting, "StandardScaler"))
 

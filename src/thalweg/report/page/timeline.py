@@ -1,14 +1,211 @@
-"""Every chart over time, and the moments of change that are marked in all of them."""
+"""The charts over time as data: what is drawn, in which unit and style, with the moments of change marked in each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, groupby
+from typing import Any, Literal
 
-from thalweg.report.page.content import Change, Metrics
-from thalweg.report.page.frames import figure, section
-from thalweg.report.page.markup import Markup, joined, table, tag
-from thalweg.report.page.numbers import count, percent, short
-from thalweg.report.page.series import Chart, charts, mean_charts
+from thalweg.report.page.content import Change, Errors, Known, Means, Metrics, Series
+from thalweg.report.page.formats import count, percent, rounded, short
+from thalweg.report.page.markup import Markup, figure, joined, section, table, tag
+
+Unit = Literal["share", "rows", "number"]
+
+#: More lines than this cannot be told apart.
+MOST_CLASSES = 8
+MOST_MEMBERS = 15
+#: Points that a committee's shares are averaged over, as a part of all.
+_SMOOTHED = 1 / 60
+#: How many colours the page has beside those of the model and the baselines.
+COLOURS = 8
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve. A look is the name of a colour of the page; shades, from 0 to 1, fade it into the background."""
+
+    name: str
+    values: Series
+    look: str
+    shade: float = 0.0
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class View:
+    """One way to see a chart."""
+
+    name: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One chart over time."""
+
+    key: str
+    title: str
+    caption: str
+    unit: Unit
+    rows: list[int]
+    views: tuple[View, ...]
+    stacked: bool = False
+    small: bool = False
+    from_zero: bool = True
+
+    def data(self) -> dict[str, Any]:
+        """What the page's script reads."""
+        return {
+            "key": self.key,
+            "title": self.title,
+            "unit": self.unit,
+            "rows": self.rows,
+            "stacked": self.stacked,
+            "small": self.small,
+            "fromZero": self.from_zero,
+            "lines": [
+                {key: getattr(line, key) for key in ("name", "look", "shade", "dashed")} for line in self.views[0].lines
+            ],
+            "views": [
+                [[_drawn(value, self.unit) for value in line.values] for line in view.lines] for view in self.views
+            ],
+        }
+
+
+def _drawn(value: Known, unit: Unit) -> Known:
+    return round(value, 4) if value is not None and unit == "share" else rounded(value)
+
+
+def charts(metrics: Metrics) -> list[Chart]:
+    """All that the run has, in the order of the page; without points there are none."""
+    if not metrics["curve"]["rows"]:
+        return []
+    found = [_error(metrics), _rate(metrics), _memory(metrics), members(metrics)]
+    return [chart for chart in found if chart is not None]
+
+
+def _error(metrics: Metrics) -> Chart:
+    curve = metrics["curve"]
+    window = curve["window"]
+    short = metrics["rows"]["scored"] <= window
+    views = (
+        View("all rows so far" if short else f"last {count(window)} rows", _three(metrics, curve["error"])),
+        View(f"fading, {curve['fade']:g} a row", _three(metrics, curve["fading"])),
+    )
+    caption = "The share of wrong answers, each given before its label was learned."
+    if not short:
+        caption += f" Up to row {count(window)}, of all rows so far."
+    return Chart("error", "Error over time", caption, "share", curve["rows"], views)
+
+
+def _three(metrics: Metrics, errors: Errors) -> tuple[Line, ...]:
+    return (
+        Line(metrics["model"]["title"], errors["model"], "model"),
+        Line("no-change", errors["no_change"], "no-change", dashed=True),
+        Line("majority", errors["majority"], "majority", dashed=True),
+    )
+
+
+def _rate(metrics: Metrics) -> Chart | None:
+    course = metrics["course"]
+    if course["rate"] is None:
+        return None
+    lines = (Line("learning rate", course["rate"], "model"),)
+    caption = "How eagerly the model learned. It has no unit."
+    return Chart("rate", "Learning rate", caption, "number", course["rows"], (View("", lines),))
+
+
+def _memory(metrics: Metrics) -> Chart | None:
+    course = metrics["course"]
+    if not course["effective_rows"]:
+        return None
+    by_class, memory = remembered(metrics)
+    lines = tuple(Line(name, values, f"c{at % COLOURS}") for at, (name, values) in enumerate(memory.items()))
+    hidden = len(course["effective_rows"]) - len(lines)
+    caption = f"Effective sample size: how many rows{' of each class' if by_class else ''} the model still remembers."
+    if hidden:
+        caption += f" The {len(lines)} most frequent of {len(lines) + hidden} classes are shown."
+    title = "Memory of each class" if by_class else "Memory"
+    return Chart("memory", title, caption, "rows", course["rows"], (View("", lines),))
+
+
+def remembered(metrics: Metrics) -> tuple[bool, dict[str, Series]]:
+    """The memory of the most frequent classes; or, of a model that does not tell it by class, of all rows."""
+    memory = metrics["course"]["effective_rows"] or {}
+    shown = frequent_classes(metrics, MOST_CLASSES)
+    of_classes = {label: values for label, values in memory.items() if label in shown}
+    return bool(of_classes), of_classes or memory
+
+
+def members(metrics: Metrics) -> Chart | None:
+    """A committee's shares, smoothed and as they were, members of one family in shades of one colour."""
+    weights = metrics["course"]["weights"]
+    if not weights:
+        return None
+    by_mean = sorted(weights, key=lambda member: -sum(value or 0.0 for value in weights[member]))
+    kept = set(by_mean if len(by_mean) <= MOST_MEMBERS else by_mean[: MOST_MEMBERS - 1])
+    families = [list(group) for _, group in groupby((m for m in weights if m in kept), key=lambda m: m.split(" ")[0])]
+    lines = [
+        Line(member, weights[member], f"c{at % COLOURS}", 0.72 * place / max(len(family) - 1, 1))
+        for at, family in enumerate(families)
+        for place, member in enumerate(family)
+    ]
+    others = [values for member, values in weights.items() if member not in kept]
+    if others:
+        rest = [sum(value or 0.0 for value in point) for point in zip(*others, strict=True)]
+        lines.append(Line(f"{len(others)} others", list(rest), "majority"))
+    caption = "The share of each member in the committee’s answer."
+    rows = metrics["course"]["rows"]
+    reach = round(len(rows) * _SMOOTHED)
+    views = {"as they were": lines}
+    if reach:
+        views = {"smoothed": [replace(line, values=_smoothed(line.values, reach)) for line in lines], **views}
+    shown = tuple(View(name, tuple(each)) for name, each in views.items())
+    return Chart("members", "Whose voice counts", caption, "share", rows, shown, stacked=True)
+
+
+def _smoothed(values: Series, reach: int) -> Series:
+    """The mean of each point and its neighbours, as many on either side."""
+    sums = [0.0, *accumulate(value or 0.0 for value in values)]
+    smooth: Series = []
+    for at in range(len(values)):
+        near = min(reach, at, len(values) - 1 - at)
+        smooth.append((sums[at + near + 1] - sums[at - near]) / (2 * near + 1))
+    return smooth
+
+
+def mean_charts(metrics: Metrics) -> list[Chart]:
+    """One small chart for each feature whose class means were kept."""
+    means = metrics["course"].get("means")
+    if not means or not metrics["curve"]["rows"]:
+        return []
+    shown = [label for label in means["classes"] if label in frequent_classes(metrics, MOST_CLASSES)]
+    return [_mean(means, metrics["course"]["rows"], at, shown) for at in range(len(means["features"]))]
+
+
+def _mean(means: Means, rows: list[int], feature: int, shown: list[str]) -> Chart:
+    forecast = means.get("forecast") or {}
+    lines: list[Line] = []
+    for at, label in enumerate(shown):
+        look = f"c{at % COLOURS}"
+        lines.append(Line(label, means["classes"][label][feature], look))
+        if label in forecast:
+            lines.append(Line(f"{label}, forecast", forecast[label][feature], look, dashed=True))
+    view = View("", tuple(lines))
+    name = means["features"][feature]
+    return Chart(f"mean{feature}", name, "", "number", rows, (view,), small=True, from_zero=False)
+
+
+def frequent_classes(metrics: Metrics, most: int) -> set[str]:
+    """The labels seen most often."""
+    seen = {
+        label: sum(line)
+        for label, line in zip(metrics["confusion"]["classes"], metrics["confusion"]["counts"], strict=True)
+    }
+    return set(sorted(seen, key=lambda label: -seen[label])[:most])
+
 
 #: Lines of the table below a chart, and of the list of changes.
 _TABLE_LINES = 24

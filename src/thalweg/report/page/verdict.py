@@ -1,11 +1,148 @@
-"""The top of a page: what to make of the run, before any chart."""
+"""The top of the page: better or worse than the baselines, by how much, and how sure."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 from thalweg.report.page.content import Difference, Known, Metrics, Score
+from thalweg.report.page.formats import count, counted, per_hundred, percent, plain
 from thalweg.report.page.markup import Markup, joined, tag
-from thalweg.report.page.numbers import percent, plain
-from thalweg.report.page.words import findings, fine_print, headline, interval, lately, standing, tone
+
+Standing = Literal["better", "worse", "even", "unknown"]
+#: From this share of skipped rows on, the headline tells it.
+_MANY_SKIPPED = 0.05
+
+
+def standing(difference: Difference) -> Standing:
+    """Where the interval lies: all on one side of zero, across it, or nowhere."""
+    low, high = difference["low"], difference["high"]
+    if difference["difference"] is None or low is None or high is None:
+        return "unknown"
+    return "better" if high < 0.0 else "worse" if low > 0.0 else "even"
+
+
+def tone(metrics: Metrics) -> Standing:
+    """In which colour the headline stands: worse than either baseline is worse."""
+    verdict = metrics["verdict"]
+    no_change, majority = standing(verdict["no_change"]), standing(verdict["majority"])
+    return "worse" if majority == "worse" else no_change
+
+
+def headline(metrics: Metrics) -> str:
+    """The model beside no-change, and beside majority where that is the better one; and rows skipped, if many."""
+    rows = metrics["rows"]
+    skipped = f" {_skipped(metrics)}" if rows["skipped"] >= _MANY_SKIPPED * rows["read"] > 0 else ""
+    return _compared(metrics) + skipped
+
+
+def lately(metrics: Metrics) -> str:
+    """What the latest error looks back on: in a short run, all that there is."""
+    window, scored = metrics["curve"]["window"], metrics["rows"]["scored"]
+    return f"last {count(window)} rows" if scored > window else f"all {counted(scored, 'row')}"
+
+
+def _skipped(metrics: Metrics) -> str:
+    rows = metrics["rows"]
+    were = "was" if rows["skipped"] == 1 else "were"
+    return f"{count(rows['skipped'])} of {counted(rows['read'], 'row')} {were} skipped."
+
+
+def _compared(metrics: Metrics) -> str:
+    difference = metrics["verdict"]["no_change"]
+    gap = difference["difference"]
+    if gap is None:
+        return "No row had a label, so nothing can be said."
+    match standing(difference):
+        case "better":
+            if standing(metrics["verdict"]["majority"]) == "worse":
+                return (
+                    f"Better than no-change, by {per_hundred(gap)} fewer mistakes in 100 rows, but worse than majority."
+                )
+            return f"Better than no-change: {per_hundred(gap)} fewer mistakes in 100 rows."
+        case "worse":
+            return f"Worse than no-change: {per_hundred(gap)} more mistakes in 100 rows."
+        case "even":
+            return "No better and no worse than no-change, as far as can be told."
+        case _:
+            return "Too few rows to tell it from no-change."
+
+
+def findings(metrics: Metrics) -> list[str]:
+    """What happened, the comparison with both baselines, and what to make of it."""
+    scores, verdict = metrics["scores"], metrics["verdict"]
+    if scores["model"]["error"] is None:
+        return [
+            f"{metrics['model']['title']} answered {counted(metrics['rows']['answered'], 'row')} of "
+            f"{metrics['run']['source']}; no label came for any of them."
+        ]
+    happened = (
+        f"{metrics['model']['title']} answered each row before it learned that row’s label, and got "
+        f"{percent(scores['model']['error'])} of {counted(metrics['rows']['scored'], 'row')} wrong. "
+        f"Repeating the last label known at the time (no-change) would have got "
+        f"{percent(scores['no_change']['error'])} wrong; always giving the most frequent label so far (majority), "
+        f"{percent(scores['majority']['error'])}."
+    )
+    if metrics["rows"]["skipped"]:
+        happened += f" {_skipped(metrics)}"
+    compared = (
+        f"In 100 rows it made {_gap(verdict['no_change'], ' mistakes', 'no-change')}, "
+        f"and {_gap(verdict['majority'], '', 'majority')}."
+    )
+    return [happened, compared, *_advice(standing(verdict["no_change"]), standing(verdict["majority"]))]
+
+
+def fine_print(metrics: Metrics) -> str:
+    """How the interval was made; empty where there is none."""
+    difference = metrics["verdict"]["no_change"]
+    if standing(difference) == "unknown":
+        return ""
+    return (
+        f"Mistakes of neighbouring rows go together, so the intervals come from the means of "
+        f"{count(difference['blocks'])} blocks of {counted(difference['block_rows'], 'row')}, not from single rows."
+    )
+
+
+def interval(difference: Difference) -> str:
+    """Both ends, in mistakes per 100 rows.
+
+    Examples
+    --------
+    >>> interval({"difference": -0.07, "low": -0.08, "high": 0.01, "level": 0.95, "blocks": 40, "block_rows": 64})
+    '8.0 fewer to 1.0 more'
+    """
+    low, high = difference["low"], difference["high"]
+    if low is None or high is None:
+        return "no interval yet"
+    if high <= 0.0:
+        return f"{per_hundred(high)} to {per_hundred(low)} fewer"
+    if low >= 0.0:
+        return f"{per_hundred(low)} to {per_hundred(high)} more"
+    return f"{per_hundred(low)} fewer to {per_hundred(high)} more"
+
+
+def _gap(difference: Difference, of: str, baseline: str) -> str:
+    gap = difference["difference"] or 0.0
+    if gap == 0.0:
+        told = f"as many{of} as {baseline}"
+    else:
+        told = f"{per_hundred(gap)} {'fewer' if gap < 0.0 else 'more'}{of} than {baseline}"
+    if standing(difference) == "unknown":
+        return f"{told} (too few rows for an interval)"
+    return f"{told} ({100 * difference['level']:g}\N{NO-BREAK SPACE}% interval: {interval(difference)})"
+
+
+def _advice(no_change: Standing, majority: Standing) -> list[str]:
+    """What to make of it, where it is not plainly better."""
+    if no_change == "worse" and majority == "worse":
+        return ["On this stream both baselines, which look at no column at all, do better than this model."]
+    if no_change == "worse":
+        return ["Labels here come in runs: repeating the last one, without looking at any column, does better."]
+    if majority == "worse":
+        return ["Always giving the most frequent label, without looking at any column, does better."]
+    if "unknown" in (no_change, majority):
+        return ["The figures below are what was seen; more rows are needed before they mean anything."]
+    undecided = [name for name, found in (("no-change", no_change), ("majority", majority)) if found == "even"]
+    return [f"The difference from {' and '.join(undecided)} may be chance."] if undecided else []
 
 
 def verdict(metrics: Metrics) -> Markup:

@@ -1,0 +1,93 @@
+"""What commands share: progress on standard error, output folders checked before any work, a quick start."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import TypeAlias
+
+#: Told the share of the work done, from 0 to 1, and what is being done.
+Tell: TypeAlias = Callable[[float, str], None]
+
+_PLAIN_STEP = 0.1
+
+
+@contextmanager
+def progress() -> Iterator[Tell]:
+    """A function to tell the share done and what is being done."""
+    with _bar() if sys.stderr.isatty() else _plain_lines() as tell:
+        yield tell
+
+
+@contextmanager
+def _bar() -> Iterator[Tell]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("time left"),
+        TimeRemainingColumn(elapsed_when_finished=True),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=1.0)
+        yield lambda share, label: bar.update(task, completed=share, description=label)
+
+
+@contextmanager
+def _plain_lines() -> Iterator[Tell]:
+    told_share, told_label = -_PLAIN_STEP, ""
+
+    def tell(share: float, label: str) -> None:
+        nonlocal told_share, told_label
+        if label != told_label or share - told_share >= _PLAIN_STEP or round(share, 9) == 1:
+            told_share, told_label = share, label
+            print(f"{share:4.0%}  {label}", file=sys.stderr, flush=True)
+
+    yield tell
+
+
+def writable_folder(folder: Path) -> Path:
+    """The folder, made if need be; an OSError names it if nothing can be written there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        raise _unwritable(error, folder) from error
+
+
+def writable_file(path: Path) -> Path:
+    """The file's path, its folder made if need be; an OSError names it if it cannot be written."""
+    if path.is_dir():
+        raise _unwritable(IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)), path)
+    writable_folder(path.parent)
+    return path
+
+
+def _unwritable(error: OSError, path: Path) -> OSError:
+    return type(error)(error.errno, f"nothing can be written there: {error.strerror}", str(path))
+
+
+_LATER = "scipy.stats"
+
+
+def load_scikit_learn() -> None:
+    """Load scikit-learn's base; ``scipy.stats`` comes when somebody uses it.
+
+    Only for a process that has no other threads yet: one that imported ``scipy.stats`` meanwhile would get nothing.
+    """
+    if _LATER not in sys.modules:
+        sys.modules[_LATER] = ModuleType(_LATER)
+        try:
+            import sklearn.base  # noqa: F401
+        finally:
+            del sys.modules[_LATER]

@@ -1,0 +1,378 @@
+"""All requests to the service, each written once: the blocking and the awaiting client share them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping, Sequence
+from functools import reduce, update_wrapper, wraps
+from operator import add
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, cast, overload
+from urllib.parse import quote
+from uuid import uuid4
+
+from thalweg.client.batches import ARROW, JSON, Batch, arrow_columns, as_body, labels_in_batches, rows_in_batches
+from thalweg.client.events import followed
+from thalweg.client.responses import Answer, Answers, Comparison, Course, Decision, Label, Model, Point, Receipt
+from thalweg.client.transport import Reply, Request, Wire, answered, as_json, read
+from thalweg.errors import InvalidInput
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Blocks:
+    """A client whose methods return when they are done."""
+
+
+class Awaits:
+    """A client whose methods are awaited."""
+
+
+def finished(coroutine: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine returns that never suspends.
+
+    Examples
+    --------
+    >>> async def twice(number):
+    ...     return 2 * number
+    >>> finished(twice(21))
+    42
+    """
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        value: T = done.value
+        return value
+    coroutine.close()
+    raise RuntimeError("a blocking client must not suspend")
+
+
+class call(Generic[P, T]):  # noqa: N801 - used as a decorator
+    """A method that is awaited on an `Awaits` client, and returns its value on one that `Blocks`.
+
+    Examples
+    --------
+    >>> class Greeting:
+    ...     @call
+    ...     async def greet(self, name: str) -> str:
+    ...         return f"Good day, {name}"
+    >>> class Now(Greeting, Blocks): ...
+    >>> class Later(Greeting, Awaits): ...
+    >>> Now().greet("Ada")
+    'Good day, Ada'
+    >>> import asyncio
+    >>> asyncio.run(Later().greet("Ada"))
+    'Good day, Ada'
+    """
+
+    def __init__(self, method: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]) -> None:
+        self.method = method
+        update_wrapper(self, method)
+
+    @overload
+    def __get__(self, client: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, client: Blocks, owner: type) -> Callable[P, T]: ...
+    @overload
+    def __get__(self, client: Awaits, owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    def __get__(self, client: Blocks | Awaits | None, owner: type) -> Any:
+        if client is None:
+            return self
+        method: Callable[P, Coroutine[Any, Any, T]] = self.method.__get__(client)
+        if isinstance(client, Awaits):
+            return method
+
+        @wraps(method)
+        def blocking(*arguments: P.args, **options: P.kwargs) -> T:
+            return finished(method(*arguments, **options))
+
+        return blocking
+
+    def __call__(self, client: Any, *arguments: P.args, **options: P.kwargs) -> Coroutine[Any, Any, T]:
+        """The coroutine itself, for methods that use one another."""
+        return self.method(client, *arguments, **options)
+
+
+class stream(Generic[P, T]):  # noqa: N801 - used as a decorator
+    """A method that hands out values as they come, to ``for`` or to ``async for``.
+
+    Examples
+    --------
+    >>> class Counting:
+    ...     @stream
+    ...     async def count(self, most: int):
+    ...         for number in range(most):
+    ...             yield number
+    >>> class Now(Counting, Blocks): ...
+    >>> list(Now().count(3))
+    [0, 1, 2]
+    """
+
+    def __init__(self, method: Callable[Concatenate[Any, P], AsyncGenerator[T, None]]) -> None:
+        self.method = method
+        update_wrapper(cast(Any, self), method)
+
+    @overload
+    def __get__(self, client: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, client: Blocks, owner: type) -> Callable[P, Iterator[T]]: ...
+    @overload
+    def __get__(self, client: Awaits, owner: type) -> Callable[P, AsyncGenerator[T, None]]: ...
+    def __get__(self, client: Blocks | Awaits | None, owner: type) -> Any:
+        if client is None:
+            return self
+        method: Callable[P, AsyncGenerator[T, None]] = self.method.__get__(client)
+        if isinstance(client, Awaits):
+            return method
+
+        @wraps(method)
+        def blocking(*arguments: P.args, **options: P.kwargs) -> Iterator[T]:
+            values = method(*arguments, **options)
+            try:
+                while True:
+                    try:
+                        value = finished(values.__anext__())
+                    except StopAsyncIteration:
+                        return
+                    yield value
+            finally:
+                finished(values.aclose())
+
+        return blocking
+
+
+class Calls:
+    """The methods of `Client` and `AsyncClient`."""
+
+    _wire: Wire
+    _model: str | None
+    _patience: float
+    _batch_rows: int
+
+    @call
+    async def predict(
+        self, rows: Any, *, columns: Sequence[str] | None = None, model: str | None = None, key: str | None = None
+    ) -> Answers:
+        """Answers for rows, each with the id under which its label is given later.
+
+        Parameters
+        ----------
+        rows : mapping, sequence of mappings, table or array
+            One row by column; several; a pandas, polars or Arrow table; or a two-dimensional array, with `columns`.
+            Tables and arrays go as Arrow batches, which is much quicker.
+        columns : sequence of str, optional
+            Names for an array's columns.
+        model : str, optional
+            Who is asked; by default the client's model, else the service's own choice.
+        key : str, optional
+            Requests of equal key are done once. By default every call has a new one.
+        """
+        model = model or self._model
+        batches = rows_in_batches(rows, columns, self._batch_rows, model)
+        return reduce(add, [await self._predicted(*keyed, model) for keyed in _keyed(batches, key)])
+
+    @call
+    async def predict_one(self, row: Mapping[str, Any], *, model: str | None = None, key: str | None = None) -> Answer:
+        """The answer for one row.
+
+        Parameters
+        ----------
+        row : mapping
+            Values by column.
+        model, key : str, optional
+            See `predict`.
+        """
+        if not isinstance(row, Mapping):
+            raise InvalidInput(f"a row must be a dictionary by column, got {row!r}")
+        return (await Calls.predict(self, row, model=model, key=key))[0]
+
+    @call
+    async def label(
+        self,
+        labels: Any,
+        label: Label | Sequence[Label] | None = None,
+        *,
+        revise: bool = False,
+        model: str | None = None,
+        key: str | None = None,
+    ) -> Receipt:
+        """Give labels by id, as late as they come and in any order.
+
+        Parameters
+        ----------
+        labels : str, mapping, sequence or table
+            An id; labels by id; ids; or a table with columns id and label.
+        label : str, number, bool or sequence, optional
+            The id's, or one for each of the ids. The service takes them as text: 1 and "1" are one class.
+        revise : bool
+            Whether a label may replace an earlier one of the same row. The model ends as if the right label had come
+            at first; for that the service learns again all that came after. Without it such labels are conflicts.
+        model, key : str, optional
+            See `predict`.
+        """
+        model = model or self._model
+        common = ({"model": model} if model else {}) | ({"revise": True} if revise else {})
+        batches = labels_in_batches(labels, label, self._batch_rows, common)
+        return reduce(add, [await self._labelled(*keyed, model, revise) for keyed in _keyed(batches, key)])
+
+    @call
+    async def models(self) -> list[Model]:
+        """All models of the service."""
+        told = as_json(await self._asked(Request("GET", "/v1/models")))
+        return [read(Model, each) for each in told["models"]]
+
+    @call
+    async def model(self, name: str) -> Model:
+        """One model."""
+        return read(Model, as_json(await self._asked(Request("GET", _path(name)))))
+
+    @call
+    async def create(
+        self,
+        name: str,
+        kind: str,
+        *,
+        parameters: Mapping[str, Any] | None = None,
+        schema: Mapping[str, Any] | None = None,
+        challenger_of: str | None = None,
+    ) -> Decision:
+        """Make a model, or a challenger of one.
+
+        Parameters
+        ----------
+        name : str
+            Its name, from now on.
+        kind : str
+            What learns, such as ``"oldc"`` or ``"auto"``; ``thalweg models`` lists them.
+        parameters : mapping, optional
+            As the options of ``thalweg run``: rate, adaptive, window, seed.
+        schema : mapping, optional
+            Its columns, as in ``{"columns": [{"name": "load", "kind": "number"}]}``, and its labels; by default the
+            first rows tell. A challenger has that of the model it challenges.
+        challenger_of : str, optional
+            The model in whose shadow it learns.
+        """
+        given = {"kind": kind, "parameters": parameters, "schema": schema, "challenger_of": challenger_of}
+        body = as_body({"name": name, **{key: value for key, value in given.items() if value is not None}})
+        return read(Decision, as_json(await self._posted("/v1/models", Batch(JSON, body))))
+
+    @call
+    async def compare(self, name: str) -> Comparison:
+        """A champion beside its challenger.
+
+        Parameters
+        ----------
+        name : str
+            The challenger's; or the champion's, where it has but one.
+        """
+        return read(Comparison, as_json(await self._asked(Request("GET", _path(name, "compare")))))
+
+    @call
+    async def promote(self, name: str, *, expected: str | None = None, force: bool = False) -> Decision:
+        """Let a challenger answer from now on; the champion learns on in its place.
+
+        Parameters
+        ----------
+        name : str
+            The challenger's.
+        expected : str, optional
+            The challenger's kind. The service refuses where it has become another, as after a promotion.
+        force : bool
+            Whether to promote a challenger that errs more beyond doubt, or that no label has compared with the
+            champion since they took their places.
+        """
+        given = ({"expected": expected} if expected is not None else {}) | ({"force": True} if force else {})
+        return await self._told(name, "promote", as_body(given) if given else b"")
+
+    @call
+    async def archive(self, name: str) -> Decision:
+        """Put a model away: it keeps all it knows, and answers no more until restored.
+
+        Parameters
+        ----------
+        name : str
+            The model's.
+        """
+        return await self._told(name, "archive")
+
+    @call
+    async def restore(self, name: str) -> Decision:
+        """Take an archived model back.
+
+        Parameters
+        ----------
+        name : str
+            The model's.
+        """
+        return await self._told(name, "restore")
+
+    @call
+    async def course(self, name: str) -> Course:
+        """How a model has been doing.
+
+        Parameters
+        ----------
+        name : str
+            The model's.
+        """
+        return Course.from_json(as_json(await self._asked(Request("GET", _path(name, "course")))))
+
+    @stream
+    async def events(self, name: str) -> AsyncGenerator[Point, None]:
+        """How a model is doing, as it happens; without end. Lost connections are taken up again.
+
+        Parameters
+        ----------
+        name : str
+            The model's.
+        """
+        request = Request("GET", _path(name, "events"), headers={"Accept": "text/event-stream"})
+        contents = followed(self._wire, request, self._patience)
+        try:
+            async for content in contents:
+                yield read(Point, content)
+        finally:
+            await contents.aclose()
+
+    # ---- what the methods have in common
+
+    async def _asked(self, request: Request) -> Reply:
+        return await answered(self._wire, request, self._patience)
+
+    async def _posted(
+        self, path: str, batch: Batch, key: str | None = None, query: Mapping[str, str] | None = None
+    ) -> Reply:
+        headers = {"Content-Type": batch.media, "Accept": batch.media, "Idempotency-Key": key or uuid4().hex}
+        return await self._asked(Request("POST", path, query or {}, batch.content, headers))
+
+    async def _predicted(self, batch: Batch, key: str, model: str | None) -> Answers:
+        query = {"model": model} if model and batch.media == ARROW else {}
+        reply = await self._posted("/v1/predict", batch, key, query)
+        if batch.media == ARROW:
+            (ids, answers, probability), told = arrow_columns(reply.body, "id", "answer", "probability")
+            version = int(told["version"]) if "version" in told else None
+            return Answers(told.get("model", model or ""), version, ids, answers, [None] * len(ids), probability)
+        told = as_json(reply)
+        return Answers.of(told["model"], told["version"], map(Answer.from_json, told["answers"]))
+
+    async def _labelled(self, batch: Batch, key: str, model: str | None, revise: bool) -> Receipt:
+        in_address = ({"model": model} if model else {}) | ({"revise": "true"} if revise else {})
+        reply = await self._posted("/v1/label", batch, key, in_address if batch.media == ARROW else {})
+        return read(Receipt, as_json(reply))
+
+    async def _told(self, name: str, order: str, body: bytes = b"") -> Decision:
+        return read(Decision, as_json(await self._posted(_path(name, order), Batch(JSON, body))))
+
+
+def _path(name: str, *further: str) -> str:
+    return "/".join(["/v1/models", quote(name, safe=""), *further])
+
+
+def _keyed(batches: Iterator[Batch], key: str | None) -> Iterator[tuple[Batch, str]]:
+    """Batches, each with a key of its own that depends on the call's key alone."""
+    whole = key or uuid4().hex
+    found = False
+    for place, batch in enumerate(batches):
+        found = True
+        yield batch, f"{whole}-{place}" if place else whole
+    if not found:
+        raise InvalidInput("there must be at least one row or label")

@@ -1,0 +1,297 @@
+"""How requests reach the service: blocking or awaiting, sent again with the same key until there is a response."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from thalweg.errors import ServiceRefused, ServiceUnreachable
+
+if TYPE_CHECKING:
+    import httpx
+
+#: Seconds without a word after which an open stream counts as lost; the service says something more often.
+SILENCE = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is sent."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    content: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Nothing came back, or not all of it: whether the service did what was asked is unknown."""
+
+    reason: str
+
+
+class OpenReply(ABC):
+    """A good reply that is still coming, line by line."""
+
+    @abstractmethod
+    async def line(self) -> str | None:
+        """The next line; None where the reply has ended or was lost."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Hear no more of it."""
+
+
+class Wire(ABC):
+    """What a client needs of the network and the clock."""
+
+    @abstractmethod
+    async def send(self, request: Request) -> Reply | Lost:
+        """The whole reply."""
+
+    @abstractmethod
+    async def listen(self, request: Request) -> OpenReply | Reply | Lost:
+        """The reply left open where it is good."""
+
+    @abstractmethod
+    async def pause(self, seconds: float) -> None:
+        """Wait."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Give up the connections."""
+
+
+class BlockingWire(Wire):
+    """Waits in place."""
+
+    def __init__(self, http: httpx.Client) -> None:
+        self._http = http
+
+    async def send(self, request: Request) -> Reply | Lost:
+        """The whole reply."""
+        import httpx
+
+        try:
+            return _as_reply(self._http.request(**_as_keywords(request)))
+        except httpx.TransportError as error:
+            return _lost(error)
+
+    async def listen(self, request: Request) -> OpenReply | Reply | Lost:
+        """The reply left open where it is good."""
+        import httpx
+
+        asked = self._http.build_request(**_as_keywords(request), timeout=SILENCE)
+        try:
+            response = self._http.send(asked, stream=True)
+            if response.is_success:
+                return _BlockingReply(response)
+            response.read()
+            return _as_reply(response)
+        except httpx.TransportError as error:
+            return _lost(error)
+
+    async def pause(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
+
+    async def close(self) -> None:
+        """Give up the connections."""
+        self._http.close()
+
+
+class AwaitingWire(Wire):
+    """Lets others run while it waits."""
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self._http = http
+
+    async def send(self, request: Request) -> Reply | Lost:
+        """The whole reply."""
+        import httpx
+
+        try:
+            return _as_reply(await self._http.request(**_as_keywords(request)))
+        except httpx.TransportError as error:
+            return _lost(error)
+
+    async def listen(self, request: Request) -> OpenReply | Reply | Lost:
+        """The reply left open where it is good."""
+        import httpx
+
+        asked = self._http.build_request(**_as_keywords(request), timeout=SILENCE)
+        try:
+            response = await self._http.send(asked, stream=True)
+            if response.is_success:
+                return _AwaitingReply(response)
+            await response.aread()
+            return _as_reply(response)
+        except httpx.TransportError as error:
+            return _lost(error)
+
+    async def pause(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+    async def close(self) -> None:
+        """Give up the connections."""
+        await self._http.aclose()
+
+
+class _BlockingReply(OpenReply):
+    def __init__(self, response: httpx.Response) -> None:
+        self._response = response
+        self._lines: Iterator[str] = response.iter_lines()
+
+    async def line(self) -> str | None:
+        import httpx
+
+        try:
+            return next(self._lines, None)
+        except httpx.TransportError:
+            return None
+
+    async def close(self) -> None:
+        self._response.close()
+
+
+class _AwaitingReply(OpenReply):
+    def __init__(self, response: httpx.Response) -> None:
+        self._response = response
+        self._lines: AsyncIterator[str] = response.aiter_lines()
+
+    async def line(self) -> str | None:
+        import httpx
+
+        try:
+            return await anext(self._lines, None)
+        except httpx.TransportError:
+            return None
+
+    async def close(self) -> None:
+        await self._response.aclose()
+
+
+def _as_keywords(request: Request) -> Mapping[str, Any]:
+    """A request as httpx names its parts."""
+    return {
+        "method": request.method,
+        "url": request.path,
+        "params": dict(request.query),
+        "content": request.content,
+        "headers": dict(request.headers),
+    }
+
+
+def _as_reply(response: httpx.Response) -> Reply:
+    return Reply(response.status_code, response.headers, response.content)
+
+
+def _lost(error: Exception) -> Lost:
+    return Lost(str(error) or type(error).__name__)  # some have only their name to say
+
+
+#: Too many requests, and what a service or the proxy before it says while it starts or stops.
+FOR_THE_MOMENT = frozenset({429, 502, 503, 504})
+#: Seconds before the first repetition; doubled each time, up to the longest.
+FIRST_WAIT, LONGEST_WAIT = 0.1, 10.0
+
+
+async def answered(wire: Wire, request: Request, patience: float) -> Reply:
+    """A good reply; `ServiceRefused` or `ServiceUnreachable` otherwise.
+
+    Parameters
+    ----------
+    wire : Wire
+        How it is sent.
+    request : Request
+        What is sent; it must be such that the service does it once, however often it comes.
+    patience : float
+        Seconds to go on waiting, all waits together.
+    """
+    waited, attempt = 0.0, 0
+    while True:
+        reply = await wire.send(request)
+        if isinstance(reply, Reply) and reply.status not in FOR_THE_MOMENT:
+            return good(reply)
+        wait = wait_before(attempt, reply)
+        waited += wait
+        if waited > patience:
+            raise refusal(reply)
+        await wire.pause(wait)
+        attempt += 1
+
+
+def wait_before(attempt: int, reply: Reply | Lost) -> float:
+    """Seconds: as long as the service asks for; else doubling, drawn at random lest all clients return at once."""
+    asked = reply.headers.get("retry-after", "") if isinstance(reply, Reply) else ""
+    drawn = random.uniform(0.5, 1.0) * min(FIRST_WAIT * 2.0**attempt, LONGEST_WAIT)
+    return max(drawn, float(asked)) if asked.isdigit() else drawn
+
+
+def good(reply: Reply) -> Reply:
+    """The reply itself, unless the service says no."""
+    if reply.status >= 300:
+        raise refusal(reply)
+    return reply
+
+
+def refusal(reply: Reply | Lost) -> ServiceRefused | ServiceUnreachable:
+    """The error that a caller sees: in the service's own words where it has any."""
+    if isinstance(reply, Lost):
+        return ServiceUnreachable(f"the service did not answer: {reply.reason}")
+    try:
+        said = json.loads(reply.body)["error"]
+    except (ValueError, TypeError, KeyError):
+        said = f"the service answered with status {reply.status}"
+    return ServiceRefused(str(said), reply.status)
+
+
+def as_json(reply: Reply) -> Any:
+    """The body, which must be JSON."""
+    try:
+        return json.loads(reply.body)
+    except ValueError:
+        raise ServiceRefused("what answered is not the service: its reply is not JSON", reply.status) from None
+
+
+T = TypeVar("T")
+
+
+def read(kind: type[T], given: Mapping[str, Any]) -> T:
+    """An object of a JSON reply as a dataclass; lists become tuples where the type says so.
+
+    Examples
+    --------
+    >>> from thalweg.client import Receipt
+    >>> read(Receipt, {"model": "rain", "seq": 7, "learned": 1, "unknown": ["a9"], "later": "more"}).unknown
+    ('a9',)
+    """
+    told = {
+        field.name: tuple(given[field.name])
+        if isinstance(given[field.name], list) and "tuple" in str(field.type)
+        else given[field.name]
+        for field in fields(kind)  # type: ignore[arg-type]
+        if field.name in given
+    }
+    try:
+        return kind(**told)
+    except TypeError:
+        raise ServiceRefused(f"what answered is not the service: its {kind.__name__} lacks a part", 200) from None

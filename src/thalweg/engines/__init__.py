@@ -1,1 +1,0 @@
-"""PAST ONE MACHINE: the same learners on engines that others have built."""

@@ -1,0 +1,354 @@
+"""Scores over time in constant memory: averages over all rows, over the last rows, or fading, and the curves they
+give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from numbers import Real
+from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.evaluate.metrics import (
+    Means,
+    brier,
+    error,
+    kappa,
+    kappa_temporal,
+    log_loss,
+    means_of,
+    row_statistics,
+)
+from thalweg.evaluate.record import Codes, Record
+from thalweg.streams.parameters import whole_number
+from thalweg.streams.stream import Floats
+
+
+class RunningMean(Protocol):
+    """Takes blocks of rows, and at any time gives their mean, column by column."""
+
+    def push(self, block: Floats) -> None:
+        """Add rows, the newest last."""
+
+    def mean(self) -> Floats:
+        """The average of what was pushed; there must have been a row."""
+
+
+@dataclass(frozen=True)
+class Cumulative:
+    """All rows so far, each with the same weight.
+
+    Examples
+    --------
+    >>> running = Cumulative().begin()
+    >>> running.push(np.array([[5.0], [1.0], [3.0]]))
+    >>> running.mean()
+    array([3.])
+    """
+
+    def begin(self) -> RunningMean:
+        """An empty running mean."""
+        return _CumulativeMean()
+
+
+@dataclass(frozen=True)
+class Windowed:
+    """The last ``rows`` rows (all, while there are fewer).
+
+    Examples
+    --------
+    >>> running = Windowed(2).begin()
+    >>> running.push(np.array([[5.0], [1.0], [2.0]]))
+    >>> running.mean()
+    array([1.5])
+    """
+
+    rows: int = 1000
+
+    def __post_init__(self) -> None:
+        whole_number("Windowed", "rows", self.rows, least=1)
+
+    def begin(self) -> RunningMean:
+        """An empty running mean."""
+        return _WindowedMean(self.rows)
+
+
+@dataclass(frozen=True)
+class Fading:
+    """Weights that fade by ``factor`` with every further row; memory is about 1 / (1 - factor) rows.
+
+    Examples
+    --------
+    >>> running = Fading(0.5).begin()
+    >>> running.push(np.array([[0.0], [3.0]]))
+    >>> running.mean()
+    array([2.])
+    """
+
+    factor: float = 0.999
+
+    def __post_init__(self) -> None:
+        factor: object = self.factor
+        if isinstance(factor, bool) or not isinstance(factor, Real) or not 0.0 < float(factor) < 1.0:
+            raise InvalidParameter.of("Fading", "factor", "lie in (0, 1)", factor)
+
+    def begin(self) -> RunningMean:
+        """An empty running mean."""
+        return _FadingMean(self.factor)
+
+
+Average: TypeAlias = Cumulative | Windowed | Fading
+
+
+class _CumulativeMean:
+    def __init__(self) -> None:
+        self._sums: Floats | float = 0.0
+        self._count = 0
+
+    def push(self, block: Floats) -> None:
+        self._sums = self._sums + block.sum(axis=0)
+        self._count += len(block)
+
+    def mean(self) -> Floats:
+        return np.asarray(self._sums / self._count)
+
+
+class _WindowedMean:
+    """A ring of the last rows, summed afresh when asked: no rounding piles up from rows that leave."""
+
+    def __init__(self, rows: int) -> None:
+        self._width = rows
+        self._ring = np.zeros((rows, 0))
+        self._seen = 0
+
+    def push(self, block: Floats) -> None:
+        if self._seen == 0:
+            self._ring = np.zeros((self._width, block.shape[1]))
+        kept = block[-self._width :]
+        self._seen += len(block)
+        self._ring[np.arange(self._seen - len(kept), self._seen) % self._width] = kept
+
+    def mean(self) -> Floats:
+        return np.asarray(self._ring[: self._seen].mean(axis=0))
+
+
+class _FadingMean:
+    def __init__(self, factor: float) -> None:
+        self._factor = factor
+        self._sums: Floats | float = 0.0
+        self._weight = 0.0
+
+    def push(self, block: Floats) -> None:
+        weights = self._factor ** np.arange(len(block) - 1, -1, -1)
+        faded = self._factor ** len(block)
+        self._sums = faded * self._sums + weights @ block
+        self._weight = faded * self._weight + weights.sum()
+
+    def mean(self) -> Floats:
+        return np.asarray(self._sums / self._weight)
+
+
+Value = TypeVar("Value")
+
+
+class Scores(NamedTuple, Generic[Value]):
+    """Every metric of one answerer: numbers in a summary, arrays over time in a curve.
+
+    The last two are None for an answerer without probabilities.
+
+    Examples
+    --------
+    >>> from thalweg import NoChange
+    >>> from thalweg.evaluate import prequential, summarise
+    >>> from thalweg.streams import Table
+    >>> summary = summarise(prequential(NoChange(), Table([[0.0]] * 4, ["a", "a", "b", "b"])))
+    >>> summary.model.error, summary.no_change.log_loss
+    (0.5, None)
+    """
+
+    error: Value
+    kappa: Value
+    kappa_temporal: Value
+    log_loss: Value | None
+    brier: Value | None
+
+
+class Summary(NamedTuple):
+    """Scores at the end of a stream, the baselines alongside.
+
+    Examples
+    --------
+    >>> from thalweg import OnlineLDC
+    >>> from thalweg.evaluate import prequential, summarise
+    >>> from thalweg.streams import Stagger
+    >>> summary = summarise(prequential(OnlineLDC(0.9), Stagger(seed=1)))
+    >>> summary.rows, summary.rate, summary.model.error < summary.majority.error
+    (120, 0.9, True)
+    """
+
+    rows: int
+    model: Scores[float]
+    no_change: Scores[float]
+    majority: Scores[float]
+    rate: float | None
+
+
+class Curve(NamedTuple):
+    """Scores over time, the baselines alongside; ``rows`` is how many rows had been seen at each point.
+
+    Examples
+    --------
+    >>> from thalweg import OnlineLDC
+    >>> from thalweg.evaluate import curve, prequential
+    >>> from thalweg.streams import Stagger
+    >>> over_time = curve(prequential(OnlineLDC(0.9), Stagger(seed=1)), every=40)
+    >>> over_time.rows.tolist(), over_time.model.error.shape
+    ([40, 80, 120], (3,))
+    """
+
+    rows: Codes
+    model: Scores[Floats]
+    no_change: Scores[Floats]
+    majority: Scores[Floats]
+    rate: Floats | None
+
+
+class Meter:
+    """Keeps the scores of a stream of records up to date, in constant memory.
+
+    Parameters
+    ----------
+    average : Cumulative, Windowed or Fading
+        Over which rows, and with which weights.
+
+    Examples
+    --------
+    >>> from thalweg import NoChange
+    >>> from thalweg.evaluate import prequential
+    >>> from thalweg.streams import Table
+    >>> meter = Meter()
+    >>> for record in prequential(NoChange(), Table([[0.0]] * 4, ["a", "a", "b", "b"]), chunk=2):
+    ...     meter.update(record)
+    >>> meter.summary().model.error
+    0.5
+    """
+
+    def __init__(self, average: Average | None = None) -> None:
+        self._running = (Cumulative() if average is None else average).begin()
+        self._with_proba = False
+        self._rate: float | None = None
+        self._rows = 0
+
+    def update(self, record: Record) -> None:
+        """Take in a record."""
+        for _ in self._update_in_pieces(record, len(record)):
+            pass
+
+    def summary(self) -> Summary:
+        """The scores now."""
+        if self._rows == 0:
+            raise InvalidInput("A summary must be of at least one row, got none.")
+        model, no_change, majority = means_of(self._running.mean(), with_proba=self._with_proba)
+        return Summary(self._rows, _scores(model), _scores(no_change), _scores(majority), self._rate)
+
+    def update_every(self, record: Record, every: int) -> Iterator[Summary]:
+        """Take in a record, with a summary whenever the rows seen reach a multiple of ``every``."""
+        for seen in self._update_in_pieces(record, every):
+            if seen % every == 0:
+                yield self.summary()
+
+    def _update_in_pieces(self, record: Record, every: int) -> Iterator[int]:
+        block = row_statistics(record)
+        self._with_proba = record.proba is not None
+        done = 0
+        while done < len(record):
+            upto = min(len(record), done + every - self._rows % every)
+            self._running.push(block[done:upto])
+            self._rows += upto - done
+            if record.rate is not None:
+                self._rate = float(record.rate[upto - 1])
+            done = upto
+            yield self._rows
+
+
+def summarise(records: Iterable[Record], average: Average | None = None) -> Summary:
+    """Final scores of the model and of both baselines, over all rows unless an average says otherwise.
+
+    Examples
+    --------
+    >>> from thalweg import NoChange
+    >>> from thalweg.evaluate import Windowed, prequential
+    >>> from thalweg.streams import Table
+    >>> stream = Table([[0.0]] * 4, ["a", "a", "b", "b"])
+    >>> summarise(prequential(NoChange(), stream)).model.error
+    0.5
+    >>> summarise(prequential(NoChange(), stream), Windowed(1)).model.error
+    0.0
+    """
+    meter = Meter(average)
+    for record in records:
+        meter.update(record)
+    return meter.summary()
+
+
+def curve(records: Iterable[Record], *, every: int = 100, average: Average | None = None) -> Curve:
+    """Scores after every ``every`` rows and at the end, by default of the last 1,000 rows each.
+
+    Examples
+    --------
+    >>> from thalweg import NoChange
+    >>> from thalweg.evaluate import prequential
+    >>> from thalweg.streams import Table
+    >>> stream = Table([[0.0]] * 5, ["a", "a", "b", "b", "b"])
+    >>> over_time = curve(prequential(NoChange(), stream), every=2)
+    >>> over_time.rows.tolist(), over_time.model.error.tolist()
+    ([2, 4, 5], [0.5, 0.5, 0.4])
+    """
+    every = whole_number("curve", "every", every, least=1)
+    meter = Meter(Windowed(1000) if average is None else average)
+    points = [point for record in records for point in meter.update_every(record, every)]
+    last = meter.summary()
+    if last.rows % every:
+        points.append(last)
+    rates = None if last.rate is None else np.array([point.rate for point in points], dtype=np.float64)
+    return Curve(
+        np.array([point.rows for point in points]),
+        _over_time([point.model for point in points]),
+        _over_time([point.no_change for point in points]),
+        _over_time([point.majority for point in points]),
+        rates,
+    )
+
+
+def cumulative_accuracy(records: Iterable[Record]) -> Floats:
+    """The share of rows answered rightly so far, after each row.
+
+    Examples
+    --------
+    >>> from thalweg import NoChange
+    >>> from thalweg.evaluate import prequential
+    >>> from thalweg.streams import Table
+    >>> cumulative_accuracy(prequential(NoChange(), Table([[0.0]] * 4, ["a", "a", "b", "b"]))).tolist()
+    [0.0, 0.5, 0.3333333333333333, 0.5]
+    """
+    mistakes = np.concatenate([np.zeros(0, dtype=bool), *(record.mistakes for record in records)])
+    return np.asarray(np.cumsum(~mistakes) / np.arange(1, len(mistakes) + 1))
+
+
+def _scores(means: Means) -> Scores[float]:
+    return Scores(error(means), kappa(means), kappa_temporal(means), log_loss(means), brier(means))
+
+
+def _over_time(points: list[Scores[float]]) -> Scores[Floats]:
+    losses = [point.log_loss for point in points]
+    briers = [point.brier for point in points]
+    return Scores(
+        np.array([point.error for point in points]),
+        np.array([point.kappa for point in points]),
+        np.array([point.kappa_temporal for point in points]),
+        None if None in losses else np.array(losses, dtype=np.float64),
+        None if None in briers else np.array(briers, dtype=np.float64),
+    )

@@ -1,0 +1,306 @@
+"""`Fleet`: one model per key."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Self, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.frames.frame import Frame
+from thalweg.frames.reading import as_array, frame_of
+from thalweg.kernels import compiled
+from thalweg.kernels._base import Core, FleetCore
+from thalweg.learners.base.classifier import StreamClassifier
+from thalweg.learners.base.labelled_estimator import LabelledEstimator
+from thalweg.learners.base.labels import Labels, code_points
+from thalweg.learners.base.rows import Floats, Row
+
+_KINDS = {"i": "integers", "U": "strings"}
+
+
+class Keys(NamedTuple):
+    """The keys of some rows: one of the two is None."""
+
+    numbers: NDArray[np.int64] | None
+    words: NDArray[np.uint32] | None
+
+
+def as_keys(keys: ArrayLike, rows: int, kind: str) -> Keys:
+    """Keys for this many rows, of the kind already in use where there is one.
+
+    Examples
+    --------
+    >>> as_keys(["a", "b"], 2, "").words.tolist()
+    [[97], [98]]
+    """
+    given: NDArray[Any] = np.asarray(as_array(keys))
+    if given.dtype.kind == "O":
+        given = _from_objects(given)
+    if given.ndim != 1 or len(given) != rows:
+        raise InvalidInput(f"keys must be one-dimensional, one for each of the {rows} rows of X, got {given.shape}")
+    if given.dtype.kind not in "iuU":
+        raise InvalidInput(f"keys must be integers or strings, got {given.dtype}")
+    if given.dtype.kind == "u" and rows and int(given.max()) > np.iinfo(np.int64).max:
+        raise InvalidInput(f"keys must be below 2**63, got {int(given.max())}")
+    own = "U" if given.dtype.kind == "U" else "i"
+    if kind and own != kind:
+        raise InvalidInput(f"keys must be {_KINDS[kind]} like those learned so far, got {given.tolist()[0]!r}")
+    if own == "U":
+        return Keys(None, _valid(code_points(given)))
+    return Keys(np.ascontiguousarray(given, dtype=np.int64), None)
+
+
+def _from_objects(keys: NDArray[Any]) -> NDArray[Any]:
+    for kind, dtype in ((str, np.str_), (int | np.integer, np.int64)):
+        if all(isinstance(key, kind) and not isinstance(key, bool) for key in keys.flat):
+            try:
+                return keys.astype(dtype)
+            except OverflowError as error:
+                raise InvalidInput("keys must be integers of 64 bits") from error
+    raise InvalidInput("keys must be all integers or all strings")
+
+
+def _valid(points: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    if ((points >= 0xD800) & (points <= 0xDFFF)).any():
+        raise InvalidInput("keys must be text that can be written as UTF-8")
+    return points
+
+
+def apart(X: Any, name: str) -> tuple[Any, Any]:
+    """A table without its column of keys, and that column."""
+    frame: Frame | None = frame_of(X)
+    if frame is None or name not in frame.names:
+        raise InvalidInput(f"without keys, X must be a table with the column {name!r} that holds them")
+    return frame.select([other for other in frame.names if other != name]), frame.column(name)
+
+
+def apart_one(x: Row, name: str) -> tuple[Row, Any]:
+    """A row without its key, and the key."""
+    if not isinstance(x, Mapping) or name not in x:
+        raise InvalidInput(f"without a key, a row must be a dict with the entry {name!r} that holds it")
+    rest = dict(x)
+    return rest, rest.pop(name)
+
+
+class Fleet(LabelledEstimator):
+    """A model for each key, all learned in one pass over interleaved rows.
+
+    Parameters
+    ----------
+    model : classifier of thalweg
+        What each key gets one of. It is never learned itself. Its core must be compiled, which excludes pipelines,
+        `LearnNSE`, the kernel mean machine without a budget, and committees with members of scikit-learn.
+    key : str, optional
+        The column of a table, or the entry of a row given as a dict, that holds the key. It is then taken from there
+        wherever no keys are given, and is no feature.
+    capacity : int, optional
+        How many models stay in memory, at least 1. Beyond it, those learned longest ago go to a temporary file and come
+        back when their key does: about 24 bytes a key remain. Fewer save memory and cost reads and writes. By default
+        all stay.
+    folder : str, optional
+        Where that temporary file lies; by default where the system keeps such files. It has no name there and is gone
+        when the fleet is: `thalweg.save` writes all models, wherever they are.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels of all keys, sorted. A label new to the fleet is announced to every model, which changes none of
+        their answers.
+    n_features_in_ : int
+        The width of a row.
+    feature_names_in_ : ndarray of str
+        The names of the features, where the first rows had names.
+    n_bytes_ : int
+        The memory held for models and keys.
+
+    Examples
+    --------
+    >>> from thalweg import OnlineLDC
+    >>> from thalweg.fleet import Fleet
+    >>> fleet = Fleet(OnlineLDC(0.1, counts="soft", warmup=2))
+    >>> X = [[0.0], [1.0], [0.0], [1.0], [0.1], [0.9], [0.1], [0.9]]
+    >>> y = ["low", "high", "high", "low", "low", "high", "high", "low"]
+    >>> fleet.partial_fit(X, y, ["pump", "pump", "fan", "fan", "pump", "pump", "fan", "fan"])
+    Fleet(model=OnlineLDC(counts='soft', rate=0.1, warmup=2))
+    >>> fleet.predict([[0.0], [0.0]], ["pump", "fan"])
+    array(['low', 'high'], dtype='<U4')
+    >>> len(fleet), "pump" in fleet, fleet.keys()
+    (2, True, ['fan', 'pump'])
+    >>> fleet.model_of("pump").means_.ravel().round(1).tolist()
+    [0.9, 0.1]
+    """
+
+    _core: FleetCore
+
+    _why_not_added = "keys are kept in the order of their use; add the models of a key, which model_of gives"
+
+    def __init__(
+        self,
+        model: StreamClassifier,
+        *,
+        key: str | None = None,
+        capacity: int | None = None,
+        folder: str | None = None,
+    ) -> None:
+        self.model = model
+        self.key = key
+        self.capacity = capacity
+        self.folder = folder
+
+    def _make_core(self, features: int) -> FleetCore:
+        capacity = self.capacity
+        whole = isinstance(capacity, int | np.integer) and not isinstance(capacity, bool)
+        if capacity is not None and not (whole and 1 <= capacity < 2**32):
+            raise InvalidParameter.of("Fleet", "capacity", "be an integer from 1 to 2**32 - 1, or None", capacity)
+        core = self._lone_core(features)
+        if capacity is None:
+            return compiled.FleetCore(core)
+        try:
+            with tempfile.TemporaryFile(dir=self.folder) as file:
+                return compiled.FleetCore(core, int(capacity), os.dup(file.fileno()))
+        except OSError as error:
+            rule = f"be a folder that can be written ({error.strerror or error})"
+            raise InvalidParameter.of("Fleet", "folder", rule, self.folder) from error
+
+    def _lone_core(self, features: int, known: Labels | None = None) -> Core:
+        """The core of a model by itself; one that is told the labels raises where it cannot take them."""
+        if isinstance(self.model, StreamClassifier):
+            core = self.model._make_core(features) if known is None else self.model._new_core(features, known)
+            if isinstance(core, compiled.Core) and not core.may_fail:
+                return core
+        raise InvalidParameter.of("Fleet", "model", "be a classifier of thalweg with a compiled core", self.model)
+
+    def _new_core(self, features: int, known: Labels) -> FleetCore:
+        self._lone_core(features, known)
+        return cast("FleetCore", super()._new_core(features, known))
+
+    def _announce(self, wider: Labels) -> None:
+        if wider is not self._labels:
+            self._lone_core(self.n_features_in_, wider)
+            super()._announce(wider)
+
+    # ------------------------------------------------------------------ learning
+
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, keys: ArrayLike | None = None, classes: ArrayLike | None = None
+    ) -> Self:
+        """Learn these rows in order, each by the model of its key.
+
+        Parameters
+        ----------
+        X, y : array of shape (rows, features), array of shape (rows,)
+            Rows and labels; a label may be new at any row.
+        keys : array of shape (rows,), optional
+            Integers of 64 bits or strings, the same kind throughout. A key may be new at any row. By default the column
+            of X that ``key`` names.
+        classes : array, optional
+            Labels to come; never needed.
+        """
+        self._run(X, y, keys, classes)
+        return self
+
+    def predict_then_learn(self, X: ArrayLike, y: ArrayLike, keys: ArrayLike | None = None) -> NDArray[Any]:
+        """Answer each row by the model of its key before its label is seen, then learn it.
+
+        A key's first row is answered with the zero of the labels' type (0, False, "").
+        """
+        answers = self._run(X, y, keys, answering=True)
+        return self._labels.decode(answers)
+
+    def _run(
+        self, X: Any, y: ArrayLike, keys: Any, classes: ArrayLike | None = None, answering: bool = False
+    ) -> NDArray[np.int64]:
+        X, keys = self._apart(X, keys)
+        rows, labels = self._take(X, y)
+        owners = self._keys(keys, len(rows))
+        core, codes = self._ready(rows, labels, X, announced=classes)
+        answers = np.empty(len(rows) if answering else 0, dtype=np.int64)
+        core.run(rows, codes, *owners, answers if answering else None)
+        return answers
+
+    def learn_one(self, x: Row, y: Any, key: int | str | None = None) -> Self:
+        """Learn one row by the model of its key, by default the row's own entry that ``key`` names."""
+        if key is None:
+            x, key = self._apart_one(x)
+        labels: Labels | None = self.__dict__.get("_labels")
+        if labels is None or type(y) not in labels.everyday_types or y not in labels.codes:
+            self._keys([key], 1)
+            labels = self._meet(x, y)
+        self._core.learn_one(x, labels.codes[y], key)
+        return self
+
+    # ------------------------------------------------------------------ answering
+
+    def predict(self, X: ArrayLike, keys: ArrayLike | None = None) -> NDArray[Any]:
+        """The answer to each row by the model of its key; the zero of the labels' type for a key never learned."""
+        X, keys = self._apart(X, keys)
+        rows: Floats = self._rows_to_answer(X)
+        answers = np.empty(len(rows), dtype=np.int64)
+        self._core.answers(rows, *self._keys(keys, len(rows)), answers)
+        return self._labels.decode(answers)
+
+    def predict_one(self, x: Row, key: int | str | None = None) -> Any:
+        """The answer to one row by the model of its key; None for a key never learned."""
+        if key is None:
+            x, key = self._apart_one(x)
+        labels: Labels | None = self.__dict__.get("_labels")
+        if labels is None:
+            return None
+        answer = self._core.answer_one(x, key)
+        return None if answer < 0 else labels.ordinary[answer]
+
+    # ------------------------------------------------------------------ the models
+
+    def model_of(self, key: int | str) -> StreamClassifier:
+        """A key's model as an estimator of its own, a copy; InvalidInput for a key never learned."""
+        state = self._core.state_of(key) if self.__sklearn_is_fitted__() else None
+        if state is None:
+            raise InvalidInput(f"the fleet has no model of the key {key!r}")
+        alone: StreamClassifier = clone(self.model)
+        names = getattr(self, "feature_names_in_", None)
+        alone._resume(state, self._labels, self.n_features_in_, None if names is None else names.tolist())
+        return alone
+
+    def forget(self, key: int | str) -> bool:
+        """Give up a key's model and its memory; whether there was one."""
+        return self.__sklearn_is_fitted__() and self._core.forget(key)
+
+    def keys(self) -> list[Any]:
+        """All keys, in order."""
+        return self._core.keys() if self.__sklearn_is_fitted__() else []
+
+    def __len__(self) -> int:
+        return len(self._core) if self.__sklearn_is_fitted__() else 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.keys())
+
+    def __contains__(self, key: int | str) -> bool:
+        return self.__sklearn_is_fitted__() and key in self._core
+
+    @property
+    def n_bytes_(self) -> int:
+        """The memory held for models and keys, in bytes."""
+        return int(self._learned_core().n_bytes)
+
+    # ------------------------------------------------------------------ keys
+
+    def _keys(self, keys: Any, rows: int) -> Keys:
+        return as_keys(keys, rows, self._core.kind if self.__sklearn_is_fitted__() else "")
+
+    def _apart(self, X: Any, keys: Any) -> tuple[Any, Any]:
+        return (X, keys) if keys is not None else apart(X, self._key_name())
+
+    def _apart_one(self, x: Row) -> tuple[Row, Any]:
+        return apart_one(x, self._key_name())
+
+    def _key_name(self) -> str:
+        if self.key is None:
+            raise InvalidInput("each row needs a key: give keys, or name their column by the 'key' parameter")
+        return self.key

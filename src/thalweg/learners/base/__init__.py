@@ -1,0 +1,1 @@
+"""What every learner shares: the estimator contract, labels, rows, sample weights, parameters."""

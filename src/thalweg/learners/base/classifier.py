@@ -1,0 +1,397 @@
+"""The contract every stream classifier keeps, over a compiled core that holds its state.
+
+A learner answers a row, then learns its label. Its state is one compiled object; everything a call could refuse
+is checked before that object is touched, or, in long chunks, while a copy of it is at hand: a refused call leaves the
+model exactly as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_softmax
+from sklearn.base import ClassifierMixin
+
+from thalweg.errors import InvalidInput
+from thalweg.kernels import compiled
+from thalweg.kernels._base import Core
+from thalweg.learners.base.labelled_estimator import LabelledEstimator
+from thalweg.learners.base.labels import Labels, as_labels
+from thalweg.learners.base.python_core import PythonCore, posteriors
+from thalweg.learners.base.rows import Floats, Row, are_many_rows, as_rows, bad_value, told_of_row
+from thalweg.learners.base.sample_weight import as_masses
+
+StreamCore: TypeAlias = Core | PythonCore
+
+#: Stands for minus infinity where a finite number is due: the score of a class that was never seen.
+_NEVER = -1e100
+#: What a core says of rows and labels that it looked at itself.
+_ALL_GOOD = -1
+
+
+class Answers(NamedTuple):
+    """What `predict_then_learn` gives when asked for more than labels; one entry per row, from before its label."""
+
+    labels: NDArray[Any]
+    proba: Floats | None
+    rate: Floats | None
+    weights: Floats | None
+
+
+class StreamClassifier(ClassifierMixin, LabelledEstimator):
+    """A classifier that learns a stream row by row, in constant memory, with classes that may arrive at any row.
+
+    One thread may learn while others predict: the compiled core lets readers in together and learners one at a time.
+    Two threads that learn the same model must take turns; so must one that brings a new class and one that predicts.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels seen so far, sorted.
+    n_features_in_ : int
+        The width of a row.
+    feature_names_in_ : ndarray of str
+        The names of the features, where the first rows had names.
+    """
+
+    _core: StreamCore
+
+    def _make_core(self, features: int) -> StreamCore:
+        raise NotImplementedError
+
+    def _learned_core(self) -> StreamCore:
+        core: StreamCore = super()._learned_core()
+        return core
+
+    # What others may rely on: class means that move with every row, a covariance beside them, discriminants that differ
+    # by a linear function of the row, a rate that can be read, and whether an answer rests on the label of the row
+    # before, which is no use where labels are delayed.
+    @property
+    def _keeps_class_means(self) -> bool:
+        return False
+
+    def _class_means(self) -> Floats | None:
+        """The mean of each class in the units of the rows, to look at; None for learners that keep none."""
+        return None
+
+    @property
+    def _keeps_covariance(self) -> bool:
+        return False
+
+    @property
+    def _answers_linearly(self) -> bool:
+        return False
+
+    @property
+    def _has_rate(self) -> bool:
+        return False
+
+    @property
+    def _needs_labels_at_once(self) -> bool:
+        return False
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Forget everything and start from these rows; `partial_fit` goes on from there."""
+        return self._fit(X, y)
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        rows, labels = self._take(X, y)
+        masses = as_masses(sample_weight, len(rows), first=True)
+        known, codes = Labels.none().encode(labels)
+        core = self._new_core(rows.shape[1], known)
+        self._begin(core, rows, codes, **masses)
+        self._commit(core, known, self._remember_columns(X))
+        return self
+
+    def _begin(self, core: Any, rows: Floats, codes: NDArray[np.int64], **masses: Floats) -> None:
+        core.begin(rows, codes, **masses)
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Learn these rows in order, at the rate. ``classes`` may announce labels to come; it is never needed."""
+        return self._partial_fit(X, y, classes)
+
+    def _partial_fit(self, X: ArrayLike, y: ArrayLike, classes: Any, sample_weight: ArrayLike | None = None) -> Self:
+        rows, labels, unchecked = self._take_in(X, y, sample_weight is None)
+        masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
+        self._go_through(X, rows, labels, unchecked, lambda _: masses, classes)
+        return self
+
+    def _go_through(
+        self,
+        X: ArrayLike,
+        rows: Floats,
+        labels: NDArray[Any],
+        unchecked: bool,
+        arrays_for: Callable[[Any], dict[str, Any]],
+        announced: ArrayLike | None = None,
+    ) -> dict[str, Any]:
+        """Answer and learn these rows, with whatever arrays the core is to read and to fill; returns them."""
+        core, codes = self._ready(rows, labels, X, announced, unchecked)
+        arrays = arrays_for(core)
+        bad = core.run(rows, codes, unchecked=True, **arrays) if unchecked else core.run(rows, codes, **arrays)
+        if not unchecked or bad == _ALL_GOOD:
+            return arrays
+        if bad >= 0:
+            raise bad_value(rows, bad, "X")
+        as_rows(rows, self, "X")  # a new label: what is refused must be refused before it is announced
+        return self._go_through(X, rows, labels, False, arrays_for, announced)
+
+    def _take_in(self, X: ArrayLike, y: ArrayLike, may_wait: bool) -> tuple[Floats, NDArray[Any], bool]:
+        """Rows and labels, and whether the core is to look at them on its way through."""
+        core = self.__dict__.get("_core")
+        if may_wait and are_many_rows(X) and isinstance(core, compiled.Core) and not core.may_fail:
+            return X, as_labels(y, len(X), type(self).__name__), True
+        return *self._take(X, y), False
+
+    def predict_then_learn(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        with_proba: bool = False,
+        with_rate: bool = False,
+        with_weights: bool = False,
+    ) -> NDArray[Any] | Answers:
+        """Answer each row before its label is seen, then learn it: the whole stream in one compiled call.
+
+        Parameters
+        ----------
+        X, y : array or frame of shape (rows, features), array of shape (rows,)
+            The rows and their labels, in the order in which they came.
+        with_proba, with_rate, with_weights : bool
+            Whether to give, beside each answer, the class probabilities, the rate in force after the row, and the
+            shares that the members of a learner made of others had in the answer.
+
+        Returns
+        -------
+        ndarray or Answers
+            The answers; with one of the switches an `Answers` that also holds what was asked for (probabilities with
+            columns as in ``classes_`` after the call), or None where the learner has no such thing. Before any label
+            is known the answer is the zero of the labels' type: 0, False or "".
+        """
+        return self._predict_then_learn(X, y, with_proba, with_rate, with_weights)
+
+    def _predict_then_learn(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        with_proba: bool,
+        with_rate: bool,
+        with_weights: bool,
+        sample_weight: ArrayLike | None = None,
+    ) -> NDArray[Any] | Answers:
+        rows, labels, unchecked = self._take_in(X, y, sample_weight is None and not with_weights)
+        masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
+        count, scored = len(rows), with_proba and hasattr(self, "predict_proba")
+
+        def arrays_for(core: Any) -> dict[str, Any]:
+            return {
+                "answers": np.empty(count, dtype=np.int64),
+                "scores": np.empty((count, core.n_classes)) if scored else None,
+                "rates": np.empty(count) if with_rate and self._has_rate else None,
+                "shares": np.empty((count, core.n_members)) if with_weights and core.n_members else None,
+                **masses,
+            }
+
+        found = self._go_through(X, rows, labels, unchecked, arrays_for)
+        decoded = self._labels.decode(found["answers"], in_order=True)
+        if not (with_proba or with_rate or with_weights):
+            return decoded
+        proba = posteriors(found["scores"], self._core.confidence) if scored else None
+        return Answers(decoded, proba, found["rates"], found["shares"])
+
+    def follow(
+        self, X: ArrayLike, y: ArrayLike, order: ArrayLike, *, with_proba: bool = False
+    ) -> tuple[NDArray[Any], Floats | None]:
+        """Answer and learn rows in any order, in one compiled call: what late labels need.
+
+        Parameters
+        ----------
+        X, y : array of shape (rows, features), array of shape (rows,)
+            The rows, and their labels; the label of a row that is not learned is not looked at.
+        order : array of int
+            The steps: ``i`` answers row i, ``~i`` learns it.
+        with_proba : bool
+            Whether class probabilities are wanted, too.
+
+        Returns
+        -------
+        ndarray of shape (rows,), ndarray of shape (rows, classes) or None
+            The answers, with the zero of the labels' type for rows that were not answered or came before any label;
+            and the probabilities (NaN for rows that were not answered) where they are wanted and the learner has them.
+
+        Examples
+        --------
+        >>> from thalweg import NoChange
+        >>> model = NoChange()
+        >>> model.follow([[0.0], [0.0], [0.0]], ["a", "b", "c"], [0, 1, ~0, 2])[0].tolist()
+        ['', '', 'a']
+        """
+        rows, labels = self._take(X, y)
+        steps = np.ascontiguousarray(order, dtype=np.int64)
+        places = np.where(steps < 0, ~steps, steps)
+        if steps.ndim != 1 or (len(steps) and places.max() >= len(rows)):
+            raise InvalidInput(f"order must hold numbers of the {len(rows)} rows or their complements")
+        taught = np.zeros(len(rows), dtype=np.bool_)
+        taught[places[steps < 0]] = True
+        if not taught.any() and not self.__sklearn_is_fitted__():
+            return np.zeros(len(rows), dtype=labels.dtype), None  # no label yet, so no answer either
+        core, learned = self._ready(rows, labels[taught], X)
+        codes = np.zeros(len(rows), dtype=np.int64)
+        codes[taught] = learned
+        answers = np.full(len(rows), -1, dtype=np.int64)
+        scores = np.full((len(rows), core.n_classes), np.nan) if with_proba and hasattr(self, "predict_proba") else None
+        core.follow(rows, codes, steps, answers, scores)
+        return self._labels.decode(answers), None if scores is None else posteriors(scores, core.confidence)
+
+    def learn_then_test(self, X: ArrayLike, y: ArrayLike, X_test: ArrayLike, y_test: ArrayLike) -> NDArray[np.int64]:
+        """Learn each row, then answer that row's own test set: the papers' way to measure on simulated streams.
+
+        Parameters
+        ----------
+        X, y : array of shape (steps, features), array of shape (steps,)
+            The rows to learn.
+        X_test, y_test : array of shape (steps, tests, features), array of shape (steps, tests)
+            For each step, rows of the concept in force.
+
+        Returns
+        -------
+        ndarray of shape (steps,)
+            The number of mistakes on each step's test set.
+        """
+        rows, labels = self._take(X, y)
+        test_X, test_y = np.asarray(X_test), np.asarray(y_test)
+        steps, features = rows.shape
+        if test_X.ndim != 3 or test_X.shape[0] != steps or test_X.shape[2] != features:
+            raise InvalidInput(f"X_test must have shape ({steps}, tests, {features}) to go with X, got {test_X.shape}")
+        if test_y.shape != test_X.shape[:2]:
+            raise InvalidInput(f"y_test must have shape {test_X.shape[:2]} to go with X_test, got {test_y.shape}")
+        test_rows, test_labels = self._take(test_X.reshape(-1, features), test_y.reshape(-1), name="X_test")
+        core, codes = self._ready(rows, labels, X)
+        test_codes = self._codes_of_known(test_labels)
+        mistakes = np.empty(steps, dtype=np.int64)
+        core.learn_then_test(rows, codes, test_rows.reshape(test_X.shape), test_codes.reshape(test_y.shape), mistakes)
+        return mistakes
+
+    def _codes_of_known(self, labels: NDArray[Any]) -> NDArray[np.int64]:
+        """Places of labels among ``classes_``; -2, never an answer, for a label the model does not know."""
+        wider, codes = self._labels.encode(labels)
+        if wider is self._labels:
+            return codes
+        known = np.array([self._labels.codes.get(label, -2) for label in wider.values.tolist()], dtype=np.int64)
+        return known[codes]
+
+    def learn_one(self, x: Row, y: Any) -> Self:
+        """Learn one row: an array, a sequence of numbers, or a dict of feature name to number."""
+        try:
+            if not self._core.learn_known(x, y):
+                self._learn_first(x, y)
+        except InvalidInput as error:
+            raise told_of_row(error, x, self) from None
+        except AttributeError:
+            if hasattr(self, "_core"):
+                raise
+            self._learn_first(x, y)
+        return self
+
+    def _learn_first(self, x: Row, y: Any) -> None:
+        """Learn one row whose label the core does not know, and tell it of the labels."""
+        labels = self._meet(x, y)
+        self._core.learn_one(x, labels.codes[y])
+        self._core.know(labels.codes, labels.everyday_types)
+
+    # ------------------------------------------------------------------ answering
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The answer to each row. Nothing is learned."""
+        rows = self._rows_to_answer(X)
+        answers = np.empty(len(rows), dtype=np.int64)
+        self._core.answers(rows, answers)
+        return self._labels.decode(answers)
+
+    def _answers(self, X: ArrayLike) -> tuple[NDArray[np.int64], Floats | None]:
+        """Both at once, for callers in a hurry: the place of each answer among ``classes_``, and the probabilities."""
+        if not hasattr(self, "predict_proba"):
+            rows = self._rows_to_answer(X)
+            answers = np.empty(len(rows), dtype=np.int64)
+            self._core.answers(rows, answers)
+            return answers, None
+        scores = self._scores(X)
+        # An answer is the highest score, the first of equal ones, and none where no class was seen.
+        answers = scores.argmax(axis=1)
+        answers[np.isneginf(scores[np.arange(len(answers)), answers])] = -1
+        return answers, posteriors(scores, self._core.confidence)
+
+    def predict_one(self, x: Row) -> Any:
+        """The answer to one row; None from a model that has seen no label yet."""
+        try:
+            core, labels = self._core, self._labels
+        except AttributeError:
+            return None
+        try:
+            return labels.ordinary[core.answer_one(x)]
+        except InvalidInput as error:
+            raise told_of_row(error, x, self) from None
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """The discriminant of each class (for two classes, the second's minus the first's; positive answers it)."""
+        scores = np.maximum(self._scores(X), _NEVER)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def _scores(self, X: ArrayLike) -> Floats:
+        rows = self._rows_to_answer(X)
+        scores = np.empty((len(rows), self._core.n_classes))
+        self._core.scores(rows, scores)
+        return scores
+
+    def _resume(
+        self, state: dict[str, NDArray[Any]], known: Labels, features: int, names: list[str] | None = None
+    ) -> None:
+        """Go on from what a core of this learner once gave as its state; ValueError where it cannot be one."""
+        if state["n_classes"].tolist() != [len(known)]:
+            raise ValueError("the labels and the state disagree")
+        learned: dict[str, Any] = {
+            "_core": state,
+            "_labels": known,
+            "_begun_with": self.get_params(),
+            "n_features_in_": features,
+            "classes_": known.values,
+        }
+        if names is not None:
+            learned["feature_names_in_"] = np.array(names, dtype=object)
+        self.__setstate__({**self.get_params(deep=False), **learned})
+
+
+class WithProbabilities:
+    """Class probabilities: the softmax of the discriminants, times the learner's own confidence in them."""
+
+    def predict_proba(self: Any, X: ArrayLike) -> Floats:
+        """The probability of each class of ``classes_``; 0 for a class that was announced but never seen."""
+        return posteriors(self._scores(X), self._core.confidence)
+
+
+class WithRate:
+    """A learning rate that can be read."""
+
+    @property
+    def _has_rate(self) -> bool:
+        return True
+
+    @property
+    def rate_(self: Any) -> float:
+        """The learning rate now in force."""
+        return float(self._learned_core().rate)
+
+
+class WithLogPosteriors(WithProbabilities):
+    """More than two discriminants are given as logarithms of probabilities, which no such choice can change."""
+
+    def decision_function(self: Any, X: ArrayLike) -> Floats:
+        """The logarithm of each class's probability; for two classes the second's minus the first's."""
+        scores = super().decision_function(X)  # type: ignore[misc]
+        return np.asarray(scores if scores.ndim == 1 else log_softmax(scores, axis=1))

@@ -1,0 +1,244 @@
+"""What every learner of a stream is, whatever it learns: a scikit-learn estimator over a core that holds its state.
+
+The core is made when the first row comes, since only then the width is known. Everything a call could refuse is
+checked before the core is touched, so a refused call leaves the model exactly as it was.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import validate_data
+
+from thalweg.errors import InvalidInput, InvalidParameter, NotAdditive
+from thalweg.frames.frame import NamedRows
+from thalweg.frames.reading import names_of_columns, with_names
+from thalweg.learners.base.rows import Floats, as_rows
+
+if TYPE_CHECKING:
+    from thalweg.merging.summable import Sums
+
+#: Names of constructors' parameters: to read them off takes scikit-learn as long as answering some hundred rows.
+_PARAMETERS: dict[type, list[str]] = {}
+
+
+class WithColumns(BaseEstimator):
+    """An estimator that knows how many columns its rows have, and their names where the first rows had names."""
+
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    _begun_with: dict[str, Any]
+    _to_start_anew = "call fit"
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        if cls not in _PARAMETERS:
+            _PARAMETERS[cls] = BaseEstimator._get_param_names.__func__(cls)
+        return _PARAMETERS[cls]
+
+    def _has_use_for(self, names: list[Any]) -> bool:
+        """Whether rows with these names, `NamedRows` or dicts, say more to this model than arrays."""
+        begun = hasattr(self, "n_features_in_") and not hasattr(self, "feature_names_in_")
+        return not begun and all(isinstance(name, str) for name in names)
+
+    def _remember_columns(self, X: ArrayLike) -> tuple[str, ...] | None:
+        """The names of X's columns, if it has any, kept as scikit-learn keeps them."""
+        if type(X) is np.ndarray or isinstance(X, NamedRows):
+            self.__dict__.pop("feature_names_in_", None)
+            if not isinstance(X, NamedRows) or not all(isinstance(name, str) for name in X.names):
+                return None  # no names; scikit-learn would look for them in many kinds of frames
+            self.feature_names_in_ = np.asarray(X.names, dtype=object)
+            return tuple(X.names)
+        validate_data(self, X=with_names(X), reset=True, skip_check_array=True)
+        return tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else None
+
+    def _require_same_columns(self, X: Any) -> None:
+        if isinstance(X, NamedRows):
+            if self._has_use_for(X.names):
+                self._require_same_names(X)
+                return
+            X = X.values
+        if type(X) is np.ndarray and X.shape[1:] == (self.n_features_in_,) and not hasattr(self, "feature_names_in_"):
+            return  # scikit-learn's check, which looks for names in many kinds of frames, would find nothing else
+        try:
+            validate_data(self, X=with_names(X), reset=False, skip_check_array=True)
+        except ValueError as error:
+            raise InvalidInput(self._first_other_column(X) + str(error)) from error
+
+    def _require_same_names(self, X: NamedRows) -> None:
+        other = self._first_other_column(X)
+        if other:
+            raise InvalidInput(other.rstrip())
+
+    def _first_other_column(self, X: Any) -> str:
+        known, given = getattr(self, "feature_names_in_", None), names_of_columns(X)
+        if known is None or given is None:
+            return ""
+        for place, (was, now) in enumerate(zip(known, given, strict=False)):
+            if was != now:
+                return f"Column {place} of X must be {was!r}, as when learning began, got {now!r}. "
+        if len(known) > len(given):
+            return f"Column {len(given)} of X must be {known[len(given)]!r}, as when learning began, got no column. "
+        if len(known) < len(given):
+            return f"X must have no column {len(known)}, as when learning began, got {given[len(known)]!r}. "
+        return ""
+
+    def _require_same_parameters(self) -> None:
+        now = _described(self)
+        for name, value in self._begun_with.items():
+            if name in now and now[name] is not value and now[name] != value:
+                raise InvalidParameter(
+                    f"The {name!r} parameter of {type(self).__name__} must not change once learning has begun "
+                    f"(it was {value!r}, now {now[name]!r}): {self._to_start_anew} to start anew."
+                )
+
+    def _described(self) -> dict[str, Any]:
+        return _described(self)
+
+
+class StreamEstimator(WithColumns):
+    """An estimator whose state is a core, with columns that must stay the same and parameters that must not change.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        The width of a row.
+    feature_names_in_ : ndarray of str
+        The names of the features, where the first rows had names.
+    """
+
+    _core: Any
+
+    def _make_core(self, features: int) -> Any:
+        """The core for rows of this width; raises `InvalidParameter` where a parameter breaks its rule."""
+        raise NotImplementedError
+
+    def _rows_to_answer(self, X: ArrayLike) -> Floats:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: it has seen no row. "
+                "Call 'fit' or 'partial_fit' first."
+            )
+        rows = as_rows(X, self, "X")
+        self._require_same_columns(X)
+        return rows
+
+    def _learned_core(self) -> Any:
+        """The core, for attributes that exist once something was learned."""
+        if "_core" not in self.__dict__:
+            raise AttributeError("learned attributes exist once the first row is learned")
+        return self._core
+
+    def _begin_with(self, core: Any, names: tuple[str, ...] | None) -> None:
+        """From here on this core is the state."""
+        if names is not None:
+            core.name_features(names)
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        self.n_features_in_ = core.n_features
+        self._core = core
+        self._begun_with = _described(self)
+
+    def _header(self) -> dict[str, Any]:
+        """What was learned beside the core and the columns, as JSON holds it: for model files."""
+        return {}
+
+    def _attributes_from(self, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        """The attributes those entries stand for; ValueError where they and the core's arrays disagree."""
+        return {}
+
+    # ------------------------------------------------------------------ adding up, told in ``adding.py``
+
+    #: The end of a sentence: why models of this class do not add up, where they do not.
+    _why_not_added = "nothing is known of how two such models would go together"
+
+    def __add__(self, other: Any) -> Self:
+        from thalweg.merging import addable
+
+        return addable.join([self, other]) if isinstance(other, StreamEstimator) else NotImplemented
+
+    def __radd__(self, other: Any) -> Self:
+        return deepcopy(self) if is_zero(other) else NotImplemented
+
+    def __sub__(self, other: Any) -> Self:
+        from thalweg.merging import addable
+
+        return addable.take_out(self, other) if isinstance(other, StreamEstimator) else NotImplemented
+
+    def _sums(self) -> Sums:
+        """The sums that a model with these parameters is; `NotAdditive` where it is none."""
+        raise NotAdditive.of(self._in_a_sentence(), self._why_not_added)
+
+    def _rows_to_sum(self, rows: Floats) -> Floats:
+        """Rows as the sums take them."""
+        return rows
+
+    def _in_a_sentence(self) -> str:
+        name = type(self).__name__
+        return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
+
+    # ------------------------------------------------------------------ being an estimator
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_core" in self.__dict__
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "_core" in state:
+            adapters = self._adapters()
+            if adapters:  # members that are not ours: objects, for copies and pickles and never for files
+                state["_learned_elsewhere"] = [adapter.learned() for adapter in adapters]
+            state["_core"] = state["_core"].state()
+            del state["_begun_with"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        elsewhere = state.pop("_learned_elsewhere", [])
+        super().__setstate__(state)
+        if "_core" in self.__dict__:
+            saved: dict[str, NDArray[Any]] = state["_core"]
+            self._core = self._make_core(self.n_features_in_)
+            if hasattr(self, "feature_names_in_"):
+                self._core.name_features(tuple(self.feature_names_in_.tolist()))
+            self._core.restore(saved)
+            for adapter, learned in zip(self._adapters(), elsewhere, strict=True):
+                adapter.take_back(learned)
+            self._begun_with = _described(self)
+
+    def _adapters(self) -> list[Any]:
+        return list(self._core.adapters()) if hasattr(self._core, "adapters") else []
+
+
+def is_zero(other: Any) -> bool:
+    """Whether this is the 0 that Python's `sum` begins with."""
+    return type(other) is int and other == 0
+
+
+class LooksAtNoFeature:
+    """A baseline: scikit-learn is told not to expect a good score of it."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def _described(estimator: BaseEstimator) -> dict[str, Any]:
+    """The parameters, with an estimator among them told by its own: it can be changed where it stands.
+
+    Those of estimators inside come first: they name best what has changed.
+    """
+    inside_first = sorted(estimator.get_params().items(), key=lambda item: "__" not in item[0])
+    return {name: _plain(value) for name, value in inside_first}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseEstimator):
+        return type(value).__name__, _described(value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

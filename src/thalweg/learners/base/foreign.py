@@ -1,0 +1,125 @@
+"""Any classifier as a core: our own, one whose core is in Python, or scikit-learn's, asked row by row."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_regressor
+
+from thalweg.errors import InvalidParameter
+from thalweg.kernels import compiled
+from thalweg.kernels._base import Core
+from thalweg.learners.base.classifier import StreamClassifier, StreamCore
+from thalweg.learners.base.python_core import PythonCore, posteriors
+from thalweg.learners.base.rows import Floats
+
+
+def core_of(model: Any, features: int, owner: str, parameter: str) -> StreamCore:
+    """A fresh core for this classifier; an error that names the owner's parameter where it is none."""
+    if isinstance(model, StreamClassifier):
+        return model._make_core(features)
+    numeric = hasattr(model, "__sklearn_tags__") and not isinstance(model, type) and is_regressor(model)
+    if numeric:
+        raise InvalidParameter.of(owner, parameter, "be classifiers", model)
+    if isinstance(model, type) or not (hasattr(model, "partial_fit") and hasattr(model, "predict")):
+        raise InvalidParameter.of(owner, parameter, "have partial_fit and predict", model)
+    return compiled.foreign(features, _Foreign(model))
+
+
+def compiled_core_of(model: Any, features: int, owner: str, parameter: str) -> Core:
+    """The same, compiled or made to look so."""
+    core = core_of(model, features, owner, parameter)
+    return core if isinstance(core, compiled.Core) else compiled.foreign(features, _InPython(model, core))
+
+
+class _InPython:
+    """A learner of ours whose core is in Python, as compiled code asks it: one row at a time."""
+
+    def __init__(self, maker: StreamClassifier, core: PythonCore) -> None:
+        self.maker = maker
+        self.core = core
+        self.forget = core.forget
+        self.announce = core.announce
+
+    def copy(self) -> _InPython:
+        twin = self.maker._make_core(self.core.n_features)
+        assert isinstance(twin, PythonCore)
+        twin.restore(self.core.state())
+        return _InPython(self.maker, twin)
+
+    def learned(self) -> dict[str, NDArray[Any]]:
+        return self.core.state()
+
+    def take_back(self, what: dict[str, NDArray[Any]]) -> None:
+        self.core.restore(what)
+
+    def posteriors(self, x: Floats) -> Floats:
+        given: Floats = posteriors(self.core.discriminants(x[None]), self.core.confidence)[0]
+        return given
+
+    def learn(self, x: Floats, k: int) -> None:
+        self.core.learn(x[None], np.array([k]))
+
+
+class _Foreign:
+    """A scikit-learn classifier as compiled code asks it: by class index, one row at a time."""
+
+    def __init__(self, template: Any) -> None:
+        self.template = template
+        self.order: list[int] = []  # for each class index, in which order the class was first seen; -1: not yet
+        self.latest: list[Floats] = []  # a row of each class seen, in that order: what a new start is taught
+        self.model: Any = None
+
+    def forget(self) -> None:
+        self.order = [-1] * len(self.order)
+        self.latest = []
+        self.model = None
+
+    def announce(self, at: int) -> None:
+        self.order.insert(at, -1)
+
+    def copy(self) -> _Foreign:
+        twin = _Foreign(self.template)
+        twin.take_back(copy.deepcopy(self.learned()))
+        return twin
+
+    def learned(self) -> tuple[list[int], list[Floats], Any]:
+        return self.order, self.latest, self.model
+
+    def take_back(self, what: tuple[list[int], list[Floats], Any]) -> None:
+        self.order, self.latest, self.model = what
+
+    def posteriors(self, x: Floats) -> Floats:
+        seen = np.array([place >= 0 for place in self.order])
+        if self.model is None:
+            return np.asarray(seen / seen.sum() if seen.any() else np.full(len(seen), 1.0 / len(seen)))
+        by_arrival = self._ask(x[None])
+        if by_arrival.shape != (len(self.latest),) or not (by_arrival >= 0).all() or not 0 < by_arrival.sum() < np.inf:
+            return np.asarray(seen / seen.sum())
+        by_arrival = by_arrival / by_arrival.sum()
+        return np.array([by_arrival[place] if place >= 0 else 0.0 for place in self.order])
+
+    def learn(self, x: Floats, k: int) -> None:
+        if self.order[k] >= 0:
+            self.latest[self.order[k]] = x
+            if self.model is not None:
+                self.model.partial_fit(x[None], [self.order[k]])
+            return
+        latest, model = [*self.latest, x], self.model
+        if len(latest) > 1:
+            classes = np.arange(len(latest))
+            model = clone(self.template)
+            model.partial_fit(np.stack(latest), classes, classes=classes)
+        self.order[k], self.latest, self.model = len(self.latest), latest, model  # nothing changes where it fails
+
+    def _ask(self, X: Floats) -> NDArray[np.float64]:
+        known = len(self.latest)
+        if hasattr(self.model, "predict_proba"):
+            return np.asarray(self.model.predict_proba(X)[0], dtype=np.float64)
+        if hasattr(self.model, "decision_function"):
+            margin = np.atleast_1d(self.model.decision_function(X)[0])
+            return np.asarray(posteriors(np.array([[0.0, margin[0]] if known == 2 else margin]), 1.0)[0])
+        return np.asarray(np.eye(known)[int(self.model.predict(X)[0])])

@@ -1,0 +1,300 @@
+"""The contract of every stream regressor, over a compiled core that holds its state; targets are checked here."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_array
+
+from thalweg.errors import Diverging, InvalidInput
+from thalweg.frames.reading import as_array, as_plain, frame_of
+from thalweg.kernels import compiled
+from thalweg.kernels._base import RegressionCore
+from thalweg.learners.base.estimator import StreamEstimator
+from thalweg.learners.base.rows import Floats, Row, as_rows, names_of, told_of_row, width_of
+from thalweg.learners.base.sample_weight import as_masses
+
+
+def as_targets(y: ArrayLike | None, rows: int, owner: str) -> tuple[Floats, int | None]:
+    """The targets in rows, and how many columns they came in; None for a one-dimensional y.
+
+    Examples
+    --------
+    >>> as_targets([1, 2], 2, "OnlineLinearRegression")
+    (array([[1.],
+           [2.]]), None)
+    """
+    if y is None:
+        raise InvalidInput(f"{owner} requires y to be passed, but the target y is None")
+    targets = _as_numbers(y)
+    columns = None if targets.ndim == 1 else targets.shape[1]
+    targets = targets.reshape(len(targets), 1 if columns is None else columns)
+    if columns == 0:
+        raise InvalidInput("y must have at least one column, got none")
+    if len(targets) != rows:
+        raise InvalidInput(f"y must have a target for each of the {rows} rows of X, got {len(targets)}")
+    at, _ = compiled.first_bad(targets)
+    if at >= 0:
+        bad = next(value for value in targets[at].tolist() if not abs(value) <= compiled.largest_value)
+        shown = "NaN" if np.isnan(bad) else f"infinity ({bad})" if np.isinf(bad) else repr(bad)
+        raise InvalidInput(f"y must hold finite numbers within ±{compiled.largest_value:g}, got {shown} at row {at}")
+    return targets, columns
+
+
+def _as_numbers(y: ArrayLike) -> Floats:
+    if type(y) is np.ndarray and y.dtype.kind in "iuf" and y.ndim in (1, 2) and y.size > 0:
+        return np.ascontiguousarray(y, dtype=np.float64)  # scikit-learn's check takes longer than learning many rows
+    frame = None if isinstance(y, np.ndarray) else frame_of(y)
+    values = as_array(y) if frame is None else frame.rows("y")
+    try:
+        numbers: Floats = check_array(
+            as_plain(values, "y"),
+            dtype=np.float64,
+            order="C",
+            ensure_2d=False,
+            ensure_all_finite=False,
+            input_name="y",
+        )
+    except InvalidInput:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"y must be a one- or two-dimensional array of numbers: {error}") from error
+    return numbers
+
+
+def as_target(y: Any) -> tuple[Floats, int | None]:
+    """The same for a single row: a number, or a sequence of them."""
+    target = np.asarray(y)
+    if target.dtype.kind not in "biuf" or target.ndim > 1 or target.size == 0:
+        raise InvalidInput(f"y must be a number or a sequence of numbers, got {y!r}")
+    values = np.ascontiguousarray(target, dtype=np.float64).reshape(-1)
+    if compiled.first_bad(values[np.newaxis])[0] >= 0:
+        raise InvalidInput(f"y must be finite and within ±{compiled.largest_value:g}, got {y!r}")
+    return values, None if target.ndim == 0 else len(values)
+
+
+class LinearAnswers(NamedTuple):
+    """What `predict_then_learn` gives when asked for the model on the way; one entry per row.
+
+    Attributes
+    ----------
+    answers : array shaped like y
+        From before each row's target was seen.
+    coef, intercept : arrays of shape (rows, [outputs,] features) and (rows, [outputs])
+        The linear model after each row.
+    """
+
+    answers: Floats
+    coef: Floats
+    intercept: Floats
+
+
+class StreamRegressor(RegressorMixin, StreamEstimator):
+    """A linear regressor that learns a stream row by row, in constant memory, with one target or several.
+
+    Before any row `predict_one` answers None, `predict` raises `NotFittedError` and `predict_then_learn` answers its
+    first row with 0. One thread may learn while others predict.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (features,) or (outputs, features)
+        The weights that answer.
+    intercept_ : float or ndarray of shape (outputs,)
+        Their constant term.
+    n_features_in_ : int
+        The width of a row.
+    feature_names_in_ : ndarray of str
+        The names of the features, where the first rows had names.
+    """
+
+    _core: RegressionCore
+    _columns: int | None
+
+    def _make_core(self, features: int) -> RegressionCore:
+        raise NotImplementedError
+
+    def _learned_core(self) -> RegressionCore:
+        core: RegressionCore = super()._learned_core()
+        return core
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Forget everything and start from these rows; `partial_fit` goes on from there."""
+        return self._fit(X, y)
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        rows, targets, columns = self._take(X, y)
+        masses = as_masses(sample_weight, len(rows), first=True)
+        core = self._make_core(rows.shape[1])
+        core.widen(targets.shape[1])
+        core.begin(rows, targets, **masses)
+        self._commit(core, columns, self._remember_columns(X))
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn these rows in order."""
+        return self._partial_fit(X, y)
+
+    def _partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        rows, targets, columns = self._take(X, y)
+        masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
+        self._run(self._ready(X, rows, columns), rows, targets, **masses)
+        return self
+
+    def predict_then_learn(self, X: ArrayLike, y: ArrayLike, *, with_coef: bool = False) -> Floats | LinearAnswers:
+        """Answer each row before its target is seen, then learn it: the whole stream in one compiled call.
+
+        Returns
+        -------
+        ndarray or LinearAnswers
+            The answers, shaped like y; with ``with_coef`` also the linear model after each row.
+        """
+        return self._predict_then_learn(X, y, with_coef)
+
+    def _predict_then_learn(
+        self, X: ArrayLike, y: ArrayLike, with_coef: bool, sample_weight: ArrayLike | None = None
+    ) -> Floats | LinearAnswers:
+        rows, targets, columns = self._take(X, y)
+        masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
+        core = self._ready(X, rows, columns)
+        answers = np.empty_like(targets)
+        if not with_coef:
+            self._run(core, rows, targets, answers, **masses)
+            return self._shaped(answers)
+        width = core.coefficients()[0].shape[1]
+        weights, intercepts = np.empty((*targets.shape, width)), np.empty_like(targets)
+        self._run(core, rows, targets, answers, weights, intercepts, **masses)
+        return LinearAnswers(self._shaped(answers), self._shaped(weights), self._shaped(intercepts))
+
+    def learn_one(self, x: Row, y: float | Sequence[float] | Floats) -> Self:
+        """Learn one row: an array, a sequence of numbers, or a dict of feature name to number."""
+        core: RegressionCore | None = self.__dict__.get("_core")
+        target: float | Floats
+        if core is not None and isinstance(y, float):
+            target = y
+        else:
+            core, target = self._meet(x, y)
+        try:
+            cut = core.learn_one(x, target)
+        except InvalidInput as error:
+            raise told_of_row(error, x, self) from None
+        if cut:
+            self._warn_of_cuts(core, stacklevel=3)
+        return self
+
+    def _meet(self, x: Row, y: Any) -> tuple[RegressionCore, Floats]:
+        """Before a first row, or for a target that is not a float: check both, then make room."""
+        target, columns = as_target(y)
+        core: RegressionCore | None = self.__dict__.get("_core")
+        if core is None:
+            core = self._make_core(width_of(x))
+            names = names_of(x)
+            if names is not None:
+                core.name_features(names)
+            core.check_one(x)
+            core.widen(len(target))
+            self._commit(core, columns, names)
+        return core, target
+
+    # ------------------------------------------------------------------ answering
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """The answer to each row. Nothing is learned."""
+        rows = self._rows_to_answer(X)
+        answers = np.empty((len(rows), self._core.n_outputs))
+        self._core.answers(rows, answers)
+        return self._shaped(answers)
+
+    def predict_one(self, x: Row) -> float | Floats | None:
+        """The answer to one row; None from a model that has learned nothing yet."""
+        core: RegressionCore | None = self.__dict__.get("_core")
+        if core is None:
+            return None
+        try:
+            return core.answer_number(x) if self._columns is None else core.answer_one(x)
+        except InvalidInput as error:
+            raise told_of_row(error, x, self) from None
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights that answer."""
+        weights = self._learned_core().coefficients()[0]
+        return weights[0] if self._columns is None else weights
+
+    @property
+    def intercept_(self) -> float | Floats:
+        """The constant term of the answer."""
+        intercepts = self._learned_core().coefficients()[1]
+        return float(intercepts[0]) if self._columns is None else intercepts
+
+    # ------------------------------------------------------------------ taking rows in
+
+    def _take(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats, int | None]:
+        rows = as_rows(X, self, "X")
+        return rows, *as_targets(y, len(rows), type(self).__name__)
+
+    def _ready(self, X: ArrayLike, rows: Floats, columns: int | None) -> RegressionCore:
+        """The core, with room for these targets."""
+        if not self.__sklearn_is_fitted__():
+            core = self._make_core(rows.shape[1])
+            core.widen(1 if columns is None else columns)
+            self._commit(core, columns, self._remember_columns(X))
+            return core
+        self._require_same_parameters()
+        self._require_same_columns(X)
+        if columns != self._columns:
+            was, now = (
+                "one-dimensional" if each is None else f"of {each} column{'s' * (each > 1)}"
+                for each in (self._columns, columns)
+            )
+            raise InvalidInput(f"y must be {was} like the targets learned so far, got one that is {now}")
+        return self._core
+
+    def _run(self, core: RegressionCore, *arrays: Floats, **masses: Floats) -> None:
+        untroubled = core.cuts[0] == 0
+        core.run(*arrays, **masses)
+        if untroubled and core.cuts[0] > 0:
+            self._warn_of_cuts(core, stacklevel=5)
+
+    def _warn_of_cuts(self, core: RegressionCore, stacklevel: int) -> None:
+        _, row, square = core.cuts
+        warnings.warn(
+            f"{type(self).__name__} cut the step of row {row}, which would have thrown its answer beyond ten times "
+            f"every target so far: the rate is too large for a row of squared length {square:.3g}. The model stays "
+            "finite, and further cuts are only counted, in cut_steps_. Scale the features, lower the rate, or use "
+            "solver='rls'.",
+            Diverging,
+            stacklevel=stacklevel,
+        )
+
+    def _commit(self, core: RegressionCore, columns: int | None, names: tuple[str, ...] | None) -> None:
+        self._begin_with(core, names)
+        self._columns = columns
+
+    def _shaped(self, values: Floats) -> Floats:
+        """Without the axis of the outputs where y had none."""
+        return values[:, 0] if self._columns is None else values
+
+    # ------------------------------------------------------------------ being an estimator
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _header(self) -> dict[str, Any]:
+        return {"targets": {"columns": self._columns}}
+
+    def _attributes_from(self, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        columns = header["targets"]["columns"]
+        if columns is not None and not isinstance(columns, int):
+            raise ValueError("the number of target columns is not a number")
+        if arrays["n_outputs"].tolist() != [1 if columns is None else columns]:
+            raise ValueError("the targets and the state disagree")
+        return {"_columns": columns}

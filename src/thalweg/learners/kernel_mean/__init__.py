@@ -1,0 +1,1 @@
+"""The kernel mean machine (Bounsiar, Beauseroy & Grall)."""

@@ -1,0 +1,337 @@
+"""The kernel mean machine: a weighted difference of class means in a kernel's space, with a bias.
+
+A. Bounsiar, P. Beauseroy, E. Grall, "Fast training and efficient linear learning machine". Training is keeping the
+rows. With the radial kernel the class means are Parzen estimates of the class densities, and the rule is a likelihood
+ratio against a threshold that the bias lets vary with the row.
+
+==================  ==========================  ==============  ==========================================
+paper               here                        shape           meaning
+==================  ==========================  ==============  ==========================================
+sigma               ``sigma``, ``sigma_``                       width of the radial kernel, eq. (6)
+rho                 ``rho``, ``weights_``       (classes,)      weight of the positive class, eq. (3)
+b                   ``bias``, ``biases_``       (classes,)      bias, eq. (5)
+p_+, p_-            ``decision_function``       (rows,classes)  log of w_c p_c(x) + b_c, eq. (2) and (5)
+C_+, C_-            the rows kept, or           (rows, p)       class means in the kernel's space, eq. (4)
+                    ``budget`` centroids
+==================  ==========================  ==============  ==========================================
+
+Where we depart from the printed paper
+1. sigma, rho and b are tuned by leave-one-out on the training rows; the paper tunes them on test rows.
+2. Densities are compared by their logarithms. At the paper's widths all kernel values of some rows underflow, and
+   0 - 0 would answer them.
+3. More than two classes: the largest w_c p_c(x) + b_c answers, one weight for each class, which for two classes are
+   1 - rho and rho, and the biases 0 and b.
+4. At a tie, f(x) = 0, the negative class answers, as in all our learners.
+5. With a ``budget`` each class is a few weighted centroids that follow a stream (`kernel_mean_budget`).
+
+Cost: nothing to learn a row but its memory, 8 (2 p + 1) bytes; O(n p) to answer one: a matrix product, an exponential
+and an addition for each kept row. Tuning: O(n^2) exponentials for every fifth of the 39 widths, the others are
+squarings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.errors import InvalidParameter
+from thalweg.learners.base.classifier import StreamClassifier, StreamCore, WithProbabilities
+from thalweg.learners.base.labels import Labels
+from thalweg.learners.base.python_core import PythonCore
+from thalweg.learners.base.rows import Floats, Row
+from thalweg.learners.kernel_mean.budget import begin_budget, budget_core
+from thalweg.learners.kernel_mean.exact import ExactCore, Given
+from thalweg.learners.kernel_mean.gram import Gram, GramCore, linear, polynomial_core
+from thalweg.learners.kernel_mean.parzen import ParzenCore
+from thalweg.learners.kernel_mean.rule import OneOrEach, plain
+
+KERNELS = ("rbf", "linear", "poly")
+#: Of a class: more would not fit into any memory.
+MOST_CENTROIDS = 10**9
+_NUMBERS = int | float | np.integer | np.floating
+
+
+class KernelMeanClassifier(WithProbabilities, StreamClassifier):
+    """Assigns a row to the class whose mean in a kernel's space it matches best: trained by keeping the rows.
+
+    Without a budget all rows are kept: memory grows with them, 8 (2 features + 1) bytes a row for "rbf" and 8 features
+    for other kernels, and so does the time of an answer. With a budget the machine is a stream learner of constant
+    size.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "linear", "poly"} or function, default "rbf"
+        "rbf": exp(-sigma |x - y|^2), whose class means are densities. "linear": x'y, the nearest mean; unless a
+        bias is given, rows are taken relative to each feature's median, so that an offset does no harm. "poly":
+        (sigma x'y + coef0) ^ degree. A function takes two arrays of rows, (n, p) and (m, p), and gives (n, m) finite
+        numbers; a machine with one cannot be saved.
+    sigma : positive float, optional
+        The width. Raising it looks at nearer rows only. None: tuned for "rbf"; 1 / features for "poly".
+    rho : float in [0, 1] or sequence or array of positive floats, optional
+        The weight of the last class against the others: with two classes their weights are 1 - rho and rho, with more
+        the last class seen, in the order of ``classes_``, has the odds rho / (1 - rho) against each other one. Raising
+        it answers the last class more often. A sequence or array has one weight for each class, and is divided by its
+        sum; all classes must then be known from the first call on. None: tuned.
+    bias : float or sequence or array of floats, optional
+        Added to the last class's weighted density (with a sequence, to each class's). Raising it answers the last class
+        more often, most of all where rows are rare. None: tuned; for "linear", "poly" and functions without tuning, the
+        boundary half way between the class means.
+    degree, coef0 : int >= 1 and float >= 0, default 3 and 1.0
+        Of the polynomial kernel.
+    tune : {"loo", None}, default "loo"
+        How `fit` finds what is None of sigma, rho and bias. "loo": the fewest leave-one-out errors on its rows, over 39
+        widths, rho = 0, 0.01, … 1 and every bias, which is 0 unless it saves more than a standard error; with more than
+        two classes width and weights, without bias. Kernels other than "rbf": rho and bias of two classes alone, and
+        the bias with the fewest errors whatever it saves, because 0 means nothing to them. None, and with fewer than 16
+        rows: sigma = 1 / (features x mean variance), equal weights, no bias. Rows learned by `partial_fit` tune again
+        whenever the rows have doubled. The widths are in units of the mean variance, so tuning does not withstand rows
+        far away from all others: take them out, or give sigma.
+    budget : int from 1 to 1,000,000,000, optional
+        Keep no more than this many weighted centroids of each class instead of all rows. Radial kernel only.
+    forgetting : float in [0, 1), default 0.0
+        With a budget: how much of the past a row makes forget; the memory is about 1 / forgetting rows.
+    dtype : {"float64", "float32"}, default "float64"
+        Precision of the radial kernel's values. "float32" takes three quarters of memory and time. Rows are kept in
+        double precision all the same; so is tuning, and so are answers where single precision would cost more than
+        about 1e-3 of an exponent. Other kernels are computed in double precision whatever it says.
+    progress : bool, default True
+        A bar on standard error while `fit` tunes for more than two seconds, if that is a terminal.
+
+    Attributes
+    ----------
+    sigma_ : float
+        The width in force, of "rbf" and "poly"; other kernels have none and no such attribute.
+    weights_, biases_ : ndarray of shape (classes,)
+        Weight and bias of each class in force. The biases of "linear", "poly" and functions are NaN where the boundary
+        lies half way.
+    rho_, bias_ : float
+        With two classes: the weight of the second, and its bias less that of the first.
+
+    Notes
+    -----
+    With the radial kernel ``decision_function`` is the logarithm of w_c p_c(x) + b_c, up to a number that all classes
+    of a row share, with the biases shifted until the smallest is 0. `predict_proba` is these sums over their total, so
+    it ranks classes as `predict` does. With other kernels there are no densities, and it is the softmax of the scores.
+
+    Threads take turns: asking in one while another learns, above all a class that is new, is not supported.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thalweg import KernelMeanClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 2))
+    >>> y = np.hypot(*X.T) > 1.2  # a disc: no line tells it from what surrounds it
+    >>> model = KernelMeanClassifier().fit(X[:200], y[:200])
+    >>> bool(model.score(X[200:], y[200:]) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Literal["rbf", "linear", "poly"] | Gram = "rbf",
+        *,
+        sigma: float | None = None,
+        rho: OneOrEach | Floats | None = None,
+        bias: OneOrEach | Floats | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        tune: Literal["loo"] | None = "loo",
+        budget: int | None = None,
+        forgetting: float = 0.0,
+        dtype: Literal["float64", "float32"] = "float64",
+        progress: bool = True,
+    ) -> None:
+        self.kernel = kernel
+        self.sigma = sigma
+        self.rho = rho
+        self.bias = bias
+        self.degree = degree
+        self.coef0 = coef0
+        self.tune = tune
+        self.budget = budget
+        self.forgetting = forgetting
+        self.dtype = dtype
+        self.progress = progress
+
+    # ------------------------------------------------------------------ the core
+
+    def _make_core(self, features: int) -> StreamCore:
+        self._check_parameters()
+        if self.budget is not None:
+            return budget_core(
+                features,
+                budget=self.budget,
+                forgetting=self.forgetting,
+                sigma=self.sigma,
+                rho=plain(self.rho),
+                bias=plain(self.bias),
+            )
+        given = Given(
+            None if self.sigma is None else float(self.sigma),
+            plain(self.rho),
+            plain(self.bias),
+            self.tune == "loo",
+            np.dtype(self.dtype),
+            bool(self.progress),
+        )
+        if self.kernel == "rbf":
+            return ParzenCore(features, given)
+        if self.kernel == "linear":
+            return GramCore(features, given, linear, additive=True)
+        if callable(self.kernel):
+            return GramCore(features, given, self.kernel)
+        return polynomial_core(features, given, float(self.coef0), int(self.degree))
+
+    def _begin(self, core: Any, rows: Floats, codes: NDArray[np.int64], **masses: Floats) -> None:
+        if isinstance(core, PythonCore):
+            core.begin(rows, codes)
+        else:
+            begin_budget(
+                core,
+                rows,
+                codes,
+                forgetting=self.forgetting,
+                sigma=self.sigma,
+                rho=plain(self.rho),
+                bias=plain(self.bias),
+                tune=self.tune,
+            )
+
+    def _new_core(self, features: int, known: Labels) -> StreamCore:
+        core: StreamCore = super()._new_core(features, known)
+        self._require_each(len(known))
+        return core
+
+    def _core_for_row(self, x: Row) -> StreamCore:
+        core: StreamCore = super()._core_for_row(x)
+        self._require_each(1)
+        return core
+
+    def _announce(self, wider: Labels) -> None:
+        self._require_each(len(wider))
+        super()._announce(wider)
+
+    def _require_each(self, classes: int) -> None:
+        """A sequence has one number for each class, no class missing."""
+        for name, value in (("rho", plain(self.rho)), ("bias", plain(self.bias))):
+            if isinstance(value, Sequence) and len(value) != classes:
+                raise InvalidParameter.of(
+                    "KernelMeanClassifier", name, f"be one number, or one for each of the {classes} classes", value
+                )
+
+    # ------------------------------------------------------------------ adding up
+
+    _why_not_added = "it is made of rows or centroids and not of sums, so add whole models of it"
+
+    def _joined(self, models: Sequence[Any]) -> Any:
+        from thalweg.merging.addable import refuse
+        from thalweg.merging.kernel_mean import joined_centroids, joined_rows
+
+        if self.budget is None:
+            return joined_rows(models)
+        if self.sigma is None:
+            refuse(self, "its widths are weighed by their mistakes, row by row, so give sigma")
+        return joined_centroids(models, self.budget, self.forgetting)
+
+    # ------------------------------------------------------------------ what was learned
+
+    @property
+    def sigma_(self) -> float:
+        """The width in force."""
+        core = self._learned_core()
+        if not isinstance(core, ExactCore):
+            return float(core.state()["sigma"].item())
+        if core.sigma is None:
+            raise AttributeError('sigma_ is the width of the kernels "rbf" and "poly"; this kernel has none')
+        return core.sigma
+
+    @property
+    def weights_(self) -> Floats:
+        """The weight of each class in force."""
+        core = self._learned_core()
+        return core.in_force.weights.copy() if isinstance(core, ExactCore) else np.ravel(core.state()["weights"])
+
+    @property
+    def biases_(self) -> Floats:
+        """The bias of each class in force."""
+        core = self._learned_core()
+        return core.in_force.biases.copy() if isinstance(core, ExactCore) else np.ravel(core.state()["biases"])
+
+    @property
+    def rho_(self) -> float:
+        """The weight of the second of two classes."""
+        return float(self._of_two(self.weights_)[1])
+
+    @property
+    def bias_(self) -> float:
+        """The bias of the second of two classes, less that of the first."""
+        first, second = self._of_two(self.biases_)
+        return float(second - first)
+
+    def _of_two(self, each: Floats) -> Floats:
+        if len(each) != 2:
+            raise AttributeError(f"rho_ and bias_ are of two classes, not {len(each)}: see weights_ and biases_")
+        return each
+
+    # ------------------------------------------------------------------ the rules of the parameters
+
+    def _check_parameters(self) -> None:
+        for name, rule, fine in self._rules():
+            value = getattr(self, name)
+            if not fine(value):
+                raise InvalidParameter.of("KernelMeanClassifier", name, rule, value)
+        if self.budget is None and self.forgetting != 0:
+            raise InvalidParameter.of("KernelMeanClassifier", "forgetting", "be 0 without a budget", self.forgetting)
+        if self.budget is not None and (self.kernel != "rbf" or self.dtype != "float64"):
+            rule = 'be None unless kernel is "rbf" and dtype "float64"'
+            raise InvalidParameter.of("KernelMeanClassifier", "budget", rule, self.budget)
+
+    @staticmethod
+    def _rules() -> tuple[tuple[str, str, Callable[[Any], bool]], ...]:
+        return (
+            ("kernel", 'be "rbf", "linear", "poly" or a function', lambda v: callable(v) or _one_of(v, KERNELS)),
+            ("sigma", "be a positive number or None", lambda v: v is None or (_number(v) and 1e-300 < v < 1e300)),
+            ("rho", "lie in [0, 1], or be one positive number for each class", _weight_or_weights),
+            ("bias", "be a finite number, or one for each class", _finite_or_each),
+            ("degree", "be an integer >= 1", lambda v: _whole(v) and v >= 1),
+            ("coef0", "be a number >= 0", lambda v: _number(v) and 0 <= v < np.inf),
+            ("tune", 'be "loo" or None', lambda v: v is None or _one_of(v, ("loo",))),
+            ("budget", f"be an integer from 1 to {MOST_CENTROIDS:,} or None", _centroids_or_none),
+            ("forgetting", "lie in [0, 1)", lambda v: _number(v) and 0 <= v < 1),
+            ("dtype", 'be "float64" or "float32"', lambda v: _one_of(v, ("float64", "float32"))),
+            ("progress", "be True or False", lambda v: isinstance(v, bool | np.bool_)),
+        )
+
+
+def _one_of(value: object, names: tuple[str, ...]) -> bool:
+    return isinstance(value, str) and value in names
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, _NUMBERS) and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _centroids_or_none(value: Any) -> bool:
+    return value is None or (_whole(value) and 1 <= value <= MOST_CENTROIDS)
+
+
+def _weight_or_weights(value: Any) -> bool:
+    value = plain(value)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return len(value) > 0 and all(_number(each) and each > 0 for each in value)
+    return value is None or (_number(value) and 0 <= value <= 1)
+
+
+def _finite_or_each(value: Any) -> bool:
+    value = plain(value)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return len(value) > 0 and all(_number(each) for each in value)
+    return value is None or _number(value)

@@ -1,0 +1,237 @@
+"""The exact machine with the radial kernel: Parzen densities of the classes, in logarithms and in blocks.
+
+Rows are taken relative to an origin amid them and in units of the kernel's width, to the nearest power of two: u and v
+below. A kept row is ready as [u, |u|^2] and a row asked about as [2 s v, -s], s the sigma that is left; their product
+is the exponent -s |u - v|^2 without the |v|^2 that all classes share. So one matrix product gives a block of exponents,
+which are summed by log-sum-exp: the nearest row answers at any distance.
+
+Far from the origin the two parts of an exponent are large and cancel. A bound of their size says for each row asked
+about whether single precision holds the exponents, or double; where neither does, the row is compared with the kept
+rows one difference at a time. Kept rows far away from it do not count in the bound: their term is nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.learners.base.rows import Floats
+from thalweg.learners.kernel_mean.densities import side_by_side
+from thalweg.learners.kernel_mean.exact import ExactCore, Given, GrowingRows
+from thalweg.learners.kernel_mean.rule import log_scores
+from thalweg.learners.kernel_mean.tuning import Tuned, leave_one_out, untuned
+
+#: Work done within this many seconds shows nothing.
+PATIENCE = 2.0
+
+
+@contextmanager
+def bar(label: str, wanted: bool) -> Iterator[Callable[[float], None]]:
+    """A function to tell the share done, from 0 to 1; draws on standard error if that is a terminal."""
+    if not (wanted and sys.stderr.isatty()):
+        yield lambda share: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    begun, drawn = time.monotonic(), Progress(console=Console(stderr=True), transient=True)
+    task = drawn.add_task(label, total=1.0)
+
+    def tell(share: float) -> None:
+        if not drawn.live.is_started and time.monotonic() - begun > PATIENCE:
+            drawn.start()
+        drawn.update(task, completed=share)
+
+    try:
+        yield tell
+    finally:
+        drawn.stop()
+
+
+#: Kernel values of a block, which stay in a core's own cache, and how many kept rows it has at most.
+_BLOCK, _KEPT = 1 << 16, 512
+#: Fewer kernel values than this are computed sooner than threads start.
+_WORTH_THREADS = 1 << 20
+#: Exponents below this add nothing beside exp(0) = 1, and would cost ten times as much where they underflow.
+_LEAST = -80.0
+#: Stands for minus infinity where differences of exponents are to be taken.
+_NOWHERE = -1e300
+
+
+class Precision(NamedTuple):
+    """A type of number, the largest parts of an exponent it is used for, and how far away ready rows are held at most.
+
+    Rounding then costs about 1e-3 of an exponent in single precision, 1e-6 in double. Farther rows are never compared
+    with by their ready form: held nearer, their term is nothing all the same, and their squares stay finite.
+    """
+
+    dtype: Any
+    largest_parts: float
+    farthest: float
+
+
+SINGLE = Precision(np.float32, 3e4, 1e15)
+DOUBLE = Precision(np.float64, 1e10, 1e150)
+
+
+class ParzenCore(ExactCore):
+    """Class densities p_c(x) = mean of exp(-sigma |x - x_i|^2)."""
+
+    shifts = True
+
+    def __init__(self, features: int, given: Given) -> None:
+        super().__init__(features, given)
+        self._precision = SINGLE if given.dtype == np.float32 else DOUBLE
+        self._ready: list[GrowingRows] = []
+
+    @property
+    def sigma(self) -> float:
+        """The width in force."""
+        return self.tuned.sigma if self.given.sigma is None else self.given.sigma
+
+    # ------------------------------------------------------------------ learning
+
+    def insert(self, at: int) -> None:
+        """A class takes its place."""
+        super().insert(at)
+        self._ready.insert(at, self._room())
+
+    def added(self, c: int, new: Floats) -> None:
+        """Make new rows ready."""
+        self._ready[c].add(self._made_ready(new, self._precision))
+
+    def settled(self) -> None:
+        """Make all rows ready anew."""
+        ready = [self._room() for _ in self.rows]
+        for room, rows in zip(ready, self.rows, strict=True):
+            room.add(self._made_ready(rows.filled, self._precision))
+        self._ready = ready
+
+    def tune(self, kept: list[Floats]) -> Tuned:
+        """By leave-one-out in double precision, or by the rule without tuning; nothing where all is given."""
+        given, counts = self.given, [len(part) for part in kept]
+        if None not in (given.sigma, given.rho, given.bias):
+            return Tuned(1.0, np.full(len(kept), np.nan), np.zeros(len(kept)))
+        rows = np.concatenate(kept)
+        if not given.tunes:
+            return untuned(rows, np.array(counts) > 0, given.sigma, given.rho, given.bias)
+        codes = np.repeat(np.arange(len(kept)), counts)
+        with bar("tuning by leave-one-out", given.progress) as tell:
+            return leave_one_out(rows, codes, len(kept), given.sigma, given.rho, given.bias, tell)
+
+    def _room(self) -> GrowingRows:
+        return GrowingRows(self.n_features + 1, self._precision.dtype)
+
+    def _unit(self) -> float:
+        """The power of two next to the root of sigma: rows times it have their neighbours at a distance of about 1."""
+        return float(2.0 ** np.round(0.5 * np.log2(self.sigma)))
+
+    def _made_ready(self, rows: Floats, precision: Precision) -> NDArray[Any]:
+        """Rows relative to the origin, in units of the width, with their squared length behind them."""
+        ready = np.empty((len(rows), self.n_features + 1), dtype=precision.dtype)
+        units = (rows - self.origin) * self._unit()
+        ready[:, :-1] = np.clip(units, -precision.farthest, precision.farthest)
+        np.einsum("ij,ij->i", ready[:, :-1], ready[:, :-1], out=ready[:, -1])
+        return ready
+
+    # ------------------------------------------------------------------ answering
+
+    def discriminants(self, X: Floats) -> Floats:
+        """Log of w_c p_c(x) + b_c, up to a number that all classes of a row share."""
+        log_p, log_scale = self.log_densities(X)
+        rule = self.in_force
+        return log_scores(log_p, log_scale, rule.weights, rule.biases, rule.seen)
+
+    def log_densities(self, X: Floats) -> tuple[Floats, Floats]:
+        """Log densities of each row: their sum, the second part being the same for all classes."""
+        log_p, log_scale = np.full((len(X), self.n_classes), -np.inf), np.zeros(len(X))
+        ready = {c: rows.filled for c, rows in enumerate(self._ready) if len(rows)}
+        if not ready or len(X) == 0:
+            return log_p, log_scale
+        unit = self._unit()
+        left = self.sigma / unit**2
+        V = (X - self.origin) * unit
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite or no number: no precision holds the exponents
+            lengths = np.sqrt(np.einsum("ij,ij->i", V, V))
+            np.maximum(-left * lengths**2, _NOWHERE, out=log_scale)
+            parts = _largest_parts(lengths, ready, left)
+        todo = np.ones(len(X), dtype=bool)
+        for precision in (SINGLE, DOUBLE) if self._precision is SINGLE else (DOUBLE,):
+            held = todo & (parts <= precision.largest_parts) & (lengths <= precision.farthest)
+            if held.any():
+                if precision is not self._precision:
+                    ready = {c: self._made_ready(self.rows[c].filled, precision) for c in ready}
+                log_p[held] = self._by_products(V[held], ready, left)
+            todo &= ~held
+        for at in np.flatnonzero(todo).tolist():
+            log_p[at], log_scale[at] = self._by_differences(X[at])
+        return log_p, log_scale
+
+    def _by_products(self, V: Floats, ready: dict[int, NDArray[Any]], left: float) -> Floats:
+        """Log densities without the part that all classes share, by matrix products."""
+        log_p = np.full((len(V), self.n_classes), -np.inf)
+        dtype = next(iter(ready.values())).dtype
+        step = _BLOCK // min(_KEPT, max(map(len, ready.values())))
+
+        def work(start: int) -> None:
+            at = slice(start, start + step)
+            asked = np.full((len(V[at]), V.shape[1] + 1), -left, dtype=dtype)
+            np.multiply(V[at], 2.0 * left, out=asked[:, :-1], casting="same_kind")
+            for c, rows in ready.items():
+                log_p[at, c] = _log_sums(asked, rows) - np.log(len(rows))  # eq. (2)
+
+        side_by_side(work, range(0, len(V), step), len(V) * sum(map(len, ready.values())) > _WORTH_THREADS)
+        return log_p
+
+    def _by_differences(self, x: Floats) -> tuple[Floats, float]:
+        """Log densities of one row relative to its nearest kept row z, and what all classes share: -sigma |x - z|^2.
+
+        |a - x|^2 - |z - x|^2 = (a - z)'((a - x) + (z - x)), in which nothing large cancels.
+        """
+        kept = {c: rows.filled for c, rows in enumerate(self.rows) if len(rows)}
+        distances = {c: np.einsum("ij,ij->i", rows - x, rows - x) for c, rows in kept.items()}
+        c = min(distances, key=lambda c: float(distances[c].min()))
+        nearest = kept[c][distances[c].argmin()]
+        log_p = np.full(self.n_classes, -np.inf)
+        for c, rows in kept.items():
+            farther = np.einsum("ij,ij->i", rows - nearest, (rows - x) + (nearest - x))
+            with np.errstate(over="ignore"):
+                exponents = np.maximum(-self.sigma * farther, _NOWHERE)
+            highest = exponents.max()
+            sums = np.exp(np.maximum(exponents - highest, _LEAST)).sum()  # eq. (6)
+            log_p[c] = highest + np.log(sums) - np.log(len(rows))  # eq. (2)
+        least = min(float(each.min()) for each in distances.values())
+        return log_p, max(-self.sigma * least, _NOWHERE)
+
+
+def _largest_parts(lengths: Floats, ready: dict[int, NDArray[Any]], left: float) -> Floats:
+    """A bound of the parts that cancel in an exponent of each row that counts, for rows of these lengths.
+
+    The nearest kept row is no farther than ``lengths + shortest``, so that no row beyond ``counts`` adds anything.
+    """
+    shortest = np.sqrt(min(float(rows[:, -1].min()) for rows in ready.values()))
+    longest = np.sqrt(max(float(rows[:, -1].max()) for rows in ready.values()))
+    counts = np.minimum(longest, 2.0 * lengths + shortest + np.sqrt(-_LEAST / left))
+    return np.asarray(left * counts * (2.0 * lengths + counts))
+
+
+def _log_sums(asked: NDArray[Any], kept: NDArray[Any]) -> Floats:
+    """Log of the sum of exp(exponent) over all kept rows, in tiles: a running maximum, and the sum relative to it."""
+    highest, sums = np.full(len(asked), -np.inf, dtype=asked.dtype), np.zeros(len(asked))
+    for start in range(0, len(kept), _KEPT):
+        E = asked @ kept[start : start + _KEPT].T
+        higher = E.max(axis=1)
+        if start > 0:
+            np.maximum(higher, highest, out=higher)
+            sums *= np.exp(highest - higher)
+        E -= higher[:, None]
+        np.maximum(E, _LEAST, out=E)
+        sums += np.exp(E, out=E).sum(axis=1)  # eq. (6)
+        highest = higher
+    return np.asarray(highest + np.log(sums))

@@ -1,0 +1,1 @@
+"""Learn++.NSE (Karnick, Muhlbaier & Polikar 2008)."""

@@ -1,0 +1,204 @@
+"""The untuned default: `AutoClassifier` beside its members, the baselines and River's scaled linear models.
+
+Prequential error over all rows of every stream, one setting for all, nothing tuned. Data sets are passed once;
+generated streams are drawn afresh in every run, and errors are means over runs. All models get the same rows in the
+same order, and the first row, before any label, is a mistake for each.
+
+Where comparisons stop
+----------------------
+1. River goes 50,000 rows into Covertype, which therefore stands twice in the table; ranks use the part all have seen.
+2. Streams are not a sample of anything, and some are kin (ELEC2 twice, four Gaussians): Friedman's p is a description.
+3. The adaptive random forest is an item of its own, on request: it takes minutes for a single run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.errors import DataUnavailable
+from thalweg.evaluate import friedman, mean_interval, nemenyi_difference, prequential
+from thalweg.learners.auto import AutoClassifier
+from thalweg.papers.auto.study import (
+    AUTO,
+    BANK,
+    ELEC2,
+    MAJORITY,
+    MEMBERS,
+    NO_CHANGE,
+    PERSISTENT,
+    RIVER_ROWS,
+    SOURCES,
+    Errors,
+    Source,
+    Study,
+    forest_sources,
+    require_river,
+)
+from thalweg.papers.records import Finding
+from thalweg.papers.registry import PAPERS, Outcome, Progress
+from thalweg.report import critical_difference, curves, tables
+
+PAPER = "auto"
+ITEMS = PAPERS[PAPER].items
+
+#: How much worse than the best member in hindsight is still as promised.
+TOLERATED = 0.03
+#: Rows behind a point of the figure of weights: a week of half hours.
+WEIGHT_BLOCK = 336
+
+_TITLES = {"data": "Data sets", "generated": "Generated streams"}
+_NOTES = (
+    "Share of rows answered wrongly, each before its label was learned. Members of AutoClassifier alone, behind the "
+    "same on-line scaling. Best of a stream in bold.",
+    f"River goes no further than {RIVER_ROWS:,} rows; ranks use that part of Covertype. Its adaptive random forest is "
+    "slow and has an item of its own: thalweg reproduce auto forest.",
+)
+
+
+def reproduce(
+    items: Sequence[str],
+    *,
+    runs: int = 100,
+    seed: int = 0,
+    workers: int = 1,
+    progress: Progress = lambda share, label: None,
+) -> list[Outcome]:
+    """Measure what the items need, each only once; see `thalweg.papers.registry.Reproduction`."""
+    wanted = PAPERS[PAPER].wanted(items, runs)
+    if "forest" in wanted:
+        require_river()
+    began = time.perf_counter()
+    study = Study(wanted, runs=runs, seed=seed, workers=workers, progress=progress)
+    makers = {"ranks": _ranks, "fig-ranks": _ranks_figure, "fig-weights": _weights_figure, "forest": _forest}
+    outcomes = [makers.get(item, _table)(item, study) for item in wanted]
+    notes = (*_NOTES, *study.notes)
+    timing = f"Measured in {time.perf_counter() - began:,.0f} s."
+    return [replace(outcome, notes=notes, timing=timing) for outcome in outcomes]
+
+
+def _table(item: str, study: Study) -> Outcome:
+    measured = {source: errors for source in SOURCES[item] if (errors := study.errors(source)) is not None}
+    names = list(dict.fromkeys(name for errors in measured.values() for name in errors))
+    lines = {name: [_mean(errors, name) for errors in measured.values()] for name in names}
+    ours, baselines = (AUTO, PERSISTENT, BANK), (NO_CHANGE, MAJORITY)
+    peers = [name for name in names if name not in (*ours, *baselines, *MEMBERS)]
+    groups = [{name: lines[name] for name in group if name in lines} for group in (ours, MEMBERS, peers, baselines)]
+    return Outcome(
+        PAPER,
+        item,
+        f"{_TITLES[item]}: prequential error" + (f", mean of {study.runs} runs" if item == "generated" else ""),
+        tuple(finding for source, errors in measured.items() for finding in _findings(item, source, errors)),
+        summary=tuple(_against_best_member(measured)) if measured else ("No data set is at hand.",),
+        table=partial(tables.errors, [source.header for source in measured], [group for group in groups if group]),
+    )
+
+
+def _mean(errors: Errors, name: str) -> float | None:
+    return float(errors[name].mean()) if name in errors else None
+
+
+def _findings(item: str, source: Source, errors: Errors) -> list[Finding]:
+    return [_finding(item, source.name, name, each) for name, each in errors.items()]
+
+
+def _finding(item: str, data: str, model: str, runs: NDArray[np.float64]) -> Finding:
+    ci95 = mean_interval(runs).halfwidth if len(runs) > 1 else None
+    return Finding(PAPER, item, data, model, "", None, float(runs.mean()), ci95, len(runs))
+
+
+def _against_best_member(measured: dict[Source, Errors]) -> list[str]:
+    """How far the default is from the member that, afterwards, turns out to have been best."""
+    said, beyond = [f"{AUTO} against its best member in hindsight:"], []
+    for source, errors in measured.items():
+        best = min(MEMBERS, key=lambda name: float(errors[name].mean()))
+        distance = float(errors[AUTO].mean() / errors[best].mean()) - 1.0
+        said.append(f"  {source.name:<22} {distance:+6.1%}  ({best} {float(errors[best].mean()):.4f})")
+        if distance > TOLERATED:
+            beyond.append(source.name)
+    verdict = f"more than {TOLERATED:.0%} worse on {', '.join(beyond)}" if beyond else f"within {TOLERATED:.0%} on all"
+    return [*said, f"  {verdict}."]
+
+
+# ---- ranks ----------------------------------------------------------------------------------------------
+
+
+def _ranked(study: Study) -> tuple[list[str], NDArray[np.float64]]:
+    """The models, and their errors by stream, of the streams that all have seen."""
+    sources = [source for group in SOURCES.values() for source in group if source.ranked]
+    measured = [errors for source in sources if (errors := study.errors(source)) is not None]
+    names = list(measured[0])
+    return names, np.array([[errors[name].mean() for name in names] for errors in measured])
+
+
+def _ranks(item: str, study: Study) -> Outcome:
+    names, errors = _ranked(study)
+    test, difference = friedman(errors), nemenyi_difference(len(names), len(errors))
+    mean_ranks = dict(zip(names, test.mean_ranks.tolist(), strict=True))
+    worse = [name for name in names if mean_ranks[name] - mean_ranks[AUTO] > difference]
+    data = f"{len(errors)} streams"
+    return Outcome(
+        PAPER,
+        item,
+        f"Mean ranks of {len(names)} models over {data}",
+        tuple(Finding(PAPER, item, data, name, "", None, rank, None, 1) for name, rank in mean_ranks.items()),
+        summary=(
+            f"Friedman: chi-squared {test.statistic:.1f}, p = {test.p_value:.1g}. "
+            f"Nemenyi, 5 %: a difference of {difference:.2f}.",
+            f"Told apart from {AUTO}: {', '.join(worse) or 'none'}.",
+        ),
+        table=partial(tables.ranks, mean_ranks),
+    )
+
+
+def _ranks_figure(item: str, study: Study) -> Outcome:
+    names, errors = _ranked(study)
+    mean_ranks = dict(zip(names, friedman(errors).mean_ranks.tolist(), strict=True))
+    title = f"Mean rank over {len(errors)} streams (1 is best)"
+    difference = nemenyi_difference(len(names), len(errors))
+    draw = partial(critical_difference.draw, mean_ranks, difference, title=title)
+    return Outcome(PAPER, item, title, (), draw=draw)
+
+
+# ---- whose voice counts ---------------------------------------------------------------------------------
+
+
+def _weights_figure(item: str, study: Study) -> Outcome:
+    title = f"{ELEC2.name}: whose voice counts in {AUTO}"
+    try:
+        table = ELEC2.table(0, study.seed)
+    except DataUnavailable as error:
+        return Outcome(PAPER, item, title, (), summary=(f"Left out: {error}",))
+    model = AutoClassifier()
+    records = prequential(model, table, with_proba=False, chunk=WEIGHT_BLOCK)
+    shares = np.array([record.weights.mean(axis=0) for record in records if record.weights is not None])
+    rows = np.minimum(WEIGHT_BLOCK * np.arange(1, len(shares) + 1), table.length)
+    draw = partial(
+        curves.draw_member_weights,
+        rows,
+        dict(zip(model.members_, shares.T, strict=True)),
+        title=title,
+        block=WEIGHT_BLOCK,
+    )
+    return Outcome(PAPER, item, title, (), draw=draw)
+
+
+# ---- the forest -----------------------------------------------------------------------------------------
+
+
+def _forest(item: str, study: Study) -> Outcome:
+    measured = {source: errors for source in forest_sources() if (errors := study.forest(source)) is not None}
+    names = list(next(iter(measured.values())))
+    lines = {source.name: [_mean(errors, name) for name in names] for source, errors in measured.items()}
+    return Outcome(
+        PAPER,
+        item,
+        "River's adaptive random forest of 10 trees: prequential error in one run",
+        tuple(finding for source, errors in measured.items() for finding in _findings(item, source, errors)),
+        table=partial(tables.scores, names, lines),
+    )

@@ -1,0 +1,1 @@
+"""Bounsiar, Beauseroy & Grall, Fast training and efficient linear learning machine."""

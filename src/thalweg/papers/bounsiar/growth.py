@@ -1,0 +1,141 @@
+"""How fitting and answering grow with the training rows: the kernel mean machine beside SVC, on Breiman's twonorm.
+
+The paper's claim is time: training is immediate, where a support vector machine takes O(n²). Here it is measured up to
+100,000 rows. Each machine has the parameters that were best on 2,000 fresh rows after 1,000 training rows. One that
+would take longer than a minute to fit, judged by its last size and n², stops there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier
+from thalweg.papers.bounsiar import figures
+from thalweg.papers.bounsiar.study import GRID, Densities, tune
+from thalweg.papers.bounsiar.table1 import PAPER
+from thalweg.papers.records import Duration, readable
+from thalweg.papers.registry import Outcome
+from thalweg.papers.workers import processor_seconds
+from thalweg.report import tables
+from thalweg.streams import Split, TwoNorm
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SIZES = (300, 1000, 3000, 10_000, 30_000, 100_000)
+TUNED_AT, TEST = 1000, 2000
+BUDGET = 128
+#: Processor seconds beyond which a machine is not fitted to more rows.
+PATIENCE = 60.0
+
+OURS, TUNING, COMPRESSED, PEER = "kernel mean", "kernel mean, tuned in fit", f"{BUDGET} centroids", "SVC"
+
+
+class Point(NamedTuple):
+    """One machine at one size."""
+
+    rows: int
+    fit: float
+    predict: float
+    error: float
+
+
+def measure(seed: int, sizes: tuple[int, ...], finished: Callable[[float], None]) -> dict[str, list[Point]]:
+    """Every machine at every size it is patient enough for; ``finished`` is told the share done."""
+    stream = TwoNorm(seed=seed)
+    X, y = stream.take(max(sizes))
+    test, validation = (stream.sampler(key).rows_at(np.zeros(TEST, dtype=np.int64)) for key in ("test", "tune"))
+    machines = _machines(Split(*stream.take(TUNED_AT), *validation))
+    points: dict[str, list[Point]] = {name: [] for name in machines}
+    steps = [(rows, name) for rows in sizes for name in machines]
+    for step, (rows, name) in enumerate(steps, start=1):
+        done = points[name]
+        if not done or done[-1].fit * (rows / done[-1].rows) ** 2 <= PATIENCE:
+            done.append(_point(machines[name], Split(X[:rows], y[:rows], *test)))
+        finished(step / len(steps))
+    return points
+
+
+def _machines(split: Split) -> Mapping[str, Any]:
+    sigma, rho, bias = tune(Densities.at_test_rows(split))
+    return {
+        OURS: KernelMeanClassifier(sigma=sigma, rho=rho, bias=bias),
+        TUNING: KernelMeanClassifier(progress=False),
+        COMPRESSED: KernelMeanClassifier(sigma=sigma, rho=rho, bias=bias, budget=BUDGET),
+        PEER: min(GRID, key=lambda chosen: chosen.error(split)).machine(),
+    }
+
+
+def _point(machine: Any, split: Split) -> Point:
+    fit = processor_seconds(partial(machine.fit, split.X_train, split.y_train))
+    predict = processor_seconds(partial(machine.predict, split.X_test))
+    error = float(np.mean(machine.predict(split.X_test) != split.y_test))
+    return Point(len(split.y_train), fit, predict, error)
+
+
+def outcome(seed: int, finished: Callable[[float], None]) -> Outcome:
+    """The table and the picture."""
+    points = measure(seed, SIZES, finished)
+    return Outcome(
+        PAPER,
+        "growth",
+        f"Growth with the training rows, twonorm: fit, and answers to {TEST:,} rows",
+        tuple(_findings(points)),
+        notes=(
+            f"Processor time, all cores counted; the least of several calls. {TUNING}: leave-one-out over 39 widths, "
+            f"101 ρ and every bias, in every fit. {COMPRESSED}: budget={BUDGET}, at most so many of each class. A "
+            f"machine that would need more than {PATIENCE:.0f} s to fit, by n², is left out.",
+        ),
+        table=partial(tables.lines, *_table(points)),
+        draw=partial(_draw, points),
+        timing=_exponents(points),
+    )
+
+
+def _findings(points: Mapping[str, list[Point]]) -> list[Duration]:
+    return [
+        Duration(PAPER, "growth", "twonorm", name, operation, point.rows, getattr(point, operation))
+        for name, each in points.items()
+        for point in each
+        for operation in ("fit", "predict")
+    ]
+
+
+def _table(points: Mapping[str, list[Point]]) -> tuple[list[str], list[list[str]]]:
+    lines = []
+    for rows in SIZES:
+        for name, each in points.items():
+            for point in (point for point in each if point.rows == rows):
+                first = f"{rows:,}" if name == OURS else ""
+                times = readable(point.fit), readable(point.predict)
+                lines.append([first, name, *times, f"{100.0 * point.error:.1f} %"])
+    return ["rows", "", "fit", "predict", "error"], lines
+
+
+def _draw(points: Mapping[str, list[Point]]) -> Figure:
+    def curve(name: str, operation: str) -> figures.Curve:
+        rows = [point.rows for point in points[name]]
+        return figures.Curve(name, rows, [getattr(point, operation) for point in points[name]])
+
+    panels = [
+        figures.GrowthPanel("fit", [curve(name, "fit") for name in points]),
+        # Tuned or not, the machine answers alike.
+        figures.GrowthPanel(f"answers to {TEST:,} rows", [curve(name, "predict") for name in (OURS, COMPRESSED, PEER)]),
+    ]
+    return figures.draw_growth(panels, title="Twonorm: time against training rows")
+
+
+def _exponents(points: Mapping[str, list[Point]]) -> str:
+    """By which power of n the time grew over each machine's last two sizes."""
+    said = []
+    for name, each in points.items():
+        if len(each) > 1:
+            one, last = each[-2:]
+            scale = np.log(last.rows / one.rows)
+            fit, predict = np.log(last.fit / one.fit) / scale, np.log(last.predict / one.predict) / scale
+            said.append(f"{name} n^{fit:.1f} and n^{predict:.1f} (to {last.rows:,})")
+    return f"Fit and predict grew over the last two sizes as: {'; '.join(said)}."

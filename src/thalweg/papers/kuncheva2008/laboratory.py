@@ -1,0 +1,151 @@
+"""Where a paper's experiments are run, each once, however many of its items need them.
+
+A stage is one batch of candidates on one bench:
+
+==============  ==============================================================================
+stage           candidates
+==============  ==============================================================================
+``coarse``      every model at every rate of the coarse grid
+``fine``        every model at the hundredths around its best coarse rate
+``final``       every model at its best rate and at the rate the paper prints, and the baselines
+``adaptive``    every model at a rate that adapts itself, and the baselines
+==============  ==============================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from thalweg.papers.registry import Meter, Progress
+from thalweg.papers.trials import Batch, Candidate, Measured, Model, Trial
+from thalweg.rates import Rate
+
+COARSE = (0.01, *(round(0.05 * step, 2) for step in range(1, 20)), 0.99)
+
+
+def refined(errors: Mapping[float, float]) -> list[float]:
+    """The hundredths between the neighbours of the best rate that have not been tried.
+
+    Examples
+    --------
+    >>> refined({0.90: 0.20, 0.95: 0.10, 0.99: 0.30})
+    [0.91, 0.92, 0.93, 0.94, 0.96, 0.97, 0.98]
+    """
+    tried = sorted(errors)
+    place = tried.index(best(errors))
+    low, high = tried[max(place - 1, 0)], tried[min(place + 1, len(tried) - 1)]
+    hundredths = (step / 100 for step in range(round(low * 100), round(high * 100) + 1))
+    return [rate for rate in hundredths if not _holds(tried, rate)]
+
+
+def best(errors: Mapping[float, float]) -> float:
+    """The rate of least error; of equals the smallest.
+
+    Examples
+    --------
+    >>> best({0.5: 0.2, 0.4: 0.2, 0.3: 0.25})
+    0.4
+    """
+    return min(errors, key=lambda rate: (errors[rate], rate))
+
+
+def _holds(rates: Collection[float], rate: float) -> bool:
+    return any(abs(rate - other) < 1e-9 for other in rates)
+
+
+Stage: TypeAlias = Literal["coarse", "fine", "final", "adaptive"]
+
+_DOING: Mapping[Stage, str] = {
+    "coarse": "coarse search of the rate",
+    "fine": "search around the best rate",
+    "final": "comparison at the best rates",
+    "adaptive": "adaptive rate",
+}
+# Roughly, for the progress bar: what a stage tries of each model.
+_RATES_TRIED: Mapping[Stage, int] = {"coarse": len(COARSE), "fine": 8, "final": 2, "adaptive": 1}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A data set with its protocol, and what is compared on it."""
+
+    trial: Trial
+    models: tuple[Model, ...]
+    #: The models as they are given the adaptive rate.
+    adaptive_models: tuple[Model, ...]
+    #: The rate the paper prints as best, by model name.
+    printed_rates: Mapping[str, float]
+    baselines: tuple[Model, ...] = ()
+
+
+class Laboratory:
+    """Benches, and the batches measured on them so far."""
+
+    def __init__(
+        self,
+        benches: Mapping[str, Bench],
+        stages: Collection[tuple[str, Stage]],
+        *,
+        adaptive: Rate,
+        workers: int,
+        progress: Progress,
+    ) -> None:
+        self.benches = benches
+        self._adaptive = adaptive
+        self._workers = workers
+        work = {
+            _label(data, stage): _RATES_TRIED[stage] * len(benches[data].models) * benches[data].trial.work
+            for data, stage in stages
+        }
+        self._meter = Meter(work, progress)
+        self._batches: dict[tuple[str, Stage], Batch[Measured]] = {}
+
+    def batch(self, data: str, stage: Stage) -> Batch[Measured]:
+        """What the stage measures on the data, measured now or before."""
+        if (data, stage) not in self._batches:
+            choose: Mapping[Stage, Callable[[str], list[Candidate]]] = {
+                "coarse": self._coarse,
+                "fine": self._fine,
+                "final": self._final,
+                "adaptive": self._adapting,
+            }
+            candidates = tuple(choose[stage](data))
+            finished = self._meter.stage(_label(data, stage))
+            measured = self.benches[data].trial.measure(candidates, self._workers, finished)
+            self._batches[data, stage] = Batch(candidates, measured)
+        return self._batches[data, stage]
+
+    def best_rate(self, data: str, model: Model) -> float:
+        """The rate of least error over the coarse and the fine search."""
+        coarse, fine = self.batch(data, "coarse"), self.batch(data, "fine")
+        return best(coarse.errors(model) | fine.errors(model))
+
+    def _coarse(self, data: str) -> list[Candidate]:
+        return [Candidate(model, rate) for model in self.benches[data].models for rate in COARSE]
+
+    def _fine(self, data: str) -> list[Candidate]:
+        coarse = self.batch(data, "coarse")
+        return [Candidate(model, rate) for model in self.benches[data].models for rate in refined(coarse.errors(model))]
+
+    def _final(self, data: str) -> list[Candidate]:
+        bench = self.benches[data]
+        best = [Candidate(model, self.best_rate(data, model)) for model in bench.models]
+        printed = [
+            Candidate(model, bench.printed_rates[model.name])
+            for model in bench.models
+            if model.name in bench.printed_rates
+        ]
+        return best + printed + self._baselines(data)
+
+    def _adapting(self, data: str) -> list[Candidate]:
+        models = self.benches[data].adaptive_models
+        return [Candidate(model, self._adaptive) for model in models] + self._baselines(data)
+
+    def _baselines(self, data: str) -> list[Candidate]:
+        return [Candidate(model, None) for model in self.benches[data].baselines]
+
+
+def _label(data: str, stage: Stage) -> str:
+    return f"{data}: {_DOING[stage]}"

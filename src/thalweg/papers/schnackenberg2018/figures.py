@@ -1,0 +1,235 @@
+"""The figures of the paper: error over time by rate and window, drifting classes as ellipses, and how late a running
+mean is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.report import style
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLUMNS = 3
+_TICKS = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One model's error over time, and its mean."""
+
+    model: str
+    errors: NDArray[np.float64]
+    mean: float
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves over the same times."""
+
+    title: str
+    times: NDArray[np.float64]
+    curves: Sequence[Curve]
+
+
+def thinned(values: NDArray[np.generic], steps: int) -> NDArray[np.float64]:
+    """Means of so many steps each, the last of what is left.
+
+    Examples
+    --------
+    >>> thinned(np.array([1.0, 3.0, 5.0]), 2)
+    array([2., 5.])
+    """
+    starts = np.arange(0, len(values), steps)
+    counts = np.diff(np.append(starts, len(values)))
+    return np.asarray(np.add.reduceat(values.astype(np.float64), starts) / counts)
+
+
+def draw_curves(
+    panels: Sequence[Panel], *, title: str, changes: Sequence[float] = (), steps_per_point: int = 1
+) -> Figure:
+    """The panels in rows of three on common scales, with one legend; ``changes`` are times of sudden change."""
+    with style.house_style():
+        rows = -(-len(panels) // COLUMNS)
+        figure = style.new_figure(12.0, 3.1 * rows + 1.0)
+        grid = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False)
+        legend: dict[str, Artist] = {}
+        top = max(float(curve.errors.max()) for panel in panels for curve in panel.curves)
+        for axes, panel in zip(grid.flat, panels, strict=False):
+            _draw_panel(axes, panel, changes)
+            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+                legend.setdefault(label, handle)
+        for axes in grid.flat[len(panels) :]:
+            axes.remove()
+        _root_scale(grid[0, 0], top)
+        for axes in grid[:, 0]:
+            axes.set_ylabel("error (share of test rows,\nsquare-root scale)")
+        for axes in figure.axes[-COLUMNS:]:
+            axes.set_xlabel("rows learned")
+            axes.tick_params(labelbottom=True)
+        figure.suptitle(f"{title}, each point a mean of {steps_per_point} steps", fontweight="bold", x=0.01, ha="left")
+        figure.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=len(legend), handlelength=2.8)
+    return figure
+
+
+def _draw_panel(axes: Axes, panel: Panel, changes: Sequence[float]) -> None:
+    axes.set_title(panel.title, fontsize=10.5)
+    axes.set_xlim(0.0, 100.0 * np.ceil(panel.times[-1] / 100.0))
+    axes.locator_params(axis="x", nbins=4)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    for change in changes:
+        axes.axvline(change, color=style.GREY, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+    for curve in panel.curves:
+        look = style.look_of(curve.model)
+        axes.plot(panel.times, curve.errors, color=look.colour, linestyle=look.dashes, linewidth=1.2, label=curve.model)
+
+
+def _root_scale(axes: Axes, top: float) -> None:
+    axes.set_yscale("function", functions=(lambda y: np.sqrt(np.maximum(y, 0.0)), np.square))
+    highest = min(1.0, top * 1.06)
+    axes.set_ylim(0.0, highest)
+    axes.set_yticks([tick for tick in _TICKS if tick <= highest])
+    axes.yaxis.set_major_formatter("{x:g}")
+
+
+_COLOURS = (style.BLUE, style.VERMILION, style.GREEN, style.PURPLE)
+_MARKERS = ("o", "s", "^", "D")
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """A Gaussian: its name, mean and covariance, and where its mean goes next."""
+
+    name: str
+    mean: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+    heading: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The clouds of one moment."""
+
+    title: str
+    clouds: Sequence[Cloud]
+
+
+def draw_contours(rows: Sequence[tuple[str, Sequence[Moment]]]) -> Figure:
+    """A row of moments for each name, square and on one scale within the row."""
+    columns = max(len(moments) for _, moments in rows)
+    with style.house_style():
+        side = 2.45 if columns > 1 else 4.0
+        figure = style.new_figure(side * columns + 0.6, (side + 0.15) * len(rows) + 0.5)
+        grid = figure.subplots(len(rows), columns, squeeze=False)
+        for axes_row, (name, moments) in zip(grid, rows, strict=True):
+            limits = _limits([cloud for moment in moments for cloud in moment.clouds])
+            for axes in axes_row[len(moments) :]:
+                axes.remove()
+            for axes, moment in zip(axes_row, moments, strict=False):
+                _draw_moment(axes, moment, limits)
+            axes_row[0].set_ylabel(f"{name}\n$x_2$ (no unit)".strip())
+        for axes in figure.axes:
+            axes.set_xlabel("$x_1$ (no unit)")
+        handles, labels = grid[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+        # Titles over square panels find their place at the second layout only.
+        figure.draw_without_rendering()
+    return figure
+
+
+def _draw_moment(axes: Axes, moment: Moment, limits: NDArray[np.float64]) -> None:
+    axes.set(xlim=limits[0], ylim=limits[1], aspect="equal")
+    axes.set_title(moment.title, fontsize=9.5, fontweight="normal")
+    axes.locator_params(nbins=5)
+    for number, cloud in enumerate(moment.clouds):
+        colour = _COLOURS[number % len(_COLOURS)]
+        for deviations in (1.0, 2.0):
+            axes.plot(*_ellipse(cloud, deviations), color=colour, linewidth=1.6 / deviations)
+        marker = _MARKERS[number % len(_MARKERS)]
+        axes.plot(*cloud.mean, marker=marker, markersize=5, linestyle="none", color=colour, label=cloud.name)
+        if cloud.heading is not None:
+            axes.annotate(
+                "",
+                xy=tuple(cloud.heading),
+                xytext=tuple(cloud.mean),
+                arrowprops={"arrowstyle": "->", "color": style.INK},
+            )
+
+
+def _ellipse(cloud: Cloud, deviations: float) -> NDArray[np.float64]:
+    angles = np.linspace(0.0, 2.0 * np.pi, 181)
+    circle = deviations * np.stack([np.cos(angles), np.sin(angles)])
+    return np.asarray(cloud.mean[:, np.newaxis] + np.linalg.cholesky(cloud.covariance) @ circle)
+
+
+def _limits(clouds: Sequence[Cloud]) -> NDArray[np.float64]:
+    """A square that holds all ellipses, as lowest and highest of each axis."""
+    points = np.concatenate([_ellipse(cloud, 2.2) for cloud in clouds], axis=1)
+    low, high = points.min(axis=1), points.max(axis=1)
+    half = float((high - low).max()) / 2.0
+    middle = (low + high) / 2.0
+    return np.stack([middle - half, middle + half], axis=1)
+
+
+@dataclass(frozen=True)
+class TimePanel:
+    """One weighting: observations of a class, and after each its running mean and the time that mean stands for."""
+
+    title: str
+    times: NDArray[np.float64]
+    observations: NDArray[np.float64]
+    means: NDArray[np.float64]
+    shifted: NDArray[np.float64]
+    #: The expected value at every time.
+    trend_times: NDArray[np.float64]
+    trend: NDArray[np.float64]
+
+
+def draw_shifted_times(panels: Sequence[TimePanel]) -> Figure:
+    """The panels side by side on one scale, with one legend."""
+    with style.house_style():
+        figure = style.new_figure(5.2 * len(panels) + 0.3, 4.6)
+        axes_row = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        for axes, panel in zip(axes_row, panels, strict=True):
+            _draw_times(axes, panel)
+        axes_row[0].set_ylabel("feature (no unit)")
+        handles, labels = axes_row[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    return figure
+
+
+def _draw_times(axes: Axes, panel: TimePanel) -> None:
+    axes.set(title=panel.title, xlabel="time $i$ (rows)")
+    axes.set_xticks(panel.trend_times)
+    axes.plot(
+        panel.trend_times, panel.trend, "o-", color="#B5B5B5", linewidth=1.0, markersize=7, label="expected value"
+    )
+    axes.plot(panel.times, panel.observations, "x", color=style.INK, markersize=6, label="observation of the class")
+    for now, then, mean in zip(panel.times, panel.shifted, panel.means, strict=True):
+        if now != then:
+            axes.annotate(
+                "",
+                xy=(then, mean),
+                xytext=(now, mean),
+                arrowprops={"arrowstyle": "->", "color": style.SKY, "shrinkB": 4},
+            )
+    axes.plot(
+        panel.times,
+        panel.means,
+        "o",
+        color=style.BLUE,
+        markersize=7,
+        markerfacecolor="white",
+        label="running mean, at the time it is known",
+    )
+    axes.plot(
+        panel.shifted, panel.means, "D", color=style.VERMILION, markersize=5, label="the same, at its shifted time"
+    )

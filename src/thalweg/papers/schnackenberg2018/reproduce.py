@@ -1,0 +1,295 @@
+"""Schnackenberg, Ligges & Weihs (2018), Online linear discriminant analysis for data streams with concept drift.
+
+The paper's tables and figures, with its printed numbers as data. In each of four situations, O-LDC at five rates
+answers with its class means as they are and with their forecasts from four windows; `TrendForecast` with a window that
+nobody chooses stands beside them, and so does the Bayes error. Figures 1 to 3 explain and need no runs: they are in
+`schnackenberg2018_sketches`.
+
+Where we depart
+---------------
+1. The window counts time points, of which a class owns about half, and shifted times carry the weights of the means:
+   what the text says and (10) does not. Both were settled by the tables.
+2. The ten start rows are drawn until both classes have two of them.
+3. The first test follows the eleventh row, the last the 3,999th: 3,989 tests of 100 rows.
+
+Where the numbers differ
+------------------------
+A mean of 100 runs is itself uncertain. Where runs differ so much that two such means can be more than 0.004 apart by
+chance (95 %), the table's summary names the cell with its deviation and does not count it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.learners.online_ldc import OnlineLDC
+from thalweg.learners.trend_forecast import TrendForecast
+from thalweg.papers.records import Cell, Curve
+from thalweg.papers.registry import PAPERS, Meter, Outcome, Progress
+from thalweg.papers.schnackenberg2018 import figures, sketches
+from thalweg.papers.schnackenberg2018.printed import (
+    CIRCULAR,
+    CROSSING,
+    PASSING,
+    RATES,
+    SUDDEN,
+    WINDOWS,
+    Printout,
+)
+from thalweg.papers.schnackenberg2018.protocol import NextStep, NextStepTrial
+from thalweg.papers.trials import Batch, Candidate, Model
+from thalweg.report import tables
+from thalweg.streams import DriftingGaussians
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PAPER = "schnackenberg2018"
+ITEMS = PAPERS[PAPER].items
+#: Runs behind the paper's means.
+PAPER_RUNS = 100
+
+# ---- what is tried --------------------------------------------------------------------------------------
+
+#: The rate under the window that nobody chooses.
+AUTO_RATE = 0.9
+AUTO = Model("window auto", "λ", lambda rate, seed: TrendForecast(OnlineLDC(rate=rate), window="auto"))
+
+
+def _at_window(window: int | None) -> Model:
+    if window is None:
+        return Model("O-LDC", "λ", lambda rate, seed: OnlineLDC(rate=rate))
+    return Model(f"window {window}", "λ", lambda rate, seed: TrendForecast(OnlineLDC(rate=rate), window=window))
+
+
+MODELS: Mapping[int | None, Model] = {window: _at_window(window) for window in WINDOWS}
+CANDIDATES = (
+    *(Candidate(model, rate) for rate in RATES for model in MODELS.values()),
+    Candidate(AUTO, AUTO_RATE),
+)
+BAYES = "Bayes error"
+
+# ---- where it is tried ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Situation:
+    """One of the paper's four data situations, what the paper prints of it, and where its means jump."""
+
+    name: str
+    stream: DriftingGaussians
+    printed: Printout
+    changes: tuple[int, ...] = ()
+
+    @cached_property
+    def bayes_errors(self) -> NDArray[np.float64]:
+        """At every row."""
+        errors = [self.stream.bayes_error_at(row) for row in range(self.stream.length)]
+        return np.array(errors, dtype=np.float64)
+
+
+SITUATIONS: Mapping[str, Situation] = {
+    "circular": Situation("Circular", DriftingGaussians(scenario="circular"), CIRCULAR),
+    "crossing": Situation("Crossing", DriftingGaussians(scenario="crossing"), CROSSING),
+    "passing": Situation("Passing", DriftingGaussians(scenario="passing"), PASSING),
+    "sudden": Situation("Sudden", DriftingGaussians(scenario="sudden"), SUDDEN, changes=(1000, 2000, 3000)),
+}
+TABLES = {f"table{number}": name for number, name in enumerate(SITUATIONS, start=1)}
+CURVES = {f"fig{number}": name for number, name in enumerate(SITUATIONS, start=4)}
+
+#: How near the paper a mean should come; where chance alone may exceed it, the cell is named instead.
+TOLERANCE = 0.004
+#: Steps averaged into one point of a drawn curve.
+STEPS_PER_POINT = 10
+
+_NOTES = (
+    "For each rate λ the paper's number left, ours right: mean error over time and runs, (standard deviation over "
+    "time of the mean over runs), mean over time of the standard deviation over runs.",
+    f"O-LDC: class means as they are. Windows: class means forecast from so many time points; auto: a bank of windows "
+    f"weighed by their own mistakes, over O-LDC at λ = {AUTO_RATE}, the same for all four situations.",
+)
+
+
+class Study:
+    """The four situations, each measured once, when it is first asked for."""
+
+    def __init__(self, situations: Sequence[str], *, runs: int, seed: int, workers: int, progress: Progress) -> None:
+        self._trials = {name: NextStepTrial(SITUATIONS[name].stream, seed, runs) for name in situations}
+        self._meter = Meter({SITUATIONS[name].name: trial.work for name, trial in self._trials.items()}, progress)
+        self._workers = workers
+        self._batches: dict[str, Batch[NextStep]] = {}
+        self._seconds = 0.0
+
+    def batch(self, name: str) -> Batch[NextStep]:
+        """All candidates in one situation."""
+        if name not in self._batches:
+            began = time.perf_counter()
+            finished = self._meter.stage(SITUATIONS[name].name)
+            measured = self._trials[name].measure(CANDIDATES, self._workers, finished)
+            self._batches[name] = Batch(CANDIDATES, measured)
+            self._seconds += time.perf_counter() - began
+        return self._batches[name]
+
+    def timing(self) -> str:
+        """How long everything so far took, and where the time went."""
+        if not self._batches:
+            return ""
+        efforts = [batch.measured.effort for batch in self._batches.values()]
+        share = sum(effort.drawing for effort in efforts) / sum(effort.whole for effort in efforts)
+        answers = len(CANDIDATES) * sum(self._trials[name].work for name in self._batches)
+        return (
+            f"{answers:.2g} test answers in {self._seconds:.0f} s on {self._workers} "
+            f"thread{'s' if self._workers > 1 else ''}; {share:.0%} of the processors' time went into random numbers."
+        )
+
+
+def reproduce(
+    items: Sequence[str],
+    *,
+    runs: int = 100,
+    seed: int = 0,
+    workers: int = 1,
+    progress: Progress = lambda share, label: None,
+) -> list[Outcome]:
+    """Run the experiments behind the items, as `Reproduction` says."""
+    wanted = PAPERS[PAPER].wanted(items, runs)
+    needed = {TABLES.get(item, CURVES.get(item)) for item in wanted}
+    study = Study(
+        [name for name in SITUATIONS if name in needed], runs=runs, seed=seed, workers=workers, progress=progress
+    )
+    makers: Mapping[str, Callable[[], Outcome]] = {
+        **{item: partial(_table, item, name, study) for item, name in TABLES.items()},
+        **{item: partial(_curves, item, name, study) for item, name in CURVES.items()},
+        "fig1": lambda: _sketch("fig1", "Figure 1. A linear shift of a class mean", sketches.shift),
+        "fig2": lambda: _sketch("fig2", "Figure 2. Shifted times", partial(sketches.shifted_times, seed)),
+        "fig3": lambda: _sketch(
+            "fig3",
+            "Figure 3. The four situations",
+            partial(sketches.situations, {each.name: each.stream for each in SITUATIONS.values()}),
+        ),
+    }
+    outcomes = [makers[item]() for item in wanted]
+    return [replace(outcome, timing=study.timing() if outcome.findings else "") for outcome in outcomes]
+
+
+def _sketch(item: str, title: str, draw: Callable[[], Figure]) -> Outcome:
+    return Outcome(PAPER, item, title, (), draw=draw)
+
+
+def _cells(item: str, name: str, batch: Batch[NextStep]) -> list[Cell]:
+    """Every candidate beside what the paper prints of it, and last the Bayes error."""
+    situation, measured = SITUATIONS[name], batch.measured
+    windows = {model.name: window for window, model in MODELS.items()} | {AUTO.name: "auto"}
+    cells = []
+    for place, candidate in enumerate(batch.candidates):
+        assert isinstance(candidate.rate, float)
+        window = windows[candidate.model.name]
+        cells.append(
+            Cell(
+                PAPER,
+                item,
+                situation.name,
+                candidate.model.name,
+                candidate.rate,
+                window,
+                measured.summary(place),
+                measured.ci95(place),
+                measured.runs,
+                None if isinstance(window, str) else situation.printed[candidate.rate, window],
+            )
+        )
+    errors = situation.bayes_errors[measured.times()]
+    least = Curve(float(errors.mean()), float(errors.std(ddof=1)), None)
+    return [*cells, Cell(PAPER, item, situation.name, BAYES, None, None, least, None, measured.runs)]
+
+
+def _table(item: str, name: str, study: Study) -> Outcome:
+    cells = _cells(item, name, study.batch(name))
+    *learners, least = cells
+    number = item.removeprefix("table")
+    return Outcome(
+        PAPER,
+        item,
+        f"Table {number}. {SITUATIONS[name].name}: mean error at five rates and windows, {least.runs} runs",
+        tuple(cells),
+        summary=(f"Bayes error {least.measured.mean:.4f}.", *_deviations(learners)),
+        notes=_NOTES,
+        table=partial(tables.grid, learners),
+    )
+
+
+def _deviations(cells: Sequence[Cell]) -> list[str]:
+    """The largest deviation from the paper, and the cells in which chance alone may exceed the tolerance."""
+    telling: list[tuple[Cell, float, float]] = []
+    uncertain: list[tuple[Cell, float, float]] = []
+    for cell in cells:
+        if cell.deviation is not None:
+            by_chance = math.inf if cell.ci95 is None else cell.ci95 * math.sqrt(1.0 + cell.runs / PAPER_RUNS)
+            (telling if by_chance <= TOLERANCE else uncertain).append((cell, cell.deviation, by_chance))
+    said = []
+    if telling:
+        cell, deviation, _ = max(telling, key=lambda each: abs(each[1]))
+        said.append(f"Largest deviation from the paper {deviation:+.4f} ({_where(cell)}), of {len(telling)} cells.")
+    if uncertain and len(uncertain) < 10:
+        listed = "; ".join(
+            f"{deviation:+.4f} ± {by_chance:.4f} ({_where(cell)})" for cell, deviation, by_chance in uncertain
+        )
+        said.append(f"Runs differ too much to tell within {TOLERANCE}: {listed}.")
+    elif uncertain:
+        said.append(f"In {len(uncertain)} cells these runs are too few to tell within {TOLERANCE}.")
+    return said
+
+
+def _where(cell: Cell) -> str:
+    return f"{cell.model}, λ = {cell.rate}"
+
+
+def _curves(item: str, name: str, study: Study) -> Outcome:
+    situation, batch = SITUATIONS[name], study.batch(name)
+    measured = batch.measured
+    times = figures.thinned(measured.times(), STEPS_PER_POINT)
+
+    def drawn(model: Model, rate: float) -> figures.Curve:
+        errors = measured.curve(batch.place(model, rate))
+        return figures.Curve(model.name, figures.thinned(errors, STEPS_PER_POINT), float(errors.mean()))
+
+    least = situation.bayes_errors[measured.times()]
+    bayes = figures.Curve(BAYES, figures.thinned(least, STEPS_PER_POINT), float(least.mean()))
+    panels = [
+        figures.Panel(f"λ = {rate}", times, [drawn(model, rate) for model in MODELS.values()] + [bayes])
+        for rate in RATES
+    ]
+    best = min(
+        (Candidate(model, rate) for rate in RATES for model in MODELS.values()),
+        key=lambda each: measured.error(batch.place(each.model, each.rate)),
+    )
+    assert isinstance(best.rate, float)
+    panels.append(
+        figures.Panel(
+            f"auto, and the best cell (λ = {best.rate})",
+            times,
+            [drawn(best.model, best.rate), drawn(AUTO, AUTO_RATE), bayes],
+        )
+    )
+    number = item.removeprefix("fig")
+    return Outcome(
+        PAPER,
+        item,
+        f"Figure {number}. {situation.name}: error over time",
+        tuple(_cells(item, name, batch)),
+        draw=partial(
+            figures.draw_curves,
+            panels,
+            title=f"{situation.name}: mean error of {measured.runs} runs",
+            changes=situation.changes,
+            steps_per_point=STEPS_PER_POINT,
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Wu & Snell (2016), An introduction to incremental learning."""

@@ -1,0 +1,223 @@
+"""Wu & Snell (2016), An introduction to incremental learning.
+
+Three simulations of 1,000 rows: linear regression by stochastic gradients, the perceptron, and the first principal
+component. The paper draws one run of each; here are as many as one likes, with bands. It prints few numbers; they are
+in `wusnell2016_printed`, and the table of facts sets them beside what was measured and names the misprints. Two
+further tables show what the paper only promises: several components, on the digits, and the three algorithms behind a
+kernel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from scipy.special import ndtr
+
+from thalweg.papers.records import remarks
+from thalweg.papers.registry import PAPERS, Meter, Outcome, Progress
+from thalweg.papers.workers import run_all, seeds_of_run
+from thalweg.papers.wusnell2016 import digits, figures, kernels
+from thalweg.papers.wusnell2016 import simulations as facts
+from thalweg.papers.wusnell2016 import simulations as simulated
+from thalweg.papers.wusnell2016.simulations import CENTRE, ROWS
+from thalweg.report import tables
+
+PAPER = "wusnell2016"
+ITEMS = PAPERS[PAPER].items
+
+SIMULATIONS: Mapping[str, Callable[[int], simulated.Curves]] = {
+    "Regression": simulated.regression,
+    "Perceptron": simulated.classification,
+    "First component": simulated.components,
+}
+_NEEDS = {
+    "facts": tuple(SIMULATIONS),
+    "fig1": ("Regression",),
+    "fig2": ("Regression",),
+    "fig4": ("Perceptron",),
+    "fig6": ("First component",),
+    "digits": ("Digits",),
+    "kernel": ("Kernel",),
+}
+TIMES = np.arange(1, ROWS + 1)
+
+
+class Study:
+    """The simulations, each measured once, when it is first asked for: by quantity and learner, runs by rows."""
+
+    def __init__(self, items: Sequence[str], *, runs: int, seed: int, workers: int, progress: Progress) -> None:
+        self.runs, self.seed = runs, seed
+        self._workers = workers
+        stages = (stage for item in items for stage in _NEEDS.get(item, ()))
+        self._meter = Meter(dict.fromkeys(stages, 1.0), progress)
+        self._measured: dict[str, simulated.Curves] = {}
+
+    def curves(self, name: str) -> simulated.Curves:
+        """Of all runs of one simulation."""
+        if name not in self._measured:
+            seeds = [seeds_of_run(self.seed, run)[0] for run in range(self.runs)]
+            tasks = [partial(SIMULATIONS[name], seed) for seed in seeds]
+            runs = run_all(tasks, self._workers, self.stage(name))
+            self._measured[name] = {key: np.array([run[key] for run in runs]) for key in runs[0]}
+        return self._measured[name]
+
+    def stage(self, name: str) -> Callable[[float], None]:
+        """Begin a stage: a function to call with the share of it that is done."""
+        return self._meter.stage(name)
+
+
+def reproduce(
+    items: Sequence[str],
+    *,
+    runs: int = 100,
+    seed: int = 0,
+    workers: int = 1,
+    progress: Progress = lambda share, label: None,
+) -> list[Outcome]:
+    """Run the simulations behind the items, as `Reproduction` says."""
+    wanted = PAPERS[PAPER].wanted(items, runs)
+    study = Study(wanted, runs=runs, seed=seed, workers=workers, progress=progress)
+    makers: Mapping[str, Callable[[Study], Outcome]] = {
+        "facts": _facts,
+        "fig1": _distance_figure,
+        "fig2": _regret_figure,
+        "fig3": _classes_figure,
+        "fig4": _accuracy_figure,
+        "fig5": _cloud_figure,
+        "fig6": _component_figure,
+        "digits": lambda study: digits.outcome(PAPER, study.runs, study.seed, study.stage("Digits")),
+        "kernel": lambda study: kernels.outcome(PAPER, study.runs, study.seed, study.stage("Kernel")),
+    }
+    return [makers[item](study) for item in wanted]
+
+
+def _facts(study: Study) -> Outcome:
+    stated = (
+        *facts.of_regression(study.curves("Regression")),
+        *facts.of_perceptron(study.curves("Perceptron")),
+        *facts.of_component(study.curves("First component")),
+    )
+    return Outcome(
+        PAPER,
+        "facts",
+        f"What the paper says in numbers, and what {study.runs} {'runs say' if study.runs > 1 else 'run says'}",
+        stated,
+        summary=remarks(stated),
+        notes=(f"Facts: means over runs ± the 95 % interval, after {ROWS:,} rows unless said otherwise.",),
+        table=partial(tables.facts, stated),
+    )
+
+
+# ---- figures --------------------------------------------------------------------------------------------
+
+
+def _bands(curves: simulated.Curves, quantity: str, names: Sequence[str]) -> list[figures.Band]:
+    return [figures.Band.of(name, curves[quantity, name]) for name in names]
+
+
+def _drawn(item: str, title: str, panels: Sequence[figures.Panel], study: Study) -> Outcome:
+    number = item.removeprefix("fig")
+    full = f"Figure {number}. {title}, {study.runs} run{'s' if study.runs > 1 else ''}"
+    return Outcome(PAPER, item, full, (), draw=partial(figures.draw_bands, panels, title=full))
+
+
+def _regressors_but(name: str) -> list[str]:
+    return [each for each in simulated.REGRESSORS if each != name]
+
+
+def _distance_figure(study: Study) -> Outcome:
+    shown = _bands(study.curves("Regression"), simulated.DISTANCE, _regressors_but(simulated.RIDGE))
+    quantity = "distance to the true weights (no unit)"
+    panels = [
+        figures.Panel("As in the paper", quantity, TIMES, shown, limits=(0.0, 2.5)),
+        figures.Panel("The same, logarithmic", quantity, TIMES, shown, logarithmic_time=True, logarithmic=True),
+    ]
+    return _drawn("fig1", "Estimation error", panels, study)
+
+
+def _regret_figure(study: Study) -> Outcome:
+    # Without a penalty the first answers of least squares are wild, and its band would fill the panel.
+    curves, names = study.curves("Regression"), _regressors_but(simulated.LEAST_SQUARES)
+    quantity = "regret (sum of squared losses)"
+    panels = [
+        figures.Panel(
+            "Against the true weights, as in the paper", quantity, TIMES, _bands(curves, simulated.REGRET, names)
+        ),
+        figures.Panel(
+            "Against the best weights in hindsight, logarithmic",
+            quantity,
+            TIMES,
+            _bands(curves, simulated.REGRET_IN_HINDSIGHT, names),
+            logarithmic_time=True,
+            logarithmic=True,
+        ),
+    ]
+    return _drawn("fig2", "Regret", panels, study)
+
+
+def _accuracy_figure(study: Study) -> Outcome:
+    curves, names = study.curves("Perceptron"), list(simulated.PERCEPTRONS)
+    panels = [
+        figures.Panel(
+            "As in the paper",
+            "accuracy on all rows so far (share)",
+            TIMES,
+            _bands(curves, simulated.ACCURACY, names),
+            levels={"best line, Φ(√2)": float(ndtr(math.sqrt(2.0)))},
+            limits=(0.75, 1.0),
+        ),
+        figures.Panel(
+            "Against the best line, x₁ + x₂ = 0",
+            "mistakes beyond the line's (rows)",
+            TIMES,
+            _bands(curves, simulated.EXTRA_MISTAKES, names),
+        ),
+    ]
+    return _drawn("fig4", "Cumulative accuracy of the perceptron", panels, study)
+
+
+def _component_figure(study: Study) -> Outcome:
+    names = (simulated.CENTRED, simulated.VARIANCE_WEIGHED, simulated.RAW)
+    shown = _bands(study.curves("First component"), simulated.DISTANCE, names)
+    quantity = "distance to the first component (no unit)"
+    panels = [
+        figures.Panel("As in the paper", quantity, TIMES, shown, limits=(0.0, 1.42)),
+        figures.Panel("The same, logarithmic", quantity, TIMES, shown, logarithmic_time=True, logarithmic=True),
+    ]
+    return _drawn("fig6", "Error of the first component", panels, study)
+
+
+def _classes_figure(study: Study) -> Outcome:
+    X, y = replace(simulated.TWO_CLASSES, seed=seeds_of_run(study.seed, 0)[0]).take()
+    clouds = [figures.Cloud(name, X[y == label]) for label, name in ((1, "class +1"), (0, "class −1"))]
+    (a, b), (c, d) = simulated.BEST_LINE, simulated.PRINTED_LINE
+    lines = [
+        figures.Line(f"best {simulated.line_name((a, b))}", (0.0, 0.0), (-b, a)),
+        figures.Line(f"printed {simulated.line_name((c, d))}", (0.0, 0.0), (-d, c)),
+    ]
+    title = "Figure 3. Rows of two classes"
+    return Outcome(PAPER, "fig3", title, (), draw=partial(figures.draw_scatter, clouds, lines, title=title))
+
+
+def _cloud_figure(study: Study) -> Outcome:
+    X, _ = replace(simulated.ONE_CLOUD, seed=seeds_of_run(study.seed, 0)[0]).take()
+    centre = CENTRE[0], CENTRE[1]
+    lines = [
+        figures.Line(name, through, (float(axis[0]), float(axis[1])))
+        for name, through, axis in (
+            ("first component", centre, simulated.TRUE_AXIS),
+            ("where raw rows lead", (0.0, 0.0), simulated.RAW_AXIS),
+        )
+    ]
+    title = "Figure 5. Rows and their first component"
+    return Outcome(
+        PAPER,
+        "fig5",
+        title,
+        (),
+        draw=partial(figures.draw_scatter, [figures.Cloud("rows", X[:, :2])], lines, title=title),
+    )

@@ -1,0 +1,207 @@
+"""Curves over time: one learner beside the baselines, several models by data set, and the weights of a committee's
+members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.report import style
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def draw_over_time(
+    rows: NDArray[np.int64],
+    errors: Mapping[str, NDArray[np.float64]],
+    rate: tuple[NDArray[np.int64], NDArray[np.float64]] | None,
+    *,
+    title: str,
+    window: int,
+    changes: Sequence[float] = (),
+) -> Figure:
+    """Error and learning rate over time.
+
+    Parameters
+    ----------
+    rows : array
+        How many rows had been seen at each point of the curves.
+    errors : mapping of name to array
+        Windowed error of each classifier, the learner of interest first.
+    rate : pair of arrays, or None
+        Rows at which the learner was looked at, and its rate there; without it the lower panel is left out.
+    title : str
+        What was run.
+    window : int
+        Rows over which the error is averaged, for the axis label.
+    changes : sequence of float
+        Moments of change, marked in both panels.
+    """
+    with style.house_style():
+        figure = style.new_figure(9.0, 5.2 if rate is not None else 3.6)
+        panels = 1 if rate is None else 2
+        axes_column = figure.subplots(
+            panels, 1, sharex=True, squeeze=False, height_ratios=[5, 3] if panels == 2 else [1]
+        )[:, 0]
+        above = axes_column[0]
+        above.set_title(title)
+        above.set_ylabel(f"error\n(share of the last {window:,} rows)")
+        for name, error in errors.items():
+            look = style.look_of(name, style.MAIN)
+            above.plot(rows, error, color=look.colour, linestyle=look.dashes, label=name)
+        above.set_xlim(0, int(rows[-1]))
+        style.share_from_zero(above, max(float(np.max(error)) for error in errors.values()))
+        if rate is not None:
+            below = axes_column[1]
+            below.plot(*rate, color=style.look_of(next(iter(errors)), style.MAIN).colour)
+            below.set_ylabel("learning rate\n(no unit)")
+            below.set_ylim(0.0, 1.05 * max(1.0, float(np.nanmax(rate[1]))))
+        for axes in axes_column:
+            style.mark_changes(axes, changes)
+        axes_column[-1].set_xlabel("rows seen")
+        axes_column[-1].xaxis.set_major_formatter("{x:,.0f}")
+        figure.legend(*above.get_legend_handles_labels(), loc="outside lower center", ncols=len(errors))
+    return figure
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One model's error over time, its mean over the stream, and the paper's mean."""
+
+    model: str
+    errors: NDArray[np.float64]
+    mean: float
+    paper_mean: float | None = None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One data set."""
+
+    title: str
+    times: NDArray[np.int64]
+    time_label: str
+    error_label: str
+    curves: Sequence[Curve]
+    #: Times at which the concept changes at once.
+    changes: Sequence[float] = ()
+
+
+def draw_progression(panels: Sequence[Panel]) -> Figure:
+    """The panels one above the other, each on its own scale of time, with one legend."""
+    with style.house_style():
+        figure = style.new_figure(9.0, 2.75 * len(panels) + 0.7)
+        grid = figure.subplots(len(panels), 2, squeeze=False, sharey="row", width_ratios=[8, 1])
+        legend: dict[str, Artist] = {}
+        for (axes, strip), panel in zip(grid, panels, strict=True):
+            _draw_panel(axes, panel)
+            _draw_means(strip, panel)
+            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+                legend.setdefault(label, handle)
+        columns = len(legend) if len(legend) <= 5 else -(-len(legend) // 2)
+        figure.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=columns, handlelength=2.5)
+    return figure
+
+
+def _draw_panel(axes: Axes, panel: Panel) -> None:
+    axes.set(title=panel.title, xlabel=panel.time_label, ylabel=panel.error_label)
+    axes.set_xlim(float(panel.times[0]), float(panel.times[-1]))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    for change in panel.changes:
+        axes.axvline(change, color=style.INK, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
+    for curve in panel.curves:
+        look = style.look_of(curve.model)
+        axes.plot(panel.times, curve.errors, color=look.colour, linestyle=look.dashes, label=curve.model)
+    style.share_from_zero(axes, max(float(curve.errors.max()) for curve in panel.curves))
+
+
+def _draw_means(axes: Axes, panel: Panel) -> None:
+    axes.set_title("mean", fontweight="normal", fontsize=9.5, loc="center")
+    compared = any(curve.paper_mean is not None for curve in panel.curves)
+    axes.set(xlim=(-0.6, 1.6 if compared else 0.6), xticks=[0, 1] if compared else [0])
+    axes.set_xticklabels(["here", "paper"] if compared else ["here"])
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="x", labelsize=8.5, length=0)
+    axes.tick_params(axis="y", length=0, labelleft=False)
+    axes.grid(visible=False, axis="x")
+    for curve in panel.curves:
+        look = style.look_of(curve.model)
+        if curve.paper_mean is not None:
+            axes.plot([0, 1], [curve.mean, curve.paper_mean], color=look.colour, linewidth=0.8)
+            axes.plot(1, curve.paper_mean, look.marker, color=look.colour, markersize=5, markerfacecolor="white")
+        axes.plot(0, curve.mean, look.marker, color=look.colour, markersize=5)
+
+
+#: A family of members, by the first word of its name, keeps one colour; its members are shades of it.
+_FAMILIES = {
+    "O-LDC": style.BLUE,
+    "perceptron": style.GREY,
+    "passive-aggressive": style.VERMILION,
+    "logistic": style.GREEN,
+    "persistence": style.ORANGE,
+}
+
+
+def draw_member_weights(
+    rows: NDArray[np.int64],
+    shares: Mapping[str, NDArray[np.float64]],
+    *,
+    title: str,
+    block: int | None = None,
+    changes: Sequence[float] = (),
+) -> Figure:
+    """Stacked areas that fill the height, members of one family side by side in shades of one colour.
+
+    Parameters
+    ----------
+    rows : array
+        How many rows had been seen at each point.
+    shares : mapping of member to array
+        Each member's mean share at the same points.
+    title : str
+        What was run.
+    block : int, optional
+        Rows over which shares are averaged, for the axis label; without it they are those of the moment.
+    changes : sequence of float
+        Moments of change.
+    """
+    with style.house_style():
+        figure = style.new_figure(9.0, 4.8)
+        axes = figure.subplots()
+        axes.stackplot(
+            rows, *shares.values(), labels=list(shares), colors=_shades(list(shares)), linewidth=0.25, edgecolor="white"
+        )
+        axes.set_title(title)
+        axes.set(xlabel="rows seen", ylabel="share in the answer" + (f"\n(mean of {block:,} rows)" if block else ""))
+        for change in changes:
+            axes.axvline(change, color=style.INK, linewidth=0.9, linestyle=(0, (1, 2)))
+        axes.set_xlim(float(rows[0]), float(rows[-1]))
+        axes.set_ylim(0.0, 1.0)
+        axes.grid(visible=False)
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        handles, labels = axes.get_legend_handles_labels()
+        figure.legend(handles[::-1], labels[::-1], loc="outside right center", handlelength=1.2)
+    return figure
+
+
+def _shades(members: list[str]) -> list[tuple[float, float, float]]:
+    """A colour for each member: its family's, from full to light."""
+    from matplotlib.colors import to_rgb
+
+    shades = []
+    for family, group in groupby(members, key=lambda member: member.split()[0]):
+        full = np.array(to_rgb(_FAMILIES.get(family, style.PURPLE)))
+        of_family = list(group)
+        for light in np.linspace(0.0, 0.75, len(of_family)) if len(of_family) > 1 else (0.0,):
+            red, green, blue = full + light * (1.0 - full)
+            shades.append((float(red), float(green), float(blue)))
+    return shades

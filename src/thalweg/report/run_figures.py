@@ -1,0 +1,247 @@
+"""The figures of a run as files (PNG and SVG): error, memory, confusion, calibration, class means, member weights."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from thalweg.report import curves, style
+from thalweg.report.page.content import Metrics, Series, as_metrics
+from thalweg.report.page.page import merged_confusion
+from thalweg.report.page.timeline import members, remembered
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def draw_calibration(confidence: ArrayLike, accuracy: ArrayLike, *, title: str) -> Figure:
+    """The share of right answers against the probability they were given with.
+
+    Parameters
+    ----------
+    confidence, accuracy : array
+        Mean probability of the answers in each bin, and the share of them that was right.
+    title : str
+        What was run.
+    """
+    with style.house_style():
+        figure = style.new_figure(4.6, 4.8)
+        axes = figure.subplots()
+        axes.plot([0, 1], [0, 1], color=style.GREY, linestyle=(0, (2, 2)), label="as right as it says")
+        axes.plot(confidence, accuracy, color=style.MAIN.colour, marker=style.MAIN.marker, label="measured")
+        axes.set_title(title)
+        axes.set(
+            xlabel="probability of the answer", ylabel="share of right answers", xlim=(0, 1), ylim=(0, 1), aspect=1
+        )
+        handles, labels = axes.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    return figure
+
+
+def draw_class_memory(
+    rows: NDArray[np.int64],
+    remembered: Mapping[str, NDArray[np.float64]],
+    *,
+    title: str,
+    changes: Sequence[float] = (),
+) -> Figure:
+    """One curve for each class.
+
+    Parameters
+    ----------
+    rows : array
+        How many rows had been seen at each point.
+    remembered : mapping of label to array
+        Effective sample size of each class at the same points; NaN where the class was not known yet.
+    title : str
+        What was run.
+    changes : sequence of float
+        Moments of change.
+    """
+    with style.house_style():
+        figure = style.new_figure(9.0, 3.6)
+        axes = figure.subplots()
+        axes.set_title(title)
+        for at, (name, values) in enumerate(remembered.items()):
+            colour = style.CLASS_COLOURS[at % len(style.CLASS_COLOURS)]
+            axes.plot(rows, values, color=colour, label=style.label(name), linewidth=1.3)
+        style.mark_changes(axes, changes)
+        axes.set(xlabel="rows seen", ylabel="effective sample size\n(rows)")
+        axes.set_xlim(0, int(rows[-1]))
+        axes.set_ylim(bottom=0.0)
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+        handles, labels = axes.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside right center", handlelength=1.6)
+    return figure
+
+
+def draw_confusion_matrix(classes: Sequence[str], counts: ArrayLike, *, title: str) -> Figure:
+    """A line of cells for each truth, shaded and written by the share of its rows that got each answer.
+
+    Parameters
+    ----------
+    classes : sequence of str
+        The labels.
+    counts : array, shape (classes, classes)
+        Rows by truth and answer.
+    title : str
+        What was run.
+    """
+    table = np.asarray(counts, dtype=np.float64)
+    totals = table.sum(axis=1, keepdims=True)
+    shares = np.divide(table, totals, out=np.zeros_like(table), where=totals > 0)
+    with style.house_style():
+        side = 2.4 + 0.62 * len(classes)
+        figure = style.new_figure(side + 1.2, side)
+        axes = figure.subplots()
+        axes.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.8)
+        axes.grid(visible=False)
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0)
+        names = [style.label(name, 18) for name in classes]
+        axes.set_xticks(range(len(names)), names, rotation=90 if len(names) > 3 else 0)
+        axes.set_yticks(range(len(names)), names)
+        axes.set(xlabel="answer", ylabel="truth")
+        axes.set_title(title)
+        for truth, line in enumerate(shares):
+            for answer, share in enumerate(line):
+                axes.text(answer, truth, f"{100 * share:.0f} %", ha="center", va="center", color=style.INK, fontsize=9)
+    return figure
+
+
+Paths = Mapping[str, NDArray[np.float64]]
+
+
+def draw_mean_paths(
+    rows: NDArray[np.int64],
+    features: Sequence[str],
+    means: Paths,
+    forecasts: Paths | None,
+    *,
+    title: str,
+    changes: Sequence[float] = (),
+) -> Figure:
+    """A panel for each feature, a curve for each class; forecasts dashed.
+
+    Parameters
+    ----------
+    rows : array
+        How many rows had been seen at each point.
+    features : sequence of str
+        Their names.
+    means, forecasts : mapping of label to array of shape (features, points)
+        NaN where the class was not known yet.
+    title : str
+        What was run.
+    changes : sequence of float
+        Moments of change.
+    """
+    columns = min(2, len(features))
+    lines = -(-len(features) // columns)
+    with style.house_style():
+        figure = style.new_figure(9.0, 0.8 + 2.1 * lines)
+        panels = figure.subplots(lines, columns, sharex=True, squeeze=False).ravel()
+        figure.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=11)
+        for feature, (name, axes) in enumerate(zip(features, panels, strict=False)):
+            axes.set_title(style.label(name, 40), fontsize=10, fontweight="normal")
+            for at, (label, paths) in enumerate(means.items()):
+                colour = style.CLASS_COLOURS[at % len(style.CLASS_COLOURS)]
+                axes.plot(rows, paths[feature], color=colour, label=style.label(label), linewidth=1.3)
+                if forecasts is not None and label in forecasts:
+                    axes.plot(rows, forecasts[label][feature], color=colour, linewidth=0.9, linestyle=(0, (4, 2)))
+            style.mark_changes(axes, changes)
+            axes.xaxis.set_major_formatter("{x:,.0f}")
+        for axes in panels[len(features) :]:
+            axes.set_visible(False)
+        figure.supxlabel("rows seen", fontsize=10)
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside right center", handlelength=1.6)
+    return figure
+
+
+def figures(metrics: Mapping[str, Any], folder: Path) -> list[Path]:
+    """Draw what the run has, into a folder that is made if need be; the paths written.
+
+    Raises `MissingExtra` where matplotlib is not installed; nothing is written then.
+
+    Parameters
+    ----------
+    metrics : mapping
+        What ``metrics.json`` holds.
+    folder : Path
+        Where the figures go.
+    """
+    style.require_matplotlib()
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    with warnings.catch_warnings():
+        # Labels may be of any script; the font draws a box for what it lacks.
+        warnings.filterwarnings("ignore", message=r"Glyph .* missing from font", category=UserWarning)
+        for stem, figure in _drawn(as_metrics(metrics)):
+            written += style.save(figure, folder, stem)
+    return written
+
+
+def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
+    curve, course = metrics["curve"], metrics["course"]
+    what = style.label(f"{metrics['model']['title']} on {metrics['run']['source']}", 60)
+    changes = [float(change["row"]) for change in metrics["changes"]]
+    rows = np.array(curve["rows"], dtype=np.int64)
+    if len(rows):
+        errors = {
+            metrics["model"]["title"]: _array(curve["error"]["model"]),
+            "No change": _array(curve["error"]["no_change"]),
+            "Majority class": _array(curve["error"]["majority"]),
+        }
+        looks = np.array(course["rows"], dtype=np.int64)
+        rate = None if course["rate"] is None else (looks, _array(course["rate"]))
+        window = min(curve["window"], metrics["rows"]["scored"])
+        yield "error", curves.draw_over_time(rows, errors, rate, title=what, window=window, changes=changes)
+        if course["effective_rows"]:
+            by_class, remembered_rows = remembered(metrics)
+            memory = {name: _array(values) for name, values in remembered_rows.items()}
+            title = f"{what}: memory{' of each class' if by_class else ''}"
+            yield "memory", draw_class_memory(looks, memory, title=title, changes=changes)
+        committee = members(metrics)
+        if committee is not None:
+            smoothed = {style.label(line.name): _array(line.values) for line in committee.views[0].lines}
+            yield (
+                "members",
+                curves.draw_member_weights(looks, smoothed, title=f"{what}: whose voice counts", changes=changes),
+            )
+        means = course.get("means")
+        if means:
+            forecast = means.get("forecast")
+            yield (
+                "means",
+                draw_mean_paths(
+                    looks,
+                    means["features"],
+                    _paths(means["classes"]),
+                    _paths(forecast) if forecast else None,
+                    title=f"{what}: where the class means went{', forecasts dashed' if forecast else ''}",
+                    changes=changes,
+                ),
+            )
+    if metrics["rows"]["scored"]:
+        classes, counts = merged_confusion(metrics)
+        yield "confusion", draw_confusion_matrix(classes, counts, title="Confusion, in % of each truth")
+    bins = metrics["calibration"]
+    if bins is not None and any(bins["rows"]):
+        kept = [at for at, seen in enumerate(bins["rows"]) if seen]
+        confidence, accuracy = (_array(bins["confidence"])[kept], _array(bins["accuracy"])[kept])
+        yield "calibration", draw_calibration(confidence, accuracy, title="Calibration")
+
+
+def _array(values: Series) -> NDArray[np.float64]:
+    return np.array(values, dtype=np.float64)
+
+
+def _paths(by_class: dict[str, list[Series]]) -> dict[str, NDArray[np.float64]]:
+    return {label: np.array(values, dtype=np.float64) for label, values in by_class.items()}

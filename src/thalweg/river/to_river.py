@@ -1,0 +1,68 @@
+"""Our models as River's: dicts in, labels, numbers or dicts out, with features that come and go.
+
+Examples
+--------
+>>> from river import datasets, evaluate, metrics
+>>> from thalweg import OnlineLDC
+>>> from thalweg.river import to_river
+>>> model = to_river(OnlineLDC(ridge=1e-3))
+>>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy()).get() > 0.85
+True
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from thalweg.errors import InvalidParameter, MissingExtra
+from thalweg.learners.base.classifier import StreamClassifier
+from thalweg.learners.base.regressor import StreamRegressor
+from thalweg.transforms.base import StreamTransformer
+
+
+def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero") -> Any:
+    """A classifier, regressor or transformer of ours as a genuine object of River's kind.
+
+    It begins fresh: what ``model`` has learned already is not taken over. The learner inside, with all it can, is
+    ``learner_``; its columns are ``feature_names_``, in the order in which they were first met.
+
+    Parameters
+    ----------
+    model : classifier, regressor or transformer of thalweg
+        The template; pipelines and committees too. A regressor has one target.
+    missing : {"zero", "mean"}, default "zero"
+        What a feature is in a row that lacks it. "zero" is River's own convention, right where most features of a row
+        are absent because they are nought. "mean", the mean of the rows that had it, is neutral where a sensor falls
+        silent.
+
+    Returns
+    -------
+    river.base.MiniBatchClassifier, MiniBatchRegressor or MiniBatchTransformer
+        For `river.compose`, `river.evaluate` and all else that takes one. A feature that appears later was 0 until
+        then. A model with scikit-learn classifiers inside, and `LearnNSE` once it has a member, cannot grow: they do
+        not look at features that come later.
+
+    Examples
+    --------
+    >>> from river import preprocessing
+    >>> from thalweg import OnlineLDC
+    >>> from thalweg.river import to_river
+    >>> model = preprocessing.StandardScaler() | to_river(OnlineLDC(0.05, counts="soft"))
+    >>> for i in range(100):
+    ...     model.learn_one({"x": i % 7, "y": 1.0}, i % 7 > 3)
+    >>> model.predict_one({"x": 6, "y": 1.0}), model.predict_one({"x": 1, "new": 3.0})
+    (True, False)
+    """
+    if missing not in ("zero", "mean"):
+        raise InvalidParameter.of("to_river", "missing", 'be "zero" or "mean"', missing)
+    try:
+        from thalweg.river.models import RiverClassifier, RiverRegressor, RiverTransformer
+    except ModuleNotFoundError as error:
+        raise MissingExtra.of("River", "river", "to_river") from error
+    if isinstance(model, StreamClassifier):
+        return RiverClassifier(model, missing)
+    if isinstance(model, StreamRegressor):
+        return RiverRegressor(model, missing)
+    if isinstance(model, StreamTransformer):
+        return RiverTransformer(model, missing)
+    raise InvalidParameter.of("to_river", "model", "be a classifier, regressor or transformer of thalweg", model)

@@ -1,0 +1,336 @@
+"""Is one run better than another? Paired tests over the same rows and windows, and ranks over several data sets.
+
+Runs are read from their ``metrics.json``; the comparison is plain data that ``thalweg compare --json`` prints.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.errors import InvalidInput
+from thalweg.evaluate import (
+    Friedman,
+    McNemar,
+    Wilcoxon,
+    friedman,
+    holm,
+    mcnemar_of_counts,
+    nemenyi_difference,
+    wilcoxon,
+)
+from thalweg.report.page.content import SCHEMA, Metrics, as_metrics
+from thalweg.tables import Chunk, chunks, open_source
+
+METRICS, PREDICTIONS = "metrics.json", "predictions.csv"
+#: Options that say where things are, not what is done.
+_PLACES = frozenset({"source", "target", "out", "model", "model_out"})
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """A run, by what it left behind."""
+
+    path: Path
+    metrics: Metrics
+
+    @property
+    def source(self) -> str:
+        """Where its rows came from."""
+        return self.metrics["run"]["source"]
+
+    @property
+    def error(self) -> float:
+        """The share of wrong answers."""
+        error = self.metrics["scores"]["model"]["error"]
+        assert error is not None  # looked at when it was read
+        return error
+
+    @property
+    def predictions(self) -> Path:
+        """Where its answers are, if they were kept."""
+        return self.path.parent / PREDICTIONS
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """Runs over the same rows, by names that tell them apart."""
+
+    source: str
+    target: str
+    rows: int
+    runs: Mapping[str, RecordedRun]
+
+
+def read_run(path: Path) -> RecordedRun:
+    """A run from its ``metrics.json``, or from the folder that holds it."""
+    file = path / METRICS if path.is_dir() else path
+    try:
+        metrics = as_metrics(json.loads(file.read_text(encoding="utf-8")))
+        schema, scored = metrics["schema"], metrics["rows"]["scored"]
+        _ = metrics["run"]["source"], metrics["run"]["options"], metrics["model"]["name"], metrics["curve"]["rows"]
+        error = metrics["scores"]["model"]["error"]
+    except (ValueError, KeyError, TypeError) as problem:  # a UnicodeDecodeError and a JSONDecodeError are ValueErrors
+        raise InvalidInput(f"{file} is not the {METRICS} of a run") from problem
+    if schema != SCHEMA:
+        raise InvalidInput(f"{file} was written by another version of thalweg: its schema is {schema}, ours {SCHEMA}")
+    if error is None or scored == 0:
+        raise InvalidInput(f"{file} has nothing to compare: none of its rows had a label")
+    return RecordedRun(file, metrics)
+
+
+def gather(runs: Sequence[RecordedRun]) -> list[DataSet]:
+    """Runs by data set; an `InvalidInput` names two that do not belong together.
+
+    At least two runs over every data set, of the same rows, and the same models over all of them.
+    """
+    by_source: dict[str, list[RecordedRun]] = {}
+    for run in runs:
+        by_source.setdefault(run.source, []).append(run)
+    for source, members in by_source.items():
+        if len(members) < 2:
+            others = [run for run in runs if run.source != source]
+            besides = f", unlike {others[0].path}, which learned {others[0].source}" if others else ""
+            raise InvalidInput(f"{members[0].path} is the only run over {source}{besides}: there is nothing to compare")
+        for run in members[1:]:
+            _require_same_rows(members[0], run)
+    shown = {name for members in by_source.values() for name in _differing(members)}
+    sets = [_data_set(source, members, shown) for source, members in by_source.items()]
+    for each in sets[1:]:
+        if missing := sorted(set(sets[0].runs) ^ set(each.runs)):
+            having, lacking = (sets[0], each) if missing[0] in sets[0].runs else (each, sets[0])
+            raise InvalidInput(
+                f"{missing[0]} was run over {having.source} but not over {lacking.source}: "
+                "a ranking needs every model over every data set"
+            )
+    return sets
+
+
+def _require_same_rows(first: RecordedRun, other: RecordedRun) -> None:
+    def deeds(run: RecordedRun) -> tuple[str, ...]:
+        target, rows = run.metrics["run"]["target"], run.metrics["rows"]
+        return f"learned the label {target}", f"read {rows['read']:,} rows", f"answered {rows['answered']:,} rows"
+
+    for one, two in zip(deeds(first), deeds(other), strict=True):
+        if one != two:
+            raise InvalidInput(
+                f"{first.path} and {other.path} do not belong together: the first {one}, the second {two}"
+            )
+
+
+def _differing(members: Sequence[RecordedRun]) -> set[str]:
+    """The options in which runs of the same model over the same data differ."""
+    found: set[str] = set()
+    for first in members:
+        for other in members:
+            if first.metrics["model"]["name"] == other.metrics["model"]["name"]:
+                one, two = first.metrics["run"]["options"], other.metrics["run"]["options"]
+                found |= {name for name in one.keys() | two.keys() if one.get(name) != two.get(name)}
+    return found - _PLACES
+
+
+def _data_set(source: str, members: Sequence[RecordedRun], shown: set[str]) -> DataSet:
+    first = members[0].metrics
+    names = [_name(run, shown) for run in members]
+    # The same model with the same options: only where a run lies tells it from the other.
+    places = [run.path.resolve().parent.name if run.path.name == METRICS else run.path.stem for run in members]
+    names = [f"{name} ({place})" if names.count(name) > 1 else name for name, place in zip(names, places, strict=True)]
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            raise InvalidInput(
+                f"{members[names.index(name)].path} and {members[at].path} are the same run: nothing tells them apart"
+            )
+    return DataSet(source, first["run"]["target"], first["rows"]["answered"], dict(zip(names, members, strict=True)))
+
+
+def _name(run: RecordedRun, shown: set[str]) -> str:
+    """The model, and the options that matter: those in which it was run in several ways."""
+    options = run.metrics["run"]["options"]
+    told = [f"{option}={options[option]}" for option in sorted(shown) if options.get(option) not in (None, False, [])]
+    return " ".join([run.metrics["model"]["name"], *told])
+
+
+#: Rows of each file in memory at a time.
+_ROWS = 1 << 16
+#: Windows without which no test is made: fewer can never be significant at 0.05.
+LEAST_WINDOWS = 6
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two runs over the same rows; every p corrected for the number of pairs."""
+
+    first: str
+    second: str
+    #: The first's error less the second's.
+    difference: float
+    rows: McNemar | None
+    windows: Wilcoxon | None
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Models over several data sets, in the order of their names' first appearance."""
+
+    names: tuple[str, ...]
+    #: A line for each data set.
+    errors: NDArray[np.float64]
+    test: Friedman
+    #: From which on two mean ranks differ.
+    difference: float
+
+
+def pairs(data: DataSet) -> list[Pair]:
+    """Every two runs over a data set, tested by rows where both kept their answers, and by windows."""
+    names, runs = list(data.runs), list(data.runs.values())
+    counts = _only(runs) if all(has_predictions(run, runs) for run in runs) else None
+    places = list(combinations(range(len(runs)), 2))
+    by_rows = [] if counts is None else [mcnemar_of_counts(int(counts[i, j]), int(counts[j, i])) for i, j in places]
+    by_windows = [_over_windows(runs[i], runs[j]) for i, j in places]
+    rows = [test._replace(p_value=p) for test, p in zip(by_rows, _corrected(by_rows), strict=True)]
+    windows = [test._replace(p_value=p) for test, p in zip(by_windows, _corrected(by_windows), strict=True)]
+    return [
+        Pair(
+            names[i],
+            names[j],
+            runs[i].error - runs[j].error,
+            rows[at] if rows else None,
+            windows[at] if windows[at].windows >= LEAST_WINDOWS else None,
+        )
+        for at, (i, j) in enumerate(places)
+    ]
+
+
+def has_predictions(run: RecordedRun, among: Sequence[RecordedRun]) -> bool:
+    """Whether a run's answers are there; runs that share a folder cannot both have left them."""
+    return run.predictions.is_file() and sum(each.predictions == run.predictions for each in among) == 1
+
+
+def ranking(sets: Sequence[DataSet]) -> Ranking:
+    """The models ranked over several data sets."""
+    names = tuple(sets[0].runs)
+    errors = np.array([[data.runs[name].error for name in names] for data in sets])
+    return Ranking(names, errors, friedman(errors), nemenyi_difference(len(names), len(sets)))
+
+
+def _corrected(tests: Sequence[McNemar] | Sequence[Wilcoxon]) -> list[float]:
+    corrected: list[float] = holm([test.p_value for test in tests]).tolist()
+    return corrected
+
+
+def _over_windows(first: RecordedRun, second: RecordedRun) -> Wilcoxon:
+    """Over windows that do not overlap, at points that both curves have."""
+    curves = [run.metrics["curve"] for run in (first, second)]
+    window = max(curve["window"] for curve in curves)
+    errors = [dict(zip(curve["rows"], curve["error"]["model"], strict=True)) for curve in curves]
+    chosen: list[int] = []
+    for row in sorted(errors[0].keys() & errors[1].keys()):
+        if row >= (chosen[-1] if chosen else 0) + window and all(error[row] is not None for error in errors):
+            chosen.append(row)
+    one, other = ([error[row] for row in chosen] for error in errors)
+    return wilcoxon(np.array(one, dtype=np.float64), np.array(other, dtype=np.float64))
+
+
+def _only(runs: Sequence[RecordedRun]) -> NDArray[np.int64]:
+    """Entry (i, j): the rows on which run i erred and run j did not."""
+    only = np.zeros((len(runs), len(runs)), dtype=np.int64)
+    mistakes = np.zeros(len(runs), dtype=np.int64)
+    for parts in zip_longest(*(_parts(run) for run in runs)):
+        _require_same_labels(runs, parts)
+        wrong = np.array([_wrong(part) for part in parts])
+        mistakes += wrong.sum(axis=1)
+        only += wrong.astype(np.int64) @ (~wrong).astype(np.int64).T
+    for run, count in zip(runs, mistakes.tolist(), strict=True):
+        rows = run.metrics["rows"]
+        # Labels that had not come when the source ended are in the file, but not in the score.
+        if not 0 <= count - round(run.error * rows["scored"]) <= rows["pending"]:
+            raise InvalidInput(f"{run.predictions} does not hold the answers of {run.path}: its mistakes are others")
+    return only
+
+
+def _parts(run: RecordedRun) -> Iterator[Chunk]:
+    source = open_source(run.predictions, delimiter=",")
+    for chunk in chunks(source.blocks(), _ROWS):
+        missing = {"row", "label", "answer"} - set(chunk.column_names if chunk.pieces else ())
+        if missing or chunk.bad:
+            raise InvalidInput(f"{run.predictions} does not hold the answers of a run")
+        yield chunk
+
+
+def _wrong(part: Chunk) -> NDArray[np.bool_]:
+    from pyarrow import compute
+
+    label, answer = part.column("label"), part.column("answer")
+    wrong = compute.and_(compute.not_equal(label, ""), compute.not_equal(label, answer))
+    return np.asarray(wrong.to_numpy(), dtype=np.bool_)
+
+
+def _require_same_labels(runs: Sequence[RecordedRun], parts: Sequence[Chunk | None]) -> None:
+    first = parts[0]
+    for run, part in zip(runs, parts, strict=True):
+        files = f"{runs[0].predictions} and {run.predictions}"
+        if first is None or part is None or len(part) != len(first):
+            raise InvalidInput(f"{files} do not belong together: one has more rows than the other")
+        for name in ("row", "label"):
+            if not part.column(name).equals(first.column(name)):
+                raise InvalidInput(f"{files} do not belong together: their {name}s differ")
+
+
+def comparison(
+    sets: Sequence[DataSet], *, pairs: Sequence[Pair] | None = None, ranking: Ranking | None = None
+) -> dict[str, Any]:
+    """The runs by data set, and the tests: of pairs over one data set, of ranks over several; null where not made.
+
+    Parameters
+    ----------
+    sets : sequence of DataSet
+        What was compared.
+    pairs : sequence of Pair, optional
+        Every two runs, where there is one data set; each p is corrected for their number by Holm's method.
+    ranking : Ranking, optional
+        Where there are several.
+    """
+    return {
+        "data_sets": [_data_set_json(data) for data in sets],
+        "pairs": None if pairs is None else [_pair(pair) for pair in pairs],
+        "ranking": None if ranking is None else _ranking(ranking),
+    }
+
+
+def _data_set_json(data: DataSet) -> dict[str, Any]:
+    runs = {name: {"path": str(run.path), "scores": run.metrics["scores"]} for name, run in data.runs.items()}
+    return {"source": data.source, "target": data.target, "rows": data.rows, "runs": runs}
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    return {
+        "first": pair.first,
+        "second": pair.second,
+        "difference": pair.difference,
+        "mcnemar": None if pair.rows is None else _known(pair.rows._asdict()),
+        "wilcoxon": None if pair.windows is None else _known(pair.windows._asdict()),
+    }
+
+
+def _ranking(ranking: Ranking) -> dict[str, Any]:
+    test = ranking.test
+    return {
+        "models": list(ranking.names),
+        "errors": ranking.errors.tolist(),
+        "mean_ranks": test.mean_ranks.tolist(),
+        "friedman": _known({"statistic": test.statistic, "p_value": test.p_value, "f_p_value": test.f_p_value}),
+        "nemenyi_difference": ranking.difference,
+    }
+
+
+def _known(values: dict[str, Any]) -> dict[str, Any]:
+    """With null for what a test could not tell; strict JSON has no NaN."""
+    return {name: value if math.isfinite(value) else None for name, value in values.items()}

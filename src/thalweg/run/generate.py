@@ -1,0 +1,212 @@
+"""Generated streams written to files, by name: CSV, Parquet, Arrow or NDJSON, the same bytes for the same rows."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+from thalweg.errors import InvalidParameter, MissingExtra
+
+if TYPE_CHECKING:
+    from thalweg.streams import ConceptStream
+    from thalweg.streams.stream import Rows
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A stream by name: its class in `thalweg.streams`, what it is, and the arguments that make it this one."""
+
+    kind: str
+    about: str
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+
+GENERATORS: Mapping[str, Generator] = {
+    "stagger": Generator("Stagger", "nine binary features; three rules that replace one another"),
+    "moving-plane": Generator("MovingPlane", "two features; a line that turns with every row"),
+    "circular": Generator(
+        "DriftingGaussians", "two Gaussian classes that circle round each other", {"scenario": "circular"}
+    ),
+    "crossing": Generator("DriftingGaussians", "two Gaussian classes whose paths cross", {"scenario": "crossing"}),
+    "passing": Generator("DriftingGaussians", "two Gaussian classes that pass each other", {"scenario": "passing"}),
+    "sudden": Generator("DriftingGaussians", "two Gaussian classes that jump three times", {"scenario": "sudden"}),
+    "checkerboard": Generator("RotatingCheckerboard", "two features; four squares that turn"),
+    "sea": Generator("SEA", "three features; a threshold that jumps, under noisy labels"),
+    "two-norm": Generator("TwoNorm", "20 features; two Gaussian classes, parted by a plane"),
+    "ring-norm": Generator("RingNorm", "20 features; two Gaussian classes, parted by a sphere"),
+    "waveform": Generator("Waveform", "21 features; three classes of mixed waves"),
+    "disc-and-bow": Generator("DiscAndBow", "two features; a disc and a bow on its edge"),
+    "linear-response": Generator("LinearResponse", "five features; the label is their weighted sum"),
+}
+
+
+def make_stream(name: str, seed: int, settings: Mapping[str, float] | None = None) -> ConceptStream:
+    """The stream of that name.
+
+    Parameters
+    ----------
+    name : str
+        One of `GENERATORS`.
+    seed : int >= 0
+        Everything random about it.
+    settings : mapping of parameter to number, optional
+        Other parameters of its class, which are numbers.
+    """
+    if name not in GENERATORS:
+        raise InvalidParameter(f"STREAM must be one of {', '.join(GENERATORS)}, got {name!r}")
+    from thalweg import streams
+
+    chosen = GENERATORS[name]
+    kind = getattr(streams, chosen.kind)
+    free = [each.name for each in dataclasses.fields(kind) if each.name != "seed" and each.name not in chosen.fixed]
+    for parameter in settings or {}:
+        if parameter not in free:
+            raise InvalidParameter.of_option("set", f"name a parameter of {name}: {', '.join(free)}", parameter)
+    stream: ConceptStream = kind(seed=seed, **chosen.fixed, **(settings or {}))
+    return stream
+
+
+LABEL = "label"
+#: Rows in memory at a time; also the rows of a Parquet row group and of an Arrow batch.
+BLOCK_ROWS = 1 << 16
+
+_ENDINGS: Mapping[str, str] = {
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+}
+
+_PACKINGS: Mapping[str, str] = {".gz": "gzip", ".zst": "zstd"}
+
+#: Takes some rows.
+Write: TypeAlias = "Callable[[Rows], None]"
+
+
+def format_for(path: Path, given: str | None = None) -> str:
+    """The format asked for, or the one that the file's name ends with.
+
+    Examples
+    --------
+    >>> format_for(Path("plane.parquet")), format_for(Path("plane.txt"), "csv")
+    ('parquet', 'csv')
+    """
+    if given is not None and given not in WRITERS:
+        raise InvalidParameter.of_option("format", f"be one of {', '.join(WRITERS)}", given)
+    unpacked = path.with_suffix("") if packing_for(path) else path
+    found = given or _ENDINGS.get(unpacked.suffix.lower())
+    if found is None:
+        rule = f"end with {', '.join(_ENDINGS)}, packed or not (.gz, .zst), or --format be given"
+        raise InvalidParameter.of_option("out", rule, str(path))
+    return found
+
+
+def packing_for(path: Path) -> str | None:
+    """How the bytes are compressed, by the file's name.
+
+    Examples
+    --------
+    >>> packing_for(Path("plane.csv.gz")), packing_for(Path("plane.csv"))
+    ('gzip', None)
+    """
+    return _PACKINGS.get(path.suffix.lower())
+
+
+@contextmanager
+def packed(file: IO[bytes], packing: str | None) -> Iterator[IO[bytes]]:
+    """A file to write to whose bytes reach the other compressed."""
+    if packing is None:
+        yield file
+        return
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise MissingExtra.of("pyarrow", "files", "writing such a file") from error
+    with pa.CompressedOutputStream(pa.PythonFile(_LeftOpen(file), mode="w"), packing) as stream:
+        yield stream
+
+
+class _LeftOpen(io.RawIOBase):
+    """Hands bytes on to a file, which it does not close."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def writable(self) -> bool:
+        """Yes."""
+        return True
+
+    def write(self, content: Any) -> int:
+        """All of it."""
+        return self._file.write(content)
+
+
+def write_rows(file: IO[bytes], kind: str, names: Iterable[str], blocks: Iterator[Rows]) -> None:
+    """Write blocks of rows, at least one, the features under their names and the labels under `LABEL`."""
+    first = next(blocks)
+    with WRITERS[kind](file, [*names, LABEL], first) as write:
+        for rows in chain([first], blocks):
+            write(rows)
+
+
+@contextmanager
+def _csv(file: IO[bytes], names: list[str], first: Rows) -> Iterator[Write]:
+    table = _tables(names)
+    from pyarrow import csv as arrow_csv
+
+    header = io.StringIO()
+    csv.writer(header, lineterminator="\n").writerow(names)
+    file.write(header.getvalue().encode())
+    options = arrow_csv.WriteOptions(include_header=False)
+    yield lambda rows: arrow_csv.write_csv(table(rows), file, options)
+
+
+@contextmanager
+def _parquet(file: IO[bytes], names: list[str], first: Rows) -> Iterator[Write]:
+    table = _tables(names)
+    from pyarrow import parquet
+
+    with parquet.ParquetWriter(file, table(first).schema) as writer:
+        yield lambda rows: writer.write_table(table(rows))
+
+
+@contextmanager
+def _arrow(file: IO[bytes], names: list[str], first: Rows) -> Iterator[Write]:
+    table = _tables(names)
+    from pyarrow import ipc
+
+    with ipc.new_file(file, table(first).schema) as writer:
+        yield lambda rows: writer.write_table(table(rows))
+
+
+@contextmanager
+def _ndjson(file: IO[bytes], names: list[str], first: Rows) -> Iterator[Write]:
+    def write(rows: Rows) -> None:
+        lines = (
+            json.dumps(dict(zip(names, (*features, label), strict=True)))
+            for features, label in zip(rows[0].tolist(), rows[1].tolist(), strict=True)
+        )
+        file.write("".join(f"{line}\n" for line in lines).encode())
+
+    yield write
+
+
+WRITERS = {"csv": _csv, "parquet": _parquet, "arrow": _arrow, "ndjson": _ndjson}
+
+
+def _tables(names: list[str]) -> Callable[[Rows], Any]:
+    """Makes Arrow tables of rows."""
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise MissingExtra.of("pyarrow", "files", "writing such a file") from error
+    return lambda rows: pa.table([*map(pa.array, rows[0].T.copy()), pa.array(rows[1])], names=names)

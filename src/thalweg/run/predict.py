@@ -1,0 +1,88 @@
+"""A saved model applied to a table like the one it learned, without learning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.errors import InvalidInput, ModelFileError
+from thalweg.merging import Part
+from thalweg.store import load, read_notes
+from thalweg.tables import Encoder, Plan, Source, chunks, open_source
+from thalweg.tables.rows import BadRow
+
+_ROWS = 8192
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Some rows: their numbers, from 1, the answers, and how probable each seemed."""
+
+    number: NDArray[np.int64]
+    answers: NDArray[np.str_]
+    probability: NDArray[np.float64] | None
+    bad: list[BadRow]
+
+
+def answer(
+    model_path: Path,
+    given: str,
+    *,
+    bad_rows: Literal["error", "skip"] = "error",
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> Iterator[Answered]:
+    """Answer the rows of a source by the model of a run, chunk by chunk.
+
+    Parameters
+    ----------
+    model_path : Path
+        What `thalweg run` wrote.
+    given : str
+        A table with the columns that the model learned from.
+    bad_rows : {"error", "skip"}
+        Whether a row that cannot be read ends it.
+    delimiter, encoding : str, optional
+        Of the table, where they are not those of the table that was learned.
+    """
+    notes = read_notes(model_path).get("table")
+    model: Any = load(model_path)
+    if isinstance(model, Part):
+        raise ModelFileError(f"{model_path} is a Part, the sums of some rows: only the model made of it has answers")
+    if notes is None:
+        raise ModelFileError(f"{model_path} was not written by `thalweg run`: it does not say what its columns are")
+    plan = Plan.from_json(notes["plan"])
+    encoder = Encoder(plan, bad_rows=bad_rows, missing=notes["missing"])
+    encoder.restore(notes["encoder"])
+    if not len(getattr(model, "classes_", ())):
+        raise ModelFileError(f"{model_path} has no answers: it never learned a label")
+    source: Source = open_source(
+        given, delimiter=delimiter or notes["delimiter"], encoding=encoding or notes["encoding"]
+    )
+    done = 0
+    for chunk in chunks(source.blocks(), _ROWS):
+        if chunk.bad and bad_rows == "error":
+            raise InvalidInput(str(chunk.bad[0]))
+        if not chunk.pieces:
+            nobody = np.empty(0, dtype=np.int64)
+            yield Answered(nobody, np.empty(0, dtype=np.str_), None, chunk.bad)
+            continue
+        _require_columns(chunk.column_names, plan, given)
+        encoded = encoder.encode(chunk, learn=False)
+        number = np.array(chunk.positions(), dtype=np.int64)[encoded.kept] + 1 + done
+        done += len(chunk) + len(chunk.bad)
+        answers = model.predict(encoded.X) if len(encoded.X) else np.empty(0, dtype=np.str_)
+        has_proba = hasattr(model, "predict_proba") and len(encoded.X)
+        proba = model.predict_proba(encoded.X).max(axis=1) if has_proba else None
+        yield Answered(number, answers, proba, encoded.bad)
+
+
+def _require_columns(present: list[str], plan: Plan, given: str) -> None:
+    lacking = [column.name for column in plan.columns if column.name not in present]
+    if lacking:
+        raise InvalidInput(f"{given} lacks the column {lacking[0]!r} that the model learned from")

@@ -1,0 +1,448 @@
+"""The run itself: rows in, answers out before labels are learned, and nothing lost when it is killed.
+
+The first rows settle what the columns are; then every chunk is encoded, answered, learned, scored and written. At times
+the whole state goes into a checkpoint. What is written depends on the rows and the options alone: not on the clock, not
+on how the source is cut into blocks, not on interruptions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.catalogue import make_model
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.files import write_atomically
+from thalweg.learners.majority import MajorityClass
+from thalweg.learners.no_change import NoChange
+from thalweg.run import checkpoint, options
+from thalweg.run.checkpoint import restore, state_of
+from thalweg.run.drift import ChangeDetector
+from thalweg.run.history import Course
+from thalweg.run.options import RunOptions
+from thalweg.run.predictions import Names, PredictionsFile, confidences
+from thalweg.run.schedule import Schedule, Work, rows_of
+from thalweg.run.scoreboard import Scoreboard
+from thalweg.run.stopping import Stopped, Stopping
+from thalweg.store import dumps
+from thalweg.tables import Block, Chunk, Encoder, Fingerprint, Target, chunks, open_source, plan_columns
+from thalweg.tables.clock import NEVER, Clock
+from thalweg.tables.encoder import parsed
+from thalweg.tables.plan import HEAD_ROWS
+
+Item = TypeVar("Item")
+
+
+def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items, each made by a thread of its own while the one before is in use.
+
+    Examples
+    --------
+    >>> list(one_ahead(iter("abc")))
+    ['a', 'b', 'c']
+    """
+    with ThreadPoolExecutor(1) as worker:
+        coming = worker.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = worker.submit(next, items, None)
+            yield item
+
+
+class Progress:
+    """Watches blocks as they are read, which may be ahead of what is taken.
+
+    Parameters
+    ----------
+    share_read : callable
+        The share of the source's bytes that was read, None where it is not known.
+    most : int, optional
+        Rows after which the run ends.
+
+    Examples
+    --------
+    >>> progress = Progress(lambda: None)
+    >>> progress.share(taken=100) is None  # nothing is known of a pipe until its end
+    True
+    >>> list(progress.watch(iter([])))
+    []
+    """
+
+    def __init__(self, share_read: Callable[[], float | None], most: int | None = None) -> None:
+        self._share_read = share_read
+        self._most = most
+        self._rows = 0
+        self._share: float | None = None  # of the bytes, after the last block
+        self._total: float | None = None  # rows, as far as can be told
+        self._told = 0.0
+
+    def watch(self, blocks: Iterator[Block]) -> Iterator[Block]:
+        """The same blocks."""
+        for block in blocks:
+            self._rows += len(block.table)
+            before, self._share = self._share, self._share_read()
+            if self._share is None or self._share == before:  # others read the file: its bytes say nothing
+                self._total = None
+            elif 0.0 < self._share < 1.0:  # packed bytes may all be read long before their rows
+                self._total = self._rows / self._share
+            yield block
+        self._total = self._rows
+
+    def share(self, taken: int) -> float | None:
+        """How much is done when so many rows are taken; None where it is not known. It does not go back."""
+        total = self._total
+        if self._most is not None and (self._rows >= self._most or (total is not None and total > self._most)):
+            total = self._most
+        if not total:
+            return None
+        self._told = max(self._told, min(taken / total, 1.0))
+        return self._told
+
+
+#: Seconds between checkpoints, and how many times its own cost a checkpoint waits at least.
+_EVERY_SECONDS, _TIMES_ITS_COST = 5.0, 40.0
+#: Complaints about rows that are kept word by word.
+_MOST_COMPLAINTS = 100
+
+
+@dataclass(frozen=True)
+class Moment:
+    """How far a run is: for a live view."""
+
+    rows: int
+    board: Scoreboard
+    model: Any
+    #: Share of the source's rows that are done, where it can be told.
+    share: float | None
+
+
+class Run:
+    """A run under way."""
+
+    def __init__(self, options: RunOptions) -> None:
+        self.options = options
+        self.source = open_source(options.source, delimiter=options.delimiter, encoding=options.encoding)
+        self.model = make_model(options)
+        if (options.delay or options.label_time) and getattr(self.model, "_needs_labels_at_once", False):
+            raise InvalidParameter.of_option("delay", "be 0 for a model with persistence", options.delay)
+        self.baselines: dict[str, Any] = {"no_change": NoChange(), "majority": MajorityClass()}
+        self.target = Target(options.target, declared=options.target in options.categorical)
+        self.names = Names()
+        self.schedule = Schedule(delay=options.delay, timed=options.label_time is not None)
+        self.board = Scoreboard()
+        self.detector = ChangeDetector()
+        self.course = Course()
+        self.encoder: Encoder | None = None
+        self.progress = Progress(lambda: self.source.share, options.limit)
+        self.chunks_done = self.taken = 0
+        #: Of the rows in those chunks.
+        self.fingerprint = Fingerprint()
+        self.clocks: dict[str, Clock] = {}
+        #: The time of the row before, and how often one came before it.
+        self.last_time, self.steps_back = int(np.iinfo(np.int64).min), 0
+        self.read = self.answered = self.learned = self.unlabelled = self.skipped = 0
+        self.complaints: list[str] = []
+        #: Spent on checkpoints so far, since this process began.
+        self.checkpoint_seconds = 0.0
+        self.folder = Path(options.out)
+        self.predictions: PredictionsFile | None = None
+
+    # ------------------------------------------------------------------ the loop
+
+    def go(
+        self,
+        tell: Callable[[Moment], None] = lambda moment: None,
+        checkpoint_seconds: float | None = None,
+        stopping: Stopping | None = None,
+    ) -> None:
+        """Work through the source, from where the last checkpoint was; the next one comes after so many seconds.
+
+        Asked to stop, a last checkpoint is written and `Stopped` goes on to the caller.
+        """
+        stopping = stopping or Stopping()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        due = time.monotonic() + (_EVERY_SECONDS if checkpoint_seconds is None else checkpoint_seconds)
+        try:
+            for chunk in self._further_chunks():
+                with stopping.unbroken():
+                    self._take(chunk)
+                    self.fingerprint.take(chunk)
+                    self.chunks_done += 1
+                    tell(Moment(self.answered, self.board, self.model, self.progress.share(self.taken)))
+                    if time.monotonic() >= due and self.predictions is not None:
+                        took = self._checkpoint()
+                        pause = max(_EVERY_SECONDS, _TIMES_ITS_COST * took)
+                        due = time.monotonic() + (pause if checkpoint_seconds is None else checkpoint_seconds)
+            stopping.finish()
+        except Stopped:
+            if self.predictions is not None:
+                self._checkpoint()
+            raise
+        finally:
+            if self.predictions is not None:
+                self.predictions.close()
+        if self.encoder is None:
+            rows = f"no row that can be used: {self.complaints[0]}" if self.complaints else "a header but no rows"
+            raise InvalidInput(f"{self.source.given} has {rows}")
+
+    def _chunks(self) -> Iterator[Chunk]:
+        """Chunks of the source; the first is the head that settles the columns."""
+        limit, chunk_size = self.options.limit, self.options.chunk
+
+        def size(done: int) -> int:
+            wanted = chunk_size or _growing_chunk(done)
+            return wanted if limit is None else min(wanted, limit - done)
+
+        head = HEAD_ROWS if limit is None else min(HEAD_ROWS, limit)
+        blocks = self.progress.watch(self.source.blocks())
+        # A pipe is not read ahead: nobody knows when it gives more, and a run that is done must not wait for it.
+        for chunk in chunks(blocks if self.source.is_pipe else one_ahead(blocks), size, head=head):
+            self.taken += len(chunk)
+            yield chunk
+            if self.taken == limit:
+                return
+
+    def _further_chunks(self) -> Iterator[Chunk]:
+        """Those after the last checkpoint; the rows before it must be those that were learned."""
+        given = self._chunks()
+        found, rows = Fingerprint(), 0
+        for chunk in itertools.islice(given, self.chunks_done):
+            found.take(chunk)
+            rows += len(chunk) + len(chunk.bad)
+        if found.sums != self.fingerprint.sums:
+            changed = f"its first {self.read:,} rows are others" if rows == self.read else f"it has {rows:,} rows only"
+            raise InvalidInput(
+                f"{self.source.given} is not what this run was begun with: {changed}; "
+                f"bring back the {self.read:,} rows that were learned, or begin anew with --fresh"
+            )
+        yield from given
+
+    def _take(self, chunk: Chunk) -> None:
+        if chunk.bad and self.options.bad_rows == "error":
+            raise InvalidInput(str(chunk.bad[0]))
+        self.read += len(chunk) + len(chunk.bad)
+        if len(chunk) == 0:
+            self._complain(chunk.bad)
+            return
+        if self.encoder is None:
+            self.encoder = self._plan(chunk)
+        now, label_time, untimed = self._times(chunk)
+        encoded = self.encoder.encode(chunk, unusable=untimed)
+        labels = self.names.numbers(*self.target.labels(chunk))[encoded.kept]
+        has_label = labels > 0
+        if now is not None and label_time is not None:
+            now, label_time = now[encoded.kept], label_time[encoded.kept]
+            has_label = has_label & (label_time != NEVER)
+            self._count_steps_back(now)
+        number = np.arange(self.answered + 1, self.answered + len(labels) + 1)
+        self._complain(encoded.bad)
+        if self.answered == 0:
+            self.course.watch.choose(encoded.X, np.where(has_label, labels, ""))
+        self.answered += len(labels)
+        self.unlabelled += int((~has_label).sum())
+        work = self.schedule.plan(encoded.X, labels, has_label, number, now, label_time)
+        answered = self._answer(work)
+        self._score(work, answered)
+        fresh = slice(work.carried, None)
+        if self.predictions is None:
+            self.predictions = self._begin()
+        probability = answered.get("of_answer")
+        self.predictions.write(
+            number,
+            self.names,
+            np.where(has_label, labels, 0),
+            answered["model"][fresh],
+            None if probability is None else probability[fresh],
+        )
+        self.schedule.keep(work, answered)
+
+    def _begin(self) -> PredictionsFile:
+        """The first rows could be learned: from here on the folder is this run's."""
+        options.clear(self.folder)
+        write_atomically(self.folder / options.OPTIONS, self.options.to_toml().encode())
+        return PredictionsFile(self.folder / options.PREDICTIONS)
+
+    def _plan(self, head: Chunk) -> Encoder:
+        reserved = [name for name in (self.options.label_time,) if name]
+        if self.options.time is not None and self.options.time not in head.column_names:
+            raise InvalidInput(f"{head.pieces[0].block.file} has no column {self.options.time!r}")
+        plan = plan_columns(
+            head,
+            target=self.options.target,
+            drop=self.options.drop,
+            categorical=self.options.categorical,
+            reserved=reserved,
+            decimal=self.options.decimal,
+        )
+        self.target.require_classes(head)
+        self.clocks = {name: Clock.settle(name, head.column(name)) for name in (self.options.time, *reserved) if name}
+        if len({clock.counts for clock in self.clocks.values()}) > 1:
+            raise InvalidInput(
+                f"columns {self.options.time!r} and {self.options.label_time!r} cannot be compared: "
+                "one holds whole numbers, the other times"
+            )
+        return Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
+
+    def _times(
+        self, chunk: Chunk
+    ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None, list[tuple[int, str, str]]]:
+        """When rows and labels come, where the table tells; and the rows of which it does not."""
+        time_column, label_column = self.options.time, self.options.label_time
+        if time_column is None:
+            return None, None, []
+        now, wrong = parsed(self.clocks[time_column], chunk.column(time_column))
+        if label_column is None:
+            self._count_steps_back(now)
+            return None, None, []
+        seen = {at for at, _ in wrong}
+        places = (int(at) for at in np.flatnonzero(now == NEVER))
+        wrong += [(at, "the time of the row is missing") for at in places if at not in seen]
+        label_time, wrong_labels = parsed(self.clocks[label_column], chunk.column(label_column))
+        untimed = [(at, time_column, what) for at, what in wrong]
+        return now, label_time, untimed + [(at, label_column, what) for at, what in wrong_labels]
+
+    def _count_steps_back(self, now: NDArray[np.int64]) -> None:
+        """Rows that come before the one before them."""
+        known = np.concatenate([[self.last_time], now[now != NEVER]])
+        self.steps_back += int((known[1:] < known[:-1]).sum())
+        self.last_time = int(known[-1])
+
+    def _answer(self, work: Work) -> dict[str, NDArray[Any]]:
+        """What each row in hand was answered, now or before, and what scoring needs of it."""
+        rows = len(work.X)
+        answered: dict[str, NDArray[Any]] = {"model": np.zeros(rows, dtype=np.int64)}
+        if hasattr(self.model, "predict_proba"):
+            answered |= {name: np.full(rows, np.nan) for name in ("of_truth", "of_answer", "squared")}
+        words = self.names.words(work.labels)
+        answering = np.flatnonzero(work.order >= 0)
+        before_these = self.answered - len(answering)
+        begin = 0
+        for at in self.course.due(before_these, len(answering)).tolist():
+            self._follow(work, words, slice(begin, answering[at]), answered)
+            begin = answering[at]
+            self.course.look(self.model, before_these + at, self.learned + int((work.order[:begin] < 0).sum()))
+        self._follow(work, words, slice(begin, None), answered)
+        nothing = np.zeros((rows, 1))
+        for name, baseline in self.baselines.items():
+            answered[name] = (
+                baseline.predict_then_learn(nothing, work.labels)
+                if work.at_once
+                else baseline.follow(nothing, work.labels, work.order)[0]
+            )
+        before = self.schedule.waiting
+        if before is not None and len(before):
+            for name, values in before.answered.items():
+                answered[name] = np.concatenate([values, answered[name][work.carried :]])
+        return answered
+
+    def _follow(self, work: Work, words: NDArray[np.str_], part: slice, answered: dict[str, NDArray[Any]]) -> None:
+        """Some steps of the order: what the model answers, and how sure it is."""
+        steps = work.order[part]
+        if len(steps) == 0:
+            return
+        asked: slice | NDArray[np.int64]
+        if work.at_once:
+            asked = slice(int(steps[0]), int(steps[-2]) + 1)
+            given, proba, *_ = self.model.predict_then_learn(work.X[asked], words[asked], with_proba=True)
+        else:
+            answers = steps >= 0
+            rows, places = rows_of(np.where(answers, steps, ~steps), len(work.X))
+            order = np.where(answers, places, ~places)
+            given, proba = self.model.follow(work.X[rows], words[rows], order, with_proba=True)
+            asked, among = steps[answers], places[answers]
+            given, proba = given[among], None if proba is None else proba[among]
+        answered["model"][asked] = self.names.of_answers(given.astype(np.str_, copy=False))
+        if "of_answer" in answered:
+            column = self.names.places_among([str(label) for label in getattr(self.model, "classes_", ())])
+            for name, values in confidences(proba, column, work.labels[asked], answered["model"][asked]).items():
+                answered[name][asked] = values
+
+    def _score(self, work: Work, answered: dict[str, NDArray[Any]]) -> None:
+        rows = work.learned
+        self.learned += len(rows)
+        mistakes = self.board.add(
+            work.labels[rows],
+            {name: answered[name][rows] for name in ("model", "no_change", "majority")},
+            *(answered[name][rows] if name in answered else None for name in ("of_truth", "of_answer", "squared")),
+        )
+        self.detector.add(mistakes)
+
+    def _complain(self, bad: list[Any]) -> None:
+        self.skipped += len(bad)
+        room = _MOST_COMPLAINTS - len(self.complaints)
+        self.complaints += [str(each) for each in bad[:room]]
+
+    # ------------------------------------------------------------------ checkpoints
+
+    def _checkpoint(self) -> float:
+        """Write one; the seconds it took."""
+        began = time.monotonic()
+        checkpoint.write(self.folder / options.CHECKPOINT, *state_of(self))
+        took = time.monotonic() - began
+        self.checkpoint_seconds += took
+        return took
+
+    def resume(self) -> bool:
+        """Go back to the last checkpoint, if there is one."""
+        path = self.folder / options.CHECKPOINT
+        if not path.exists():
+            return False
+        restore(self, *checkpoint.read(path))
+        return True
+
+    # ------------------------------------------------------------------ what is left behind
+
+    @property
+    def pending(self) -> int:
+        """Rows whose label was still to come when the source ended."""
+        return 0 if self.schedule.waiting is None else len(self.schedule.waiting)
+
+    def save_model(self, path: Path) -> None:
+        """The model, with what the columns of its table are: `thalweg predict` reads a table like it."""
+        assert self.encoder is not None
+        notes = {
+            "table": {
+                "target": self.options.target,
+                "plan": self.encoder.plan.to_json(),
+                "encoder": self.encoder.state(),
+                "missing": self.options.missing,
+                "delimiter": self.options.delimiter,
+                "encoding": self.options.encoding,
+            },
+            "run": {"rows": self.answered, "learned": self.learned, "error": self.board.score("model")["error"]},
+        }
+        write_atomically(path, dumps(self.model, notes=notes))
+
+    def leave_nothing_half_done(self, folder_existed: bool) -> None:
+        """After an error: without a checkpoint to go on from, what was written is of no use."""
+        if self.predictions is not None:
+            self.predictions.close()
+        if (self.folder / options.CHECKPOINT).exists():
+            return
+        if self.predictions is not None:
+            options.clear(self.folder)
+        if not folder_existed and self.folder.exists() and not any(self.folder.iterdir()):
+            self.folder.rmdir()
+
+    def write_metrics(self, metrics: dict[str, Any]) -> None:
+        """``metrics.json``."""
+        text = json.dumps(metrics, indent=1, allow_nan=False, ensure_ascii=False)
+        write_atomically(self.folder / options.METRICS, text.encode())
+
+    def forget_checkpoint(self) -> None:
+        """The run is finished: there is nothing to go on from, and no use for files that a kill left unfinished."""
+        (self.folder / options.CHECKPOINT).unlink(missing_ok=True)
+        options.clear_unfinished(self.folder)
+
+
+def _growing_chunk(rows: int) -> int:
+    """Small chunks while there are few rows, so that curves have points; large ones later, for speed."""
+    return 1 << min(15, max(9, (rows // 32).bit_length()))

@@ -1,0 +1,208 @@
+"""Where rows are answered: requests that come together are encoded and answered in one call of the model.
+
+While the answers before are being committed, further requests gather, since theirs could not be committed any sooner.
+The encoder remembers what it sees, so rows go through it in the order in which the journal will hold them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.service.commands import Decide, Key, Predict, Refused, Work
+from thalweg.service.journal.records import NO_ANSWER, Answers, Asked
+from thalweg.service.learning import encoding, schema
+from thalweg.service.learning.encoding import Encoded, encode
+from thalweg.service.learning.live_model import LiveModel
+from thalweg.service.learning.published_model import Published
+from thalweg.service.writer import Writer
+from thalweg.tables.encoder import Encoder
+
+#: Beyond so many rows the work is done in a thread, so that others are not kept waiting.
+_MANY = 512
+
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass
+class Front:
+    """Of one model. Its encoder is ahead of the journal by what is being committed."""
+
+    name: str
+    encoder: Encoder | None
+    published: Published
+    allowed: frozenset[str] | None
+    archived: bool
+    #: The number of failures of the journal that it knows of.
+    epoch: int
+
+    @classmethod
+    def of(cls, model: LiveModel, epoch: int) -> Front:
+        """As the journal says the model is."""
+        encoder = None if model.follower is None else schema.from_json(schema.to_json(model.follower.encoder()))
+        allowed = None if model.allowed is None else frozenset(model.allowed)
+        return cls(model.name, encoder, model.publish(), allowed, model.archived[model.name], epoch)
+
+    def settle(self, rows: Any) -> dict[str, Any]:
+        """Take the columns from the first rows, a list of JSON or a table of Arrow; the schema for the journal."""
+        self.encoder = schema.of_table(encoding.as_table(rows) if isinstance(rows, list) else rows)
+        return schema.to_json(self.encoder)
+
+    def encode(self, rows: Any) -> Encoded:
+        """The features of the rows; `Refused` changes nothing."""
+        assert self.encoder is not None
+        found = (encoding.of_rows if isinstance(rows, list) else encoding.of_table)(rows, self.encoder)
+        return encode(self.encoder, found, len(rows))
+
+
+def answer(
+    published: Published, name: str, X: NDArray[np.float64]
+) -> tuple[dict[str, Answers], NDArray[np.float64] | None]:
+    """What every learner says to the rows, and how probable the one that is asked finds each of its labels."""
+    found: dict[str, Answers] = {}
+    proba = None
+    for each, model in published.models.items():
+        if not published.labels[each]:
+            found[each] = Answers([], np.full(len(X), NO_ANSWER, dtype=np.int16))
+            continue
+        codes, likely = model._answers(X)
+        found[each] = Answers(published.labels[each], codes.astype(np.int16))
+        if each == name:
+            proba = likely
+    return found, proba
+
+
+@dataclass(slots=True, eq=False)
+class Question:
+    """A request to answer rows."""
+
+    front: Front
+    #: A list of JSON objects, or a table of Arrow.
+    rows: Any
+    future: asyncio.Future[Any]
+    key: Key | None
+
+
+class Desk:
+    """One for all models, on the event loop.
+
+    Parameters
+    ----------
+    writer : Writer
+        Gets what was answered.
+    """
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._questions: list[Question] = []
+        self._come = asyncio.Event()
+        self._under_way: asyncio.Future[Any] | None = None
+
+    def ask(self, question: Question) -> None:
+        """Put a question; its future is set once the answer is in the journal."""
+        self._questions.append(question)
+        self._come.set()
+
+    async def work(self) -> None:
+        """Until cancelled."""
+        while True:
+            await self._come.wait()
+            self._come.clear()
+            await self._gather()
+            questions, self._questions = self._questions, []
+            for together in _by_kind(questions):
+                rows = sum(len(each.rows) for each in together)
+                if rows > _MANY:
+                    work, refused = await asyncio.to_thread(self._answer, together)
+                else:
+                    work, refused = self._answer(together)
+                for question, refusal in refused:
+                    if not question.future.done():
+                        question.future.set_exception(refusal)
+                if work:
+                    self._under_way = work[-1].future
+                    self._writer.put(work)
+
+    async def _gather(self) -> None:
+        """Let more come while the last commit is under way, and then as long as more do; unless there is enough."""
+        if self._under_way is not None and not self._has_enough():
+            await asyncio.wait([self._under_way])
+            self._under_way = None
+        before = 0
+        while before < len(self._questions) and not self._has_enough():
+            before = len(self._questions)
+            await asyncio.sleep(0)  # what has arrived meanwhile is read
+
+    def _has_enough(self) -> bool:
+        return sum(len(each.rows) for each in self._questions) >= _MANY
+
+    def _answer(self, together: list[Question]) -> tuple[list[Work], list[tuple[Question, Exception]]]:
+        """Questions to one model, all of JSON or a single table; the work to be written, and what is refused."""
+        try:
+            return self._answer_at_once(together), []
+        except Exception as error:
+            if len(together) == 1:
+                return [], [(together[0], error)]
+        work: list[Work] = []
+        refused: list[tuple[Question, Exception]] = []
+        for each in together:  # one of them cannot be answered: each by itself
+            own, wrong = self._answer([each])
+            work += own
+            refused += wrong
+        return work, refused
+
+    def _answer_at_once(self, together: list[Question]) -> list[Work]:
+        front = together[0].front
+        if front.archived:
+            raise Refused(409, f"the model {front.name!r} is archived: restore it first")
+        rows = together[0].rows if len(together) == 1 else [row for each in together for row in each.rows]
+        if front.encoder is not None:
+            return self._predicted(together, front, front.encode(rows))
+        settled = Decide(front.name, None, "schema", front.settle(together[0].rows), front.epoch)
+        try:
+            return [settled, *self._predicted(together, front, front.encode(rows))]
+        except Refused:
+            front.encoder = None
+            raise
+
+    def _predicted(self, together: list[Question], front: Front, encoded: Encoded) -> list[Work]:
+        published = front.published
+        answers, proba = answer(published, front.name, encoded.X)
+        work: list[Work] = []
+        begin = 0
+        for question in together:
+            part = slice(begin, begin + len(question.rows))
+            asked = Asked(
+                encoded.X[part],
+                {name: Answers(each.labels, each.codes[part]) for name, each in answers.items()},
+                published.last,
+                published.version,
+                None if encoded.gaps is None else encoded.gaps[part],
+                encoded.categories if begin == 0 else None,
+            )
+            own = None if proba is None else proba[part]
+            work.append(Predict(front.name, question.future, asked, own, front.epoch, key=question.key))
+            begin = part.stop
+        return work
+
+
+def _by_kind(questions: list[Question]) -> list[list[Question]]:
+    """Neighbours to the same model together; a table by itself."""
+    found: list[list[Question]] = []
+    for each in questions:
+        last = found[-1][-1] if found else None
+        if (
+            last is not None
+            and last.front is each.front
+            and isinstance(last.rows, list)
+            and isinstance(each.rows, list)
+        ):
+            found[-1].append(each)
+        else:
+            found.append([each])
+    return found

@@ -1,0 +1,110 @@
+"""What the writer is asked to do, made by the event loop, which waits for it without blocking; and refusals of a
+request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from thalweg.service.journal.records import Asked, Kind, Part
+from thalweg.service.learning.ledger import Sorted
+
+
+@dataclass(slots=True)
+class Answer:
+    """What is sent back."""
+
+    status: int
+    media: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An idempotency key, what was asked with it, and how the answer is written."""
+
+    key: str
+    request: bytes
+    written: Callable[[Any], Answer]
+
+
+@dataclass(slots=True, eq=False)
+class Work:
+    """Something to be journalled."""
+
+    model: str
+    future: asyncio.Future[Any] | None
+    key: Key | None = field(default=None, kw_only=True)
+    #: The record that it became.
+    seq: int = field(default=0, kw_only=True)
+
+
+@dataclass(slots=True, eq=False)
+class Predict(Work):
+    """Rows, encoded and answered."""
+
+    asked: Asked
+    #: Class probabilities by the champion, for the answer only.
+    proba: Any
+    #: The number of failures before it: after one, the encoder that it went through is no longer the journal's.
+    epoch: int
+
+
+@dataclass(slots=True, eq=False)
+class Label(Work):
+    """Labels by id."""
+
+    labels: list[tuple[str, str]]
+    revise: bool
+    outcome: Sorted | None = None
+    replayed: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Decide(Work):
+    """A decision about a model."""
+
+    kind: Kind
+    body: dict[str, Any]
+    epoch: int | None = None
+    #: Of a promotion, the record since which the two were seen in their roles.
+    since: int | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Expire(Work):
+    """Time to look for rows whose label will not come."""
+
+    #: Rows asked before this time, in microseconds, and all but the last so many.
+    before: int | None
+    most: int | None
+
+
+@dataclass(slots=True, eq=False)
+class Keep(Work):
+    """A snapshot to be kept."""
+
+    parts: list[Part]
+
+
+class Refused(Exception):
+    """An answer other than success.
+
+    Parameters
+    ----------
+    status : int
+        Of HTTP, 4xx or 503.
+    sentence : str
+        What is wrong, and what to do about it.
+    retry_after : int, optional
+        Seconds after which to try again.
+    """
+
+    def __init__(self, status: int, sentence: str, *, retry_after: int | None = None) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.sentence = sentence
+        self.retry_after = retry_after

@@ -1,0 +1,206 @@
+"""From a stream into the service: each message is done once, and acknowledged only after it is in the journal.
+
+The messages that come together are asked together, so one commit carries many: first all rows, then all labels, in
+their order. A message's key is its place in the stream. What is delivered again, because a service died between the
+journal's commit and its word to the stream, is known by that key and not done twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
+import orjson
+
+from thalweg.service.commands import Answer, Key, Label, Predict, Refused
+from thalweg.service.feeds.source import Message, Source, SourceLost
+from thalweg.service.http.exchange import JSON
+from thalweg.service.http.handlers import label_text
+from thalweg.service.journal.records import NO_ANSWER, Kept
+from thalweg.service.learning.ledger import row_id
+from thalweg.service.service import DEFAULT, Service
+
+#: Answers given before, by key.
+Known: TypeAlias = Mapping[str, Kept]
+
+_LOG = logging.getLogger("thalweg.service")
+#: Seconds before a lost stream is opened again, doubled up to the longest.
+_FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
+#: Seconds before what was refused for the moment is tried again.
+_AGAIN = 1.0
+_NEITHER = "a message must have a row, or a label with an id or the place of its row"
+
+
+async def feed(service: Service, opened: Callable[[], Source]) -> None:
+    """Read a stream until cancelled; a lost one is opened again.
+
+    Parameters
+    ----------
+    service : Service
+        Answers and learns.
+    opened : callable
+        Opens the stream.
+    """
+    wait = _FIRST_WAIT
+    while True:
+        try:
+            async with opened() as source:
+                handling = Handling(service, source)
+                with service.counts.feed(source.name) as counted:
+                    while True:
+                        messages = await source.take()
+                        counted.up = True
+                        counted.refused += await handling.handle(messages)
+                        counted.read += len(messages)
+                        wait = _FIRST_WAIT
+        except SourceLost as lost:
+            _LOG.warning("%s; trying again in %g s", lost, wait)
+        except Exception:
+            _LOG.exception("a stream could not be read, which is a bug; trying again in %g s", wait)
+        await asyncio.sleep(wait)
+        wait = min(2 * wait, _LONGEST_WAIT)
+
+
+class Handling:
+    """What is done with the messages of a stream."""
+
+    def __init__(self, service: Service, source: Source) -> None:
+        self._service = service
+        self._source = source
+
+    async def handle(self, messages: Sequence[Message]) -> int:
+        """Answer, learn, publish what was said, and only then acknowledge; how many were refused."""
+        if not messages:
+            return 0
+        known = await self._service.keys.recalled([key for message in messages for key in self._keys(message)])
+        rows = [message for message in messages if "row" in message.fields]
+        answers = await asyncio.gather(*(self._patiently(self._answer, message, known) for message in rows))
+        wrong = {told["of"] for told in answers if "error" in told}
+        ids = {self._key(told["of"]): told["id"] for told in answers if "id" in told}
+        labels = [message for message in messages if "label" in message.fields and message.place not in wrong]
+        learn = partial(self._learn, ids)
+        learned = await asyncio.gather(*(self._patiently(learn, message, known) for message in labels))
+        strange = [
+            {"of": message.place, "error": message.fault or _NEITHER}
+            for message in messages
+            if not message.fields.keys() & {"row", "label"}
+        ]
+        refused = [told for told in learned if "error" in told]
+        await self._source.reply([*answers, *refused, *strange])
+        await self._source.acknowledge(messages)
+        return len(wrong) + len(refused) + len(strange)
+
+    def _key(self, *place: str) -> str:
+        """No request can have such a key: those of requests hold no tabulator."""
+        return "\t".join([self._source.name, *place])
+
+    def _keys(self, message: Message) -> list[str]:
+        """All under which something may have been answered that matters to a message."""
+        return [self._key(message.place), self._key(message.place, "label"), self._key(_place_of_row(message))]
+
+    async def _patiently(
+        self, act: Callable[[Message, Known], Awaitable[dict[str, Any]]], message: Message, known: Known
+    ) -> dict[str, str]:
+        """What is said of a message; a refusal that is not its fault is waited out, and may have been none."""
+        while True:
+            try:
+                told = await act(message, known)
+            except Refused as refused:
+                if refused.status != 429 and refused.status < 500:
+                    return {"of": message.place, "error": refused.sentence}
+                await asyncio.sleep(refused.retry_after or _AGAIN)
+                known = await self._service.keys.recalled(self._keys(message))
+            else:
+                return {"of": message.place} | {key: str(value) for key, value in told.items() if value is not None}
+
+    async def _answer(self, message: Message, known: Known) -> dict[str, Any]:
+        row, model = message.fields["row"], _model_of(message)
+        if not isinstance(row, dict):
+            raise Refused(422, "a row must be an object of columns and values")
+
+        async def act(key: Key) -> Answer:
+            return _answered(await self._service.predict(model, [row], key))
+
+        return await _once(known, self._key(message.place), [model, row], act, _answered)
+
+    async def _learn(self, ids: Mapping[str, str], message: Message, known: Known) -> dict[str, Any]:
+        fields, model = message.fields, _model_of(message)
+        label = label_text(fields["label"], 0)
+        identity = str(fields.get("id") or self._id_of(_place_of_row(message), ids, known))
+        revise = str(fields.get("revise", "")).lower() == "true"
+
+        async def act(key: Key) -> Answer:
+            return _labelled(await self._service.label(model, [(identity, label)], revise, key))
+
+        content = [model, identity, label, revise]
+        told = await _once(known, self._key(message.place, "label"), content, act, _labelled)
+        for what, why in _WHY.items():
+            if told[what]:
+                raise Refused(409, f"the label of {identity} was not learned: {why}")
+        return told
+
+    def _id_of(self, place: str, ids: Mapping[str, str], known: Known) -> str:
+        """The id under which a row was answered, in this batch of messages or before."""
+        key = self._key(place)
+        if key in ids:
+            return ids[key]
+        if key not in known:
+            raise Refused(404, f"no row came at {place or 'the place that was not told'}")
+        identity: str = orjson.loads(known[key].body)["id"]
+        return identity
+
+
+async def _once(
+    known: Known, key: str, content: Any, act: Callable[[Key], Awaitable[Answer]], written: Callable[[Any], Answer]
+) -> dict[str, Any]:
+    """What is answered to a message, or was when it came before."""
+    try:
+        fingerprint = hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).digest()
+    except orjson.JSONEncodeError as error:  # lists may be read deeper than they are written
+        raise Refused(422, f"the message cannot be kept: {error}") from error
+    kept = known.get(key)
+    if kept is not None and kept.request != fingerprint:
+        raise Refused(409, "another message came from this place before: was the stream made anew?")
+    body = kept.body if kept is not None else (await act(Key(key, fingerprint, written))).body
+    told: dict[str, Any] = orjson.loads(body)
+    return told
+
+
+_WHY = {
+    "unknown": "no row has this id",
+    "expired": "its row is no longer kept",
+    "conflict": "it has another label already; 'revise' allows to change it",
+}
+
+
+def _place_of_row(message: Message) -> str:
+    """No key of anything else can be meant by it, since those hold a tabulator; and no journal stumbles over it."""
+    told = message.place if "row" in message.fields else str(message.fields.get("of", ""))
+    return told if told.isprintable() else ""
+
+
+def _model_of(message: Message) -> str:
+    return str(message.fields.get("model") or DEFAULT)
+
+
+def _answered(work: Predict) -> Answer:
+    own = work.asked.answers[work.model]
+    code = int(own.codes[0])
+    known = code != NO_ANSWER
+    found = {
+        "id": row_id(work.seq, 0),
+        "answer": own.labels[code] if known else None,
+        "probability": float(work.proba[0][code]) if known and work.proba is not None else None,
+    }
+    return Answer(200, JSON, orjson.dumps(found))
+
+
+def _labelled(work: Label) -> Answer:
+    found = work.outcome
+    assert found is not None
+    told = {"unknown": bool(found.unknown), "expired": bool(found.expired), "conflict": bool(found.conflicts)}
+    return Answer(200, JSON, orjson.dumps(told))

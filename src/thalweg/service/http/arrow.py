@@ -1,0 +1,133 @@
+"""Tables of Arrow over HTTP: many rows in few bytes; messages are measured before anything is unpacked."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+
+from thalweg.errors import MissingExtra
+from thalweg.service.commands import Answer, Predict, Refused
+from thalweg.service.http.exchange import ARROW
+from thalweg.service.journal.records import NO_ANSWER
+from thalweg.service.options import Limits
+
+#: Places in the tables of Arrow's ``Message.fbs``.
+_HEADER_TYPE, _HEADER = 1, 2
+_DATA_OF_DICTIONARY, _COMPRESSION = 1, 3
+_DICTIONARY_BATCH, _RECORD_BATCH = 2, 3
+
+
+def is_packed(head: bytes) -> bool:
+    """Whether the buffers of a message are compressed; a `ValueError` where its head makes no sense.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> def heads(packed):
+    ...     sink, table = pa.BufferOutputStream(), pa.table({"x": [1.0] * 100})
+    ...     with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression=packed)) as stream:
+    ...         stream.write_table(table)
+    ...     return [bytes(each.metadata) for each in pa.ipc.MessageReader.open_stream(sink.getvalue())]
+    >>> [is_packed(head) for head in heads(None)], [is_packed(head) for head in heads("zstd")]
+    ([False, False], [False, True])
+    """
+    try:
+        message = _follow(head, 0)
+        kind = _field(head, message, _HEADER_TYPE)
+        table = _field(head, message, _HEADER)
+        if kind is None or table is None or head[kind] not in (_DICTIONARY_BATCH, _RECORD_BATCH):
+            return False
+        batch: int | None = _follow(head, table)
+        if head[kind] == _DICTIONARY_BATCH:
+            data = _field(head, _follow(head, table), _DATA_OF_DICTIONARY)
+            batch = None if data is None else _follow(head, data)
+        return batch is not None and _field(head, batch, _COMPRESSION) is not None
+    except (struct.error, IndexError) as error:
+        raise ValueError("the head of a message is broken") from error
+
+
+def _follow(head: bytes, at: int) -> int:
+    """Where the offset at this place leads."""
+    return at + int(struct.unpack_from("<I", head, at)[0])
+
+
+def _field(head: bytes, table: int, number: int) -> int | None:
+    """Where a field of a table is; None where it is left out."""
+    directory = table - int(struct.unpack_from("<i", head, table)[0])
+    if directory < 0 or 4 + 2 * number >= struct.unpack_from("<H", head, directory)[0]:
+        return None
+    offset = int(struct.unpack_from("<H", head, directory + 4 + 2 * number)[0])
+    return table + offset if offset else None
+
+
+def read(body: bytes, limits: Limits) -> Any:
+    """The table of a stream; every buffer is looked at before it is used."""
+    pa = _pyarrow()
+    batches = []
+    rows = 0
+    try:
+        if any(is_packed(message.metadata.to_pybytes()) for message in pa.ipc.MessageReader.open_stream(body)):
+            raise Refused(415, "a stream of Arrow must not be compressed: how large it becomes cannot be known before")
+        with pa.ipc.open_stream(body) as stream:
+            schema = stream.schema
+            for batch in stream:
+                batch.validate(full=True)
+                rows += batch.num_rows
+                if rows > limits.rows:
+                    raise Refused(413, f"a request may have at most {limits.rows} rows")
+                batches.append(batch)
+        return pa.Table.from_batches(batches, schema)
+    except (pa.ArrowException, ValueError, TypeError, OSError, EOFError, KeyError, IndexError) as error:
+        raise Refused(422, f"the body is not a stream of Arrow: {' '.join(str(error).split())}") from error
+
+
+def read_labels(body: bytes, limits: Limits) -> list[tuple[str, Any]]:
+    """Ids and labels."""
+    pa = _pyarrow()
+    table = read(body, limits)
+    if sorted(table.column_names) != ["id", "label"]:
+        raise Refused(422, "the columns must be id and label")
+    if not (pa.types.is_string(table["id"].type) or pa.types.is_large_string(table["id"].type)):
+        raise Refused(422, "the ids must be text")
+    ids, labels = table["id"].to_pylist(), table["label"].to_pylist()
+    if None in ids:
+        raise Refused(422, f"label {ids.index(None)}: it has no id")
+    for at, value in enumerate(labels):
+        if not isinstance(value, str | int | float):
+            raise Refused(422, f"label {at}: it must be a text, a number, true or false")
+    return list(zip(ids, labels, strict=True))
+
+
+def predicted(work: Predict) -> Answer:
+    """Columns id, answer and probability, of the answer; null where there is none."""
+    pa = _pyarrow()
+    from pyarrow import compute as pc
+
+    own = work.asked.answers[work.model]
+    rows = len(work.asked.X)
+    unknown = own.codes == NO_ANSWER
+    places = pa.array(own.codes.astype(np.int32), mask=unknown)
+    answers = pa.array(own.labels, pa.string()).take(places)
+    numbers = pc.cast(pa.array(np.arange(rows)), pa.string())
+    ids = pc.binary_join_element_wise(pa.scalar(str(work.seq)), numbers, "-")
+    if work.proba is None:
+        likely = pa.nulls(rows, pa.float64())
+    else:
+        likely = pa.array(work.proba[np.arange(rows), np.maximum(own.codes, 0)], mask=unknown)
+    table = pa.table({"id": ids, "answer": answers, "probability": likely})
+    about = {"model": work.model, "version": str(work.asked.version)}
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema.with_metadata(about)) as stream:
+        stream.write_table(table)
+    return Answer(200, ARROW, sink.getvalue().to_pybytes())
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.ipc
+    except ImportError as error:
+        raise Refused(415, str(MissingExtra.of("pyarrow", "files", "reading Arrow"))) from error
+    return pyarrow

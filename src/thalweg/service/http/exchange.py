@@ -1,0 +1,210 @@
+"""One request and its answer: let in, read within limits, answered or refused in one sentence, counted."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs
+
+import orjson
+
+from thalweg.errors import JournalError
+from thalweg.service.auth import Scope
+from thalweg.service.commands import Answer, Key, Refused
+from thalweg.service.intake import Place
+from thalweg.service.journal.records import Kept
+from thalweg.service.service import Service
+
+JSON, ARROW, EVENTS = "application/json", "application/vnd.apache.arrow.stream", "text/event-stream"
+#: On every answer of the protocol, which no browser is to take for a page.
+_HEADERS = [
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+]
+_LOG = logging.getLogger("thalweg.service")
+_MOST_KEY = 200
+
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class Request:
+    """What a handler sees."""
+
+    path: dict[str, str]
+    query: dict[str, list[str]]
+    headers: dict[bytes, bytes]
+    media: str
+    body: bytes
+    #: Where the request was sent, for its fingerprint.
+    target: bytes
+
+    def json(self) -> dict[str, Any]:
+        """The body as an object."""
+        if self.media != JSON:
+            raise Refused(415, f"the body must be {JSON}")
+        try:
+            found = orjson.loads(self.body)
+        except orjson.JSONDecodeError as error:
+            raise Refused(422, f"the body is not JSON: {error}") from error
+        if not isinstance(found, dict):
+            raise Refused(422, "the body must be an object of JSON")
+        return found
+
+    def fields(self, *allowed: str) -> dict[str, Any]:
+        """The same, with none but these fields."""
+        found = self.json()
+        if strange := found.keys() - set(allowed):
+            raise Refused(422, f"there is no field {min(strange)!r} here; there are {', '.join(allowed)}")
+        return found
+
+    def asked_once(self, name: str, otherwise: str) -> str:
+        """A value of the query that may be given once."""
+        values = self.query.get(name, [otherwise])
+        if len(values) > 1:
+            raise Refused(422, f"{name} may be given once")
+        return values[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """An answer that goes on: pieces as they come."""
+
+    media: str
+    pieces: AsyncIterator[bytes]
+
+
+def as_json(found: Any, status: int = 200) -> Answer:
+    """An answer of JSON."""
+    return Answer(status, JSON, orjson.dumps(found))
+
+
+def refusal(refused: Refused) -> Answer:
+    """The answer to what is not done."""
+    return as_json({"error": refused.sentence}, refused.status)
+
+
+Handler = Callable[[Service, Request], Awaitable[Answer | Flow]]
+
+
+class Endpoint:
+    """A handler as an application of ASGI.
+
+    Parameters
+    ----------
+    service : Service
+        What is asked.
+    handler : callable
+        Answers.
+    kind : str
+        What is counted.
+    scope : {"read", "learn"}, optional
+        What a token must allow; None for what everyone may ask, at any time.
+    """
+
+    def __init__(self, service: Service, handler: Handler, kind: str, scope: Scope | None) -> None:
+        self.service, self.handler, self.kind, self.scope = service, handler, kind, scope
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Send) -> None:
+        """One exchange."""
+        began = time.perf_counter()
+        answer: Answer | Flow
+        retry_after: int | None = None
+        place: Place | None = None
+        body = b""
+        service = self.service
+        try:
+            headers = dict(scope["headers"])
+            if self.scope is not None:
+                service.gate.admit(headers, self.scope, scope["scheme"])
+                place = self._enter(headers)
+                if scope["method"] == "POST":
+                    body = await service.intake.read(place, receive)
+            request = Request(
+                scope.get("path_params", {}),
+                _query(scope["query_string"]),
+                headers,
+                headers.get(b"content-type", b"").decode("latin-1").split(";")[0].strip().lower(),
+                body,
+                scope["path"].encode() + b"?" + scope["query_string"],
+            )
+            answer = await self.handler(service, request)
+        except Refused as refused:
+            answer, retry_after = refusal(refused), refused.retry_after
+        except JournalError as error:
+            answer, retry_after = refusal(Refused(503, str(error))), 1
+        except Exception:
+            _LOG.exception("a request failed")
+            answer = refusal(Refused(500, "the service failed at this request, which is a bug"))
+        finally:
+            if place is not None:
+                service.intake.leave(place)
+        await _send(send, answer, retry_after)
+        service.counts.request(
+            self.kind, answer.status if isinstance(answer, Answer) else 200, time.perf_counter() - began
+        )
+
+    def _enter(self, headers: dict[bytes, bytes]) -> Place:
+        """A place among the requests in work."""
+        if self.service.stopping:
+            raise Refused(503, "the service is stopping", retry_after=5)
+        length = headers.get(b"content-length", b"")
+        return self.service.intake.enter(int(length) if length.isdigit() else 0)
+
+
+def _query(text: bytes) -> dict[str, list[str]]:
+    return parse_qs(text.decode("latin-1"), keep_blank_values=True) if text else {}
+
+
+async def _send(send: Send, answer: Answer | Flow, retry_after: int | None) -> None:
+    headers = [(b"content-type", answer.media.encode()), *_HEADERS]
+    if retry_after is not None:
+        headers.append((b"retry-after", str(retry_after).encode()))
+    if isinstance(answer, Answer):
+        if answer.status == 401:
+            headers.append((b"www-authenticate", b"Bearer"))
+        if answer.status == 408:  # the rest of the body may come yet, and is no request
+            headers.append((b"connection", b"close"))
+        headers.append((b"content-length", str(len(answer.body)).encode()))
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await send({"type": "http.response.body", "body": answer.body})
+        return
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    async for piece in answer.pieces:
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def done_once(
+    service: Service,
+    request: Request,
+    act: Callable[[Key | None], Awaitable[Any]],
+    written: Callable[[Any], Answer],
+    *,
+    at_length: bool = False,
+) -> Answer:
+    """Do something, or give the answer of the first time where the request has an idempotency key that was used.
+
+    An answer that is written ``at_length`` is so in a thread, and does not keep others waiting.
+    """
+    given = request.headers.get(b"idempotency-key")
+    if given is None:
+        done = await act(None)
+        return await asyncio.to_thread(written, done) if at_length else written(done)
+    key = given.decode("latin-1")
+    if not 0 < len(key) <= _MOST_KEY or not key.isascii() or not key.isprintable():
+        raise Refused(422, f"an Idempotency-Key must have 1 to {_MOST_KEY} printable letters of ASCII")
+    fingerprint = hashlib.sha256(b"\0".join([request.target, request.media.encode(), request.body])).digest()
+
+    async def first_time() -> Kept:
+        answer = written(await act(Key(key, fingerprint, written)))
+        return Kept(key, fingerprint, answer.status, answer.media, answer.body)
+
+    kept = await service.keys.once(key, fingerprint, first_time)
+    return Answer(kept.status, kept.media, kept.body)

@@ -1,0 +1,99 @@
+"""What is in work at the same time: so many requests, so many bytes, and no body that never ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from thalweg.service.commands import Refused
+from thalweg.service.options import Limits
+
+#: Seconds in which a body must have come as a whole; and once the service has been told to stop.
+_BODY_SECONDS, _LAST_SECONDS = 30.0, 1.0
+
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+
+
+@dataclass(slots=True)
+class Place:
+    """Of one request: how much of its body has come."""
+
+    bytes: int = 0
+
+
+class Intake:
+    """For the event loop.
+
+    Parameters
+    ----------
+    limits : Limits
+        How much may be in work.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        #: In work now: bytes are counted as they come, since what is announced may never do so.
+        self.requests = self.bytes = 0
+        self._closing = False
+        self._reading: set[asyncio.Timeout] = set()
+
+    def close(self) -> None:
+        """Wait no longer for bodies that have not come."""
+        self._closing = True
+        now = asyncio.get_running_loop().time()
+        for deadline in self._reading:
+            if not deadline.expired():
+                deadline.reschedule(now)
+
+    def enter(self, announced: int) -> Place:
+        """A place among the requests in work; `Refused` where there is none, or none for so many bytes."""
+        if announced > self._limits.body:
+            raise self._too_large()
+        if self.requests >= self._limits.requests or self.bytes + announced > self._limits.bytes:
+            raise _too_much()
+        self.requests += 1
+        return Place()
+
+    def leave(self, place: Place) -> None:
+        """The request is answered."""
+        self.requests -= 1
+        self.bytes -= place.bytes
+
+    async def read(self, place: Place, receive: Receive) -> bytes:
+        """A whole body, in time."""
+        try:
+            async with asyncio.timeout(_LAST_SECONDS if self._closing else _BODY_SECONDS) as deadline:
+                self._reading.add(deadline)
+                try:
+                    return await self._pieces(place, receive)
+                finally:
+                    self._reading.discard(deadline)
+        except TimeoutError as error:
+            if self._closing:
+                raise Refused(503, "the service is stopping", retry_after=5) from error
+            raise Refused(408, f"the body did not come within {_BODY_SECONDS:g} seconds") from error
+
+    async def _pieces(self, place: Place, receive: Receive) -> bytes:
+        pieces: list[bytes] = []
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise Refused(400, "the client went away")
+            pieces.append(message.get("body", b""))
+            place.bytes += len(pieces[-1])
+            self.bytes += len(pieces[-1])
+            if place.bytes > self._limits.body:
+                raise self._too_large()
+            if self.bytes > self._limits.bytes:
+                raise _too_much()
+            if not message.get("more_body"):
+                return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def _too_large(self) -> Refused:
+        return Refused(413, f"a body may have at most {self._limits.body} bytes")
+
+
+def _too_much() -> Refused:
+    return Refused(429, "too much is waiting to be done: try again in a moment", retry_after=1)

@@ -1,0 +1,182 @@
+"""What the journal holds: records, and the bodies of predictions and labels as few bytes.
+
+A predict record keeps the rows as features, not as they were sent: what was predicted is what will be learned,
+whatever the encoder has seen by then. Missing cells and new categories are kept beside them, so that the encoder can
+be rebuilt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+#: What may happen to a model. A "revise" is a label request that also changes labels given before.
+Kind = Literal["create", "challenge", "schema", "predict", "label", "revise", "expire", "promote", "archive", "restore"]
+
+
+@dataclass(slots=True)
+class Record:
+    """One accepted request, or one decision of the service itself."""
+
+    #: From 1, without gaps, in the order in which things happened.
+    seq: int
+    #: The name that clients ask; of a challenger, that of the model it challenges.
+    model: str
+    kind: Kind
+    #: In microseconds since 1970; never before that of the record before.
+    time: int
+    #: How many rows were answered, or labels learned for the first time.
+    rows: int
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A label record speaks of rows of a predict record: the way from a row to its labels."""
+
+    #: The predict record.
+    asked: int
+    #: The label record.
+    seq: int
+    #: How many of its rows got their first label there.
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The answer to a request that came with an idempotency key."""
+
+    key: str
+    #: SHA-256 over what was asked.
+    request: bytes
+    status: int
+    media: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of a snapshot: a model by its name, or under the empty name what the service remembers beside it."""
+
+    model: str
+    seq: int
+    name: str
+    sha256: bytes
+    body: bytes
+
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+#: An answer before any label was known.
+NO_ANSWER = -1
+
+
+@dataclass(slots=True)
+class Answers:
+    """What one model answered: the labels it knew, and the place of each answer among them."""
+
+    labels: list[str]
+    codes: NDArray[np.int16]
+
+    def __getitem__(self, row: int) -> str | None:
+        code = self.codes[row]
+        return None if code == NO_ANSWER else self.labels[code]
+
+
+@dataclass(slots=True)
+class Asked:
+    """Rows that were answered."""
+
+    X: Floats
+    #: By model, the champion under the name that clients ask.
+    answers: dict[str, Answers]
+    #: The last label known to the model that answered: what no-change would have said.
+    last: str | None
+    #: Seq of the last label record that it had learned.
+    version: int
+    #: Which cells of columns of numbers were missing; None for none of them.
+    gaps: Flags | None = None
+    #: By column, the categories that were new.
+    categories: dict[str, list[str]] | None = None
+
+    def to_bytes(self) -> bytes:
+        """As the journal keeps it."""
+        header: dict[str, Any] = {
+            "shape": self.X.shape,
+            "last": self.last,
+            "version": self.version,
+            "answers": {name: answers.labels for name, answers in self.answers.items()},
+        }
+        if self.categories:
+            header["categories"] = self.categories
+        arrays = [self.X.tobytes(), *(answers.codes.tobytes() for answers in self.answers.values())]
+        if self.gaps is not None:
+            header["gaps"] = self.gaps.shape
+            arrays.append(np.packbits(self.gaps).tobytes())
+        return _with_header(header, arrays)
+
+    @classmethod
+    def from_bytes(cls, body: bytes) -> Asked:
+        """Back from `to_bytes`."""
+        header, at = _header(body)
+        rows, features = header["shape"]
+        X = np.frombuffer(body, np.float64, rows * features, at).reshape(rows, features)
+        at += X.nbytes
+        answers = {}
+        for name, labels in header["answers"].items():
+            answers[name] = Answers(labels, np.frombuffer(body, np.int16, rows, at))
+            at += 2 * rows
+        gaps = None
+        if "gaps" in header:
+            shape = header["gaps"]
+            bits = np.unpackbits(np.frombuffer(body, np.uint8, -1, at), count=shape[0] * shape[1])
+            gaps = bits.astype(np.bool_).reshape(shape)
+        return cls(X, answers, header["last"], header["version"], gaps, header.get("categories"))
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Labels of rows, each by the seq of its predict record and its place there."""
+
+    #: asked, row, label: labels that came for the first time, in the order in which they are learned.
+    learned: list[tuple[int, int, str]]
+    #: asked, row, label, seq of its first label record: labels that take the place of others.
+    revised: list[tuple[int, int, str, int]]
+
+    def to_bytes(self) -> bytes:
+        """As the journal keeps it."""
+        labels = list(dict.fromkeys([each[2] for each in self.learned] + [each[2] for each in self.revised]))
+        code = {label: at for at, label in enumerate(labels)}
+        learned = np.array([(asked, row, code[label]) for asked, row, label in self.learned], dtype=np.int64)
+        revised = np.array([(asked, row, code[label], at) for asked, row, label, at in self.revised], dtype=np.int64)
+        header = {"labels": labels, "learned": len(self.learned), "revised": len(self.revised)}
+        return _with_header(header, [learned.tobytes(), revised.tobytes()])
+
+    @classmethod
+    def from_bytes(cls, body: bytes) -> Labelled:
+        """Back from `to_bytes`."""
+        header, at = _header(body)
+        labels = header["labels"]
+        learned = np.frombuffer(body, np.int64, 3 * header["learned"], at).reshape(-1, 3)
+        revised = np.frombuffer(body, np.int64, 4 * header["revised"], at + learned.nbytes).reshape(-1, 4)
+        return cls(
+            [(asked, row, labels[code]) for asked, row, code in learned.tolist()],
+            [(asked, row, labels[code], first) for asked, row, code, first in revised.tolist()],
+        )
+
+
+def _with_header(header: dict[str, Any], arrays: Sequence[bytes]) -> bytes:
+    """Padded, so that numbers begin at a multiple of eight bytes."""
+    text = orjson.dumps(header)
+    text += b" " * (-(len(text) + 4) % 8)
+    return b"".join([len(text).to_bytes(4, "little"), text, *arrays])
+
+
+def _header(body: bytes) -> tuple[dict[str, Any], int]:
+    end = 4 + int.from_bytes(body[:4], "little")
+    return orjson.loads(body[4:end]), end

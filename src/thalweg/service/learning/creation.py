@@ -1,0 +1,73 @@
+"""What a model is made of: a kind with its parameters, or a file that `thalweg run` wrote."""
+
+from __future__ import annotations
+
+import base64
+import re
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from thalweg.catalogue import MODELS
+from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
+from thalweg.service.commands import Refused
+from thalweg.service.learning.live_model import made
+from thalweg.service.learning.schema import at_creation
+from thalweg.store import load, read_notes
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
+_PARAMETERS = {"rate": (int, float), "adaptive": (bool,), "window": (str, int), "seed": (int,)}
+
+
+def require_name(name: str) -> None:
+    """`Refused` where a model cannot be called so."""
+    if not _NAME.fullmatch(name):
+        raise Refused(422, "a name must have at most 64 letters, digits, dots, dashes or underscores")
+
+
+def parameters_of(kind: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a kind of model; `Refused` where there is no such kind, or one of them breaks its rule."""
+    if kind not in MODELS:
+        raise Refused(422, f"the kind must be one of {', '.join(MODELS)}")
+    for name, value in given.items():
+        if name not in _PARAMETERS:
+            raise Refused(422, f"there is no parameter {name!r}; there are {', '.join(_PARAMETERS)}")
+        if not isinstance(value, _PARAMETERS[name]) or (isinstance(value, bool) and name != "adaptive"):
+            raise Refused(422, f"the parameter {name!r} cannot be {value!r}")
+    try:
+        model = made(kind, given)
+        model._make_core(2)  # where parameters are looked at
+    except (InvalidParameter, InvalidInput) as error:
+        raise Refused(422, str(error).removeprefix("--")) from error  # it may speak of an option of `thalweg run`
+    if getattr(model, "_needs_labels_at_once", False):
+        raise Refused(422, f"a model of kind {kind!r} needs every label before the next row, which may come late here")
+    return given
+
+
+def new(kind: str, schema: Path | None) -> dict[str, Any]:
+    """The record that makes a new model; an `InvalidParameter` where that cannot be."""
+    try:
+        body = {"kind": kind, "parameters": parameters_of(kind, {})}
+        return body if schema is None else body | at_creation(orjson.loads(schema.read_bytes()))
+    except Refused as refused:
+        raise InvalidParameter(refused.sentence) from refused
+    except OSError as error:
+        raise InvalidParameter(f"--schema {schema} cannot be read: {error.strerror or error}") from error
+    except orjson.JSONDecodeError as error:
+        raise InvalidParameter(f"--schema {schema} is not JSON: {error}") from error
+
+
+def from_file(path: Path) -> dict[str, Any]:
+    """The record that makes a model from a file; a `ModelFileError` where it is not one that can be served."""
+    model: Any = load(path)
+    table = read_notes(path).get("table")
+    if table is None:
+        raise ModelFileError(f"{path} was not written by `thalweg run`: it does not say what its columns are")
+    if not hasattr(model, "predict_then_learn"):
+        raise ModelFileError(f"{path} holds no classifier")
+    return {
+        "kind": type(model).__name__,
+        "schema": {"plan": table["plan"], "encoder": table["encoder"], "missing": table["missing"]},
+        "file": base64.b64encode(path.read_bytes()).decode(),
+    }

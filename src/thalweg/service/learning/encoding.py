@@ -1,0 +1,234 @@
+"""From rows of JSON or Arrow to cells to features; a row that cannot be used is named, with its column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.service.commands import Refused
+from thalweg.service.learning.schema import MOST_COLUMNS, MOST_TEXT
+from thalweg.tables.encoder import Encoder, parsed
+from thalweg.tables.kinds import CategoryColumn, Column, NumberColumn
+from thalweg.tables.ndjson_rows import column_of
+from thalweg.tables.plan import Plan
+
+_NUMBERS, _WORDS = {int, float}, {str}
+_NOTHING = type(None)
+#: As files of text have it, too.
+_LARGEST = 1e50
+
+Row = dict[str, Any]
+
+
+def of_rows(rows: Sequence[Row], encoder: Encoder) -> list[Any]:
+    """The cells of each column, parsed; `Refused` names the first row that cannot be used."""
+    known = frozenset(encoder.plan.names)
+    for at, row in enumerate(rows):
+        if not row.keys() <= known:
+            raise _bad_row(at, min(row.keys() - known), "the model has no such column")
+    found = []
+    for column in encoder.plan.columns:
+        name = column.name
+        values = [row.get(name) for row in rows]
+        quick = _quickly(column, values)
+        found.append(_slowly(column, values) if quick is None else quick)
+    _require_whole(encoder, found)
+    return found
+
+
+def of_table(table: Any, encoder: Encoder) -> list[Any]:
+    """The same of a table of Arrow."""
+    import pyarrow as pa
+
+    names = table.column_names
+    if strange := set(names) - set(encoder.plan.names):
+        raise Refused(422, f"column {min(strange)!r}: the model has no such column")
+    if len(set(names)) < len(names):
+        raise Refused(422, "the table has two columns of the same name")
+    nothing = pa.chunked_array([pa.nulls(len(table))])
+    found = [
+        _parse(column, table.column(column.name) if column.name in names else nothing)
+        for column in encoder.plan.columns
+    ]
+    _require_whole(encoder, found)
+    return found
+
+
+def as_table(rows: Sequence[Row]) -> Any:
+    """Rows of JSON as a table of Arrow, with the columns that any of them has."""
+    import pyarrow as pa
+
+    names = dict.fromkeys(name for row in rows for name in row)
+    if len(names) > MOST_COLUMNS:
+        raise Refused(422, f"rows may have at most {MOST_COLUMNS} columns, got {len(names)}")
+    if not names:
+        raise Refused(422, "row 0: it has no column")
+    found = {name: [row.get(name) for row in rows] for name in names}
+    for name, values in found.items():
+        _require_plain(name, values)
+    return pa.table({name: column_of(values) for name, values in found.items()})
+
+
+def gaps_of(encoder: Encoder, found: Sequence[Any]) -> NDArray[np.bool_] | None:
+    """Which cells of the columns of numbers are missing; None for none."""
+    numbers = [v for c, v in zip(encoder.plan.columns, found, strict=True) if isinstance(c, NumberColumn)]
+    if not numbers:
+        return None
+    gaps: NDArray[np.bool_] = np.isnan(np.stack(numbers, axis=1))
+    return gaps if gaps.any() else None
+
+
+def _quickly(column: Column, values: list[Any]) -> Any:
+    """Cells of the expected kind; None where there are others among them."""
+    kinds = set(map(type, values))
+    if isinstance(column, NumberColumn):
+        if not kinds <= {*_NUMBERS, _NOTHING}:
+            return None
+        if _NOTHING in kinds:
+            values = [np.nan if value is None else value for value in values]
+        numbers = np.array(values, dtype=np.float64)
+        with np.errstate(invalid="ignore"):
+            return None if (np.abs(numbers) > _LARGEST).any() else numbers
+    if isinstance(column, CategoryColumn) and kinds <= _WORDS and all(map(_is_plain, values)):
+        places: dict[str, int] = {}
+        found = np.array([places.setdefault(word, len(places)) if word else -1 for word in values], dtype=np.int64)
+        return found, list(places)
+    return None
+
+
+def _is_plain(word: str) -> bool:
+    """Whether there is nothing about a word that would have to be trimmed, by anybody's rules."""
+    return len(word) <= MOST_TEXT and word.isprintable() and word == word.strip()
+
+
+def _slowly(column: Column, values: list[Any]) -> Any:
+    import pyarrow as pa
+
+    _require_plain(column.name, values)
+    return _parse(column, pa.chunked_array([column_of(values)]))
+
+
+def _require_plain(column: str, values: Sequence[Any]) -> None:
+    for at, value in enumerate(values):
+        if isinstance(value, dict | list):
+            raise _bad_row(at, column, "a cell must be a number, a text, true, false or null")
+        if isinstance(value, str) and len(value) > MOST_TEXT:
+            raise _bad_row(at, column, f"a text may have at most {MOST_TEXT} letters")
+
+
+def _parse(column: Column, cells: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        values, wrong = parsed(column, cells)
+    except (pa.ArrowException, OverflowError, ValueError, TypeError) as error:
+        what = " ".join(str(error).split())
+        raise Refused(422, f"column {column.name!r}: values of type {cells.type} cannot be read: {what}") from error
+    if wrong:
+        raise _bad_row(wrong[0][0], column.name, wrong[0][1])
+    return values
+
+
+def _require_whole(encoder: Encoder, found: Sequence[Any]) -> None:
+    if encoder.missing != "error":
+        return
+    for column, values in zip(encoder.plan.columns, found, strict=True):
+        places = np.flatnonzero(column.missing(values))
+        if len(places):
+            raise _bad_row(int(places[0]), column.name, "the value is missing")
+
+
+def _bad_row(at: int, column: str, what: str) -> Refused:
+    return Refused(422, f"row {at}, column {column!r}: {what}")
+
+
+#: Rows that may wait before a follower takes them in.
+_PATIENCE = 65_536
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Rows as features, and what the encoder learned from them."""
+
+    X: NDArray[np.float64]
+    gaps: NDArray[np.bool_] | None
+    categories: dict[str, list[str]]
+
+
+def encode(encoder: Encoder, found: Sequence[Any], rows: int) -> Encoded:
+    """The features of parsed cells; the encoder remembers them."""
+    known = {column.name: len(column.categories) for column in _categorical(encoder)}
+    gaps = gaps_of(encoder, found)
+    X = encoder.features(found, rows, learn=True)
+    new = {
+        column.name: list(column.categories)[known[column.name] :]
+        for column in _categorical(encoder)
+        if len(column.categories) > known[column.name]
+    }
+    return Encoded(X, gaps, new)
+
+
+class Follower:
+    """An encoder that is behind another one, and can be brought to where that was after any record.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        As it was after the last record that was followed; it belongs to the follower from now on.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._rows: list[Encoded] = []
+        self._waiting = 0
+
+    def follow(self, encoded: Encoded) -> None:
+        """The other encoder has learned these rows."""
+        self._rows.append(encoded)
+        self._waiting += len(encoded.X)
+        if self._waiting > _PATIENCE:
+            self._settle()
+
+    @property
+    def plan(self) -> Plan:
+        """What the columns are, which does not change."""
+        return self._encoder.plan
+
+    def feature_names(self) -> tuple[str, ...]:
+        """All features, with the categories that were taken in by their names."""
+        return self._encoder.feature_names()
+
+    def encoder(self) -> Encoder:
+        """The encoder, with all rows that were followed; to be read only."""
+        self._settle()
+        return self._encoder
+
+    def _settle(self) -> None:
+        if not self._rows:
+            return
+        X = np.concatenate([each.X for each in self._rows])
+        places = np.cumsum([0, *(len(column.features) for column in self._encoder.plan.columns)])
+        columns = [column for column in self._encoder.plan.columns if isinstance(column, NumberColumn)]
+        gaps = np.zeros((len(X), len(columns)), dtype=np.bool_)
+        at = 0
+        for each in self._rows:
+            if each.gaps is not None:
+                gaps[at : at + len(each.X)] = each.gaps
+            at += len(each.X)
+        for i, column in enumerate(columns):
+            place = places[self._encoder.plan.columns.index(column)]
+            values = np.where(gaps[:, i], np.nan, X[:, place])
+            column.encode(values, np.empty((len(X), len(column.features))), learn=True)
+        for each in self._rows:
+            for named in _categorical(self._encoder):
+                for category in each.categories.get(named.name, ()):
+                    named.categories[category] = len(named.categories)
+        self._rows, self._waiting = [], 0
+
+
+def _categorical(encoder: Encoder) -> list[CategoryColumn]:
+    return [column for column in encoder.plan.columns if isinstance(column, CategoryColumn)]

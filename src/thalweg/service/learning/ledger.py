@@ -1,0 +1,181 @@
+"""Rows that were answered, by id, with the labels that they have: who may still be told, and who was.
+
+What was asked lately is kept at hand; the rest is looked up in the journal, so that memory does not grow with rows that
+wait. An id is the seq of the predict record and the place of the row in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from thalweg.service.events import AskedRows, Lesson
+from thalweg.service.journal.records import Asked, Labelled, Record
+from thalweg.service.journal.sql import SqlJournal
+
+_ID = re.compile(r"([1-9][0-9]{0,17})-(0|[1-9][0-9]{0,8})", re.ASCII)
+#: Bytes that may be kept at hand.
+_AT_HAND = 64 << 20
+#: What a record takes beside its features, and what the label of a row does.
+_BESIDES, _A_LABEL = 1000, 300
+
+
+def row_id(seq: int, row: int) -> str:
+    """The id of a row.
+
+    Examples
+    --------
+    >>> row_id(12, 0)
+    '12-0'
+    """
+    return f"{seq}-{row}"
+
+
+def place_of(given: str) -> tuple[int, int] | None:
+    """Predict record and place of an id; None for what cannot be one.
+
+    Examples
+    --------
+    >>> place_of("12-0"), place_of("012-0"), place_of("drop table")
+    ((12, 0), None, None)
+    """
+    found = _ID.fullmatch(given)
+    return None if found is None else (int(found[1]), int(found[2]))
+
+
+@dataclass
+class Sorted:
+    """What becomes of the labels of a request."""
+
+    learned: list[Lesson] = field(default_factory=list)
+    #: With the record in which the first label came.
+    revised: list[tuple[Lesson, int]] = field(default_factory=list)
+    repeated: int = 0
+    unknown: list[str] = field(default_factory=list)
+    expired: list[str] = field(default_factory=list)
+    conflicts: list[str] = field(default_factory=list)
+
+    def body(self) -> Labelled:
+        """As the journal keeps it."""
+        return Labelled(
+            [(each.rows.seq, each.row, each.label) for each in self.learned],
+            [(each.rows.seq, each.row, each.label, first) for each, first in self.revised],
+        )
+
+
+class Ledger:
+    """For the one thread that writes the journal.
+
+    Parameters
+    ----------
+    journal : SqlJournal
+        Where rows that are not at hand are looked up.
+    before_looking : callable
+        Called before that, to write what has not been written yet.
+    """
+
+    def __init__(self, journal: SqlJournal, before_looking: Callable[[], None]) -> None:
+        self._journal = journal
+        self._before_looking = before_looking
+        self._at_hand: OrderedDict[int, AskedRows] = OrderedDict()
+        self._bytes = 0
+
+    def keep(self, rows: AskedRows) -> None:
+        """Rows that were just answered, or were just looked up."""
+        self._at_hand[rows.seq] = rows
+        self._bytes += _size(rows)
+        while self._bytes > _AT_HAND and len(self._at_hand) > 1:
+            _, oldest = self._at_hand.popitem(last=False)
+            self._bytes -= _size(oldest)
+
+    def forget(self) -> None:
+        """After a failed transaction: what is at hand may not be what the journal holds."""
+        self._at_hand.clear()
+        self._bytes = 0
+
+    def rows(self, seqs: Iterable[int]) -> dict[int, AskedRows]:
+        """Predict records by their seqs; those that are none are left out."""
+        wanted = set(seqs)
+        found = {}
+        for seq in wanted:
+            if (at_hand := self._at_hand.get(seq)) is not None:
+                self._at_hand.move_to_end(seq)
+                found[seq] = at_hand
+        if missing := sorted(wanted - found.keys()):
+            self._before_looking()
+            for rows in looked_up(self._journal, missing):
+                found[rows.seq] = rows
+                self.keep(rows)
+        return found
+
+    def sort(
+        self, model: str, labels: Sequence[tuple[str, str]], *, seq: int, revise: bool, expired_through: int
+    ) -> Sorted:
+        """What becomes of each label, by its row's id; from now on the rows have them.
+
+        Parameters
+        ----------
+        model : str
+            Whose rows they must be.
+        labels : sequence of (id, label)
+            As they came.
+        seq : int
+            The record that will hold them.
+        revise : bool
+            Whether a label other than the row's own takes its place.
+        expired_through : int
+            Rows of predict records up to this one can no longer get a first label.
+        """
+        places = [place_of(given) for given, _ in labels]
+        known = self.rows(place[0] for place in places if place is not None)
+        found = Sorted()
+        now: set[tuple[int, int]] = set()
+        for (given, label), place in zip(labels, places, strict=True):
+            rows = None if place is None else known.get(place[0])
+            if place is None or rows is None or rows.model != model or place[1] >= len(rows):
+                found.unknown.append(given)
+                continue
+            before = rows.labels.get(place[1])
+            if before is None and rows.seq <= expired_through:
+                found.expired.append(given)
+            elif before is None:
+                found.learned.append(Lesson(rows, place[1], label))
+                rows.labels[place[1]] = (label, seq)
+                now.add(place)
+            elif before[0] == label:
+                found.repeated += 1
+            elif revise and place not in now:
+                found.revised.append((Lesson(rows, place[1], label), before[1]))
+                rows.labels[place[1]] = (label, before[1])
+                now.add(place)
+            else:
+                found.conflicts.append(given)
+        return found
+
+
+def _size(rows: AskedRows) -> int:
+    """Bytes that rows take, once all of them have labels."""
+    return rows.asked.X.nbytes + _A_LABEL * len(rows) + _BESIDES
+
+
+def looked_up(journal: SqlJournal, seqs: Sequence[int], through: int | None = None) -> list[AskedRows]:
+    """Predict records from the journal, with their labels as they were after a record."""
+    found = {record.seq: asked_rows(record) for record in journal.fetch(seqs) if record.kind == "predict"}
+    told = journal.told(sorted(found)) if found else []
+    speaking = sorted({seq for _, seq in told if through is None or seq <= through})
+    for record in journal.fetch(speaking) if speaking else []:
+        labelled = Labelled.from_bytes(record.body)
+        for asked, row, label in labelled.learned:
+            if asked in found:
+                found[asked].labels[row] = (label, record.seq)
+        for asked, row, label, first in labelled.revised:
+            if asked in found:
+                found[asked].labels[row] = (label, first)
+    return [found[seq] for seq in sorted(found)]
+
+
+def asked_rows(record: Record) -> AskedRows:
+    """A predict record in hand, as yet without labels."""
+    return AskedRows(record.seq, record.model, record.time, Asked.from_bytes(record.body), {})

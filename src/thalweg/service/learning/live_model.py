@@ -1,0 +1,313 @@
+"""A model as it is after a record of the journal: what it learned, what its columns are, how it goes.
+
+It is a function of the records and of nothing else. Labels may be learned one by one or many at once, as they happen
+to come together; the bytes are the same.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import orjson
+
+from thalweg.catalogue import make_model
+from thalweg.errors import ModelFileError
+from thalweg.run.options import RunOptions
+from thalweg.service.events import AskedRows, Decision, Happening, LabelsCame, Lesson
+from thalweg.service.journal.records import Part
+from thalweg.service.learning import schema
+from thalweg.service.learning.encoding import Encoded, Follower
+from thalweg.service.learning.progress import Comparison, Progress
+from thalweg.service.learning.published_model import Published, Seen
+from thalweg.store import dumps, loads
+
+_NO_COPIES: tuple[dict[str, Any], dict[str, list[str]]] = ({}, {})
+#: Labels after which the features whose class means are told are chosen.
+_HEAD = 64
+
+
+@dataclass
+class Learner:
+    """A model that learns under a name: the one that answers, or a challenger in its shadow."""
+
+    kind: str
+    parameters: dict[str, Any]
+    model: Any
+    progress: Progress
+    created: int
+    #: Against the one that answers; None for that one itself.
+    comparison: Comparison | None = None
+
+    @classmethod
+    def new(cls, kind: str, parameters: dict[str, Any], created: int) -> Learner:
+        """One that has learned nothing."""
+        return cls(kind, parameters, made(kind, parameters), Progress(), created)
+
+
+def made(kind: str, parameters: dict[str, Any]) -> Any:
+    """A model of a kind that `thalweg run` knows, too."""
+    return make_model(RunOptions(source="", target="label", model=kind, **parameters))
+
+
+class LiveModel:
+    """Under the name that clients ask, with its challengers.
+
+    Parameters
+    ----------
+    name : str
+        What clients ask.
+    created : Decision
+        The record that made it.
+    """
+
+    def __init__(self, name: str, created: Decision) -> None:
+        self.name = name
+        self.seq = self._changed_at = created.seq
+        self._copied_at, self._copies = -1, _NO_COPIES
+        self.created = self.time = created.time
+        self.archived: dict[str, bool] = {name: False}
+        self.rows = self.labels = self.expired = 0
+        #: Rows of predict records up to this one have expired, if they got no label before.
+        self.expired_through = 0
+        #: The last label record that was learned, and its last label.
+        self.version = 0
+        self.last: str | None = None
+        self.follower: Follower | None = None
+        self._head: list[tuple[list[float], str]] = []
+        body = created.body
+        self.allowed: list[str] | None = body.get("labels")
+        if "file" in body:
+            model = loads(base64.b64decode(body["file"]))
+            first = Learner(body["kind"], {}, model, Progress(), created.time)
+        else:
+            first = Learner.new(body["kind"], body["parameters"], created.time)
+        self.learners: dict[str, Learner] = {name: first}
+        if "schema" in body:
+            self.follower = Follower(schema.from_json(body["schema"]))
+
+    @property
+    def waiting(self) -> int:
+        """Rows whose label may still come."""
+        return self.rows - self.labels - self.expired
+
+    # ------------------------------------------------------------------ taking in what happened
+
+    def take(self, happenings: Iterable[Happening]) -> None:
+        """Records of this model, in order."""
+        lessons: list[tuple[Lesson, LabelsCame, int]] = []
+        for each in happenings:
+            if isinstance(each, LabelsCame):
+                lessons += [(lesson, each, self.rows - self.expired) for lesson in each.lessons]
+                if each.lessons or each.revises:
+                    self.version = each.seq
+            elif isinstance(each, AskedRows):
+                self.rows += len(each)
+                assert self.follower is not None
+                self.follower.follow(Encoded(each.asked.X, each.asked.gaps, each.asked.categories or {}))
+            else:
+                self._learn(lessons)
+                lessons = []
+                self._decide(each)
+            if not isinstance(each, AskedRows):
+                self._changed_at = each.seq
+            self.seq, self.time = each.seq, each.time
+        self._learn(lessons)
+
+    def _decide(self, decision: Decision) -> None:
+        body = decision.body
+        if decision.kind == "schema":
+            self.follower = Follower(schema.from_json(body))
+        elif decision.kind == "expire":
+            self.expired += body["rows"]
+            self.expired_through = body["through"]
+        elif decision.kind == "challenge":
+            learner = Learner.new(body["kind"], body["parameters"], decision.time)
+            learner.progress.watch.features = list(self.learners[self.name].progress.watch.features)
+            learner.comparison = Comparison(decision.seq)
+            self.learners[body["name"]] = learner
+            self.archived[body["name"]] = False
+        elif decision.kind == "promote":
+            self._promote(body["name"], decision.seq)
+        elif decision.kind in ("archive", "restore"):
+            self.archived[body["name"]] = decision.kind == "archive"
+
+    def _promote(self, challenger: str, seq: int) -> None:
+        """The two change places: the names stay with what is asked of them, and so does the record of their errors."""
+        up, down = self.learners[challenger], self.learners[self.name]
+        up.kind, down.kind = down.kind, up.kind
+        up.parameters, down.parameters = down.parameters, up.parameters
+        up.model, down.model = down.model, up.model
+        for learner in self.learners.values():
+            if learner.comparison is not None:
+                learner.comparison = Comparison(seq)
+
+    def _learn(self, lessons: Sequence[tuple[Lesson, LabelsCame, int]]) -> None:
+        if not lessons:
+            return
+        if self.labels < _HEAD < self.labels + len(lessons):
+            first = _HEAD - self.labels
+            self._learn(lessons[:first])
+            self._learn(lessons[first:])
+            return
+        X = np.stack([lesson.rows.asked.X[lesson.row] for lesson, _, _ in lessons])
+        y = np.array([lesson.label for lesson, _, _ in lessons])
+        times = np.array([came.time for _, came, _ in lessons], dtype=np.int64)
+        asked = np.array([lesson.rows.time for lesson, _, _ in lessons], dtype=np.int64)
+        wrong_last = np.array([lesson.rows.asked.last != lesson.label for lesson, _, _ in lessons])
+        waiting = np.array([open_rows for _, _, open_rows in lessons]) - np.arange(1, len(lessons) + 1) - self.labels
+        wrong, scored = {}, {}
+        for name in self.learners:
+            answers = [lesson.rows.asked.answers.get(name) for lesson, _, _ in lessons]
+            scored[name] = np.array([each is not None for each in answers])
+            wrong[name] = np.array(
+                [a is not None and a[each[0].row] != each[0].label for a, each in zip(answers, lessons, strict=True)]
+            )
+        delays = (times - asked) / 1e6
+        for name, learner in self.learners.items():
+            if self.archived[name]:
+                continue
+            begin = 0
+            while begin < len(y):
+                part = slice(begin, min(begin + learner.progress.until_point(), len(y)))
+                # One by one: chunks of wide rows agree with single rows to rounding only, and what came together may
+                # come apart when it is replayed.
+                learner.model.follow(X[part], y[part], ~np.arange(part.stop - part.start))
+                learner.progress.add(wrong[name][part], wrong_last[part], delays[part], scored[name][part], times[part])
+                last = part.stop - 1
+                learner.progress.look(learner.model, int(times[last]), int(waiting[last]))
+                begin = part.stop
+            if learner.comparison is not None:
+                since = np.array([lesson.rows.seq > learner.comparison.since for lesson, _, _ in lessons])
+                both = since & scored[name] & scored[self.name]
+                learner.comparison.add(wrong[self.name][both], wrong[name][both])
+        if self.labels < _HEAD:
+            self._choose_watched(X, y)
+        self.labels += len(lessons)
+        self.last = lessons[-1][0].label
+
+    def _choose_watched(self, X: Any, y: Any) -> None:
+        """Which features' class means are told: by the first labels, and then kept."""
+        self._head += list(zip(X.tolist(), y.tolist(), strict=True))
+        if len(self._head) == _HEAD:
+            first = self.learners[self.name].progress.watch
+            first.choose(np.array([row for row, _ in self._head]), np.array([label for _, label in self._head]))
+            for learner in self.learners.values():
+                learner.progress.watch.features = list(first.features)
+            self._head = []
+
+    # ------------------------------------------------------------------ what others see
+
+    def publish(self) -> Published:
+        """How it is, for others to read while it goes on; copies are made only of what has changed."""
+        if self._copied_at != self._changed_at:
+            models = {n: copy.deepcopy(each.model) for n, each in self.learners.items() if not self.archived[n]}
+            labels = {n: [str(label) for label in getattr(model, "classes_", ())] for n, model in models.items()}
+            self._copies, self._copied_at = (models, labels), self._changed_at
+        return Published(
+            self.name,
+            *self._copies,
+            last=self.last,
+            version=self.version,
+            time=self.time,
+            rows=self.rows,
+            waiting=self.waiting,
+            features=[] if self.follower is None else list(self.follower.feature_names()),
+            columns=None if self.follower is None else self.follower.plan,
+            allowed=self.allowed,
+            seen={
+                name: Seen(
+                    each.kind,
+                    each.parameters,
+                    each.created,
+                    self.archived[name],
+                    each.progress.view(),
+                    list(each.progress.points),
+                    list(each.progress.changes),
+                    each.progress.watch.state(),
+                    copy.copy(each.comparison),
+                )
+                for name, each in self.learners.items()
+            },
+        )
+
+    def file(self, name: str) -> bytes:
+        """A model as `thalweg run` writes one: `thalweg predict` and `thalweg serve` read it."""
+        learner = self.learners[name]
+        notes: dict[str, Any] = {
+            "run": {"rows": self.rows, "learned": learner.progress.labels, "error": learner.progress.error}
+        }
+        if self.follower is not None:
+            notes["table"] = {
+                "target": "label",
+                **schema.to_json(self.follower.encoder()),
+                "delimiter": None,
+                "encoding": "utf-8",
+            }
+        return dumps(learner.model, notes=notes)
+
+    # ------------------------------------------------------------------ snapshots
+
+    def snapshot(self) -> list[Part]:
+        """All of it, as files."""
+        plain = {
+            "created": self.created,
+            "time": self.time,
+            "archived": self.archived,
+            "counts": [self.rows, self.labels, self.expired, self.expired_through, self.version],
+            "last": self.last,
+            "allowed": self.allowed,
+            "head": self._head,
+            "schema": None if self.follower is None else schema.to_json(self.follower.encoder()),
+            "learners": {
+                name: {
+                    "kind": each.kind,
+                    "parameters": each.parameters,
+                    "created": each.created,
+                    "progress": each.progress.state(),
+                    "comparison": None if each.comparison is None else each.comparison.state(),
+                }
+                for name, each in self.learners.items()
+            },
+        }
+        files = {"": orjson.dumps(plain)} | {name: self.file(name) for name in self.learners}
+        return [
+            Part(self.name, self.seq, name, hashlib.sha256(content).digest(), content)
+            for name, content in files.items()
+        ]
+
+    @classmethod
+    def from_snapshot(cls, parts: Sequence[Part]) -> LiveModel:
+        """Back from `snapshot`; a `ModelFileError` where one of the files is damaged or gone."""
+        for part in parts:
+            if hashlib.sha256(part.body).digest() != part.sha256:
+                raise ModelFileError(f"the snapshot of {part.model} at {part.seq} is damaged")
+        files = {part.name: part.body for part in parts}
+        plain = orjson.loads(files[""]) if "" in files else None
+        if plain is None or not plain["learners"].keys() <= files.keys():
+            raise ModelFileError("a part of the snapshot is gone")
+        found = cls.__new__(cls)
+        found.name, found.seq = parts[0].model, parts[0].seq
+        found._changed_at, found._copied_at, found._copies = found.seq, -1, _NO_COPIES
+        found.created, found.time, found.archived = plain["created"], plain["time"], plain["archived"]
+        found.rows, found.labels, found.expired, found.expired_through, found.version = plain["counts"]
+        found.last, found.allowed = plain["last"], plain["allowed"]
+        found._head = [(row, label) for row, label in plain["head"]]
+        found.follower = None if plain["schema"] is None else Follower(schema.from_json(plain["schema"]))
+        found.learners = {
+            name: Learner(
+                each["kind"],
+                each["parameters"],
+                loads(files[name]),
+                Progress.from_state(each["progress"]),
+                each["created"],
+                None if each["comparison"] is None else Comparison.from_state(each["comparison"]),
+            )
+            for name, each in plain["learners"].items()
+        }
+        return found

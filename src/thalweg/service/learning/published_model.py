@@ -1,0 +1,168 @@
+"""What the outside sees of a model: copies and numbers that never change, replaced as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from thalweg.run.class_means import MeanWatch
+from thalweg.service.learning.progress import LEVEL, Comparison, View, point_of
+from thalweg.tables.plan import Plan
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One of the learners: the champion, or a challenger."""
+
+    kind: str
+    parameters: dict[str, Any]
+    created: int
+    archived: bool
+    view: View
+    points: list[dict[str, Any]]
+    changes: list[dict[str, Any]]
+    #: Of the `MeanWatch`, as its state.
+    watch: dict[str, Any]
+    comparison: Comparison | None
+
+
+@dataclass(frozen=True)
+class Published:
+    """A model under the name that clients ask, with its challengers."""
+
+    name: str
+    #: By name, copies that nobody learns; an archived one is left out.
+    models: dict[str, Any]
+    labels: dict[str, list[str]]
+    last: str | None
+    version: int
+    time: int
+    rows: int
+    waiting: int
+    features: list[str]
+    columns: Plan | None
+    allowed: list[str] | None
+    seen: dict[str, Seen]
+
+    def summary(self, name: str) -> dict[str, Any]:
+        """A learner in a list of models."""
+        each = self.seen[name]
+        found: dict[str, Any] = {
+            "name": name,
+            "kind": each.kind,
+            "rows": self.rows,
+            "labels": each.view.labels,
+            "waiting": self.waiting,
+            "error": each.view.error,
+            "created": each.created / 1e6,
+            "archived": each.archived,
+        }
+        return found | ({"champion": True} if name == self.name else {"challenger_of": self.name})
+
+    def details(self, name: str) -> dict[str, Any]:
+        """All that is told of a learner."""
+        columns = None if self.columns is None else self.columns.describe()
+        return self.summary(name) | {
+            "parameters": self.seen[name].parameters,
+            "version": self.version,
+            "labels_seen": self.labels.get(name, []),
+            "schema": None
+            if columns is None
+            else {
+                "columns": [{"name": column, "kind": kind, "treatment": done} for column, kind, done in columns],
+                "labels": self.allowed,
+            },
+        }
+
+    def counters(self, snapshot_age: float | None) -> dict[str, Any]:
+        """What is counted of it."""
+        return {
+            "rows": self.rows,
+            "waiting": self.waiting,
+            "version": self.version,
+            "snapshot_age": snapshot_age,
+            "learners": {name: asdict(seen.view) for name, seen in self.seen.items()},
+        }
+
+    def point(self, name: str) -> dict[str, Any]:
+        """How a learner stands now."""
+        found = self._point(name)
+        return found | {"means": self._named(found["means"])}
+
+    def _point(self, name: str) -> dict[str, Any]:
+        """The same with the means of features by their places; a look that leaves no trace."""
+        each, watch = self.seen[name], MeanWatch()
+        watch.restore(each.watch)
+        return point_of(each.view, self.models.get(name), self.time, self.waiting, watch)
+
+    def missed(self, name: str, labels: int) -> list[dict[str, Any]]:
+        """The points that were kept after so many labels."""
+        points = [point for point in self.seen[name].points if point["labels"] > labels]
+        return [point | {"means": self._named(point["means"])} for point in points]
+
+    def course(self, name: str) -> dict[str, Any]:
+        """How a learner went, in columns."""
+        each = self.seen[name]
+        points = list(each.points)
+        if name in self.models and each.view.labels and (not points or points[-1]["labels"] < each.view.labels):
+            points.append(self._point(name))
+        rates = [point["rate"] for point in points]
+        return {
+            "name": name,
+            "rows": self.rows,
+            "labels": each.view.labels,
+            "waiting": self.waiting,
+            "version": self.version,
+            "points": {
+                **{what: [point[what] for point in points] for what in ("time", "labels", "error", "no_change")},
+                "rate": rates if any(rate is not None for rate in rates) else None,
+                "memory": _by_class(points, "memory"),
+                "half_life": _by_class(points, "half_life"),
+                **{what: [point[what] for point in points] for what in ("waiting", "delay")},
+                "means": self._mean_courses(points),
+            },
+            "changes": each.changes,
+        }
+
+    def comparison(self, name: str) -> dict[str, Any]:
+        """The champion beside a challenger."""
+        compared = self.seen[name].comparison
+        assert compared is not None
+        won = {"champion": self.name, "challenger": name, None: None}[compared.winner()]
+        interval = compared.interval()
+        return {
+            "champion": self.name,
+            "challenger": name,
+            "labels": compared.labels,
+            "difference": compared.difference,
+            "interval": None if interval is None else list(interval),
+            "level": LEVEL,
+            "winner": won,
+        }
+
+    def _named(self, means: dict[str, list[float | None]] | None) -> dict[str, dict[str, float | None]] | None:
+        if not means:
+            return None
+        names = self._watched()
+        return {label: dict(zip(names, values, strict=True)) for label, values in means.items()}
+
+    def _mean_courses(self, points: list[dict[str, Any]]) -> dict[str, dict[str, list[float | None]]] | None:
+        names = self._watched()
+        labels = dict.fromkeys(label for point in points for label in point["means"] or ())
+        found = {
+            label: {
+                column: [((point["means"] or {}).get(label) or [None] * len(names))[at] for point in points]
+                for at, column in enumerate(names)
+            }
+            for label in labels
+        }
+        return found or None
+
+    def _watched(self) -> list[str]:
+        """The features whose class means are told: the same of all learners."""
+        return [self.features[at] for at in self.seen[self.name].watch["features"]]
+
+
+def _by_class(points: list[dict[str, Any]], what: str) -> dict[str, list[float | None]]:
+    labels = dict.fromkeys(label for point in points for label in point[what])
+    return {label: [point[what].get(label) for point in points] for label in labels}

@@ -1,0 +1,120 @@
+"""What the columns of a model are: as its creator says, or as its first rows show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thalweg.errors import InvalidInput
+from thalweg.service.commands import Refused
+from thalweg.tables.cells import is_text, trimmed
+from thalweg.tables.encoder import Encoder
+from thalweg.tables.kinds import CategoryColumn, Column, NumberColumn, TimeColumn
+from thalweg.tables.plan import MOST_CATEGORIES, Plan, plan_columns
+from thalweg.tables.rows import Block, Chunk, Piece
+
+MOST_COLUMNS = 2000
+MOST_TEXT = 1000
+
+
+def as_described(schema: Any) -> Encoder:
+    """An encoder for the columns of a schema; `Refused` names what is wrong with it.
+
+    Examples
+    --------
+    >>> told = {"columns": [{"name": "load", "kind": "number"}, {"name": "day", "kind": "category"}]}
+    >>> as_described(told).plan.feature_names[:2]
+    ('load', 'day = category 1')
+    """
+    described = schema.get("columns") if isinstance(schema, dict) else None
+    if not isinstance(described, list) or not 0 < len(described) <= MOST_COLUMNS:
+        raise Refused(422, f"a schema must have a list of 1 to {MOST_COLUMNS} columns")
+    columns = [_column(each, at) for at, each in enumerate(described)]
+    names = tuple(column.name for column in columns)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Refused(422, f"a schema must name each column once, but {twice!r} is there twice")
+    return Encoder(Plan(tuple(columns), {}, names))
+
+
+def _column(described: Any, at: int) -> Column:
+    if not isinstance(described, dict):
+        raise Refused(422, f"column {at} of the schema must be an object with a name and a kind")
+    name, kind = described.get("name"), described.get("kind")
+    if not isinstance(name, str) or not 0 < len(name) <= MOST_TEXT:
+        raise Refused(422, f"column {at} of the schema must have a name of at most {MOST_TEXT} letters")
+    if unknown := set(described) - {"name", "kind", "categories", "missing"}:
+        raise Refused(422, f"column {name!r} of the schema must have no {min(unknown)!r}")
+    if not isinstance(described.get("missing", False), bool):
+        raise Refused(422, f"'missing' of column {name!r} must be true or false")
+    if "categories" in described and kind != "category":
+        raise Refused(422, f"column {name!r} of the schema has categories and must be of kind category")
+    if kind == "number":
+        return NumberColumn(name, indicator=described.get("missing", False))
+    if kind == "time":
+        return TimeColumn(name, hours=True)
+    if kind != "category":
+        raise Refused(422, f"the kind of column {name!r} must be number, category or time")
+    known = described.get("categories", [])
+    if not isinstance(known, list) or len(known) > MOST_CATEGORIES or not all(_is_category(each) for each in known):
+        raise Refused(422, f"column {name!r} must have at most {MOST_CATEGORIES} categories, each of them text")
+    if len(set(known)) < len(known):
+        raise Refused(422, f"column {name!r} must name each category once")
+    column = CategoryColumn(name, room=min(MOST_CATEGORIES, len(known) + max(4, len(known) // 2)))
+    column.restore({"categories": known})
+    return column
+
+
+def _is_category(each: Any) -> bool:
+    return isinstance(each, str) and 0 < len(each) <= MOST_TEXT and each == each.strip()
+
+
+def allowed_labels(schema: Any) -> list[str] | None:
+    """The labels that a schema allows; None where it leaves them open."""
+    labels = schema.get("labels") if isinstance(schema, dict) else None
+    if labels is None:
+        return None
+    if not isinstance(labels, list) or not labels or not all(_is_category(each) for each in labels):
+        raise Refused(422, "the labels of a schema must be a list of texts")
+    return list(dict.fromkeys(labels))
+
+
+def at_creation(described: Any) -> dict[str, Any]:
+    """What the record that makes a model keeps of a schema."""
+    found: dict[str, Any] = {"schema": to_json(as_described(described))}
+    labels = allowed_labels(described)
+    return found if labels is None else found | {"labels": labels}
+
+
+def of_table(table: Any) -> Encoder:
+    """An encoder for the columns that a table of first rows shows; pyarrow's, whatever they came as.
+
+    What these rows do not tell could never be learned later, so a column that shows nothing is refused.
+    """
+    import pyarrow as pa
+
+    for name, cells in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_nested(cells.type):
+            why = f"has values of type {cells.type}, which cannot be learned: leave it out"
+        elif cells.null_count == len(cells) or (is_text(cells) and trimmed(cells).null_count == len(cells)):
+            why = "has no value in these first rows, which tell what the columns are: fill it"
+        else:
+            continue
+        raise Refused(422, f"column {name!r} {why}, or give a schema when the model is made")
+    chunk = Chunk([Piece(Block(table, "the first rows", 1), 0, len(table))], [])
+    try:
+        plan = plan_columns(chunk, target=None)
+    except InvalidInput as error:
+        raise Refused(422, str(error)) from error
+    return Encoder(plan)
+
+
+def to_json(encoder: Encoder) -> dict[str, Any]:
+    """An encoder as the journal keeps it."""
+    return {"plan": encoder.plan.to_json(), "encoder": encoder.state(), "missing": encoder.missing}
+
+
+def from_json(kept: dict[str, Any]) -> Encoder:
+    """Back from `to_json`, or from the notes of a model file."""
+    encoder = Encoder(Plan.from_json(kept["plan"]), missing=kept["missing"])
+    encoder.restore(kept["encoder"])
+    return encoder

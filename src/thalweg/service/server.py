@@ -1,0 +1,173 @@
+"""The service as a process: opened, listening, stopped politely."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import ipaddress
+import socket
+import sys
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import orjson
+import uvicorn
+
+from thalweg.errors import InvalidParameter
+from thalweg.service.auth import Gate, read_tokens
+from thalweg.service.feeds.opening import opener
+from thalweg.service.http.app import build
+from thalweg.service.journal.databases import open_journal
+from thalweg.service.journal.records import Record
+from thalweg.service.journal.sql import SqlJournal
+from thalweg.service.learning.creation import from_file, new
+from thalweg.service.options import ServeOptions
+from thalweg.service.service import DEFAULT, Service
+
+#: Seconds after which a thread that computes lets others go on: the default of 5 ms is longer than most requests.
+_SWITCH_SECONDS = 0.0005
+_PATIENCE_SECONDS = 1.0
+_LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address.
+
+    Examples
+    --------
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
+    (True, True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def gate_for(options: ServeOptions) -> Gate:
+    """Who is let in; an `InvalidParameter` where strangers would be."""
+    tokens = read_tokens(options.token_file) if options.token_file is not None else []
+    local = is_loopback(options.host)
+    if not local and not tokens and not options.insecure:
+        raise InvalidParameter(
+            f"to listen on {options.host} without tokens lets everyone in: give --token-file, "
+            "or --insecure where something else keeps strangers out"
+        )
+    return Gate(tokens, _LOCAL_NAMES | {options.host} if local and not tokens and not options.insecure else None)
+
+
+def make_first(journal: SqlJournal, options: ServeOptions) -> bool:
+    """The model that is asked by default; whether the journal had none yet."""
+    if DEFAULT in journal.models():
+        return False
+    body = orjson.dumps(first_model(options))
+    seq, _ = journal.last()
+    with journal.transaction():
+        journal.write([Record(seq + 1, DEFAULT, "create", time.time_ns() // 1000, 0, body)])
+    return True
+
+
+def first_model(options: ServeOptions) -> dict[str, Any]:
+    """The record that makes it; an error where the options do not allow one."""
+    if options.model is not None and options.schema is not None:
+        raise InvalidParameter("the file of --model says what its columns are: leave --schema out")
+    return new(options.new or "auto", options.schema) if options.model is None else from_file(options.model)
+
+
+class _Server(uvicorn.Server):
+    """Lets live views and silent senders go when it is asked to stop: they would never end by themselves."""
+
+    service: Service
+    asked_to_stop = 0.0
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """At a signal, in the main thread: the first lets all that waits be finished, one a second later does not."""
+        now = time.monotonic()
+        self.force_exit = self.should_exit and now > self.asked_to_stop + _PATIENCE_SECONDS
+        if not self.should_exit:  # some send the same signal twice at once
+            self.should_exit, self.asked_to_stop = True, now
+        self.service.stop_soon()
+
+
+def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
+    """Run until SIGINT or SIGTERM; ``tell`` gets a line when it listens."""
+    gate = gate_for(options)
+    feeds = [opener(address) for address in options.sources]
+    with listening(options.host, options.port) as door:
+        service = _opened(options, tell)
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        config = uvicorn.Config(
+            build(service, gate, feeds),
+            loop="uvloop",
+            http="httptools",
+            ws="none",
+            log_level="warning",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            date_header=False,
+            timeout_keep_alive=75,
+            timeout_graceful_shutdown=30,
+        )
+        server = _Server(config)
+        server.service = service
+        with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+            runner.run(_run(server, door, lambda port: tell(f"thalweg serves at http://{address(options.host, port)}")))
+
+
+def address(host: str, port: int) -> str:
+    """A host and a port as they are written in an address.
+
+    Examples
+    --------
+    >>> address("localhost", 8080), address("::1", 8080)
+    ('localhost:8080', '[::1]:8080')
+    """
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """The socket that clients come to; an `InvalidParameter` where it cannot be had.
+
+    Examples
+    --------
+    >>> with listening("127.0.0.1", 0) as door:
+    ...     door.getsockname()[0]
+    '127.0.0.1'
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise InvalidParameter(f"--listen {address(host, port)} cannot be had: {error.strerror or error}") from error
+
+
+def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
+    """The service as the journal says it is; with a first model where there is none."""
+    if options.database is None and not options.data.exists():
+        first_model(options)  # refused before there is a folder
+    journal = open_journal(options.data, options.database)
+    try:
+        journal.claim()
+        journal.prepare()
+        if not make_first(journal, options) and (options.model or options.new or options.schema):
+            where = options.data if options.database is None else "the database"
+            tell(f"thalweg goes on with the models in {where}, and looks at none of --model, --new and --schema")
+        return Service(journal, options)
+    except BaseException:
+        journal.close()
+        raise
+
+
+async def _run(server: _Server, door: socket.socket, tell: Callable[[int], None]) -> None:
+    running = asyncio.create_task(server.serve([door]))
+    while not server.started and not running.done():
+        await asyncio.sleep(0.005)
+    if server.started:
+        gc.freeze()  # what is there by now stays: collections need not look at it
+        tell(door.getsockname()[1])
+    await running

@@ -1,0 +1,352 @@
+"""The service, whatever protocol it speaks: models by name, rows answered, labels learned, and nothing lost.
+
+Three threads. The event loop answers rows by copies of the models; the writer commits to the journal; the learner
+learns what is committed and publishes new copies. Whatever is acknowledged is in the journal, and all three begin anew
+from it at the start and after a failure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from thalweg.service.auth import Gate
+from thalweg.service.batcher import Desk, Front, Question
+from thalweg.service.commands import Decide, Expire, Keep, Key, Label, Predict, Refused, Work
+from thalweg.service.counters import Counters
+from thalweg.service.events import Happening, Listeners
+from thalweg.service.idempotency import Keys
+from thalweg.service.intake import Intake
+from thalweg.service.journal.records import Kind
+from thalweg.service.journal.sql import SqlJournal
+from thalweg.service.learning import schema
+from thalweg.service.learning.creation import parameters_of, require_name
+from thalweg.service.learning.learner import LearningThread
+from thalweg.service.learning.live_model import LiveModel
+from thalweg.service.learning.published_model import Published
+from thalweg.service.learning.rebuild import rebuild
+from thalweg.service.options import ServeOptions
+from thalweg.service.writer import Book, Writer
+
+DEFAULT = "default"
+#: Labels learned again at a start after which a snapshot is due.
+_MANY_REPLAYED = 1000
+#: Seconds between looks for rows that have expired.
+_EXPIRY_SECONDS = 20.0
+
+
+class Service:
+    """Models that answer and learn.
+
+    Parameters
+    ----------
+    journal : SqlJournal
+        Where everything is kept.
+    options : ServeOptions
+        Limits, expiry, promotion.
+    """
+
+    def __init__(self, journal: SqlJournal, options: ServeOptions) -> None:
+        self.options = options
+        self.limits = options.limits
+        self.counts = Counters()
+        self.listeners = Listeners()
+        self.started = time.time()
+        #: Who is let in; whoever builds the application says so.
+        self.gate = Gate([])
+        self._journal = journal
+        #: Requests with idempotency keys.
+        self.keys = Keys(journal.another())
+        rebuilt = {name: rebuild(journal, name) for name in journal.models()}
+        self._replayed = {name for name, each in rebuilt.items() if each.replayed > _MANY_REPLAYED}
+        self._learner = LearningThread(
+            {name: each.model for name, each in rebuilt.items()},
+            journal.another(),
+            self._publish,
+            self._acknowledge,
+            self._failed,
+            lambda name, parts: self._writer.put([Keep(name, None, parts)]),
+        )
+        self._writer = Writer(journal, self._committed, self._failed, self._mend)
+        self._writer.books = {name: Book.of(model) for name, model in self._learner.models.items()}
+        self.fronts = {name: Front.of(model, 0) for name, model in self._learner.models.items()}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._reserved: set[str] = set()
+        self._promoting: set[str] = set()
+        #: Requests in work.
+        self.intake = Intake(options.limits)
+        self.stopping = False
+
+    # ------------------------------------------------------------------ begin and end
+
+    async def start(self) -> None:
+        """Begin to work, on the running event loop."""
+        self._loop = asyncio.get_running_loop()
+        self.desk = Desk(self._writer)
+        self._writer.start()
+        for name in self._replayed:  # the next start is to be quicker
+            self._learner.keep(self._learner.models[name])
+        self._learner.start()
+        self._tasks = [asyncio.create_task(self.desk.work()), asyncio.create_task(self._expire())]
+
+    def stop_soon(self) -> None:
+        """From a signal: live views end, and nobody waits for bodies that have not come."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.listeners.close)
+            self._loop.call_soon_threadsafe(self.intake.close)
+
+    async def stop(self) -> None:
+        """Finish what waits, keep a last snapshot of each model, and let the journal go."""
+        self.stopping = True
+        self.listeners.close()
+        while self.intake.requests:
+            await asyncio.sleep(0.01)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.to_thread(self._end)
+
+    def _end(self) -> None:
+        self._drain()
+        for model in self._learner.models.values():
+            self._learner.keep(model)
+        self._writer.stop()
+        self._writer.join()
+        self._learner.stop()
+        self._learner.join()
+        self._learner.close()
+        self.keys.close()
+        self._journal.close()
+
+    def _drain(self) -> None:
+        """Until the writer and then the learner have done all that waits."""
+        done = threading.Event()
+        self._writer.after(done.set)
+        done.wait()
+        self._learner.wait()
+
+    @property
+    def ready(self) -> bool:
+        """Whether requests are accepted now."""
+        return not (self.stopping or self._writer.broken or self._learner.broken) and self._writer.is_alive()
+
+    # ------------------------------------------------------------------ answering and learning
+
+    async def predict(self, name: str, rows: Any, key: Key | None = None) -> Predict:
+        """Answer rows, a list of JSON objects or a table of Arrow."""
+        front = self.front(name)
+        done: Predict = await self._wait(lambda future: self.desk.ask(Question(front, rows, future, key)))
+        self.counts.answered(len(rows))
+        return done
+
+    async def label(
+        self, name: str, labels: list[tuple[str, str]], revise: bool = False, key: Key | None = None
+    ) -> Label:
+        """Give labels to rows, by id."""
+        front = self.front(name)
+        if front.allowed is not None and (strange := {label for _, label in labels} - front.allowed):
+            raise Refused(
+                422, f"the label {min(strange)!r} is not one of the model's: {', '.join(sorted(front.allowed))}"
+            )
+        done: Label = await self._do(Label(name, None, labels, revise, key=key))
+        assert done.outcome is not None
+        self.counts.labels += len(done.outcome.learned)
+        self.counts.revisions += len(done.outcome.revised)
+        return done
+
+    def front(self, name: str) -> Front:
+        """A model that may be asked; `Refused` where there is none."""
+        found = self.fronts.get(name)
+        if found is None:
+            champion = self.champion_of(name)
+            if champion is not None:
+                raise Refused(409, f"{name!r} is a challenger of {champion!r} and learns in its shadow: ask that one")
+            raise Refused(404, f"there is no model {name!r}")
+        return found
+
+    def champion_of(self, name: str) -> str | None:
+        """The model under whose name a learner is kept."""
+        return next((each.name for each in self.published() if name in each.seen), None)
+
+    def published(self) -> list[Published]:
+        """All models as they are seen, in the order of their creation."""
+        return [front.published for front in list(self.fronts.values())]
+
+    def seen(self, name: str) -> Published:
+        """The model that has a learner of this name; `Refused` where there is none."""
+        champion = self.champion_of(name)
+        if champion is None:
+            raise Refused(404, f"there is no model {name!r}")
+        return self.fronts[champion].published
+
+    # ------------------------------------------------------------------ models
+
+    async def create(
+        self,
+        name: str,
+        kind: str,
+        parameters: dict[str, Any] | None = None,
+        described: dict[str, Any] | None = None,
+        challenger_of: str | None = None,
+        key: Key | None = None,
+    ) -> Decide:
+        """Make a model, or a challenger of one."""
+        require_name(name)
+        parameters = parameters_of(kind, parameters or {})
+        if challenger_of is not None and described is not None:
+            raise Refused(422, "a challenger has the schema of the model that it challenges: leave it out")
+        if challenger_of is not None:
+            self.front(challenger_of)
+            body: dict[str, Any] = {"name": name, "kind": kind, "parameters": parameters}
+            return await self._create(name, Decide(challenger_of, None, "challenge", body, key=key))
+        body = {"kind": kind, "parameters": parameters}
+        if described is not None:
+            body |= schema.at_creation(described)
+        return await self._create(name, Decide(name, None, "create", body, key=key))
+
+    async def _create(self, name: str, work: Decide) -> Decide:
+        if name in self._reserved or self.champion_of(name) is not None:
+            raise Refused(409, f"there is a model {name!r} already")
+        self._reserved.add(name)
+        try:
+            done: Decide = await self._do(work)
+        finally:
+            self._reserved.discard(name)
+        return done
+
+    async def decide(self, name: str, kind: Kind, key: Key | None = None) -> Decide:
+        """Archive or restore a model."""
+        model = self.seen(name)
+        archived = model.seen[name].archived
+        if archived == (kind == "archive"):
+            raise Refused(409, f"the model {name!r} is {'archived' if archived else 'not archived'} already")
+        done: Decide = await self._do(Decide(model.name, None, kind, {"name": name}, key=key))
+        return done
+
+    async def promote(
+        self, name: str, expected: str | None = None, force: bool = False, key: Key | None = None
+    ) -> Decide:
+        """Let a challenger and its champion change places, unless that would undo what was decided before."""
+        model = self.seen(name)
+        challenger = model.seen[name]
+        compared = challenger.comparison
+        if compared is None:
+            raise Refused(409, f"{name!r} is no challenger: there is nothing to promote")
+        if challenger.archived:
+            raise Refused(409, f"the model {name!r} is archived: restore it first")
+        if expected not in (None, challenger.kind):
+            raise Refused(409, f"the model {name!r} is of kind {challenger.kind!r} and not {expected!r}")
+        if not force and compared.labels == 0:
+            raise Refused(409, f"no label has compared {name!r} with {model.name!r} in their present places yet")
+        if not force and compared.winner() == "champion":
+            raise Refused(409, f"{name!r} errs more than {model.name!r} beyond doubt")
+        work = Decide(model.name, None, "promote", {"name": name}, since=compared.since, key=key)
+        done: Decide = await self._do(work)
+        return done
+
+    # ------------------------------------------------------------------ what is counted
+
+    def counters(self) -> dict[str, Any]:
+        """All that `/metrics` tells, as plain numbers."""
+        return self.counts.told() | {
+            "commits": self._writer.commits,
+            "in_work": self.intake.requests,
+            "queue": {"writer": len(self._writer), "learner": len(self._learner)},
+            "ready": self.ready,
+            "started": self.started,
+            "models": {each.name: each.counters(self._learner.snapshot_age(each.name)) for each in self.published()},
+        }
+
+    # ------------------------------------------------------------------ between threads
+
+    async def _do(self, work: Any) -> Any:
+        def begin(future: asyncio.Future[Any]) -> None:
+            work.future = future
+            self._writer.put([work])
+
+        return await self._wait(begin)
+
+    async def _wait(self, begin: Callable[[asyncio.Future[Any]], None]) -> Any:
+        """For work that has begun; a client that goes away does not undo it."""
+        assert self._loop is not None
+        future = self._loop.create_future()
+        begin(future)
+        return await future
+
+    def _committed(self, done: list[Work], happenings: list[tuple[str, Happening]]) -> None:
+        """In the writer's thread: predictions are acknowledged at once, the rest when it is learned."""
+        at_once = [each for each in done if isinstance(each, Predict)]
+        self._acknowledge(at_once)
+        later = [each for each in done if not isinstance(each, Predict) and each.future is not None]
+        if happenings or later:
+            self._learner.put(happenings, later)
+
+    def _acknowledge(self, work: Sequence[Work]) -> None:
+        if work and self._loop is not None:
+            self._loop.call_soon_threadsafe(_set_results, work)
+
+    def _failed(self, work: Sequence[Work], refusal: Refused) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(_set_refusals, work, refusal)
+
+    def _publish(self, model: LiveModel, published: Published) -> None:
+        """In the learner's thread."""
+        front = self.fronts.get(model.name)
+        if front is None:
+            self._writer.books[model.name] = Book.of(model)
+            self.fronts[model.name] = Front.of(model, self._writer.epoch)
+        else:
+            front.published = published
+            front.archived = model.archived[model.name]
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.listeners.tell, model.name)
+            if self.options.promote:
+                self._loop.call_soon_threadsafe(self._promote_winners, published)
+
+    def _mend(self) -> None:
+        """In the writer's thread, after a failure: everything as the journal says, which may hold more than we know."""
+        self._learner.wait()
+        models = {name: rebuild(self._journal, name).model for name in self._journal.models()}
+        self._learner.models = models
+        self._writer.books = {name: Book.of(model) for name, model in models.items()}
+        self.fronts = {name: Front.of(model, self._writer.epoch) for name, model in models.items()}
+
+    def _promote_winners(self, published: Published) -> None:
+        for name, each in published.seen.items():
+            if each.comparison is None or each.archived or name in self._promoting:
+                continue
+            if each.comparison.winner() == "challenger":
+                self._promoting.add(name)
+                task = asyncio.ensure_future(self.promote(name))
+                task.add_done_callback(partial(self._promoted, name))
+
+    def _promoted(self, name: str, done: asyncio.Future[Any]) -> None:
+        self._promoting.discard(name)
+        done.exception()  # the next label tries again
+
+    async def _expire(self) -> None:
+        """From time to time, look for rows whose label will not come."""
+        policy = self.options.expire
+        every = 1.0 if policy.seconds is None else min(_EXPIRY_SECONDS, max(policy.seconds / 10, 0.2))
+        while True:
+            await asyncio.sleep(every)
+            before = None if policy.seconds is None else int((time.time() - policy.seconds) * 1e6)
+            for each in self.published():
+                if each.waiting > (policy.rows or 0):
+                    self._writer.put([Expire(each.name, None, before, policy.rows)])
+
+
+def _set_results(work: Sequence[Work]) -> None:
+    for each in work:
+        if each.future is not None and not each.future.done():
+            each.future.set_result(each)
+
+
+def _set_refusals(work: Sequence[Work], refusal: Refused) -> None:
+    for each in work:
+        if each.future is not None and not each.future.done():
+            each.future.set_exception(Refused(refusal.status, refusal.sentence, retry_after=refusal.retry_after))

@@ -1,0 +1,136 @@
+"""A folder of files that is too large for one machine, learned to its end and told in a few numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from thalweg.errors import DataUnavailable, InvalidInput, NotAdditive
+from thalweg.merging import Part
+from thalweg.spark.columns import column, feature_columns, require_column
+from thalweg.spark.exporting import models, write_batches
+from thalweg.spark.streaming import learn_stream
+from thalweg.spark.whole_stream import ANSWERS, CHECKPOINT, MODEL, UNANSWERED, learn_global
+from thalweg.store import read_notes
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_ENDINGS = {".parquet": "parquet", ".csv": "csv"}
+
+
+class FolderRun:
+    """Rows in files of Parquet or CSV, in order of time from file to file, answered and learned.
+
+    Parameters
+    ----------
+    spark : SparkSession
+        Where it runs.
+    source : str
+        A file, or a folder of files of one kind. Spark takes the one modified longest ago first.
+    target, time : str
+        The columns of labels and of times.
+    key : str, optional
+        The column of keys, for a model each; by default one model learns all rows.
+    drop : collection of str
+        Columns that are no features.
+    delimiter : str, optional
+        Of CSV.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        source: str,
+        *,
+        target: str,
+        time: str,
+        key: str | None = None,
+        drop: Collection[str] = (),
+        delimiter: str | None = None,
+    ) -> None:
+        self._spark, self._source = spark, source
+        self._target, self._time, self._key, self._drop = target, time, key, drop
+        self._format = _format_of(Path(source))
+        self._options = {"header": "true", "sep": delimiter or ","} if self._format == "csv" else {}
+        table = self._table()
+        for name in (target, time, *([key] if key else []), *drop):
+            require_column(table, name, source)
+        self._require_order(table)
+
+    def go(self, model: Any, out: Path) -> dict[str, Any]:
+        """Learn all files that were not learned before; what was found, over all of them."""
+        rows = self._spark.readStream.schema(self._table().schema).format(self._format).options(**self._options)
+        df = rows.option("maxFilesPerTrigger", "1").load(self._source)
+        names = feature_columns(
+            df, model, None, self._source, besides=(self._key, self._target, self._time, *self._drop)
+        )
+        common: dict[str, Any] = {"target": self._target, "time": self._time, "columns": names}
+        if self._key is not None:
+            answers = learn_stream(df, model, key=self._key, **common)
+            writer = answers.writeStream.foreachBatch(write_batches(str(out / ANSWERS)))
+            writer = writer.option("checkpointLocation", str(out / CHECKPOINT)).trigger(availableNow=True)
+            writer.start().awaitTermination()
+        else:
+            where = "workers" if _adds_up(model) else "driver"
+            once = {"availableNow": True}
+            learn_global(df, model, **common, folder=out, answers=True, where=where, trigger=once).awaitTermination()
+        return self._found(out) | {"features": names}
+
+    def _table(self) -> DataFrame:
+        reader = self._spark.read.format(self._format).options(**self._options)
+        return (reader.option("inferSchema", "true") if self._format == "csv" else reader).load(self._source)
+
+    def _require_order(self, table: DataFrame) -> None:
+        """Refuse files that Spark would take in another order than that of their rows."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        file, changed = F.col("_metadata.file_name"), F.col("_metadata.file_modification_time")
+        found = table.select(file.alias("file"), changed.alias("changed"), column(table, self._time).alias("time"))
+        first = found.groupBy("changed", "file").agg(F.min("time").alias("first")).orderBy("changed", "file").collect()
+        for before, after in pairwise(first):
+            if before["first"] is not None and after["first"] is not None and after["first"] < before["first"]:
+                raise InvalidInput(
+                    f"{self._source}: Spark takes the file modified longest ago first, but {after['file']} begins "
+                    f"before {before['file']} in column {self._time!r}: touch the files in the order of their rows"
+                )
+
+    def _found(self, out: Path) -> dict[str, Any]:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        told: dict[str, Any] = {"answered": 0, "scored": 0, "error": None}
+        if self._key is None:
+            told[UNANSWERED] = read_notes(out / MODEL)[UNANSWERED]
+        if not (out / ANSWERS).exists():  # all rows came in the first micro-batch
+            return told
+        answers = self._spark.read.parquet(str(out / ANSWERS))
+        if self._key is not None:
+            answers = answers.where("event = 'answered'")
+        label = column(answers, self._target)
+        wrong = (answers["answer"] != label).cast("double")
+        row = answers.agg(F.count("*").alias("rows"), F.count(label).alias("scored"), F.avg(wrong)).first()
+        assert row is not None
+        told |= {"answered": row[0], "scored": row[1], "error": row[2]}
+        if self._key is not None:
+            told["keys"] = models(self._spark, str(out / CHECKPOINT)).count()
+        return told
+
+
+def _adds_up(model: Any) -> bool:
+    try:
+        Part(model, later=True)
+    except NotAdditive:
+        return False
+    return True
+
+
+def _format_of(source: Path) -> str:
+    if not source.exists():
+        raise DataUnavailable(f"there is no file {source}")
+    files = [source] if source.is_file() else [path for path in source.rglob("*") if path.suffix in _ENDINGS]
+    kinds = {_ENDINGS.get(path.suffix) for path in files}
+    if len(kinds) != 1 or None in kinds:
+        raise InvalidInput(f"{source} must be a file, or hold files, of one kind that ends with .parquet or .csv")
+    return str(kinds.pop())

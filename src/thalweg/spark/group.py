@@ -1,0 +1,218 @@
+"""One key, one batch: rows answered and learned in one compiled call, labels joined to the rows that wait for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from thalweg.frames.frame import Floats, NamedRows
+from thalweg.spark import model_cache
+from thalweg.spark.key_state import KeyState
+from thalweg.spark.late_labels import Turn, in_time
+from thalweg.spark.packing import (
+    ANSWER,
+    EVENTS,
+    ID,
+    TARGET,
+    TIME,
+    Layout,
+    concatenated,
+    features_of,
+    kept,
+    opened,
+    opened_or_empty,
+)
+
+_ANSWERED, _LEARNED, _EXPIRED, _DROPPED, _FORGOTTEN = range(len(EVENTS))
+#: A watermark beyond every time.
+_END = int(np.iinfo(np.int64).max)
+
+
+@dataclass(frozen=True)
+class Group:
+    """How the rows of one key are learned, whatever the engine.
+
+    Parameters
+    ----------
+    start : bytes
+        The model that a new key begins with.
+    layout : Layout
+        What the rows hold.
+    wait : int or None
+        Microseconds that a row waits for its label, and a label for its row; None for labels that come with their rows.
+    ttl : int or None
+        Microseconds without a row or a label after which the key is forgotten.
+    confident : bool
+        Whether the probability of each answer is wanted.
+    """
+
+    start: bytes
+    layout: Layout
+    wait: int | None
+    ttl: int | None
+    confident: bool
+
+    def take(
+        self, state: KeyState | None, cells: Iterable[bytes], watermark: Callable[[int], int]
+    ) -> tuple[KeyState, bytes]:
+        """The state after these packed rows, and what has happened; ``watermark`` tells it by the key's newest time."""
+        before = state or KeyState(self.start)
+        came = concatenated([opened(cell, self.layout.incoming) for cell in cells], self.layout.incoming)
+        newest = max(before.newest, int(came.column(TIME).to_numpy().max()))
+        in_time_still, told = self._without_overdue(before, watermark(newest))
+        at_once = self.wait is None and not came.column(TARGET).null_count
+        after, happened = (self._at_once if at_once else self._in_turn)(in_time_still, came)
+        after = replace(after, newest=newest)
+        return replace(after, wake=self._wake(after)), self._all(told + happened)
+
+    def look(self, state: KeyState, watermark: int) -> tuple[KeyState | None, bytes]:
+        """The state when its time has come though nothing came for it; None for a key that is forgotten."""
+        forgotten = self.ttl is not None and state.newest + self.ttl < watermark
+        after, told = self._without_overdue(state, _END if forgotten else watermark)
+        if forgotten:
+            return None, self._all([*told, self._events(_FORGOTTEN, pa.array([state.newest]))])
+        return replace(after, wake=self._wake(after)), self._all(told)
+
+    def require_begun(self, state: KeyState) -> None:
+        """Refuse a state that another model began."""
+        from thalweg.spark.model_cache import require_same_model
+        from thalweg.store import loads
+
+        require_same_model(loads(self.start), loads(state.model), "learn_stream", "the checkpoint")
+
+    # ------------------------------------------------------------------ learning
+
+    def _at_once(self, state: KeyState, came: pa.RecordBatch) -> tuple[KeyState, list[pa.RecordBatch]]:
+        """Every row has its label: the whole group by `predict_then_learn`."""
+        rows, labels = features_of(came), self.layout.target.array(came.column(TARGET))
+        order = in_time(came.column(TIME).to_numpy(), *rows.T, labels)
+        came, named, labels = came.take(pa.array(order)), NamedRows(rows[order], self.layout.features), labels[order]
+        model = model_cache.taken(state.model)
+        confidence = None
+        if self.confident:
+            answers, proba, *_ = model.predict_then_learn(named, labels, with_proba=True)
+            confidence = _highest(proba)
+        else:
+            answers = model.predict_then_learn(named, labels)
+        told = self._events(
+            _ANSWERED, came.column(TIME), came.column(ID), self._arrow(answers), came.column(TARGET), confidence
+        )
+        answered, learned = state.answered + len(rows), state.learned + len(rows)
+        return replace(state, model=model_cache.kept(model), answered=answered, learned=learned), [told]
+
+    def _in_turn(self, state: KeyState, came: pa.RecordBatch) -> tuple[KeyState, list[pa.RecordBatch]]:
+        """Rows with and without labels, and labels by themselves: the whole group by `follow`."""
+        turn = Turn(self.layout, state, came, self.wait)
+        model = model_cache.taken(state.model)
+        given, confidence = self._follow(model, turn)
+        answers, fresh = self._arrow(given), turn.fresh
+        sure = None if confidence is None else confidence[turn.old :]
+        told = [
+            self._events(
+                _ANSWERED, fresh.column(TIME), fresh.column(ID), answers.slice(turn.old), fresh.column(TARGET), sure
+            ),
+            self._events(_LEARNED, *turn.learned_late(answers)),
+            self._dropped(turn.too_late),
+        ]
+        waiting, early = turn.waiting(answers)
+        after = replace(
+            state,
+            model=model_cache.kept(model),
+            answered=state.answered + len(fresh),
+            learned=state.learned + turn.learned,
+            dropped=state.dropped + len(turn.too_late),
+            waiting=waiting,
+            early=early,
+        )
+        return after, told
+
+    def _follow(self, model: Any, turn: Turn) -> tuple[NDArray[Any], Floats | None]:
+        if len(turn.order) == 0:  # labels alone, without a row that waits for one
+            return np.zeros(len(turn.rows), dtype=turn.truth.dtype), None
+        if not hasattr(model, "follow"):
+            return _follow_numbers(model, turn, self.layout.features), None
+        rows = NamedRows(turn.rows, self.layout.features)
+        answers, proba = model.follow(rows, turn.truth, turn.order, with_proba=self.confident)
+        return answers, _highest(proba)
+
+    # ------------------------------------------------------------------ what waits
+
+    def _without_overdue(self, state: KeyState, watermark: int) -> tuple[KeyState, list[pa.RecordBatch]]:
+        """The state without rows and labels that have waited too long, and each of them told."""
+        if self.wait is None or not (state.waiting or state.early):
+            return state, []
+        waiting = opened_or_empty(state.waiting, self.layout.waiting)
+        early = opened_or_empty(state.early, self.layout.incoming)
+        over, lost = (each.column(TIME).to_numpy() + self.wait < watermark for each in (waiting, early))
+        if not (over.any() or lost.any()):
+            return state, []
+        expired, dropped = waiting.filter(pa.array(over)), early.filter(pa.array(lost))
+        after = replace(
+            state,
+            expired=state.expired + len(expired),
+            dropped=state.dropped + len(dropped),
+            waiting=kept(waiting.filter(pa.array(~over))),
+            early=kept(early.filter(pa.array(~lost))),
+        )
+        told = [
+            self._events(_EXPIRED, expired.column(TIME), expired.column(ID), expired.column(ANSWER)),
+            self._dropped(dropped),
+        ]
+        return after, told
+
+    def _wake(self, state: KeyState) -> int:
+        """When to look at the key again, in milliseconds; 0 for never."""
+        moments = [] if self.ttl is None else [state.newest + self.ttl]
+        for cell, schema in ((state.waiting, self.layout.waiting), (state.early, self.layout.incoming)):
+            if cell and self.wait is not None:
+                moments.append(int(opened(cell, schema).column(TIME).to_numpy().min()) + self.wait)
+        return min(moments) // 1000 + 1 if moments else 0
+
+    # ------------------------------------------------------------------ what is told
+
+    def _events(
+        self,
+        event: int,
+        times: pa.Array,
+        ids: pa.Array | None = None,
+        answers: pa.Array | None = None,
+        targets: pa.Array | None = None,
+        confidence: Floats | None = None,
+    ) -> pa.RecordBatch:
+        rows, schema = len(times), self.layout.outgoing
+        code = pa.array(np.full(rows, event, dtype=np.int8))
+        given = (times, ids, code, answers, targets, None if confidence is None else pa.array(confidence))
+        columns = [
+            pa.nulls(rows, field.type) if column is None else column
+            for column, field in zip(given, schema, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+    def _dropped(self, labels: pa.RecordBatch) -> pa.RecordBatch:
+        return self._events(_DROPPED, labels.column(TIME), labels.column(ID), None, labels.column(TARGET))
+
+    def _all(self, told: list[pa.RecordBatch]) -> bytes:
+        return kept(concatenated(told, self.layout.outgoing))
+
+    def _arrow(self, values: NDArray[Any]) -> pa.Array:
+        return pa.array(values, type=self.layout.target.arrow)
+
+
+def _follow_numbers(model: Any, turn: Turn, names: Sequence[str]) -> Floats:
+    """What `follow` does, for a regressor: as many steps of one kind at a time as there are."""
+    answers = np.zeros(len(turn.rows))
+    for part in np.split(turn.order, np.flatnonzero(np.diff(turn.order < 0)) + 1):
+        if part[0] < 0:
+            model.partial_fit(NamedRows(turn.rows[~part], names), turn.truth[~part])
+        elif model.__sklearn_is_fitted__():
+            answers[part] = model.predict(NamedRows(turn.rows[part], names))
+    return answers
+
+
+def _highest(proba: Floats | None) -> Floats | None:
+    return None if proba is None else proba.max(axis=1)

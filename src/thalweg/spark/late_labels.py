@@ -1,0 +1,185 @@
+"""Rows that wait for their labels and labels that wait for their rows, joined by id, in the order of their times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from thalweg.frames.frame import Floats
+from thalweg.spark.key_state import KeyState
+from thalweg.spark.packing import (
+    ANSWER,
+    ID,
+    IS_LABEL,
+    TARGET,
+    TIME,
+    Layout,
+    concatenated,
+    features_of,
+    kept,
+    opened_or_empty,
+)
+
+Places = NDArray[np.int64]
+
+
+def in_time(times: NDArray[np.int64], *ties: NDArray[Any]) -> Places:
+    """The order of rows by time; equal times by the other columns, so that no shuffle can change it.
+
+    Examples
+    --------
+    >>> in_time(np.array([3, 1, 2])).tolist(), in_time(np.array([1, 1]), np.array(["b", "a"])).tolist()
+    ([1, 2, 0], [1, 0])
+    """
+    order = np.argsort(times, kind="stable")
+    sorted_times = times[order]
+    if (sorted_times[1:] != sorted_times[:-1]).all():
+        return order
+    return np.lexsort((*(column for column in reversed(ties)), times))
+
+
+def joined(labels: pa.Array, rows: pa.Array) -> Places:
+    """For each label the first row with its id, -1 where there is none.
+
+    Examples
+    --------
+    >>> joined(pa.array(["b", "x", "b"]), pa.array(["a", "b", "b"])).tolist()
+    [1, -1, 1]
+    """
+    known = rows.filter(rows.is_valid())
+    owners = np.flatnonzero(rows.is_valid().to_numpy(zero_copy_only=False))
+    found: Places = pc.fill_null(pc.index_in(labels, value_set=known), -1).to_numpy(zero_copy_only=False)
+    return np.where(found >= 0, owners[found] if len(owners) else -1, -1).astype(np.int64)
+
+
+def firsts(places: Places) -> NDArray[np.bool_]:
+    """Which of these places are there for the first time.
+
+    Examples
+    --------
+    >>> firsts(np.array([1, 3, 1])).tolist()
+    [True, True, False]
+    """
+    found = np.zeros(len(places), dtype=np.bool_)
+    found[np.unique(places, return_index=True)[1]] = True
+    return found
+
+
+def steps(old: int, times: NDArray[np.int64], rows: Places, known_at: NDArray[np.int64]) -> Places:
+    """What to do, as `follow` takes it: ``i`` answers row i, ``~i`` learns it.
+
+    Parameters
+    ----------
+    old : int
+        Rows that were answered before; they come first.
+    times : array
+        Of the rows to answer now, rising.
+    rows, known_at : array
+        The rows to learn, and when the label of each is known: it is learned before the first row answered at or after
+        that time, and never before its own answer.
+
+    Examples
+    --------
+    >>> steps(1, np.array([10, 20]), np.array([0, 1]), np.array([15, 10])).tolist()
+    [1, -2, -1, 2]
+    """
+    place = np.searchsorted(times, known_at, side="left")
+    place = np.maximum(place, np.maximum(rows - old, -1) + 1)
+    learned = np.lexsort((rows, known_at, place))
+    keys = np.concatenate([np.arange(len(times)) * 2 + 1, place[learned] * 2])
+    every = np.concatenate([np.arange(old, old + len(times)), ~rows[learned]])
+    return every[np.argsort(keys, kind="stable")]
+
+
+class Turn:
+    """The rows of a key in hand, those that waited first, and the labels that are known of them.
+
+    Parameters
+    ----------
+    layout : Layout
+        What rows hold.
+    state : KeyState
+        With what waits.
+    came : RecordBatch
+        Rows, and labels by themselves.
+    wait : int or None
+        Microseconds after its row that a label may come. It goes by their times alone, so that it does not matter how
+        the stream is cut into batches.
+
+    Attributes
+    ----------
+    old : int
+        Rows that were answered before.
+    fresh : RecordBatch
+        Those to answer, in order of time.
+    rows, truth : ndarray
+        The features and the labels of all rows; the label of a row that is not learned is not looked at.
+    late : ndarray
+        Rows that learn from a label that came by itself.
+    too_late : RecordBatch
+        Labels that came when their row no longer waited.
+    order : ndarray
+        What to do, as `follow` takes it.
+    """
+
+    def __init__(self, layout: Layout, state: KeyState, came: pa.RecordBatch, wait: int | None) -> None:
+        self._layout = layout
+        waiting = opened_or_empty(state.waiting, layout.waiting)
+        early = opened_or_empty(state.early, layout.incoming)
+        alone: NDArray[np.bool_] = came.column(IS_LABEL).to_numpy(zero_copy_only=False)
+        self.fresh = self._in_time(came.filter(pa.array(~alone)))
+        labels = self._in_time(concatenated([early, came.filter(pa.array(alone))], layout.incoming))
+        self.old = len(waiting)
+        self._answers_before = waiting.column(ANSWER)
+        self._every = concatenated([waiting.select(layout.incoming.names), self.fresh], layout.incoming)
+        self._without = ~self._every.column(TARGET).is_valid().to_numpy(zero_copy_only=False)
+        candidates = np.flatnonzero(self._without)
+        found = joined(labels.column(ID), self._every.column(ID).take(pa.array(candidates)))
+        times, label_times = self._every.column(TIME).to_numpy(), labels.column(TIME).to_numpy()
+        named = found >= 0
+        matched = named.copy()
+        if wait is not None:
+            matched[named] = label_times[named] <= times[candidates[found[named]]] + wait
+        too_late = named & ~matched & ~np.isin(found, found[matched])
+        matched[matched] = firsts(found[matched])  # a second label waits for another row of that name
+        self.late = candidates[found[matched]]
+        self.too_late = labels.filter(pa.array(too_late))
+        self._labels_left = labels.filter(pa.array(~(matched | too_late)))
+        self.rows: Floats = features_of(self._every)
+        self.truth = self._truth(layout.target.array(labels.column(TARGET))[matched])
+        own = np.flatnonzero(~self._without)
+        known_at = np.concatenate([times[own], label_times[matched]])
+        self.order = steps(self.old, times[self.old :], np.concatenate([own, self.late]), known_at)
+        self.learned = len(own) + len(self.late)
+
+    def _in_time(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        layout = self._layout
+        ties = (layout.id.array(batch.column(ID)), *features_of(batch).T, layout.target.array(batch.column(TARGET)))
+        return batch.take(pa.array(in_time(batch.column(TIME).to_numpy(), *ties)))
+
+    def _truth(self, of_late: NDArray[Any]) -> NDArray[Any]:
+        truth = self._layout.target.array(self._every.column(TARGET))
+        truth = truth.astype(np.result_type(truth, of_late))  # words may be longer than those so far
+        truth[self.late] = of_late
+        return truth
+
+    def learned_late(self, answers: pa.Array) -> tuple[pa.Array, ...]:
+        """Times, ids, answers and labels of the rows that learned from a label that came by itself."""
+        places = pa.array(np.sort(self.late))
+        labels = pa.array(self.truth, type=self._layout.target.arrow)
+        columns = (self._every.column(TIME), self._every.column(ID), self._given(answers), labels)
+        return tuple(column.take(places) for column in columns)
+
+    def waiting(self, answers: pa.Array) -> tuple[bytes, bytes]:
+        """Rows and labels that go on waiting; a row without an id waits for nothing."""
+        waits = self._without & self._every.column(ID).is_valid().to_numpy(zero_copy_only=False)
+        waits[self.late] = False
+        every = pa.RecordBatch.from_arrays([*self._every.columns, self._given(answers)], schema=self._layout.waiting)
+        return kept(every.filter(pa.array(waits))), kept(self._labels_left)
+
+    def _given(self, answers: pa.Array) -> pa.Array:
+        return pa.concat_arrays([self._answers_before, answers.slice(self.old)])

@@ -1,0 +1,270 @@
+"""One model per key over a stream: rows answered before they are learned, with Spark's keyed, checkpointed state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.spark.columns import (
+    REAL,
+    TEXT,
+    ValueType,
+    as_span,
+    column,
+    feature_columns,
+    microseconds,
+    quoted,
+    target_type,
+    type_of,
+    with_times,
+)
+from thalweg.spark.group import Group
+from thalweg.spark.key_state import SPARK_STATE
+from thalweg.spark.model_cache import require_learner
+from thalweg.spark.packing import (
+    ANSWER,
+    CONFIDENCE,
+    EVENT,
+    ID,
+    IS_LABEL,
+    KEY,
+    TARGET,
+    TIME,
+    Layout,
+    packer,
+    unpacker,
+)
+from thalweg.spark.session import ROCKSDB, STATE_STORE
+from thalweg.store import dumps
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+_OWNER = "learn_stream"
+_WAYS = ("transform", "apply")
+
+
+def learn_stream(
+    df: DataFrame,
+    model: Any,
+    *,
+    key: str,
+    target: str,
+    time: str,
+    columns: Sequence[str] | None = None,
+    id: str | None = None,  # noqa: A002
+    labels: DataFrame | None = None,
+    wait: str | timedelta | None = None,
+    lateness: str | timedelta = "0 seconds",
+    ttl: str | timedelta | None = None,
+    confidence: bool = False,
+    state: str | None = None,
+) -> DataFrame:
+    """One model for each key of a stream: what it answers, row by row, each before its label is learned.
+
+    A key's model is, to the last bit, the one that learns the key's rows alone on one machine, in the order of their
+    times within each micro-batch. Spark's checkpoint keeps it as the bytes of a model file: see `models`.
+
+    Parameters
+    ----------
+    df : streaming DataFrame
+        The rows.
+    model : classifier or regressor of thalweg
+        What each key begins with. It may have learned already. A query that goes on from its checkpoint needs one of
+        the same class and with the same parameters, and ends with an error that says so otherwise.
+    key, target : str
+        The columns of keys (whole numbers or text) and of labels. A row whose label is null is answered only; with an
+        ``id`` it waits for its label.
+    time : str
+        When a row came: a timestamp, a date or a whole number. It puts the rows of a key in order, which a shuffle does
+        not keep. Rows of one time go by their values.
+    columns : sequence of str, optional
+        The features; by default those that the model knows, or all other columns of numbers. A row that lacks one ends
+        the query with an error that says so: fill or leave out such rows before.
+    id : str, optional
+        The column that names a row, for labels that come later.
+    labels : streaming DataFrame, optional
+        Labels that come by themselves: the columns ``key``, ``id``, ``target`` and ``time``, the last telling when the
+        label came. A label may come before its row in the stream, and a second label for a row is not learned.
+    wait : duration, optional
+        How long after its row a label may come, by their times; both are kept until the watermark says that the other
+        will not come. Longer waits find more labels and keep more rows. What waited too long, or came too late, is
+        told as an event and counted in the key's state. Needed with ``labels``.
+    lateness : duration, default 0
+        How far the watermark stays behind the newest time of each stream. More waits longer for streams that are not in
+        step.
+    ttl : duration, optional
+        A key that gets neither row nor label for so long, by the watermark, is forgotten, which is told as an event.
+    confidence : bool
+        Whether the probability of each answer is wanted, of classifiers that have it.
+    state : {"transform", "apply"}, optional
+        How Spark keeps the state: by ``transformWithStateInPandas`` on RocksDB, the default where Spark has it, or by
+        ``applyInPandasWithState``. The latter has no timers: a key takes its own newest time for the watermark, looks
+        for what waited too long when something comes for it, and has no ``ttl``.
+
+    Returns
+    -------
+    streaming DataFrame
+        With the columns of key, time, id (where there is one) and target, and ``event``, ``answer`` and ``confidence``
+        (where it is wanted). Events are "answered", a row; "learned", a label that came later, beside what its row was
+        answered; "expired", a row whose label did not come in time; "dropped", a label for which no row waited;
+        "forgotten", a key.
+
+    Examples
+    --------
+    >>> from thalweg import OnlineLDC
+    >>> rows = spark.readStream.format("rate").load().selectExpr(
+    ...     "value % 3 AS pump", "timestamp AS at", "rand() AS level", "value % 2 AS fault"
+    ... )
+    >>> answers = learn_stream(rows, OnlineLDC(0.1), key="pump", target="fault", time="at", columns=["level"])
+    >>> answers.columns
+    ['pump', 'at', 'fault', 'event', 'answer']
+    """
+    require_learner(model, _OWNER)
+    way = state or _way_of(df)
+    if way not in _WAYS:
+        raise InvalidParameter.of(_OWNER, "state", f"be one of {', '.join(_WAYS)}", state)
+    _require_fitting(model, id, labels, wait, ttl, way)
+    for name in (key, target, time, id):
+        if name is not None and name.lower() in (EVENT, ANSWER, CONFIDENCE):
+            raise InvalidInput(f"{_OWNER}: column {name!r} needs another name: what is told has one of that name")
+    df = with_times(df, time, _OWNER)
+    labels = None if labels is None else with_times(labels, time, f"{_OWNER}, labels")
+    names = feature_columns(df, model, columns, _OWNER, besides=(key, target, time, id))
+    layout = Layout(
+        key=type_of(df, key, _OWNER, numbers=False),
+        id=TEXT if id is None else type_of(df, id, _OWNER, numbers=False),
+        target=target_type(df, target, model, _OWNER),
+        features=tuple(names),
+    )
+    waits = None if wait is None else microseconds(as_span(wait, _OWNER, "wait"))
+    lives = None if ttl is None else microseconds(as_span(ttl, _OWNER, "ttl"))
+    behind = as_span(lateness, _OWNER, "lateness")
+    group = Group(dumps(model), layout, waits, lives, confidence and hasattr(model, "predict_proba"))
+    timed = waits is not None or lives is not None
+    watermark = f"{microseconds(behind)} microseconds" if timed and way == "transform" else None
+    moments = _is_moment(df, time)
+    if timed and not moments:
+        raise InvalidInput(f"{_OWNER}: column {time!r} must hold timestamps for rows to wait or keys to be forgotten")
+    came = as_events(_marked(df, time, watermark), layout, key, id, target, time)
+    if labels is not None:
+        came = came.unionAll(_as_labels(_marked(labels, time, watermark), df, layout, (key, id, target, time)))
+    packed = came.mapInArrow(packer(layout), layout.packed).groupBy(KEY)
+    learned = _kept(packed, group, way, timed, microseconds(behind)).mapInArrow(unpacker(layout), layout.unpacked)
+    return _named(learned, key, id, target, time, moments, confidence)
+
+
+def _way_of(df: DataFrame) -> str:
+    from pyspark.sql import GroupedData
+
+    if not hasattr(GroupedData, "transformWithStateInPandas"):
+        return "apply"
+    if str(df.sparkSession.conf.get(STATE_STORE)).endswith("HDFSBackedStateStoreProvider"):  # Spark's default
+        df.sparkSession.conf.set(STATE_STORE, ROCKSDB)
+    return "transform"
+
+
+def _require_fitting(model: Any, id: str | None, labels: Any, wait: Any, ttl: Any, way: str) -> None:  # noqa: A002
+    if labels is not None and (id is None or wait is None):
+        missing, value = ("id", id) if id is None else ("wait", wait)
+        raise InvalidParameter.of(_OWNER, missing, "be given with labels that come by themselves", value)
+    if id is None and wait is not None:
+        raise InvalidParameter.of(_OWNER, "id", "name the column by which a label finds its row", id)
+    if wait is not None and getattr(model, "_needs_labels_at_once", False):
+        raise InvalidParameter.of(_OWNER, "wait", "be None for a model with persistence", wait)
+    if ttl is not None and way == "apply":
+        raise InvalidParameter.of(_OWNER, "ttl", "be None with state='apply', which has no timers", ttl)
+
+
+def _marked(df: DataFrame, time: str, watermark: str | None) -> DataFrame:
+    return df if watermark is None else df.withWatermark(quoted(time), watermark)
+
+
+def _is_moment(df: DataFrame, time: str) -> bool:
+    return str(df.schema[time].dataType.simpleString()) == "timestamp"
+
+
+def _since(df: DataFrame, time: str) -> Column:
+    """A time as a whole number: microseconds of a timestamp."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    own = column(df, time)
+    return F.unix_micros(own) if _is_moment(df, time) else own.cast("bigint")
+
+
+def as_events(df: DataFrame, layout: Layout, key: str, id: str | None, target: str, time: str) -> DataFrame:  # noqa: A002
+    """Rows as they are packed: the columns of every event, then the features."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    name = F.lit(None) if id is None else column(df, id)
+    return df.select(
+        column(df, key).cast(layout.key.spark).alias(KEY),
+        _since(df, time).alias(TIME),
+        F.lit(False).alias(IS_LABEL),
+        name.cast(layout.id.spark).alias(ID),
+        column(df, target).cast(layout.target.spark).alias(TARGET),
+        *(column(df, each).cast("double").alias(f"feature {place}") for place, each in enumerate(layout.features)),
+    )
+
+
+def _as_labels(labels: DataFrame, df: DataFrame, layout: Layout, names: tuple[str, str | None, str, str]) -> DataFrame:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    key, id, target, time = names  # noqa: A001
+    assert id is not None
+    for name, own in ((key, layout.key), (id, layout.id), (target, layout.target)):
+        _require_same(labels, df, name, own)
+    return labels.select(
+        column(labels, key).cast(layout.key.spark).alias(KEY),
+        _since(labels, time).alias(TIME),
+        F.lit(True).alias(IS_LABEL),
+        column(labels, id).cast(layout.id.spark).alias(ID),
+        column(labels, target).cast(layout.target.spark).alias(TARGET),
+        *(F.lit(0.0).alias(f"feature {place}") for place in range(len(layout.features))),
+    ).where(F.col(TARGET).isNotNull())
+
+
+def _require_same(labels: DataFrame, df: DataFrame, name: str, own: ValueType) -> None:
+    found = type_of(labels, name, f"{_OWNER}, labels")
+    if found is not own and own is not REAL:
+        raise InvalidInput(
+            f"{_OWNER}: column {name!r} must hold {own.spark} among labels as among rows, got {found.spark}"
+        )
+
+
+def _kept(packed: Any, group: Group, way: str, timed: bool, lateness: int) -> DataFrame:
+    from thalweg.spark.keyed_state import GroupProcessor, group_function
+
+    schema = group.layout.packed
+    learned: DataFrame
+    if way == "transform":
+        mode = "EventTime" if timed else "none"
+        learned = packed.transformWithStateInPandas(GroupProcessor(group, timed), schema, "append", mode)
+    else:
+        learn = group_function(group, lateness)
+        learned = packed.applyInPandasWithState(learn, schema, SPARK_STATE, "append", "NoTimeout")
+    return learned
+
+
+def _named(
+    learned: DataFrame,
+    key: str,
+    id: str | None,  # noqa: A002
+    target: str,
+    time: str,
+    moments: bool,
+    confidence: bool,
+) -> DataFrame:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return learned.select(
+        learned[KEY].alias(key),
+        (F.timestamp_micros(learned[TIME]) if moments else learned[TIME]).alias(time),
+        *([] if id is None else [learned[ID].alias(id)]),
+        learned[TARGET].alias(target),
+        learned[EVENT],
+        learned[ANSWER],
+        *([learned[CONFIDENCE]] if confidence else []),
+    )

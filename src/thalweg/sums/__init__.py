@@ -1,1 +1,0 @@
-"""WHAT ADDS UP: weighted sums of rows, and covariances as the kernels keep them. Arrays in, arrays out."""

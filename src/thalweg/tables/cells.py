@@ -1,0 +1,244 @@
+"""Cells of a column: which are missing, and what the others are as numbers, times or names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.tables.rows import as_text
+from thalweg.tables.timestamps import FORMS, ISO_EXAMPLE, in_iso
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Decimal = Literal[".", ","]
+
+#: A number with a decimal comma; points may part its thousands.
+_WITH_COMMA = r"^[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d*)?(?:[eE][+-]?\d+)?$"
+_GROUPED = r"^[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$"
+#: Patterns of numbers that are not read, what they seem to be, and what to do.
+_UNREAD = (
+    (_GROUPED, "numbers with commas between thousands", "write them without"),
+    (r"^[+-]?[\d.,]+\s?%$", "percentages", "write them as numbers, without the sign"),
+    (r"^[$€£¥]\s?[\d.,]+$|^[\d.,]+\s?[$€£¥]$", "amounts of money", "write them as numbers, without the sign"),
+)
+
+
+def with_point(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, Any]:
+    """Numbers with a decimal comma as they are written with a point, and which cells are none.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> with_point(pa.chunked_array([["1,5", "1.234,5", "1.5", None]]))[0].to_pylist()
+    ['1.5', '1234.5', None, None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    wrong = pc.invert(pc.match_substring_regex(column, _WITH_COMMA))
+    column = pc.if_else(wrong, pa.scalar(None, column.type), column)
+    points = pc.replace_substring(pc.replace_substring(column, ".", ""), ",", ".")
+    return points, pc.fill_null(wrong, False)
+
+
+def decimal_of(cells: Sequence[str]) -> Decimal | Literal["unclear"] | None:
+    """How the numbers are written: "," for a decimal comma, "unclear" where it may part thousands, None for neither.
+
+    Examples
+    --------
+    >>> decimal_of(["1,5", "2"]), decimal_of(["1,250", "2,375"]), decimal_of(["0,250", "2,375"]), decimal_of(["a,b"])
+    (',', 'unclear', ',', None)
+    """
+    import re
+
+    commas = [cell for cell in cells if "," in cell]
+    if not commas or not all(re.match(_WITH_COMMA, cell) for cell in cells):
+        return None
+    return "unclear" if all(re.match(_GROUPED, cell) for cell in commas) else ","
+
+
+def looks_like(cells: Sequence[str]) -> str | None:
+    """What cells that are not read as numbers seem to be, and what to do about it.
+
+    Examples
+    --------
+    >>> looks_like(["12.5%", "7%"])
+    'percentages: write them as numbers, without the sign'
+    """
+    import re
+
+    for pattern, what, advice in _UNREAD:
+        if sum(re.match(pattern, cell) is not None for cell in cells) > len(cells) / 2:
+            return f"{what}: {advice}"
+    return None
+
+
+#: How a missing number or time is written in text, in small or capital letters.
+MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
+#: The same for people, less the empty cell.
+OR_MISSING = "NA, N/A, NaN, null, none, ? or -"
+
+
+class BadCell(ValueError):
+    """A cell that is not what its column is; ``at`` is its place."""
+
+    def __init__(self, at: int, what: str) -> None:
+        super().__init__(what)
+        self.at = at
+        self.what = what
+
+
+def is_text(column: pa.ChunkedArray) -> bool:
+    """Whether a column holds text, as all of a CSV file's do."""
+    import pyarrow.types as types
+
+    kind = column.type
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of text without blanks around, and nulls for what stands for a missing number or time."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = pc.utf8_trim_whitespace(column)
+    missing = pc.is_in(pc.utf8_lower(column), value_set=pa.array(MISSING))
+    if not pc.any(missing).as_py():
+        return column
+    return pc.if_else(missing, pa.scalar(None, column.type), column)
+
+
+def numbers(column: pa.ChunkedArray, decimal: Decimal = ".") -> NDArray[np.float64]:
+    """A column as numbers, NaN where one is missing; `BadCell` names the first cell that is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if is_text(column):
+        values = _from_text(column if decimal == "." else _with_points(column))
+    elif column.null_count == len(column):
+        return np.full(len(column), np.nan)
+    elif pa.types.is_boolean(column.type):
+        at, cell = next((at, cell) for at, cell in enumerate(as_text(column).to_pylist()) if cell is not None)
+        raise BadCell(at, f"{cell!r} is not a number")
+    else:
+        try:
+            values = pc.cast(column, pa.float64(), safe=False)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise BadCell(0, f"a column of type {column.type} holds no numbers") from error
+    found: NDArray[np.float64] = values.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
+    infinite = np.isinf(found) | (np.abs(found) > 1e50)
+    if infinite.any():
+        at = int(infinite.argmax())
+        cell = as_text(column.slice(at, 1))[0].as_py()
+        raise BadCell(at, f"{cell!r} is beyond the numbers that can be learned")
+    return found
+
+
+def _with_points(column: pa.ChunkedArray) -> Any:
+    column = trimmed(column)
+    points, wrong = with_point(column)
+    places = np.flatnonzero(wrong.to_numpy())
+    if len(places):
+        at = int(places[0])
+        raise BadCell(at, f"{column[at].as_py()!r} is not a number with a decimal comma")
+    return points
+
+
+def _from_text(column: pa.ChunkedArray) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return pc.cast(column, pa.float64())  # the quick way, for columns of clean numbers
+    except pa.ArrowInvalid:
+        column = trimmed(column)
+    try:
+        return pc.cast(column, pa.float64())
+    except pa.ArrowInvalid as error:
+        for at, cell in enumerate(column.to_pylist()):
+            if cell is not None and not is_number(cell):
+                raise BadCell(at, f"{cell!r} is not a number") from error
+        return pa.chunked_array([[None if cell is None else float(cell) for cell in column.to_pylist()]], pa.float64())
+
+
+def is_number(cell: str, decimal: Decimal = ".") -> bool:
+    """Whether a cell can be read as a number."""
+    import pyarrow as pa
+
+    if decimal == ",":
+        return not with_point(pa.chunked_array([[cell]], pa.string()))[1][0].as_py()
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell
+
+
+def is_time(cell: str, form: str | None = None) -> bool:
+    """Whether a cell can be read as a time."""
+    import pyarrow as pa
+
+    try:
+        moments(pa.chunked_array([[cell]], pa.string()), form)
+    except BadCell:
+        return False
+    return True
+
+
+def moments(column: pa.ChunkedArray, form: str | None = None) -> NDArray[np.datetime64]:
+    """A column as times, to the microsecond, NaT where one is missing; `BadCell` names the first that is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_time(column.type) or (pa.types.is_primitive(column.type) and not pa.types.is_temporal(column.type)):
+        column = as_text(column)  # a time of day, a number or a truth value: as in a file of text
+    if is_text(column):
+        column = trimmed(column)
+        iso = column if form is None else in_iso(column, form)
+        try:
+            column = pc.cast(iso, pa.timestamp("us"))
+        except pa.ArrowInvalid:
+            column = _one_by_one(column, iso, ISO_EXAMPLE if form is None else FORMS[form].example)
+    elif column.null_count == len(column):
+        return np.full(len(column), np.datetime64("NaT", "us"))
+    elif not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
+        raise BadCell(0, f"a column of type {column.type} holds no times")
+    found = pc.cast(column, pa.timestamp("us"), safe=False).to_numpy()
+    return np.asarray(found, dtype="datetime64[us]")
+
+
+def _one_by_one(column: pa.ChunkedArray, iso: pa.ChunkedArray, example: str) -> Any:
+    """Slowly: times with zones, which are turned to UTC."""
+    from datetime import UTC, datetime
+
+    import pyarrow as pa
+
+    found: list[datetime | None] = []
+    for at, cell in enumerate(iso.to_pylist()):
+        if cell is None:
+            found.append(None)
+            continue
+        try:
+            when = datetime.fromisoformat(cell)
+        except ValueError as error:
+            raise BadCell(at, f"{column[at].as_py()!r} is not a time such as {example}") from error
+        found.append(when if when.tzinfo is None else when.astimezone(UTC).replace(tzinfo=None))
+    return pa.chunked_array([found], pa.timestamp("us"))
+
+
+def names(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as text, null where a cell is empty; whole numbers are written without a point."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = pc.utf8_trim_whitespace(as_text(column))
+    empty = pc.equal(column, "")
+    return pc.if_else(empty, pa.scalar(None, column.type), column) if pc.any(empty).as_py() else column

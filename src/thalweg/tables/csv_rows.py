@@ -1,0 +1,184 @@
+"""CSV: all cells as text, so that a wrong one can be named; what they mean is decided by the columns' plan.
+
+The bytes are cut into blocks of whole rows here and each is parsed by itself: nothing is read ahead, so a pipe is
+answered as soon as a block is there, and no other thread reads a stream that is no longer wanted.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from thalweg.errors import InvalidInput
+from thalweg.tables.rows import BadRow, Block, utf8_pieces
+
+_LONGEST_ROW = 1 << 28
+_NAME_IT = "name the encoding, as in --encoding latin-1"
+
+
+def read(
+    stream: io.RawIOBase, name: str, delimiter: str, encoding: str, *, as_it_comes: bool = False
+) -> Iterator[Block]:
+    """The rows of a CSV file with a header, block by block: large ones, or whatever a pipe has to give."""
+    header: list[str] | None = None
+    first = 1
+    for content in _whole_rows(utf8_pieces(stream, name, encoding, as_it_comes=as_it_comes), name):
+        if header is None:
+            header, content = _header(content, name, delimiter)
+        if content.strip():
+            block = _parse(content, header, name, delimiter, first)
+            yield block
+            first += len(block.table) + len(block.bad)
+    if header is None:
+        raise InvalidInput(f"{name} is empty")
+
+
+def _whole_rows(parts: Iterator[bytes], name: str) -> Iterator[bytes]:
+    """The bytes in pieces that end with a row; a line feed between quotes does not end one."""
+    rest = b""
+    for part in parts:
+        content = rest + part
+        cut = _end_of_last_row(content)
+        if cut == 0 and len(content) > _LONGEST_ROW:
+            raise InvalidInput(f"{name} has a row of more than {_LONGEST_ROW:,} bytes: is a quotation mark left open?")
+        if cut:
+            yield content[:cut]
+        rest = content[cut:]
+    if rest:
+        yield rest
+
+
+def _end_of_last_row(content: bytes) -> int:
+    cut = content.rfind(b"\n") + 1
+    quotes = content.count(b'"', 0, cut)
+    while cut and quotes % 2:  # inside of quotes: go back a line
+        before = content.rfind(b"\n", 0, cut - 1) + 1
+        quotes -= content.count(b'"', before, cut)
+        cut = before
+    return cut
+
+
+def _header(content: bytes, name: str, delimiter: str) -> tuple[list[str], bytes]:
+    """The names of the columns, and what follows them."""
+    text = content.decode(errors="surrogateescape")
+    lines = io.StringIO(text, newline="")
+    names: list[str] = []
+    while not names:
+        line = lines.readline()
+        while line.count('"') % 2 and (more := lines.readline()):
+            line += more
+        if not line:
+            raise InvalidInput(f"{name} is empty")
+        names = next(csv.reader([line], delimiter=delimiter), []) if line.strip() else []
+    for column, times in Counter(names).items():
+        if not column.isprintable() and any("\udc80" <= sign <= "\udcff" for sign in column):
+            raise InvalidInput(f"{name}: a column name in the header is not UTF-8; {_NAME_IT}")
+        if times > 1:
+            raise InvalidInput(f"{name}: the column name {column!r} stands more than once in the header")
+    return names, content[len(text[: lines.tell()].encode(errors="surrogateescape")) :]
+
+
+def _parse(content: bytes, header: list[str], name: str, delimiter: str, first: int) -> Block:
+    """The rows of a piece; those that are ragged or not UTF-8 are bad."""
+    unread: list[BadRow] = []
+    if not _is_utf8(content):  # the parser would give up on all rows for one such byte
+        content, unread = _without_other_encodings(content, header, name, delimiter, first)
+    numbers = [bad.row for bad in unread]
+    table, ragged = _table(content, header, delimiter, name, first)
+    for row, cells in ragged:
+        unread.append(BadRow(name, _past(numbers, first + row), None, _ragged(cells, header)))
+    return Block(table, name, first, sorted(unread, key=lambda bad: bad.row))
+
+
+def _table(
+    content: bytes, header: list[str], delimiter: str, name: str, first: int
+) -> tuple[Any, list[tuple[int, int]]]:
+    """All rows of as many cells as the header, and the places of the others with the number of theirs."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    ragged: list[tuple[int, int]] = []
+
+    def skip(row: Any) -> str:
+        ragged.append((row.number - 1, row.actual_columns))
+        return "skip"
+
+    schema = pa.schema([(column, pa.string()) for column in header])
+    if not content.strip():
+        return schema.empty_table(), ragged
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(content),
+            read_options=arrow_csv.ReadOptions(use_threads=False, column_names=header, block_size=len(content) + 1),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=b'"' in content, invalid_row_handler=skip
+            ),
+            convert_options=arrow_csv.ConvertOptions(column_types=schema, strings_can_be_null=False),
+        )
+    except pa.ArrowInvalid as error:
+        raise InvalidInput(f"{name}, from row {first:,} on, cannot be read as CSV: {error}") from error
+    return table, ragged
+
+
+def _is_utf8(content: bytes) -> bool:
+    if content.isascii():
+        return True
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _without_other_encodings(
+    content: bytes, header: list[str], name: str, delimiter: str, first: int
+) -> tuple[bytes, list[BadRow]]:
+    """The rows that are UTF-8, and what is wrong with the others."""
+    kept: list[bytes] = []
+    bad: list[BadRow] = []
+    number = first
+    for row in _rows(content):
+        if not row.strip():
+            continue
+        try:
+            row.decode()
+            kept.append(row)
+        except UnicodeDecodeError as error:
+            cells = len(_cells(row, delimiter))
+            column = header[min(len(_cells(row[: error.start] + b"?", delimiter)), len(header)) - 1]
+            byte = f"the byte {row[error.start]:#x} is not UTF-8; {_NAME_IT}"
+            fits = cells == len(header)
+            bad.append(BadRow(name, number, column if fits else None, byte if fits else _ragged(cells, header)))
+        number += 1
+    return b"".join(kept), bad
+
+
+def _rows(content: bytes) -> Iterator[bytes]:
+    """One row after the other, with its end; a line feed between quotes does not end one."""
+    row = b""
+    for line in content.splitlines(keepends=True):
+        row += line
+        if row.count(b'"') % 2 == 0:
+            yield row
+            row = b""
+    if row:
+        yield row
+
+
+def _cells(row: bytes, delimiter: str) -> list[str]:
+    text = io.StringIO(row.decode(errors="surrogateescape"), newline="")
+    return next(csv.reader(text, delimiter=delimiter), [])
+
+
+def _ragged(cells: int, header: list[str]) -> str:
+    return f"it has {cells} cell{'s' if cells != 1 else ''}, the header {len(header)}"
+
+
+def _past(taken: list[int], number: int) -> int:
+    """The number of a row that was counted without those taken out before it."""
+    for each in taken:
+        number += each <= number
+    return number

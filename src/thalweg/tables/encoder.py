@@ -1,0 +1,155 @@
+"""Tables in, rows of features out, by a plan: causal, and the same however the table is cut into chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.errors import InvalidInput
+from thalweg.tables.cells import BadCell
+from thalweg.tables.kinds import Column, Floats, NumberColumn, filled
+from thalweg.tables.plan import Plan
+from thalweg.tables.rows import BadRow, Chunk
+
+BadRows = Literal["error", "skip"]
+#: Up to so many rows, columns of numbers are encoded at once: a call costs more than its rows. The digits are the same.
+_FEW = 1024
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The rows of a chunk that could be used."""
+
+    X: Floats
+    #: Their places in the chunk.
+    kept: NDArray[np.int64]
+    #: The others, with those that could not even be read.
+    bad: list[BadRow]
+
+
+class Encoder:
+    """Turns chunks into features, remembering categories and means as it goes."""
+
+    def __init__(self, plan: Plan, *, bad_rows: BadRows = "error", missing: Literal["mean", "error"] = "mean") -> None:
+        self.plan = plan
+        self.bad_rows = bad_rows
+        self.missing = missing
+
+    def encode(self, chunk: Chunk, *, learn: bool = True, unusable: Collection[tuple[int, str, str]] = ()) -> Encoded:
+        """The features of each row; an `InvalidInput` that names file, row and column changes nothing.
+
+        Parameters
+        ----------
+        chunk : Chunk
+            The rows.
+        learn : bool
+            Whether to remember what was seen.
+        unusable : collection of (place, column, what is wrong)
+            Cells of other columns for which rows are bad, too.
+        """
+        wrong = list(unusable)
+        found: list[Any] = []
+        for column in self.plan.columns:
+            values, cells = self._parse(column, chunk)
+            wrong += [(at, column.name, what) for at, what in cells]
+            found.append(values)
+        bad = list(chunk.bad)
+        taken: set[int] = set()
+        for at, name, what in sorted(wrong, key=lambda each: each[0]):
+            if at not in taken:
+                bad.append(chunk.complaint(at, name, what))
+                taken.add(at)
+        if bad and self.bad_rows == "error":
+            raise InvalidInput(str(bad[0]))
+        good = np.ones(len(chunk), dtype=np.bool_)
+        good[list(taken)] = False
+        kept = np.flatnonzero(good)
+        chosen = found if good.all() else [_chosen(values, kept) for values in found]
+        return Encoded(self.features(chosen, len(kept), learn=learn), kept, bad)
+
+    def features(self, parsed: Sequence[Any], rows: int, *, learn: bool) -> Floats:
+        """The features of rows whose cells are parsed, column by column in the order of the plan."""
+        X = np.empty((rows, len(self.plan.feature_names)))
+        gaps = np.zeros(rows, dtype=np.bool_)
+        numbers: list[tuple[NumberColumn, int, Floats]] = []
+        start = 0
+        for column, values in zip(self.plan.columns, parsed, strict=True):
+            end = start + len(column.features)
+            if isinstance(column, NumberColumn) and rows <= _FEW:
+                numbers.append((column, start, values))
+            else:
+                column.encode(values, X[:, start:end], learn=learn)
+                if not getattr(column, "indicator", False):
+                    gaps |= column.missing(values)
+            start = end
+        if numbers:
+            gaps |= self._numbers(numbers, X, learn=learn)
+        X[:, -1] = gaps
+        return X
+
+    def _numbers(self, numbers: list[tuple[NumberColumn, int, Floats]], X: Floats, *, learn: bool) -> NDArray[np.bool_]:
+        """Write all columns of numbers at once; which rows have a gap that no feature of its own marks."""
+        columns = [column for column, _, _ in numbers]
+        values = np.stack([values for _, _, values in numbers], axis=1)
+        missing = np.isnan(values)
+        X[:, [start for _, start, _ in numbers]] = filled(columns, values, missing, learn=learn)
+        marked = np.array([column.indicator for column in columns])
+        X[:, [start + 1 for column, start, _ in numbers if column.indicator]] = missing[:, marked]
+        return np.asarray(missing[:, ~marked].any(axis=1))
+
+    def _parse(self, column: Column, chunk: Chunk) -> tuple[Any, list[tuple[int, str]]]:
+        """The values of a column, and the places where there is none, with the reason."""
+        values, wrong = parsed(column, chunk.column(column.name))
+        if self.missing == "error":
+            seen = {at for at, _ in wrong}
+            places = (int(at) for at in np.flatnonzero(column.missing(values)))
+            wrong += [(at, "the value is missing") for at in places if at not in seen]
+        return values, wrong
+
+    def feature_names(self) -> tuple[str, ...]:
+        """All features, in their order, with the categories that were seen by their names."""
+        named = (feature for column in self.plan.columns for feature in column.named_features())
+        return (*named, self.plan.feature_names[-1])
+
+    def state(self) -> dict[str, Any]:
+        """All that was remembered, as JSON holds it."""
+        return {column.name: column.state() for column in self.plan.columns}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back what `state` gave."""
+        for column in self.plan.columns:
+            column.restore(state[column.name])
+
+
+class Parser(Protocol):
+    """What reads the cells of a column."""
+
+    def parse(self, column: Any) -> Any:
+        """The cells as values; `BadCell` where one is none."""
+
+
+def parsed(column: Parser, cells: Any) -> tuple[Any, list[tuple[int, str]]]:
+    """The values of a column, with those missing that are none, and what is wrong with them."""
+    import pyarrow as pa
+
+    try:
+        return column.parse(cells), []
+    except BadCell:
+        pass  # then each cell by itself
+    values: list[Any] = cells.to_pylist()
+    wrong: list[tuple[int, str]] = []
+    for at, value in enumerate(values):
+        try:
+            column.parse(pa.chunked_array([pa.array([value], type=cells.type)]))
+        except BadCell as error:
+            wrong.append((at, error.what))
+            values[at] = None
+    return column.parse(pa.chunked_array([pa.array(values, type=cells.type)])), wrong
+
+
+def _chosen(values: Any, kept: NDArray[np.int64]) -> Any:
+    return (values[0][kept], values[1]) if isinstance(values, tuple) else values[kept]

@@ -1,0 +1,75 @@
+"""A checksum of rows that is carried along with them: whether a table still begins as it did is told by comparing two.
+
+It is of what the cells hold, and does not depend on how the rows are cut into blocks.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thalweg.tables.rows import as_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from thalweg.tables.rows import Chunk
+
+
+class Fingerprint:
+    """Two running CRC-32 for each column: of its cells one after the other, and of where each ends."""
+
+    def __init__(self, sums: dict[str, list[int]] | None = None) -> None:
+        self.sums = {name: list(pair) for name, pair in (sums or {}).items()}
+
+    def take(self, chunk: Chunk) -> None:
+        """Go on with some rows."""
+        for bad in chunk.bad:
+            self._add("", f"{bad.row} {bad.what}".encode(), b"")
+        for piece in chunk.pieces:
+            for name in piece.block.table.column_names:
+                for array in piece.column(name).chunks:
+                    raw = piece.block.typed and _has_width(array.type)
+                    self._add(name, *(_values(array) if raw else _texts(array)))
+
+    def _add(self, name: str, content: Any, ends: Any) -> None:
+        before = self.sums.get(name, [0, 0])
+        self.sums[name] = [zlib.crc32(content, before[0]), zlib.crc32(ends, before[1])]
+
+
+def _has_width(kind: pa.DataType) -> bool:
+    import pyarrow.types as types
+
+    return types.is_primitive(kind) and not types.is_boolean(kind)
+
+
+def _values(array: pa.Array) -> tuple[Any, Any]:
+    """The bytes of numbers or times, and which are missing."""
+    gaps: Any = b""
+    if array.null_count:
+        gaps = array.is_null().to_numpy(zero_copy_only=False)
+        array = array.drop_null()
+    if not len(array):
+        return b"", gaps
+    width = array.type.bit_width // 8
+    return memoryview(array.buffers()[1])[array.offset * width : (array.offset + len(array)) * width], gaps
+
+
+def _texts(array: pa.Array) -> tuple[Any, Any]:
+    """The letters of all cells, and the length of each; -1 for one that is missing."""
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if types.is_nested(array.type) or "binary" in str(array.type):
+        array = pa.array([repr(value) for value in array.to_pylist()], pa.string())
+    array = as_text(array)
+    _, places, letters = array.buffers()
+    if places is None or not len(array):
+        return b"", b""
+    places = np.frombuffer(places, np.int32)[array.offset : array.offset + len(array) + 1]
+    lengths = np.diff(places)
+    if array.null_count:
+        lengths[array.is_null().to_numpy(zero_copy_only=False)] = -1
+    return b"" if letters is None else memoryview(letters)[places[0] : places[-1]], lengths

@@ -1,0 +1,234 @@
+"""The kinds of columns that carry features, each with what it keeps from row to row.
+
+A column is parsed first, which changes nothing and may fail, and encoded then. Encoding is causal: what a row becomes
+depends on the rows before it and on nothing in how the rows were cut into chunks.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.tables.cells import Decimal, moments, names, numbers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Floats = NDArray[np.float64]
+
+
+class Column(ABC):
+    """One column and its features."""
+
+    kind: str
+
+    def __init__(self, name: str, features: tuple[str, ...], treatment: str) -> None:
+        self.name = name
+        self.features = features
+        #: What is done to it, in words.
+        self.treatment = treatment
+
+    @abstractmethod
+    def parse(self, column: pa.ChunkedArray) -> Any:
+        """The cells as values; `BadCell` where one is not what the column is."""
+
+    @abstractmethod
+    def missing(self, parsed: Any) -> NDArray[np.bool_]:
+        """Which cells are missing."""
+
+    @abstractmethod
+    def encode(self, parsed: Any, out: Floats, *, learn: bool) -> None:
+        """Write the features of each row; with ``learn`` remember what was seen."""
+
+    def done(self) -> str:
+        """What is done to it, by what is known of it by now."""
+        return self.treatment
+
+    def named_features(self) -> tuple[str, ...]:
+        """The features, by what is known of them by now."""
+        return self.features
+
+    def state(self) -> dict[str, Any]:
+        """What was remembered, as JSON holds it."""
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None:  # noqa: B027 - nothing to take back where nothing is kept
+        """Take back what `state` gave."""
+
+
+class NumberColumn(Column):
+    """A number as it is; the mean of those before it where it is missing, with an indicator if that is common."""
+
+    kind = "number"
+
+    def __init__(self, name: str, *, indicator: bool, decimal: Decimal = ".") -> None:
+        self.indicator = indicator
+        self.decimal: Decimal = decimal
+        features = (name, f"{name} is missing") if indicator else (name,)
+        told = "as it is" if decimal == "." else "as it is, with a decimal comma"
+        told += "; a missing value becomes the mean so far"
+        super().__init__(name, features, told + (", marked by a feature of its own" if indicator else ""))
+        self._sum, self._count = 0.0, 0
+
+    def parse(self, column: pa.ChunkedArray) -> Floats:
+        """Numbers, NaN where one is missing."""
+        return numbers(column, self.decimal)
+
+    def missing(self, parsed: Floats) -> NDArray[np.bool_]:
+        """Which are NaN."""
+        return np.isnan(parsed)
+
+    def encode(self, parsed: Floats, out: Floats, *, learn: bool) -> None:
+        """Fill the gaps."""
+        gaps = np.isnan(parsed)[:, None]
+        out[:, :1] = filled([self], parsed[:, None], gaps, learn=learn)
+        if self.indicator:
+            out[:, 1:] = gaps
+
+    def state(self) -> dict[str, Any]:
+        """The running sum and count."""
+        return {"sum": self._sum, "count": self._count}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take them back."""
+        self._sum, self._count = float(state["sum"]), int(state["count"])
+
+
+def filled(columns: Sequence[NumberColumn], values: Floats, gaps: NDArray[np.bool_], *, learn: bool) -> Floats:
+    """Columns of numbers side by side, with means so far in the gaps; with ``learn`` they remember what was seen.
+
+    Parameters
+    ----------
+    columns : sequence of NumberColumn
+        What was seen before.
+    values, gaps : arrays of shape (rows, columns)
+        The numbers, and where there is none.
+    learn : bool
+        Whether a row counts for those after it.
+    """
+    sums = np.array([column._sum for column in columns])
+    counts = np.array([column._count for column in columns])
+    some = bool(gaps.any())
+    if not learn:
+        return np.where(gaps, sums / np.maximum(counts, 1), values) if some else values
+    # cumsum adds one by one, so that chunks do not matter to the last bit
+    sums_after = np.cumsum(np.concatenate([sums[None], np.where(gaps, 0.0, values) if some else values]), axis=0)
+    if some:
+        counts_after = counts + np.concatenate([np.zeros((1, len(columns)), np.int64), np.cumsum(~gaps, axis=0)])
+        values = np.where(gaps, sums_after[:-1] / np.maximum(counts_after[:-1], 1), values)
+        counts = counts_after[-1]
+    else:
+        counts = counts + len(values)
+    for column, total, count in zip(columns, sums_after[-1].tolist(), counts.tolist(), strict=True):
+        column._sum, column._count = total, count
+    return values
+
+
+class CategoryColumn(Column):
+    """One feature for each category, with room for some that come late; then one for all others."""
+
+    kind = "category"
+
+    def __init__(self, name: str, *, room: int) -> None:
+        self.room = room
+        features = (*(f"{name} = category {i + 1}" for i in range(room)), f"{name} = any other")
+        told = (
+            f"one feature for each of its first {room} categories, one for all others; an empty cell has none of them"
+        )
+        super().__init__(name, features, told)
+        self.categories: dict[str, int] = {}
+
+    def parse(self, column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
+        """The place of each cell among the distinct ones, in the order in which they come; -1 where one is missing."""
+        import pyarrow.compute as pc
+
+        encoded = names(column).combine_chunks().dictionary_encode()
+        return pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
+
+    def missing(self, parsed: tuple[NDArray[np.int64], list[str]]) -> NDArray[np.bool_]:
+        """Which have no category."""
+        return parsed[0] < 0
+
+    def encode(self, parsed: tuple[NDArray[np.int64], list[str]], out: Floats, *, learn: bool) -> None:
+        """One of the features is 1; none where the value is missing or, when only predicting, was never seen."""
+        places, distinct = parsed
+        slots = np.empty(len(distinct) + 1, dtype=np.int64)
+        slots[-1] = -1  # missing
+        for i in _in_order_of_arrival(places):
+            category = distinct[i]
+            if learn and category not in self.categories and len(self.categories) < self.room:
+                self.categories[category] = len(self.categories)
+            full = len(self.categories) == self.room
+            slots[i] = self.categories.get(category, self.room if learn or full else -1)
+        slot = slots[places]
+        out[:] = 0.0
+        known = np.flatnonzero(slot >= 0)
+        out[known, slot[known]] = 1.0
+
+    def done(self) -> str:
+        """With the number of categories that were seen, once some were."""
+        seen = len(self.categories)
+        if not seen or seen == self.room:
+            return self.treatment
+        named = "its one category" if seen == 1 else f"each of its {seen} categories"
+        return f"one feature for {named}, {self.room - seen} for further ones that may come, one for all others"
+
+    def named_features(self) -> tuple[str, ...]:
+        """Each category by its name, once it was seen."""
+        seen = tuple(f"{self.name} = {category}" for category in self.categories)
+        return (*seen, *self.features[len(seen) :])
+
+    def state(self) -> dict[str, Any]:
+        """The categories, in the order in which they came."""
+        return {"categories": list(self.categories)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take them back."""
+        self.categories = {category: i for i, category in enumerate(state["categories"])}
+
+
+def _in_order_of_arrival(places: NDArray[np.int64]) -> list[int]:
+    """The distinct places, less that of missing values: rows that were skipped may have brought others."""
+    distinct, first = np.unique(places, return_index=True)
+    return [int(place) for place in distinct[np.argsort(first)] if place >= 0]
+
+
+class TimeColumn(Column):
+    """A time as points on circles: the hour of the day and the day of the week, or the days of week and year."""
+
+    kind = "time"
+
+    def __init__(self, name: str, *, hours: bool, form: str | None = None) -> None:
+        self.hours = hours
+        self.form = form
+        self.cycles: tuple[str, ...] = ("hour", "weekday") if hours else ("weekday", "day of year")
+        if form == "hour:minute":
+            self.cycles = ("hour",)
+        features = tuple(f"{name} {wave} {cycle}" for cycle in self.cycles for wave in ("sin", "cos"))
+        told = f"{' and '.join(self.cycles)} as points on a circle"
+        told += "" if form is None else f", read as {form}"
+        super().__init__(name, features, f"{told}; its middle for a missing value")
+
+    def parse(self, column: pa.ChunkedArray) -> NDArray[np.datetime64]:
+        """Times, NaT where one is missing."""
+        return moments(column, self.form)
+
+    def missing(self, parsed: NDArray[np.datetime64]) -> NDArray[np.bool_]:
+        """Which are NaT."""
+        return np.isnat(parsed)
+
+    def encode(self, parsed: NDArray[np.datetime64], out: Floats, *, learn: bool) -> None:
+        """Sine and cosine of each cycle; zeros, the middle of the circle, where a time is missing."""
+        days = parsed.astype("datetime64[D]")
+        of_day = (parsed - days) / np.timedelta64(1, "D")
+        weekday = ((days - np.datetime64("1970-01-05")) / np.timedelta64(1, "D") + of_day) % 7 / 7
+        of_year = (parsed - parsed.astype("datetime64[Y]")) / np.timedelta64(1, "D") / 365.2425
+        with np.errstate(invalid="ignore"):
+            turns = {"hour": of_day, "weekday": weekday, "day of year": of_year}
+            for i, turn in enumerate(turns[cycle] for cycle in self.cycles):
+                out[:, 2 * i] = np.nan_to_num(np.sin(2 * np.pi * turn))
+                out[:, 2 * i + 1] = np.nan_to_num(np.cos(2 * np.pi * turn))

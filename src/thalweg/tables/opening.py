@@ -1,0 +1,320 @@
+"""Where rows come from: one file, a folder of files in the order of their names, or standard input.
+
+The format is detected from the first bytes: file names lie, and a pipe has none.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from thalweg.errors import DataUnavailable, InvalidInput, MissingExtra
+from thalweg.tables import csv_rows, ndjson_rows
+from thalweg.tables.rows import Block
+
+Format = Literal["csv", "ndjson", "parquet", "arrow-file", "arrow-stream"]
+
+_GZIP, _ZSTD, _BZ2 = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh"
+_DELIMITERS = b",;\t|"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: How many lines, of how many bytes at the most, are looked at.
+_LINES, _HEAD_BYTES = 20, 1 << 16
+
+
+def compression_of(head: bytes) -> str | None:
+    """How the bytes are compressed.
+
+    Examples
+    --------
+    >>> compression_of(b"a,b"), compression_of(bytes([0x1F, 0x8B, 8]))
+    (None, 'gzip')
+    """
+    for magic, name in ((_GZIP, "gzip"), (_ZSTD, "zstd"), (_BZ2, "bz2")):
+        if head.startswith(magic):
+            return name
+    return None
+
+
+def as_utf8(head: bytes, encoding: str) -> bytes:
+    """The first bytes as they are in UTF-8; as they are where they are no such text.
+
+    Examples
+    --------
+    >>> as_utf8("{ä".encode("utf-16"), "utf-16").decode()
+    '{ä'
+    """
+    try:
+        return codecs.getincrementaldecoder(encoding)().decode(head).encode()
+    except (LookupError, UnicodeDecodeError):
+        return head
+
+
+def format_of(head: bytes) -> Format:
+    """What kind of file begins with these bytes.
+
+    Examples
+    --------
+    >>> format_of(b'{"price": 3}'), format_of(b"price,class")
+    ('ndjson', 'csv')
+    """
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith(b"ARROW1"):
+        return "arrow-file"
+    if head.startswith(b"\xff\xff\xff\xff"):
+        return "arrow-stream"
+    if head.removeprefix(_BYTE_ORDER_MARK).lstrip()[:1] == b"{":
+        return "ndjson"
+    return "csv"
+
+
+def delimiter_of(head: bytes) -> str:
+    r"""The delimiter that splits the first lines into the same number of cells, and into the most of them.
+
+    Examples
+    --------
+    >>> delimiter_of(b"when;price\n3;4,5\n4;4,7\n")
+    ';'
+    """
+    lines = [line for line in head.splitlines()[:_LINES] if line.strip()]
+    if len(head.splitlines()) > 1 and not head.endswith((b"\n", b"\r")):
+        lines = lines[:-1] or lines  # the last one may be cut
+    best, cells = ",", 0
+    for byte in _DELIMITERS:
+        counts = [_outside_quotes(line).count(byte) for line in lines]
+        if counts and min(counts) == max(counts) and counts[0] > cells:
+            best, cells = chr(byte), counts[0]
+    if cells == 0 and lines:  # ragged rows: then the header decides
+        best = chr(max(_DELIMITERS, key=_outside_quotes(lines[0]).count))
+    return best
+
+
+def _outside_quotes(line: bytes) -> bytes:
+    return b"".join(line.split(b'"')[::2])
+
+
+class Peeked(io.RawIOBase):
+    """A stream whose first bytes were looked at and are there still."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._read = getattr(stream, "read1", stream.read)  # what is there, without waiting for more
+        self.head = self._first_lines()
+        self._left = memoryview(self.head)
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """The head first, then the rest."""
+        if len(self._left):
+            count = min(len(buffer), len(self._left))
+            buffer[:count] = self._left[:count]
+            self._left = self._left[count:]
+            return count
+        content = self._read(len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
+
+    def _first_lines(self) -> bytes:
+        """As many lines as are looked at, however slowly they come; less where they are long or the stream is short."""
+        head = b""
+        while len(head) < _HEAD_BYTES and head.count(b"\n") <= _LINES and (part := self._read(_HEAD_BYTES - len(head))):
+            head += part
+        return head
+
+
+_ROWS = 1 << 16
+
+
+def read(path: Path | None, stream: io.RawIOBase, name: str, kind: Format) -> Iterator[Block]:
+    """The rows of a file; Parquet and Arrow's file format begin at their end, so they cannot come through a pipe."""
+    import pyarrow as pa
+
+    if kind != "arrow-stream" and path is None:
+        raise InvalidInput(f"{name} is a {kind} file, which cannot come through a pipe: name the file itself")
+    try:
+        first = 1
+        for batch in _batches(path, stream, kind):
+            yield Block(pa.Table.from_batches([batch]), name, first, typed=True)
+            first += len(batch)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InvalidInput(f"{name} cannot be read as {kind}: {error}") from error
+
+
+def _batches(path: Path | None, stream: IO[bytes] | io.RawIOBase, kind: Format) -> Iterator[Any]:
+    import pyarrow as pa
+
+    if kind == "parquet":
+        from pyarrow import parquet
+
+        with parquet.ParquetFile(path, pre_buffer=False) as file:  # which would read the whole file ahead
+            yield from file.iter_batches(batch_size=_ROWS)
+    elif kind == "arrow-file":
+        with pa.memory_map(str(path)) as mapped, pa.ipc.open_file(mapped) as reader:
+            for i in range(reader.num_record_batches):
+                yield reader.get_batch(i)
+    else:
+        with pa.ipc.open_stream(pa.PythonFile(stream, mode="r")) as reader:
+            yield from reader
+
+
+STANDARD_INPUT = "-"
+#: How people write a tab on a command line.
+_TABS = ("tab", "\\t")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows in files, read from the beginning each time `blocks` is called; a pipe can be read once."""
+
+    #: As it was given: a path, or "-".
+    given: str
+    files: tuple[Path, ...]
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    #: How many files and folders of a folder are left out: hidden ones, and folders in it.
+    left_out: int = 0
+    _position: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def is_pipe(self) -> bool:
+        """Whether rows come as someone writes them."""
+        return not all(path.is_file() for path in self.files) or not self.files
+
+    def describe(self) -> str | None:
+        """Which files of a folder are read, in words; `None` for a single file or a pipe."""
+        if not self.files or str(self.files[0]) == str(Path(self.given)):
+            return None
+        first, last, count = self.files[0].name, self.files[-1].name, len(self.files)
+        told = (
+            f"1 file, {first}" if count == 1 else f"{count:,} files in the order of their names, from {first} to {last}"
+        )
+        if self.left_out:
+            told += f"; {self.left_out:,} other{'s' if self.left_out > 1 else ''} left out, hidden or a folder"
+        return f"{self.given}: {told}"
+
+    @property
+    def share(self) -> float | None:
+        """How much of the bytes was read, for a guess at the time left; None where it is not known."""
+        if not self.files or "read" not in self._position:
+            return None
+        return self._position["read"] / max(1, sum(path.stat().st_size for path in self.files))
+
+    def blocks(self) -> Iterator[Block]:
+        """The rows, block by block; all files must have the columns of the first."""
+        columns: list[str] | None = None
+        for block in self._all():
+            if columns is None:
+                columns = block.table.column_names
+            elif sorted(block.table.column_names) != sorted(columns):
+                raise InvalidInput(_other_columns(block, columns))
+            yield replace(block, table=block.table.select(columns))
+
+    def _all(self) -> Iterator[Block]:
+        if not self.files:
+            yield from self._read(sys.stdin.buffer, "standard input", None)
+        before = 0
+        for path in self.files:
+            try:
+                with path.open("rb") as file:
+                    for block in self._read(file, str(path), path):
+                        self._position["read"] = before + file.tell()
+                        yield block
+                before += path.stat().st_size
+            except OSError as error:
+                raise DataUnavailable(f"{path} cannot be read: {error.strerror or error}") from error
+
+    def _read(self, file: IO[bytes], name: str, path: Path | None) -> Iterator[Block]:
+        try:
+            stream, packed = _peeked(file)
+            path = None if packed else path
+            head = as_utf8(stream.head, self.encoding)
+            kind = format_of(head)
+            if kind == "csv":
+                delimiter = self.delimiter or delimiter_of(head)
+                yield from csv_rows.read(stream, name, delimiter, self.encoding, as_it_comes=self.is_pipe)
+            elif kind == "ndjson":
+                yield from ndjson_rows.read(stream, name, self.encoding, as_it_comes=self.is_pipe)
+            else:
+                yield from read(path, stream, name, kind)
+        except (EOFError, OSError) as error:
+            raise InvalidInput(f"{name} cannot be read to its end: {error}") from error
+
+
+def open_source(given: str | Path, *, delimiter: str | None = None, encoding: str = "utf-8") -> Source:
+    """The rows behind a path, a folder, or "-" for standard input.
+
+    Parameters
+    ----------
+    given : str or Path
+        Formats and compression are told by the content, not by the name. The files of a folder are read in the order
+        of their names; hidden ones are left out.
+    delimiter : str, optional
+        Between the cells of a CSV file; by default found out. A tab may be written as ``tab``.
+    encoding : str, default "utf-8"
+        Of CSV and NDJSON.
+    """
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra.of("pyarrow", "files", "reading files") from error
+    if delimiter in _TABS:
+        delimiter = "\t"
+    if delimiter is not None and len(delimiter.encode()) != 1:
+        raise InvalidInput(f"a delimiter must be one ASCII character, got {delimiter!r}")
+    if str(given) == STANDARD_INPUT:
+        return Source(STANDARD_INPUT, (), delimiter, encoding)
+    path = Path(given)
+    if path.is_dir():
+        entries = list(path.iterdir())
+        files = sorted(file for file in entries if file.is_file() and not file.name.startswith("."))
+        if not files:
+            raise DataUnavailable(f"the folder {path} holds no file")
+        return Source(str(given), tuple(files), delimiter, encoding, len(entries) - len(files))
+    if not path.exists():
+        raise DataUnavailable(f"there is no file {path}")
+    return Source(str(given), (path,), delimiter, encoding)
+
+
+def holds_text(path: Path) -> bool:
+    """Whether the cells of a file, packed or not, have no types; `InvalidInput` where it holds nothing."""
+    with path.open("rb") as file:
+        try:
+            head = _peeked(file)[0].head
+        except (EOFError, OSError) as error:
+            raise InvalidInput(f"{path} cannot be read to its end: {error}") from error
+    if not head:
+        raise InvalidInput(f"{path} is empty")
+    return format_of(head) in ("csv", "ndjson")
+
+
+def _peeked(file: IO[bytes]) -> tuple[Peeked, bool]:
+    """The bytes unpacked, and whether they were packed."""
+    stream = Peeked(file)
+    packing = compression_of(stream.head)
+    return (stream, False) if packing is None else (Peeked(_unpacked(stream, packing)), True)
+
+
+def _unpacked(stream: io.RawIOBase, packing: str) -> IO[bytes]:
+    if packing == "gzip":
+        import gzip
+
+        return gzip.GzipFile(fileobj=io.BufferedReader(stream, 1 << 20))  # type: ignore[return-value]
+    import pyarrow as pa
+
+    return pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), packing)  # type: ignore[no-any-return]
+
+
+def _other_columns(block: Block, columns: list[str]) -> str:
+    theirs = block.table.column_names
+    missing = [name for name in columns if name not in theirs]
+    further = [name for name in theirs if name not in columns]
+    told = [f"lacks {', '.join(map(repr, missing))}"] if missing else []
+    told += [f"has {', '.join(map(repr, further))} besides"] if further else []
+    return f"{block.file} {' and '.join(told)}: all files must have the columns of the first"

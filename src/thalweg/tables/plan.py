@@ -1,0 +1,251 @@
+"""What each column is, told by the first rows of a table and by what the user says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thalweg.errors import InvalidInput
+from thalweg.tables.cells import (
+    OR_MISSING,
+    BadCell,
+    Decimal,
+    decimal_of,
+    is_number,
+    is_text,
+    is_time,
+    looks_like,
+    moments,
+    names,
+    numbers,
+    trimmed,
+)
+from thalweg.tables.kinds import CategoryColumn, Column, NumberColumn, TimeColumn
+from thalweg.tables.rows import as_text
+from thalweg.tables.timestamps import form_of, seems_a_date
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from thalweg.tables.rows import Chunk
+
+#: Rows that are looked at before the first is learned.
+HEAD_ROWS = 1000
+#: A column of text with more distinct values in its head than this, most of them once, is a name of the row.
+_MANY = 50
+#: Categories of a column that get a feature of their own, at the most.
+MOST_CATEGORIES = 64
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The columns that carry features, in the table's order, and why the others do not."""
+
+    columns: tuple[Column, ...]
+    #: By name, why a column carries no feature.
+    left_out: dict[str, str]
+    #: The table's columns, in its order.
+    names: tuple[str, ...]
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """All features, in their order; the last tells a value missing where none was at first."""
+        return (*(feature for column in self.columns for feature in column.features), "any other is missing")
+
+    def describe(self) -> list[tuple[str, str, str]]:
+        """Name, kind and treatment of every column, in the table's order."""
+        by_name = {column.name: column for column in self.columns}
+        return [
+            (name, by_name[name].kind, by_name[name].done()) if name in by_name else (name, "–", self.left_out[name])
+            for name in self.names
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as JSON holds it."""
+        return {
+            "names": list(self.names),
+            "left_out": self.left_out,
+            "columns": [_described(column) for column in self.columns],
+        }
+
+    @classmethod
+    def from_json(cls, plan: dict[str, Any]) -> Plan:
+        """Back from `to_json`."""
+        return cls(tuple(_column(**column) for column in plan["columns"]), plan["left_out"], tuple(plan["names"]))
+
+
+def _described(column: Column) -> dict[str, Any]:
+    if isinstance(column, NumberColumn):
+        return {"kind": column.kind, "name": column.name, "indicator": column.indicator, "decimal": column.decimal}
+    if isinstance(column, CategoryColumn):
+        return {"kind": column.kind, "name": column.name, "room": column.room}
+    assert isinstance(column, TimeColumn)
+    return {"kind": column.kind, "name": column.name, "hours": column.hours, "form": column.form}
+
+
+def _column(kind: str, name: str, **options: Any) -> Column:
+    kinds: dict[str, type[Column]] = {each.kind: each for each in (NumberColumn, CategoryColumn, TimeColumn)}
+    return kinds[kind](name, **options)
+
+
+def plan_columns(
+    head: Chunk,
+    *,
+    target: str | None,
+    drop: Collection[str] = (),
+    categorical: Collection[str] = (),
+    reserved: Sequence[str] = (),
+    decimal: Decimal | None = None,
+) -> Plan:
+    """Look at the first rows and settle what each column is.
+
+    Parameters
+    ----------
+    head : Chunk
+        The first rows.
+    target : str or None
+        The column of labels, which is no feature; None for rows that come without.
+    drop : collection of str
+        Columns to leave out.
+    categorical : collection of str
+        Columns of categories that look like numbers.
+    reserved : sequence of str
+        Columns with a part of their own, such as the time at which a label comes.
+    decimal : {".", ","}, optional
+        What stands before the decimals of numbers in text; by default found out for each column.
+    """
+    present = head.column_names
+    for name in (target, *drop, *categorical, *reserved):
+        if name is not None and name not in present:
+            close = ", ".join(map(repr, present[:20])) + (", …" if len(present) > 20 else "")
+            raise InvalidInput(f"{head.pieces[0].block.file} has no column {name!r}; it has {close}")
+    columns: list[Column] = []
+    left_out: dict[str, str] = {}
+    for name in present:
+        if name == target:
+            left_out[name] = "the label"
+        elif name in reserved:
+            left_out[name] = "tells when the label comes"
+        elif name in drop:
+            left_out[name] = "left out, as asked"
+        else:
+            found = _settle(name, head.column(name), categorical=name in categorical, decimal=decimal)
+            if isinstance(found, str):
+                left_out[name] = found
+            else:
+                columns.append(found)
+    if not columns:
+        told = [f"; {name!r} is {why}" for name, why in left_out.items() if why.startswith("left out:")][:1]
+        beside = "" if target is None else f" beside {target!r}"
+        raise InvalidInput(f"{head.pieces[0].block.file} has no column to learn from{beside}{''.join(told)}")
+    return Plan(tuple(columns), left_out, tuple(present))
+
+
+def _settle(name: str, column: pa.ChunkedArray, *, categorical: bool, decimal: Decimal | None) -> Column | str:
+    """What a column is, or why it is left out."""
+    import pyarrow as pa
+
+    if categorical or pa.types.is_boolean(column.type):
+        return _category(name, column, declared=categorical)
+    if pa.types.is_nested(column.type) or "binary" in str(column.type):
+        return f"left out: values of type {column.type} cannot be learned"
+    if column.null_count == len(column) or (is_text(column) and trimmed(column).null_count == len(column)):
+        return f"left out: all of the first {len(column):,} values are missing: empty or {OR_MISSING}"
+    try:
+        values = numbers(column, decimal or ".")
+    except BadCell:
+        return (
+            _time(name, column)
+            or _other_time(name, column)
+            or (_comma_number(name, column) if decimal is None else None)
+            or _dirty_number(name, column, decimal or ".")
+            or _dirty_time(name, column)
+            or _category(name, column, declared=False)
+        )
+    if pa.types.is_temporal(column.type):
+        return _time(name, column) or "left out: its times cannot be read"
+    return NumberColumn(name, indicator=bool(np.isnan(values).any()), decimal=decimal or ".")
+
+
+def _time(name: str, column: pa.ChunkedArray) -> Column | None:
+    try:
+        found = moments(column)
+    except BadCell:
+        return None
+    known = found[~np.isnat(found)]
+    return TimeColumn(name, hours=bool((known != known.astype("datetime64[D]")).any()))
+
+
+def _different(column: pa.ChunkedArray) -> list[str]:
+    """The different cells that are not missing."""
+    cells: list[str] = trimmed(as_text(column)).drop_null().unique().to_pylist()
+    return cells
+
+
+def _other_time(name: str, column: pa.ChunkedArray) -> Column | str | None:
+    """Times in a form that is not ISO 8601, for which cells that are none make their rows bad."""
+    import pyarrow as pa
+
+    cells = _different(column)
+    form = form_of(cells)
+    if form is None:
+        return None
+    if form == "unclear":
+        return f"left out: its dates, such as {cells[0]}, may be day/month or month/day: write them as 2024-01-31"
+    fitting = [cell for cell in cells if is_time(cell, form)]
+    if len(fitting) <= len(cells) / 2:
+        return None
+    found = moments(pa.chunked_array([fitting], pa.string()), form)
+    return TimeColumn(name, hours=bool((found != found.astype("datetime64[D]")).any()), form=form)
+
+
+def _comma_number(name: str, column: pa.ChunkedArray) -> Column | str | None:
+    """Numbers with a decimal comma."""
+    cells = _different(column)
+    decimal = decimal_of(cells)
+    if decimal == ",":
+        return NumberColumn(name, indicator=len(trimmed(as_text(column)).drop_null()) < len(column), decimal=",")
+    if decimal is None:
+        return None
+    example = next(cell for cell in cells if "," in cell)
+    return f"left out: the comma in {example} may part thousands: give --decimal , or write its numbers without"
+
+
+def _dirty_time(name: str, column: pa.ChunkedArray) -> Column | None:
+    """Times with some cells that are none, for which their rows are bad; categories do not look like times."""
+    import pyarrow as pa
+
+    distinct = _different(column)
+    times = [cell for cell in distinct if is_time(cell)]
+    if len(times) <= len(distinct) / 2:
+        return None
+    return _time(name, pa.chunked_array([times], pa.string()))
+
+
+def _dirty_number(name: str, column: pa.ChunkedArray, decimal: Decimal) -> Column | None:
+    """Numbers with some cells that are none, for which their rows are bad; categories recur, numbers rarely do."""
+    cells = trimmed(as_text(column))
+    distinct = cells.drop_null().unique().to_pylist()
+    recurring = len(distinct) <= (len(cells) - cells.null_count) / 2
+    if recurring or sum(is_number(cell, decimal) for cell in distinct) <= len(distinct) / 2:
+        return None
+    return NumberColumn(name, indicator=cells.null_count > 0, decimal=decimal)
+
+
+def _category(name: str, column: pa.ChunkedArray, *, declared: bool) -> Column | str:
+    cells = names(column).drop_null()
+    different = cells.unique().to_pylist()
+    distinct = len(different)
+    if not declared and all(cell[0] + cell[-1] in ("{}", "[]") for cell in different):
+        kind = "lists" if different[0][0] == "[" else "objects"
+        return f"left out: {kind} of JSON cannot be learned: write what they hold as columns of their own"
+    if not declared and distinct > _MANY and distinct > len(cells) / 2:
+        if seems := looks_like(different):
+            return f"left out: it seems to hold {seems}, such as {different[0]}"
+        if seems_a_date(different):
+            return f"left out: it seems to hold dates, such as {different[0]}: write them as 2024-01-31T07:30"
+        return f"left out: it seems to name the rows ({distinct:,} different values in the first {len(cells):,})"
+    return CategoryColumn(name, room=min(MOST_CATEGORIES, distinct + max(4, distinct // 2)))

@@ -1,0 +1,212 @@
+"""Rows in chunks of one size, however the files are cut: a run must not depend on how its source was written.
+
+Readers yield blocks: rows of one file as columns, and the rows that could not be read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from thalweg.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class BadRow:
+    """A row that cannot be used: where it stands, and what is wrong with it.
+
+    Examples
+    --------
+    >>> print(BadRow("prices.csv", 7, "demand", "'high' is not a number"))
+    prices.csv, row 7, column 'demand': 'high' is not a number
+    """
+
+    file: str
+    #: Counted from 1, without the header.
+    row: int
+    column: str | None
+    what: str
+
+    def __str__(self) -> str:
+        column = "" if self.column is None else f", column {self.column!r}"
+        return f"{self.file}, row {self.row:,}{column}: {self.what}"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows of one file that stand together, less the bad ones among them."""
+
+    table: pa.Table
+    file: str
+    #: The number of each row in its file, from 1.
+    first_row: int
+    bad: list[BadRow] = field(default_factory=list)
+    #: Whether its columns have types of their own, as those of CSV and JSON have not.
+    typed: bool = False
+
+    def number_of(self, at: int) -> int:
+        """The number in its file of the row at this place of the table."""
+        number = self.first_row + at
+        for bad in sorted(self.bad, key=lambda bad: bad.row):
+            number += bad.row <= number
+        return number
+
+
+#: Beyond this, a float is no longer every whole number.
+WHOLE = 2.0**53
+
+
+def as_text(column: pa.Array | pa.ChunkedArray) -> Any:
+    """A column as text: whole numbers without a point, truth values as ``true`` and ``false``, NaN as missing.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> as_text(pa.array([1.0, 2.5, None, float("nan")])).to_pylist(), as_text(pa.array([True])).to_pylist()
+    (['1', '2.5', None, None], ['true'])
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
+        written = pc.cast(column, pa.string())
+        whole = pc.and_(pc.equal(pc.floor(column), column), pc.less(pc.abs(column), WHOLE))
+        whole = pc.and_(whole, pc.not_equal(written, "-0"))  # which no whole number is
+        texts = pc.if_else(whole, pc.cast(pc.cast(column, pa.int64(), safe=False), pa.string()), written)
+        return pc.if_else(pc.is_nan(column), pa.scalar(None, pa.string()), texts)
+    return column if pa.types.is_string(column.type) else pc.cast(column, pa.string())
+
+
+def text_of(value: Any) -> str:
+    """One value of JSON, as it would stand in a column of its own kind."""
+    import pyarrow as pa
+
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return str(as_text(pa.array([value], pa.float64()))[0])
+    return json.dumps(value)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows of a chunk that come from one block."""
+
+    block: Block
+    start: int
+    length: int
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """A column of the rows."""
+        return self.block.table.column(name).slice(self.start, self.length)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some rows in order, each of which can be named by file and number."""
+
+    pieces: list[Piece]
+    bad: list[BadRow]
+
+    def __len__(self) -> int:
+        return sum(piece.length for piece in self.pieces)
+
+    @property
+    def column_names(self) -> list[str]:
+        """The columns of the table, in its order."""
+        names: list[str] = self.pieces[0].block.table.column_names
+        return names
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """A column of all rows; its pieces may differ in type, since JSON has none."""
+        import pyarrow as pa
+
+        arrays = [chunk for piece in self.pieces for chunk in piece.column(name).chunks]
+        if len({array.type for array in arrays}) > 1:
+            arrays = [as_text(array) for array in arrays]
+        return pa.chunked_array(arrays)
+
+    def positions(self) -> list[int]:
+        """The place of each row among all rows of the chunk, those that could not be read counted too."""
+        unread = deque(self.bad)
+        found: list[int] = []
+        earlier: set[str] = set()
+        passed = 0
+        for piece in self.pieces:
+            for at in range(piece.start, piece.start + piece.length):
+                number = piece.block.number_of(at) if unread else 0
+                while unread and (unread[0].file in earlier or unread[0].row < number):
+                    unread.popleft()
+                    passed += 1
+                found.append(len(found) + passed)
+            earlier.add(piece.block.file)
+        return found
+
+    def complaint(self, at: int, column: str, what: str) -> BadRow:
+        """What is wrong with the row at this place."""
+        for piece in self.pieces:
+            if at < piece.length:
+                return BadRow(piece.block.file, piece.block.number_of(piece.start + at), column, what)
+            at -= piece.length
+        raise IndexError(at)
+
+
+def chunks(blocks: Iterable[Block], size: int | Callable[[int], int], head: int | None = None) -> Iterator[Chunk]:
+    """Chunks of ``size`` rows, which may depend on the rows before; the last may be shorter, the first is the head."""
+    size_after = size if callable(size) else lambda done: size
+    done = 0
+    wanted = head or size_after(0)
+    pieces: list[Piece] = []
+    bad: list[BadRow] = []
+    have = 0
+    for block in blocks:
+        unread = sorted(block.bad, key=lambda each: each.row)
+        start = 0
+        while start < len(block.table):
+            length = min(wanted - have, len(block.table) - start)
+            pieces.append(Piece(block, start, length))
+            start, have = start + length, have + length
+            last = block.number_of(start - 1)
+            bad += [each for each in unread if each.row < last]
+            unread = [each for each in unread if each.row > last]
+            if have == wanted:
+                yield Chunk(pieces, bad)
+                done += have
+                pieces, bad, have, wanted = [], [], 0, size_after(done)
+        bad += unread
+    if pieces or bad:
+        yield Chunk(pieces, bad)
+
+
+PIECE_BYTES = 1 << 22
+
+
+def utf8_pieces(stream: io.RawIOBase, name: str, encoding: str, *, as_it_comes: bool) -> Iterator[bytes]:
+    """Pieces without a byte order mark; only what was UTF-8 to begin with may hold bytes that are not."""
+    try:
+        decoder = codecs.getincrementaldecoder(encoding)()
+    except LookupError as error:
+        raise InvalidInput(f"there is no encoding {encoding!r}") from error
+    plain = codecs.lookup(encoding).name == "utf-8"
+    reader = io.BufferedReader(stream, PIECE_BYTES)
+    start = True
+    while content := (reader.read1 if as_it_comes else reader.read)(PIECE_BYTES):
+        if plain and start and content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise InvalidInput(f"{name} begins as UTF-16 does and not as UTF-8: name the encoding, --encoding utf-16")
+        if not plain:
+            try:
+                content = decoder.decode(content).encode()
+            except UnicodeDecodeError as error:
+                raise InvalidInput(f"{name} is not {encoding.upper()} throughout: {error}") from error
+        yield content.removeprefix(codecs.BOM_UTF8) if start else content
+        start = False

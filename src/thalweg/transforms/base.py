@@ -1,0 +1,154 @@
+"""The contract of every stream transformer, over a compiled core that holds its state."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import TransformerMixin
+
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.learners.base.estimator import StreamEstimator
+from thalweg.learners.base.rows import Floats, Row, as_rows, names_of, told_of_row, width_of
+from thalweg.learners.base.sample_weight import as_masses
+
+
+class StreamTransformer(TransformerMixin, StreamEstimator):
+    """A transformer that learns a stream row by row, in constant memory, from the first row on.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        The width of a row.
+    feature_names_in_ : ndarray of str
+        The names of the features, where the first rows had names.
+    """
+
+    #: Whether what it gives out depends on the rows it has learned.
+    _learns = True
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Forget everything and learn these rows; `partial_fit` goes on from there. ``y`` is not looked at."""
+        return self._fit(X)
+
+    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        rows = as_rows(X, self, "X")
+        masses = as_masses(sample_weight, len(rows), first=True)
+        core = self._make_core(rows.shape[1])
+        core.begin(rows, **masses)
+        self._begin_with(core, self._remember_columns(X))
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Learn these rows in order, be it a single one. ``y`` is not looked at."""
+        return self._partial_fit(X)
+
+    def _partial_fit(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        rows = as_rows(X, self, "X")
+        masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
+        self._ready(rows, X).learn(rows, **masses)
+        return self
+
+    def transform_then_learn(self, X: ArrayLike) -> Floats:
+        """Each row as transformed by what was known before it, which is then learned: one compiled call."""
+        return self._transform_then_learn(X)
+
+    def _transform_then_learn(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Floats:
+        rows = as_rows(X, self, "X")
+        masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
+        core = self._ready(rows, X)
+        out = np.empty((len(rows), core.n_outputs))
+        core.run(rows, out, **masses)
+        return out
+
+    def learn_one(self, x: Row) -> Self:
+        """Learn one row: an array, a sequence of numbers, or a dict of feature name to number."""
+        if self.__sklearn_is_fitted__():
+            try:
+                self._core.learn_one(x)
+            except InvalidInput as error:
+                raise told_of_row(error, x, self) from None
+        else:
+            core = self._core_for_row(x)
+            core.learn_one(x)
+            self._begin_with(core, names_of(x))
+        return self
+
+    # ------------------------------------------------------------------ transforming
+
+    def transform(self, X: ArrayLike) -> Floats:
+        """Each row as transformed by what is known now. Nothing is learned."""
+        rows = self._rows_to_answer(X)
+        out = np.empty((len(rows), self._core.n_outputs))
+        self._core.transform(rows, out)
+        return out
+
+    def transform_one(self, x: Row) -> Floats:
+        """One row transformed. Before the first row it is what `transform_then_learn` gives for that one."""
+        core = self._core if self.__sklearn_is_fitted__() else self._core_for_row(x)
+        try:
+            out: Floats = core.transform_one(x)
+        except InvalidInput as error:
+            raise told_of_row(error, x, self) from None
+        return out
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._learned_core().n_outputs)
+
+    # ------------------------------------------------------------------ taking rows in
+
+    def _ready(self, rows: Floats, X: ArrayLike) -> Any:
+        if self.__sklearn_is_fitted__():
+            self._require_same_parameters()
+            self._require_same_columns(X)
+        else:
+            self._begin_with(self._make_core(rows.shape[1]), self._remember_columns(X))
+        return self._core
+
+    def _core_for_row(self, x: Row) -> Any:
+        core = self._make_core(width_of(x))
+        names = names_of(x)
+        if names is not None:
+            core.name_features(names)
+        return core
+
+
+def as_forgetting(value: object, owner: str) -> float:
+    """A number in [0, 1), or an error that names its owner.
+
+    Examples
+    --------
+    >>> as_forgetting(0.01, "StandardScaler")
+    0.01
+    """
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not 0 <= value < 1:  # type: ignore[operator]
+        raise InvalidParameter.of(owner, "forgetting", "lie in [0, 1)", value)
+    return float(value)  # type: ignore[arg-type]
+
+
+class WithRowWeights(StreamTransformer):
+    """A transformer that learns rows by their weights."""
+
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Forget everything and learn these rows; `partial_fit` goes on from there. ``y`` is not looked at.
+
+        ``sample_weight`` is how much each row counts: 1, or None, is an ordinary row, 0 is none, and more than 1 counts
+        for more: as so many copies, or by a step so many times as large (the documentation's page on weights).
+        """
+        return self._fit(X, sample_weight)
+
+    def partial_fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn these rows in order; ``sample_weight`` is how many rows each counts for. ``y`` is not looked at."""
+        return self._partial_fit(X, sample_weight)
+
+    def transform_then_learn(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Floats:
+        """Each row as transformed by what was known before it, which is then learned: one compiled call.
+
+        ``sample_weight`` is how many rows each row counts for; one of weight 0 is only transformed.
+        """
+        return self._transform_then_learn(X, sample_weight)

@@ -1,0 +1,105 @@
+"""Batches of Arrow: the same answers as JSON, the same lessons, and nothing that a stranger's bytes can break."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from tests.service.rows import SCHEMA, stream
+from tests.service.server import ARROW
+
+
+def as_stream(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=64)
+    return sink.getvalue().to_pybytes()
+
+
+def test_arrow_and_json_teach_and_answer_the_same(common):
+    client = common.client()
+    rows, labels = stream(200)
+    table = pa.table({name: [row[name] for row in rows] for name in rows[0]})
+    for name in ("rows", "table"):
+        client.post("/v1/models", {"name": name, "kind": "oldc", "schema": SCHEMA})
+    ids = [each["id"] for each in client.predict(rows, model="rows")]
+    client.label(list(zip(ids, labels, strict=True)), model="rows")
+    status, answer, headers = client.call("POST", "/v1/predict?model=table", as_stream(table), media=ARROW)
+    assert (status, headers["content-type"]) == (200, ARROW)
+    asked = pa.ipc.open_stream(answer).read_all()
+    assert asked.column_names == ["id", "answer", "probability"]
+    assert asked["answer"].null_count == 200  # nothing was known yet
+    told = pa.table({"id": asked["id"], "label": pa.array(labels).dictionary_encode()})
+    status, counts, _ = client.call("POST", "/v1/label?model=table", as_stream(told), media=ARROW)
+    assert (status, counts["learned"]) == (200, 200)
+    revised = pa.table({"id": asked["id"][:1], "label": ["dry"]})
+    status, counts, _ = client.call("POST", "/v1/label?model=table", as_stream(revised), media=ARROW)
+    assert (status, counts["conflicts"]) == (200, asked["id"][:1].to_pylist())
+    expected = client.predict(rows, model="rows")
+    answer = client.call("POST", "/v1/predict?model=table", as_stream(table), media=ARROW)[1]
+    found = pa.ipc.open_stream(answer).read_all()
+    assert found["answer"].to_pylist() == [each["answer"] for each in expected]
+    assert found["probability"].to_pylist() == [each["probabilities"][each["answer"]] for each in expected]
+    assert int(found.schema.metadata[b"version"]) > 0
+
+
+BAD = {
+    "no stream": b"not arrow at all",
+    "cut": as_stream(pa.table({"x": [1.0] * 500}))[:700],
+    "empty": as_stream(pa.table({"x": pa.array([], pa.float64())})),
+    "another column": as_stream(pa.table({"y": [1.0]})),
+    "no numbers": as_stream(pa.table({"x": ["many"]})),
+    "lists": as_stream(pa.table({"x": [[1.0]]})),
+    "twice": as_stream(pa.table([pa.array([1.0]), pa.array([1.0])], names=["x", "x"])),
+    "bytes": as_stream(pa.table({"x": [b"many"]})),
+    "times": as_stream(pa.table({"x": pa.array([1], pa.timestamp("us"))})),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_stream_is_refused(case, common):
+    client = common.client()
+    client.predict([{"x": 1.0}])
+    before = client.settled()
+    status, answer, _ = client.call("POST", "/v1/predict", BAD[case], media=ARROW)
+    assert (status, list(answer)) == (422, ["error"]), answer
+    assert client.settled() == before
+
+
+def test_broken_buffers_are_found_before_they_are_used(common):
+    client = common.client()
+    client.predict([{"x": 1.0}])
+    whole = bytearray(as_stream(pa.table({"x": ["1.5", "2.5", "3.5"] * 30})))
+    for at in range(64, len(whole), 7):
+        broken = bytes(whole[:at]) + bytes([whole[at] ^ 0xFF]) + bytes(whole[at + 1 :])
+        status, _, _ = client.call("POST", "/v1/predict", broken, media=ARROW)
+        assert status in (200, 413, 415, 422)
+
+
+@pytest.mark.parametrize("how", ["zstd", "lz4"])
+def test_a_packed_stream_is_refused_before_it_is_unpacked(how, common):
+    sink = pa.BufferOutputStream()
+    table = pa.table({"x": [0.0] * 50_000, "day": pa.array(["mon"] * 50_000).dictionary_encode()})
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression=how)) as writer:
+        writer.write_table(table)
+    status, answer, _ = common.client().call("POST", "/v1/predict", sink.getvalue().to_pybytes(), media=ARROW)
+    assert (status, "must not be compressed" in answer["error"]) == (415, True)
+
+
+def test_bad_labels_of_arrow_are_refused(common):
+    client = common.client()
+    for table in (
+        pa.table({"id": ["1-0"]}),
+        pa.table({"id": [1], "label": ["a"]}),
+        pa.table({"id": [None], "label": ["a"]}).cast(pa.schema({"id": pa.string(), "label": pa.string()})),
+        pa.table({"id": ["1-0"], "label": [None]}),
+        pa.table({"id": ["1-0"], "label": [float("nan")]}),
+        pa.table({"id": ["1-0"], "label": [[1]]}),
+    ):
+        assert client.call("POST", "/v1/label", as_stream(table), media=ARROW)[0] == 422
+    assert (
+        client.call(
+            "POST", "/v1/label?revise=perhaps", as_stream(pa.table({"id": ["1-0"], "label": ["a"]})), media=ARROW
+        )[0]
+        == 422
+    )

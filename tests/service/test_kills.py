@@ -1,0 +1,201 @@
+"""Killed at any moment, under load: nothing that was acknowledged is lost or learned twice, and replay gives the bytes.
+
+Clients keep asking, labelling in bulk and one by one, revising and promoting, with idempotency keys and retries, while
+the service is killed by SIGKILL again and again and started anew. Then the journal is set against what the clients
+were told.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import random
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from tests.service.rows import stream
+from tests.service.server import Client, Server
+from tests.waiting import PATIENCE, wait_until
+from thalweg.service.journal.databases import open_journal
+from thalweg.service.journal.records import Asked, Labelled
+from thalweg.service.learning.ledger import looked_up
+from thalweg.service.learning.rebuild import rebuild
+
+#: Kills of each journal; set THALWEG_KILLS for more.
+KILLS = int(os.environ.get("THALWEG_KILLS", "3"))
+ROWS, LABELS = stream(400)
+KNOWN = ("low", "high", "flood")
+
+
+class Worker(threading.Thread):
+    """Asks, labels, revises and promotes, and remembers what it was told."""
+
+    def __init__(self, number: int, ports: list[int], stop: threading.Event) -> None:
+        super().__init__(daemon=True)
+        self.number, self.ports, self.ended = number, ports, stop
+        self.random = random.Random(number)
+        self.client: Client | None = None
+        self.keys = self.done = 0
+        #: What was acknowledged: by id its label, and what was answered.
+        self.labels: dict[str, str] = {}
+        self.answers: dict[str, Any] = {}
+        self.waiting: list[str] = []
+        #: The same request by its key, twice: both answers.
+        self.twice: list[tuple[Any, Any]] = []
+        self.promotions = 0
+        self.failure: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            while not self.ended.is_set():
+                self.random.choice([self.ask, self.ask, self.tell, self.tell_many, self.revise, self.promote])()
+        except BaseException as failure:  # shown by the test
+            self.failure = failure
+
+    def do(self, path: str, body: Any) -> Any:
+        """A request by a key of its own, and now and then once more by the same key; None when it is time to end."""
+        self.keys += 1
+        key = f"{self.number}-{self.keys}"
+        answer = self.send(path, body, key)
+        self.done += answer is not None
+        if answer and self.random.random() < 0.1 and (again := self.send(path, body, key)):
+            self.twice.append((answer, again))
+        return answer
+
+    def send(self, path: str, body: Any, key: str) -> Any:
+        """Until it is answered: whoever was killed meanwhile must not do it twice."""
+        while True:
+            try:
+                if self.client is None:
+                    self.client = Client(self.ports[-1])
+                status, answer, _ = self.client.call("POST", path, body, idempotency_key=key)
+            except (OSError, http.client.HTTPException):
+                if self.client is not None:
+                    self.client.close()
+                self.client = None
+                if self.ended.is_set():
+                    return None
+                time.sleep(0.02)
+                continue
+            if status not in (429, 503):
+                assert status == 200, answer
+                return answer
+            time.sleep(0.02)
+
+    def ask(self) -> None:
+        begin = self.random.randrange(len(ROWS))
+        given = ROWS[begin : begin + self.random.choice([1, 1, 5, 40])]
+        if answer := self.do("/v1/predict", {"rows": given}):
+            for each in answer["answers"]:
+                self.answers[each["id"]] = each["answer"]
+                self.waiting.append(each["id"])
+
+    def tell(self, most: int = 1) -> None:
+        chosen = [self.waiting.pop(self.random.randrange(len(self.waiting))) for _ in self.waiting[:most]]
+        if not chosen:
+            return
+        given = {each: self.random.choice(KNOWN) for each in chosen}
+        answer = self.do("/v1/label", {"labels": [{"id": each, "label": label} for each, label in given.items()]})
+        if answer:
+            # Without a key that was known, labels that a killed request had learned would be told as repeated.
+            assert (answer["learned"], answer["unknown"], answer["conflicts"]) == (len(given), [], []), answer
+            self.labels |= given
+
+    def tell_many(self) -> None:
+        self.tell(50)
+
+    def revise(self) -> None:
+        if not self.labels or self.random.random() < 0.7:
+            return
+        row = self.random.choice(list(self.labels))
+        label = self.random.choice(KNOWN)
+        answer = self.do("/v1/label", {"labels": [{"id": row, "label": label}], "revise": True})
+        if answer:
+            assert answer["revised"] + answer["repeated"] == 1, answer
+            self.labels[row] = label
+
+    def promote(self) -> None:
+        if self.number == 0 and self.random.random() < 0.2 and self.do("/v1/models/rival/promote", {"force": True}):
+            self.promotions += 1
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.parametrize("kept", ["sqlite", "postgresql"])
+def test_nothing_acknowledged_is_lost_or_learned_twice(kept, start, request, tmp_path):
+    database = request.getfixturevalue("postgres").database() if kept == "postgresql" else None
+    where = ["--new", "oldc", *(["--database", database] if database else [])]
+    server: Server = start(*where)
+    first = server.client()
+    first.predict(ROWS[:20])
+    first.post("/v1/models", {"name": "rival", "kind": "logistic", "challenger_of": "default"})
+    ports, stop = [server.port], threading.Event()
+    workers = [Worker(number, ports, stop) for number in range(4)]
+    for worker in workers:
+        worker.start()
+    moments = random.Random(kept)
+    for _ in range(KILLS):
+        work(workers, moments.randrange(5, 30))
+        server.kill()
+        server = start(*where)
+        ports.append(server.port)
+    work(workers, 10)
+    stop.set()
+    for worker in workers:
+        worker.join(PATIENCE)
+        assert worker.failure is None, worker.failure
+        assert not worker.is_alive()
+        if worker.client is not None:
+            worker.client.close()
+    live = server.client().get("/v1/models")
+    server.stop()
+    check(open_journal(tmp_path / "data", database, read_only=True), workers, live)
+
+
+def work(workers: list[Worker], requests: int) -> None:
+    """Wait until so many more requests are answered and new labels are among them, however fast the machine is."""
+
+    def counted() -> tuple[int, int]:
+        return sum(worker.done for worker in workers), sum(len(worker.labels) for worker in workers)
+
+    done, labels = counted()
+
+    def enough() -> bool:
+        now_done, now_labels = counted()
+        failed = any(worker.failure for worker in workers)
+        return failed or (now_done >= done + requests and now_labels > labels)
+
+    wait_until(enough, pause=0.001)
+
+
+def check(journal: Any, workers: list[Worker], live: Any) -> None:
+    """The journal against what the clients know, and the models against the journal."""
+    labelled = [Labelled.from_bytes(r.body) for k in ("label", "revise") for r in journal.records("default", kind=k)]
+    learned = [(asked, row) for each in labelled for asked, row, _ in each.learned]
+    assert len(learned) == len(set(learned)), "a row was learned twice"
+    asked = {r.seq: Asked.from_bytes(r.body) for r in journal.records("default", kind="predict")}
+    now = {rows.seq: rows.labels for rows in looked_up(journal, sorted(asked))}
+    told = 0
+    for worker in workers:
+        for row, answer in worker.answers.items():
+            seq, place = map(int, row.split("-"))
+            assert asked[seq].answers["default"][place] == answer
+        for row, label in worker.labels.items():
+            seq, place = map(int, row.split("-"))
+            assert now[seq][place][0] == label
+            told += 1
+        for one, other in worker.twice:
+            assert one == other
+    assert told > 0
+    promotions = sum(1 for _ in journal.records("default", kind="promote"))
+    acknowledged = workers[0].promotions
+    assert acknowledged <= promotions <= acknowledged + 1  # the last one may have been cut off
+    seqs = journal.snapshots("default")
+    kept = journal.snapshot("default", seqs[-1])
+    assert rebuild(journal, "default", seqs[-1]).model.snapshot() == kept
+    assert rebuild(journal, "default", seqs[-1], from_snapshots=False).model.snapshot() == kept
+    assert live["models"][0]["labels"] == len(learned)
+    journal.close()

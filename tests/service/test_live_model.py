@@ -1,0 +1,124 @@
+"""A model is a function of its records, of every kind: neither portions nor snapshots change a byte of it."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+
+from tests.service.rows import SCHEMA, stream
+from thalweg.catalogue import MODELS
+from thalweg.service.batcher import answer
+from thalweg.service.events import LabelsCame
+from thalweg.service.journal.databases import open_journal
+from thalweg.service.journal.records import Answers, Asked, Labelled, Record, Told
+from thalweg.service.journal.sql import SqlJournal
+from thalweg.service.learning import encoding, schema
+from thalweg.service.learning.encoding import encode
+from thalweg.service.learning.live_model import LiveModel
+from thalweg.service.learning.rebuild import _happenings, decision, rebuild
+
+ROWS, LABELS = stream(90)
+
+
+def written(folder: Path, kind: str) -> SqlJournal:
+    """A journal of a model with a challenger: rows, labels out of order, some revised, a promotion, an expiry."""
+    journal = open_journal(folder, None)
+    journal.prepare()
+    encoder = schema.as_described(SCHEMA)
+    body = {"kind": kind, "parameters": {}, "schema": schema.to_json(encoder)}
+    records = [Record(1, "m", "create", 1, 0, orjson.dumps(body))]
+    told: list[Told] = []
+    model = LiveModel("m", decision(records[0]))
+    luck = random.Random(kind)
+    waiting: list[tuple[int, int, int]] = []
+    known: list[tuple[int, int, int, str]] = []
+
+    def add(what, rows, content):
+        records.append(Record(len(records) + 1, "m", what, 1_000_000 * len(records), rows, content))
+        return len(records)
+
+    begin = 0
+    while begin < len(ROWS):
+        part = ROWS[begin : begin + luck.choice([1, 4, 10])]
+        encoded = encode(encoder, encoding.of_rows(part, encoder), len(part))
+        published = model.publish()
+        answers = answer(published, "m", encoded.X)[0]
+        asked = Asked(encoded.X, answers, published.last, published.version, encoded.gaps, encoded.categories)
+        seq = add("predict", len(part), asked.to_bytes())
+        waiting += [(seq, row, begin + row) for row in range(len(part))]
+        begin += len(part)
+        luck.shuffle(waiting)
+        now, waiting = waiting[: len(waiting) // 2], waiting[len(waiting) // 2 :]
+        if now:
+            revised = []
+            if known and luck.random() < 0.4:
+                place, row, first, label = luck.choice(known)
+                revised = [(place, row, "dry" if label != "dry" else "low", first)]
+            body = Labelled([(seq, row, LABELS[at]) for seq, row, at in now], revised)
+            at = add("revise" if revised else "label", len(now), body.to_bytes())
+            known += [(seq, row, at, LABELS[i]) for seq, row, i in now]
+            told += [Told(seq, at, sum(1 for each in now if each[0] == seq)) for seq in {each[0] for each in now}]
+        done = {each.kind for each in records}
+        if len(records) >= 6 and "challenge" not in done:
+            add("challenge", 0, orjson.dumps({"name": "rival", "kind": "logistic", "parameters": {}}))
+        if len(records) >= 14 and "promote" not in done:
+            add("promote", 0, orjson.dumps({"name": "rival"}))
+            add("expire", 0, orjson.dumps({"through": 3, "rows": 1}))
+        with journal.transaction():
+            journal.write(records[journal.last()[0] :], told)
+        told = []
+        if luck.random() < 0.3:
+            model = rebuild(journal, "m").model
+    journal.close()
+    return open_journal(folder, None)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_neither_chunks_nor_snapshots_matter(kind, tmp_path):
+    journal = written(tmp_path, kind)
+    assert {each.kind for each in journal.records("m")} >= {"challenge", "label", "revise", "promote", "expire"}
+    whole = rebuild(journal, "m", from_snapshots=False).model
+    expected = whole.snapshot()
+    last = journal.last()[0]
+    luck = random.Random(kind)
+    right = {
+        (asked, row): label
+        for record in journal.records("m", kind="revise")
+        for asked, row, label, _ in Labelled.from_bytes(record.body).revised
+    }
+    records = list(journal.records("m"))
+    model = LiveModel("m", decision(records[0]))
+    happenings = [each for part in _happenings(journal, records[1:], right) for each in part]
+    while happenings:  # the same records in other portions, and with snapshots on the way
+        size = luck.randint(1, 7)
+        model.take(happenings[:size])
+        happenings = happenings[size:]
+        if luck.random() < 0.3:
+            model = LiveModel.from_snapshot(model.snapshot())
+    assert model.snapshot() == expected
+    for seq in range(8, last, 9):  # snapshots of some moments, each by those before
+        then = rebuild(journal, "m", seq).model.snapshot()
+        assert then == rebuild(journal, "m", seq, from_snapshots=False).model.snapshot()
+        with journal.transaction():
+            journal.write([], parts=then)
+    assert rebuild(journal, "m").model.snapshot() == expected
+    journal.close()
+
+
+def test_bodies_are_kept_as_they_are():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(3, 4))
+    gaps = rng.random((3, 2)) < 0.5
+    asked = Asked(X, {"m": Answers(["a", "ü"], np.array([0, -1, 1], np.int16))}, None, 7, gaps, {"day": ["mon"]})
+    found = Asked.from_bytes(asked.to_bytes())
+    np.testing.assert_array_equal(found.X, X)
+    np.testing.assert_array_equal(found.gaps, gaps)
+    assert [found.answers["m"][i] for i in range(3)] == ["a", None, "ü"]
+    assert (found.last, found.version, found.categories) == (None, 7, {"day": ["mon"]})
+    labelled = Labelled([(1, 0, "a"), (9, 2, "ü")], [(3, 1, "a", 5)])
+    assert Labelled.from_bytes(labelled.to_bytes()) == labelled
+    assert LabelsCame(1, 2, []).revises is False

@@ -1,0 +1,99 @@
+"""The metrics read as Prometheus reads them, and the dashboard asks for none that are not told."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from thalweg.service.metrics import text
+
+DASHBOARD = Path(__file__).parents[2] / "docs" / "grafana" / "thalweg-serve.json"
+UNITS = ("_total", "_seconds", "_ratio", "_rows", "_length", "_in_work", "_info", "_ready", "_up")
+
+
+def counted() -> dict[str, Any]:
+    """As a service that has a model with a hostile name, and one that has just been made."""
+    learner = {"labels": 70, "error": 0.125, "recent": 0.25, "no_change": 0.5, "delay": 3600.5}
+    new = {"labels": 0, "error": None, "recent": None, "no_change": None, "delay": None}
+    return {
+        "requests": {("predict", 200): 40, ("label", 429): 2},
+        "durations": {
+            "predict": {"counts": [30, 9, 1], "seconds": 0.25},
+            "label": {"counts": [0, 2, 0], "seconds": 0.01},
+        },
+        "buckets": (0.001, 0.01),
+        "rows": 90,
+        "labels": 70,
+        "revisions": 1,
+        "commits": 33,
+        "in_work": 3,
+        "queue": {"writer": 2, "learner": 0},
+        "throughput": 4.5,
+        "ready": True,
+        "started": 1.79e9,
+        "feeds": {"redis:rows": {"up": True, "read": 12, "refused": 3}},
+        "models": {
+            'a "rain"\\\n': {
+                "rows": 90,
+                "waiting": 20,
+                "version": 88,
+                "snapshot_age": 12.5,
+                "learners": {"a": learner, "b": learner},
+            },
+            "new": {"rows": 0, "waiting": 0, "version": 0, "snapshot_age": None, "learners": {"new": new}},
+        },
+    }
+
+
+def test_prometheus_reads_what_was_counted():
+    parser = pytest.importorskip("prometheus_client.parser", reason="the format is read by Prometheus's own client")
+    families = {family.name: family for family in parser.text_string_to_metric_families(text(counted()))}
+    samples = {
+        (sample.name, *sorted(sample.labels.items())): sample.value
+        for family in families.values()
+        for sample in family.samples
+    }
+    assert samples["thalweg_requests_total", ("kind", "label"), ("status", "429")] == 2
+    assert samples["thalweg_request_seconds_bucket", ("kind", "predict"), ("le", "0.01")] == 39
+    assert samples["thalweg_request_seconds_bucket", ("kind", "predict"), ("le", "+Inf")] == 40
+    assert samples["thalweg_request_seconds_count", ("kind", "predict")] == 40
+    assert samples["thalweg_model_waiting_rows", ("model", 'a "rain"\\\n')] == 20
+    assert samples["thalweg_model_recent_error_ratio", ("learner", "b"), ("model", 'a "rain"\\\n')] == 0.25
+    assert samples["thalweg_model_labels_total", ("learner", "new"), ("model", "new")] == 0
+    assert ("thalweg_model_error_ratio", ("learner", "new"), ("model", "new")) not in samples  # not known is not zero
+    assert samples["thalweg_queue_length", ("queue", "writer")] == 2
+    assert samples["thalweg_feed_up", ("feed", "redis:rows")] == 1
+    assert families["thalweg_request_seconds"].type == "histogram"
+    assert all(family.documentation for family in families.values())
+
+
+def test_every_name_says_its_unit_and_comes_once():
+    names = re.findall(r"^# TYPE (\S+) \w+$", text(counted()), flags=re.MULTILINE)
+    assert len(names) == len(set(names)) > 15
+    assert not [name for name in names if not name.endswith(UNITS)]
+
+
+def test_the_dashboard_asks_only_for_what_is_told():
+    board = json.loads(DASHBOARD.read_text(encoding="utf-8"))
+    queries = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+    queries += [each["query"]["query"] for each in board["templating"]["list"] if each["type"] == "query"]
+    asked = {name for query in queries for name in re.findall(r"\bthalweg_\w+", query)}
+    told = {line.split(" ")[0].split("{")[0] for line in text(counted()).splitlines() if not line.startswith("#")}
+    assert len(asked) >= 12
+    assert asked <= told
+    by_labels = {
+        label for query in queries for part in re.findall(r"by \(([^)]*)\)", query) for label in part.split(", ")
+    }
+    assert by_labels <= {"kind", "status", "le", "queue"}
+    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
+    cells = [
+        (panel["gridPos"]["y"] + row, panel["gridPos"]["x"] + column)
+        for panel in board["panels"]
+        for row in range(panel["gridPos"]["h"])
+        for column in range(panel["gridPos"]["w"])
+    ]
+    assert len(cells) == len(set(cells)), "panels lie on one another"

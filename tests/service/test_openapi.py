@@ -1,0 +1,78 @@
+"""The description of the protocol, set against the service: every path, every example, every answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.service.rows import SCHEMA, stream
+from thalweg.service.http.openapi import description
+
+jsonschema = pytest.importorskip("jsonschema")
+DESCRIBED = description(1000)
+
+
+def validator(schema):
+    whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", "components": DESCRIBED["components"], **schema}
+    jsonschema.Draft202012Validator.check_schema(whole)
+    return jsonschema.Draft202012Validator(whole)
+
+
+def operations():
+    for path, methods in DESCRIBED["paths"].items():
+        for method, operation in methods.items():
+            yield pytest.param(path, method, operation, id=f"{method} {path}")
+
+
+def test_the_service_tells_its_own_description(client):
+    told = client.get("/openapi.json")
+    assert told == description(100_000)
+    assert told["openapi"].startswith("3.1")
+
+
+@pytest.mark.parametrize(("path", "method", "operation"), list(operations()))
+def test_examples_are_valid_and_what_is_told_is_served(path, method, operation, client):
+    for each in operation.get("requestBody", {}).get("content", {}).values():
+        if "example" in each:
+            validator(each["schema"]).validate(each["example"])
+    for other in {"get", "post", "put", "delete", "patch"} - set(DESCRIBED["paths"][path]):
+        status, _, headers = client.call(other.upper(), path.replace("{name}", "default"))
+        assert status == 405
+        assert {each.lower() for each in headers["allow"].split(", ")} - {"head"} == set(DESCRIBED["paths"][path])
+
+
+def test_answers_are_as_they_are_described(start):
+    client = start("--new", "oldc").client()
+    rows, labels = stream(120)
+
+    def ask(method: str, path: str, body=None, *, at: str | None = None, expect: int = 200):
+        status, answer, _ = client.call(method.upper(), path, body)
+        assert status == expect, answer
+        told = DESCRIBED["paths"][at or path][method]["responses"][str(status)]["content"]["application/json"]["schema"]
+        validator(told).validate(answer)
+        return answer
+
+    one = "/v1/models/{name}"
+    ask("get", "/healthz")
+    ask("get", "/readyz")
+    ask("get", "/v1/models/default", at=one)  # before anything is known of it
+    ask("get", "/v1/models/default/course", at=f"{one}/course")
+    ask("post", "/v1/models", {"name": "river", "kind": "oldc", "schema": SCHEMA}, expect=201)
+    ask("post", "/v1/models", {"name": "river", "kind": "oldc"}, expect=409)
+    ask("post", "/v1/models", {"name": "rival", "kind": "auto", "challenger_of": "river"}, expect=201)
+    ask("get", "/v1/models/rival/compare", at=f"{one}/compare")
+    for begin in range(0, 120, 40):
+        answers = ask("post", "/v1/predict", {"model": "river", "rows": rows[begin : begin + 40]})["answers"]
+        told = [{"id": each["id"], "label": label} for each, label in zip(answers, labels[begin:], strict=False)]
+        ask("post", "/v1/label", {"model": "river", "labels": [*told, {"id": "nobody", "label": 1}]})
+    for name in ("river", "rival"):
+        ask("get", f"/v1/models/{name}", at=one)
+        course = ask("get", f"/v1/models/{name}/course", at=f"{one}/course")
+        assert len(course["points"]["labels"]) == 120
+        assert course["points"]["means"] if name == "river" else True
+    ask("get", "/v1/models/rival/compare", at=f"{one}/compare")
+    for what in ("promote", "archive", "restore"):
+        ask("post", f"/v1/models/rival/{what}", {}, at=f"{one}/{what}")
+    ask("post", "/v1/models/rival/restore", {}, at=f"{one}/restore", expect=409)
+    ask("get", "/v1/models")
+    ask("post", "/v1/predict", {"row": {"wrong": []}}, expect=422)
+    ask("get", "/v1/models/nobody", at=one, expect=404)

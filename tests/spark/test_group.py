@@ -1,0 +1,182 @@
+"""A key's rows and labels, in any batches: the model of the slow twin to the last bit, and nothing lost on the way."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+pa = pytest.importorskip("pyarrow", reason="the engines need pyarrow")
+
+from tests.examples import examples  # noqa: E402
+from tests.spark.oracle import Event, Oracle  # noqa: E402
+from thalweg import OnlineLDC, OnlineLinearRegression, Perceptron, StandardScaler, StreamPipeline  # noqa: E402
+from thalweg.errors import InvalidParameter  # noqa: E402
+from thalweg.spark.columns import REAL, TEXT  # noqa: E402
+from thalweg.spark.group import Group  # noqa: E402
+from thalweg.spark.key_state import KeyState  # noqa: E402
+from thalweg.spark.packing import (  # noqa: E402
+    ANSWER,
+    EVENT,
+    EVENTS,
+    ID,
+    IS_LABEL,
+    KEY,
+    TARGET,
+    TIME,
+    Layout,
+    opened,
+    packer,
+)
+from thalweg.store import dumps, loads  # noqa: E402
+
+NAMES = ["level", "flow"]
+LAYOUT = Layout(key=TEXT, id=TEXT, target=TEXT, features=tuple(NAMES))
+WAIT = 20
+MODEL = OnlineLDC(0.1, counts="soft", warmup=3)
+
+
+def packed(events: list[Event], layout: Layout = LAYOUT, key: str = "pump", cuts: int = 1) -> list[bytes]:
+    """The events as Spark hands them on, in so many record batches."""
+    columns = {
+        KEY: pa.array([key] * len(events), pa.string()),
+        TIME: pa.array([each.time for each in events], pa.int64()),
+        IS_LABEL: pa.array([each.is_label for each in events]),
+        ID: pa.array([each.id for each in events], layout.id.arrow),
+        TARGET: pa.array([each.target for each in events], layout.target.arrow),
+        **{f"feature {i}": pa.array([each.row[i] for each in events], pa.float64()) for i in range(len(NAMES))},
+    }
+    whole = pa.record_batch(columns)
+    edges = np.linspace(0, len(events), cuts + 1).astype(int)
+    parts = [whole.slice(a, b - a) for a, b in itertools.pairwise(edges)]
+    rows = [batch for part in parts for batch in packer(layout)(iter([part]))]
+    return [cell for batch in rows for cell in batch.column("rows").to_pylist()]
+
+
+def told(cell: bytes, layout: Layout = LAYOUT) -> list[tuple[str, Any, Any, Any]]:
+    if not cell:
+        return []
+    batch = opened(cell, layout.outgoing)
+    names = [EVENTS[code] for code in batch.column(EVENT).to_pylist()]
+    return list(zip(names, *(batch.column(name).to_pylist() for name in (ID, ANSWER, TARGET)), strict=True))
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> tuple[list[list[Event]], bool]:
+    """Batches of rows and labels, and whether labels come later."""
+    rows = draw(st.integers(1, 25))
+    late = draw(st.booleans())
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    events = []
+    for number in range(rows):
+        label = ["high", "low", "flood"][rng.integers(3)]
+        row = tuple(rng.normal(size=2).tolist())
+        now = late and rng.random() < 0.3
+        events.append(Event(number * 4, False, f"r{number:03}", None if late and not now else label, row))
+        if late and not now and rng.random() < 0.8:
+            came = number * 4 + int(rng.integers(-6, 40)) * 2 + 1  # never at the time of a row, nor of another label
+            events.append(Event(came, True, f"r{number:03}", label, (0.0, 0.0)))
+            if rng.random() < 0.2:
+                events.append(Event(came + 4000, True, f"r{number:03}", label, (0.0, 0.0)))
+    seen: set[int] = set()
+    unique = [each for each in events if each.time not in seen and not seen.add(each.time)]  # type: ignore[func-returns-value]
+    shuffled = sorted(unique, key=lambda each: each.time + rng.integers(0, 12))
+    cut = draw(st.lists(st.integers(1, 8), min_size=1, max_size=20))
+    batches, at = [], 0
+    for size in [*cut, len(shuffled)]:
+        if at < len(shuffled):
+            batches.append(shuffled[at : at + size])
+        at += size
+    return batches, late
+
+
+@examples(60)
+@given(streams(), st.integers(1, 3))
+def test_a_key_is_its_slow_twin(stream, cuts):
+    batches, late = stream
+    wait = WAIT if late else None
+    group = Group(dumps(MODEL), LAYOUT, wait, None, False)
+    twin = Oracle(MODEL, NAMES, wait)
+    state, happened, newest = None, Counter(), 0
+    for events in batches:
+        watermark = newest - 3
+        state, cell = group.take(state, packed(events, cuts=cuts), lambda _, w=watermark: w)
+        happened.update(told(cell))
+        twin.batch(events, watermark)
+        newest = max(newest, *(each.time for each in events))
+    assert happened == twin.told
+    assert loads(state.model).__sklearn_is_fitted__() == twin.model.__sklearn_is_fitted__()
+    assert state.model == dumps(twin.model)
+    rows = sum(not each.is_label for events in batches for each in events)
+    labels = sum(each.is_label for events in batches for each in events)
+    counts = Counter(event for event, *_ in happened.elements())
+    assert (state.answered, state.expired, state.dropped) == (rows, counts["expired"], counts["dropped"])
+    assert state.answered == state.learned + state.expired + len(twin.waiting)
+    assert counts["learned"] + counts["dropped"] + len(twin.early) == labels
+    if late:
+        after, rest = Group(dumps(MODEL), LAYOUT, wait, 1, False).look(state, newest + 10**6)
+        ended = Counter(event for event, *_ in told(rest))
+        assert after is None
+        assert ended == Counter(expired=len(twin.waiting), dropped=len(twin.early), forgotten=1)
+
+
+def test_rows_of_one_time_have_one_order_whatever_the_shuffle():
+    rng = np.random.default_rng(1)
+    events = [Event(0, False, None, "ab"[i % 2], tuple(rng.normal(size=2))) for i in range(30)]
+    group = Group(dumps(MODEL), LAYOUT, None, None, False)
+    orders = [rng.permutation(30) for _ in range(5)]
+    states = [group.take(None, packed([events[i] for i in order]), lambda _: 0)[0] for order in orders]
+    assert len({state.model for state in states}) == 1
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_regressor_learns_numbers_at_once_and_late(late):
+    rng = np.random.default_rng(2)
+    layout = Layout(key=TEXT, id=TEXT, target=REAL, features=tuple(NAMES))
+    model = OnlineLinearRegression(solver="rls")
+    X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    group = Group(dumps(model), layout, 1000 if late else None, None, False)
+    if not late:
+        events = [Event(i, False, None, float(y[i]), tuple(X[i])) for i in range(40)]
+        state, cell = group.take(None, packed(events, layout), lambda _: 0)
+        answers = [answer for _, _, answer, _ in told(cell, layout)]
+        twin = OnlineLinearRegression(solver="rls")
+        assert answers == twin.predict_then_learn(pa.table(dict(zip(NAMES, X.T, strict=True))), y).tolist()
+    else:
+        rows = [Event(2 * i, False, f"{i:02}", None, tuple(X[i])) for i in range(40)]
+        labels = [Event(2 * i + 7, True, f"{i:02}", float(y[i]), (0.0, 0.0)) for i in range(40)]
+        state, cell = group.take(None, packed(rows + labels, layout), lambda _: 0)
+        twin = OnlineLinearRegression(solver="rls")
+        for i in range(40):
+            twin.learn_one(dict(zip(NAMES, X[i], strict=True)), y[i])
+        assert state.learned == 40
+    assert state.model == dumps(twin)
+
+
+def test_confidence_and_a_pipeline():
+    rng = np.random.default_rng(3)
+    model = StreamPipeline([StandardScaler(), OnlineLDC(0.1, counts="soft")])
+    X, y = rng.normal(size=(50, 2)), np.array(["a", "b"])[rng.integers(0, 2, 50)]
+    events = [Event(i, False, None, str(y[i]), tuple(X[i])) for i in range(50)]
+    state, cell = Group(dumps(model), LAYOUT, None, None, True).take(None, packed(events), lambda _: 0)
+    twin = StreamPipeline([StandardScaler(), OnlineLDC(0.1, counts="soft")])
+    answers, proba, *_ = twin.predict_then_learn(pa.table(dict(zip(NAMES, X.T, strict=True))), y, with_proba=True)
+    batch = opened(cell, LAYOUT.outgoing)
+    assert batch.column("answer").to_pylist() == answers.tolist()
+    np.testing.assert_array_equal(batch.column("confidence").to_numpy(), proba.max(axis=1))
+    assert state.model == dumps(twin)
+
+
+def test_a_state_that_another_model_began_is_refused():
+    state = KeyState(dumps(MODEL))
+    Group(dumps(MODEL), LAYOUT, None, None, False).require_begun(state)
+    with pytest.raises(InvalidParameter, match=r"an OnlineLDC begun with rate = 0\.1 and not 0\.9"):
+        Group(dumps(clone(MODEL).set_params(rate=0.9)), LAYOUT, None, None, False).require_begun(state)
+    with pytest.raises(InvalidParameter, match="holds an OnlineLDC and not a Perceptron"):
+        Group(dumps(Perceptron()), LAYOUT, None, None, False).require_begun(state)
