@@ -1,0 +1,96 @@
+"""Continue a run and a service that an earlier version began; `write_fixtures` and the tests do the same."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from contextlib import chdir
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.compatibility.recorded import FIXTURES, sha256
+from tests.serve.rows import stream
+from tests.serve.server import Server
+from thalweg import cli, load
+from thalweg.store import dumps, loads
+
+#: Models of the journal, and the options by which each is replayed.
+REPLAYS = {
+    "default": ["--model", "default"],
+    "default, whole": ["--model", "default", "--whole"],
+    "default, before the correction": ["--model", "default", "--to", "12"],
+    "river": ["--model", "river"],
+    "rival": ["--model", "rival"],
+}
+
+
+def thalweg(*arguments: str) -> None:
+    """Call the command line, which must succeed."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main(arguments)
+    assert not ended.value.code, arguments
+
+
+def finish_run(name: str, folder: Path) -> dict[str, str]:
+    """Resume a copy of a stopped run, and let its model predict the whole table; digests of the results."""
+    shutil.copy(FIXTURES / "runs" / "rows.csv", folder)
+    out = Path(shutil.copytree(FIXTURES / "runs" / name, folder / name))
+    with chdir(folder):
+        thalweg("run", "--resume", "--out", name, "--quiet")
+        thalweg("predict", f"{name}/model.thalweg", "rows.csv", "--bad-rows", "skip", "--out", "predicted.csv")
+    assert not (out / "checkpoint").exists()
+    return {
+        "options": sha256((out / "options.toml").read_bytes()),
+        "predictions": sha256((out / "predictions.csv").read_bytes()),
+        "metrics": sha256(_without_words(json.loads((out / "metrics.json").read_bytes()))),
+        "model": sha256(dumps(load(out / "model.thalweg"))),
+        "predicted": sha256((folder / "predicted.csv").read_bytes()),
+    }
+
+
+def _without_words(metrics: dict[str, Any]) -> bytes:
+    """Metrics without the version and the sentences for people, which may be worded better later."""
+    del metrics["run"]["version"], metrics["model"]["about"], metrics["model"]["explain"]
+    metrics["rows"]["bad"] = len(metrics["rows"]["bad"])
+    metrics["columns"] = [column[:2] for column in metrics["columns"]]
+    return json.dumps(metrics, sort_keys=True).encode()
+
+
+def replay(data: Path) -> dict[str, bytes]:
+    """Model files that are rebuilt from a copy of the journal, by name of the replay."""
+    shutil.copytree(FIXTURES / "journal", data, dirs_exist_ok=True)
+    return {name: _replayed(data, options) for name, options in REPLAYS.items()}
+
+
+def _replayed(data: Path, options: list[str]) -> bytes:
+    out = data / "replayed.thalweg"
+    thalweg("replay", str(data), "--out", str(out), *options)
+    return out.read_bytes()
+
+
+def continue_service(data: Path, waiting: dict[str, list[str]]) -> dict[str, str]:
+    """Start a service on the journal, label rows it answered before and new ones, correct a label; digests of models.
+
+    Parameters
+    ----------
+    data : Path
+        A folder with a journal.
+    waiting : dict
+        By model, the ids of rows without a label.
+    """
+    rows, labels = stream(60, seed=5)
+    server = Server("--expire", "36500d", data=data)
+    try:
+        client = server.client()
+        for model, ids in waiting.items():
+            new = [each["id"] for each in client.predict(rows[:40], model=model)]
+            given = list(zip([*ids, *new], labels, strict=False))
+            assert client.label(given, model=model)["learned"] == len(given)
+            other = next(label for label in labels if label != given[0][1])
+            assert client.label([(ids[0], other)], model=model, revise=True)["revised"] == 1
+    finally:
+        assert server.stop() == 0
+    # Without the notes, which hold numbers of requests.
+    return {name: sha256(dumps(loads(_replayed(data, ["--model", name])))) for name in ("default", "river", "rival")}
