@@ -39,6 +39,7 @@ from sklearn.utils.validation import check_is_fitted
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.learners.base.rate_bank import (
     BANK_DISCOUNT,
@@ -122,6 +123,11 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     True
     """
 
+    _catalogue = CatalogueEntry(
+        name="auto",
+        about="a committee of seven forgetting rates and seven linear learners",
+        when="start here: nothing to choose",
+    )
     _why_not_added = "its members are weighed by their mistakes, row by row"
 
     def __init__(self, *, persistence: bool = False) -> None:

@@ -33,6 +33,7 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.classifier import StreamClassifier, WithRate
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.weighted import WithWeights
@@ -68,6 +69,14 @@ class HiraokaLDA(WithWeights, WithRate, StreamClassifier):
     True
     """
 
+    _catalogue = CatalogueEntry(
+        name="hiraoka",
+        about="Hiraoka's online LDA",
+        when="comparison with the paper",
+        options={"rate": "rate"},
+        rate=0.05,
+        scaled=True,
+    )
     _why_not_added = "each turn of its axes depends on those before it"
 
     def __init__(

@@ -65,6 +65,7 @@ import numpy as np
 from thalweg.errors import InvalidParameter, NotAdditive
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate
 from thalweg.learners.base.rate_bank import (
     BANK_DISCOUNT,
@@ -150,6 +151,16 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
     >>> OnlineLDC().fit([[0.0], [1.0], [5.0]], ["a", "a", "b"], sample_weight=[3, 1, 2]).means_.ravel().tolist()
     [0.25, 5.0]
     """
+
+    _catalogue = CatalogueEntry(
+        name="oldc",
+        about="online linear discriminant; without --rate, seven memories side by side",
+        when="correlated features, and a linear boundary that moves",
+        parameters={"rate": "auto", "counts": "soft"},
+        options={"rate": "rate"},
+        rate=0.02,
+        with_rate={"ridge": 1e-3},
+    )
 
     def __init__(
         self,

@@ -38,6 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidParameter
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.classifier import StreamClassifier, StreamCore, WithProbabilities
 from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.python_core import PythonCore
@@ -129,6 +130,17 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
     >>> bool(model.score(X[200:], y[200:]) > 0.9)
     True
     """
+
+    _catalogue = CatalogueEntry(
+        name="kernel-mean",
+        about="128 weighted centroids a class under a Gaussian kernel; --rate is its forgetting",
+        when="curved boundaries that move",
+        parameters={"budget": 128},
+        options={"rate": "forgetting"},
+        rate=0.01,
+        adaptive=False,
+        scaled=True,
+    )
 
     def __init__(
         self,
