@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import wait_until
+from thalweg import learners
+
+ROOT = Path(__file__).parents[1]
 
 #: What goes into `learners/`: a class over a core, and what the catalogue has to know of it.
 LEARNER = """
@@ -122,3 +125,31 @@ def test_a_new_learner_is_served(commands: list[str], tmp_path: Path) -> None:
     finally:
         server.terminate()
         server.wait()
+
+
+def listed_in_contributing() -> tuple[str, list[str]]:
+    """The section on adding a learner, and the files of its table."""
+    section = (
+        (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## How to add a learner")[1].split("\n## ")[0]
+    )
+    return section, re.findall(r"^\| `([^`]+)` \|", section, flags=re.MULTILINE)
+
+
+def test_contributing_names_every_file_that_a_learner_touches() -> None:
+    section, files = listed_in_contributing()
+    kernels = [file for file in files if "/kernels/" in file]
+    assert (len(files), len(files) - len(kernels)) == (11, 8)
+    assert "touches eleven files, one over an existing kernel eight" in section
+    for file in files:
+        texts = [path.read_text(encoding="utf-8") for path in ROOT.glob(file.replace("NAME", "*"))]
+        assert any(re.search("passive[-_]?aggressive", text, flags=re.IGNORECASE) for text in texts), file
+
+
+def test_no_other_file_lists_all_learners() -> None:
+    """A file that names them all is one that a new learner has to be added to."""
+    _, files = listed_in_contributing()
+    classes = [name for name in learners.MODULES if name != "OnlineLinearRegression"]
+    searched = [ROOT / "pyproject.toml", ROOT / "mkdocs.yml"]
+    searched += [path for folder in ("src", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
+    lists = {path for path in searched if all(name in path.read_text("utf-8") for name in classes)}
+    assert {str(path.relative_to(ROOT)) for path in lists} == {file for file in files if file.endswith("__init__.py")}
