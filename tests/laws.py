@@ -6,7 +6,7 @@ import copy
 import pickle
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -18,8 +18,6 @@ from thalweg import (
     HiraokaLDA,
     KernelMeanClassifier,
     LearnNSE,
-    MajorityClass,
-    NoChange,
     OnlineLDC,
     OnlineLogistic,
     PassiveAggressive,
@@ -28,46 +26,43 @@ from thalweg import (
     StandardScaler,
     StreamPipeline,
     TrendForecast,
+    learners,
 )
+from thalweg.conformance import estimators
 from thalweg.rates import ErrorDriven, InverseSqrt
 from thalweg.store import dumps, loads
 
-#: Every learner, in every mode that has a path of its own.
-LEARNERS = {
+#: Further modes of learners that have a path of their own; under a class's own name, in place of its defaults.
+MODES = {
     "OnlineLDC": OnlineLDC(0.7),
     "OnlineLDC-2008": OnlineLDC(0.4, covariance="2008", warmup=3),
     "OnlineLDC-soft": OnlineLDC(0.05, counts="soft"),
     "OnlineLDC-soft-ridge": OnlineLDC(0.2, counts="soft", ridge=1e-3, warmup=1),
     "OnlineLDC-error-driven": OnlineLDC(ErrorDriven(0.3, 5)),
     "OnlineLDC-float32": OnlineLDC(0.05, counts="soft", ridge=1e-3, dtype="float32"),
-    "Perceptron": Perceptron(0.5),
     "Perceptron-averaged": Perceptron(InverseSqrt(1.0), margin=0.5, averaged=True, random_state=3),
     "Perceptron-error-driven": Perceptron(ErrorDriven(0.5, 4), start_scale=0.0),
     "Perceptron-no-intercept": Perceptron(0.5, margin=0.2, averaged=True, intercept=False),
     "BalancedWinnow": BalancedWinnow(0.6),
     "BalancedWinnow-decaying": BalancedWinnow(InverseSqrt(0.5)),
     "BalancedWinnow-error-driven": BalancedWinnow(ErrorDriven(0.5, 6), random_state=1),
-    "HiraokaLDA": HiraokaLDA(0.1),
     "HiraokaLDA-one-axis": HiraokaLDA(ErrorDriven(0.1, 5), n_components=1, gradient="full"),
     "TrendForecast": TrendForecast(OnlineLDC(0.9), window=10),
     "TrendForecast-soft-ahead": TrendForecast(OnlineLDC(ErrorDriven(0.2, 5), counts="soft"), window=25, horizon=3),
     "TrendForecast-hiraoka": TrendForecast(HiraokaLDA(0.2), window=5),
     "TrendForecast-auto": TrendForecast(OnlineLDC(0.9, warmup=4), window="auto"),
-    "PassiveAggressive": PassiveAggressive(),
     "PassiveAggressive-II": PassiveAggressive(0.1, variant="II"),
     "OnlineLogistic": OnlineLogistic(0.1),
     "OnlineLogistic-decaying": OnlineLogistic(InverseSqrt(0.5), penalty=0.01),
     "OnlineLDC-auto": OnlineLDC("auto", counts="soft"),
     "Committee": Committee([OnlineLDC(0.1, counts="soft"), Perceptron(), PassiveAggressive()], loss="brier"),
     "Committee-persistence": Committee([OnlineLDC("auto", counts="soft")], loss="log", persistence=True),
-    "AutoClassifier": AutoClassifier(),
     "AutoClassifier-persistence": AutoClassifier(persistence=True),
     "StreamPipeline": StreamPipeline([StandardScaler(), OnlineLDC(0.3, counts="soft")]),
     "StreamPipeline-named": StreamPipeline(
         [("scale", StandardScaler(forgetting=0.05, clip=5.0)), ("map", RandomFeatures(40)), ("model", Perceptron())]
     ),
     "StreamPipeline-axes": StreamPipeline([RandomFeatures(12, sigma=3.0), CCIPCA(3), AutoClassifier()]),
-    "KernelMean": KernelMeanClassifier(),
     "KernelMean-given": KernelMeanClassifier(sigma=2.0, rho=0.4, bias=0.01),
     "KernelMean-float32": KernelMeanClassifier(sigma=2.0, tune=None, dtype="float32"),
     "KernelMean-linear": KernelMeanClassifier("linear", tune=None),
@@ -75,7 +70,6 @@ LEARNERS = {
     "KernelMean-budget": KernelMeanClassifier(budget=8, forgetting=0.01),
     "KernelMean-budget-given": KernelMeanClassifier(sigma=2.0, rho=0.4, bias=0.01, budget=5, forgetting=0.3),
     "KernelMean-budget-one": KernelMeanClassifier(tune=None, budget=1),
-    "LearnNSE": LearnNSE(GaussianNB(), block_size=20),
     "LearnNSE-calls": LearnNSE(GaussianNB()),
     "LearnNSE-ours": LearnNSE(OnlineLDC(0.3), block_size=8, weighting="lifetime", max_members=3, pruning="age"),
     "LearnNSE-resampled": LearnNSE(
@@ -86,15 +80,24 @@ LEARNERS = {
         max_members=3,
         pruning="error",
     ),
-    "NoChange": NoChange(),
-    "MajorityClass": MajorityClass(),
 }
+
+#: Every classifier, as `thalweg.conformance` makes it and in its further modes: a new one needs no entry here.
+LEARNERS = {
+    name: model for name, model in estimators().items() if name in learners.__all__ and is_classifier(model)
+} | MODES
 
 #: (learner, law) -> why it does not hold.
 EXCEPTIONS: dict[tuple[str, str], str] = {
     **{
         (name, "memory_does_not_grow_with_rows"): "the exact kernel mean machine is its rows"
-        for name in ("KernelMean", "KernelMean-given", "KernelMean-float32", "KernelMean-linear", "KernelMean-poly")
+        for name in (
+            "KernelMeanClassifier",
+            "KernelMean-given",
+            "KernelMean-float32",
+            "KernelMean-linear",
+            "KernelMean-poly",
+        )
     },
     ("LearnNSE-calls", "chunks_do_not_matter"): "without a block size each call is a block, as in the paper",
     ("LearnNSE-calls", "an_announced_class_is_inert"): "the law splits its rows into two calls, which are two blocks",

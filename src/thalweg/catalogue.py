@@ -1,176 +1,94 @@
-"""Models by name: what each is, when to use it, and how it is made."""
+"""Models by name, for the command line and the service; each learner's own entry says what it is (`CatalogueEntry`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
+from thalweg import learners
 from thalweg.errors import InvalidParameter
-from thalweg.run.options import RunOptions
+from thalweg.learners.base import sklearn_state
+from thalweg.learners.base.catalogue_entry import CatalogueEntry, check_model_options
+from thalweg.pipeline import StreamPipeline
+from thalweg.rates import ErrorDriven
+from thalweg.transforms import StandardScaler
 
+#: Rows over which an adaptive rate compares the recent errors.
+_ERROR_WINDOW = 10
+#: Standard deviations at which a scaled feature is clipped.
+_CLIP = 10.0
 
-@dataclass(frozen=True)
-class ModelChoice:
-    """A model by name."""
-
-    about: str
-    when: str
-    make: Callable[[RunOptions], Any]
-    #: Whether it learns at a rate that can be given, or that follows its errors.
-    rated: bool = False
-    #: Whether rows are scaled on line before it, by a step of their own.
-    scaled: bool = False
-
-
-def _rate(options: RunOptions, default: float) -> Any:
-    from thalweg.rates import ErrorDriven
-
-    if options.adaptive:
-        return ErrorDriven(start=default, window=10)
-    return default if options.rate is None else options.rate
-
-
-def _auto(options: RunOptions) -> Any:
-    from thalweg.learners.auto import AutoClassifier
-
-    return AutoClassifier()
-
-
-def _oldc(options: RunOptions) -> Any:
-    from thalweg.learners.online_ldc import OnlineLDC
-
-    if options.rate is None and not options.adaptive:
-        return OnlineLDC("auto", counts="soft")
-    return OnlineLDC(_rate(options, 0.02), counts="soft", ridge=1e-3)
-
-
-def _perceptron(options: RunOptions) -> Any:
-    from thalweg.learners.perceptron import Perceptron
-
-    return Perceptron(_rate(options, 0.5), random_state=options.seed)
-
-
-def _winnow(options: RunOptions) -> Any:
-    from thalweg.learners.winnow import BalancedWinnow
-
-    return BalancedWinnow(_rate(options, 0.5), random_state=options.seed)
-
-
-def _hiraoka(options: RunOptions) -> Any:
-    from thalweg.learners.hiraoka import HiraokaLDA
-
-    return HiraokaLDA(_rate(options, 0.05))
-
-
-def _passive_aggressive(options: RunOptions) -> Any:
-    from thalweg.learners.passive_aggressive import PassiveAggressive
-
-    return PassiveAggressive()
-
-
-def _logistic(options: RunOptions) -> Any:
-    from thalweg.learners.logistic import OnlineLogistic
-
-    return OnlineLogistic(_rate(options, 0.02))
-
-
-def _trend(options: RunOptions) -> Any:
-    from thalweg.learners.online_ldc import OnlineLDC
-    from thalweg.learners.trend_forecast import TrendForecast
-
-    window: int | str = options.window or "auto"
-    if window != "auto":
-        try:
-            window = int(window)
-        except ValueError as error:
-            raise InvalidParameter.of_option("window", 'be "auto" or a whole number', window) from error
-    return TrendForecast(OnlineLDC(_rate(options, 0.9)), window=window)  # type: ignore[arg-type]
-
-
-def _kernel_mean(options: RunOptions) -> Any:
-    from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier
-
-    if options.adaptive:
-        raise InvalidParameter.of_option("adaptive", "be left out: kernel-mean forgets at a fixed --rate", True)
-    return KernelMeanClassifier(budget=128, forgetting=0.01 if options.rate is None else options.rate)
-
-
-def _learn_nse(options: RunOptions) -> Any:
-    from sklearn.naive_bayes import GaussianNB
-
-    from thalweg.learners.learn_nse.classifier import LearnNSE
-
-    return LearnNSE(GaussianNB(), block_size=250, max_members=400, pruning="age", random_state=options.seed)
-
-
-def _no_change(options: RunOptions) -> Any:
-    from thalweg.learners.no_change import NoChange
-
-    return NoChange()
-
-
-def _majority(options: RunOptions) -> Any:
-    from thalweg.learners.majority import MajorityClass
-
-    return MajorityClass()
-
-
-MODELS: Mapping[str, ModelChoice] = {
-    "auto": ModelChoice(
-        "a committee of seven forgetting rates and seven linear learners", "start here: nothing to choose", _auto
-    ),
-    "oldc": ModelChoice(
-        "online linear discriminant; without --rate, seven memories side by side",
-        "correlated features, and a linear boundary that moves",
-        _oldc,
-        rated=True,
-    ),
-    "perceptron": ModelChoice("perceptron", "many features, little time", _perceptron, rated=True, scaled=True),
-    "winnow": ModelChoice(
-        "balanced Winnow", "many features of which few matter; smaller --rate is more eager", _winnow, True, True
-    ),
-    "hiraoka": ModelChoice("Hiraoka's online LDA", "comparison with the paper", _hiraoka, rated=True, scaled=True),
-    "pa": ModelChoice(
-        "passive-aggressive", "a boundary that moves fast, clean labels", _passive_aggressive, scaled=True
-    ),
-    "logistic": ModelChoice(
-        "logistic regression by gradient steps", "noisy labels, categories, slow drift", _logistic, True, True
-    ),
-    "trend": ModelChoice(
-        "discriminant with forecast class means", "class means that move along lines", _trend, rated=True
-    ),
-    "kernel-mean": ModelChoice(
-        "128 weighted centroids a class under a Gaussian kernel; --rate is its forgetting",
-        "curved boundaries that move",
-        _kernel_mean,
-        rated=True,
-        scaled=True,
-    ),
-    "nse": ModelChoice(
-        "Learn++.NSE: a naive Bayes classifier for each 250 rows, the last 400 of them kept",
-        "concepts that come back, labels that come in blocks",
-        _learn_nse,
-    ),
-    "no-change": ModelChoice("the last label again", "the baseline to beat", _no_change),
-    "majority": ModelChoice("the most frequent label so far", "the other baseline to beat", _majority),
+_LEARNERS: Mapping[str, Any] = {
+    learner._catalogue.name: learner
+    for learner in (getattr(learners, name) for name in learners.MODULES)
+    if learner._catalogue is not None
 }
+#: Every entry by its name, in the order of `thalweg.learners.MODULES`.
+MODELS: Mapping[str, CatalogueEntry] = {name: learner._catalogue for name, learner in _LEARNERS.items()}
 
 
-def make_model(options: RunOptions) -> Any:
-    """The model of a run; an `InvalidParameter` where an option does not go with it."""
-    if options.model not in MODELS:
-        raise InvalidParameter.of_option("model", f"be one of {', '.join(MODELS)}", options.model)
-    choice = MODELS[options.model]
-    for name, value in (("rate", options.rate), ("adaptive", options.adaptive or None)):
-        if value is not None and not choice.rated:
-            raise InvalidParameter.of_option(name, f"be left out: {options.model} has no rate", value)
-    if options.window is not None and options.model != "trend":
-        raise InvalidParameter.of_option("window", "be left out unless the model is trend", options.window)
-    model = choice.make(options)
-    if not choice.scaled:
-        return model
-    from thalweg.pipeline import StreamPipeline
-    from thalweg.transforms import StandardScaler
+def make_model(
+    name: str,
+    *,
+    rate: float | None = None,
+    adaptive: bool = False,
+    window: str | int | None = None,
+    seed: int = 0,
+) -> Any:
+    """The model of this name; an `InvalidParameter` where an option does not go with it.
 
-    return StreamPipeline([StandardScaler(clip=10.0), model])
+    Examples
+    --------
+    >>> make_model("oldc", rate=0.1)
+    OnlineLDC(counts='soft', rate=0.1, ridge=0.001)
+    >>> make_model("pa", rate=0.1)
+    Traceback (most recent call last):
+    thalweg.errors.InvalidParameter: --rate must be left out: pa has no rate, got 0.1
+    """
+    check_model_options(rate=rate, adaptive=adaptive, seed=seed)
+    if name not in MODELS:
+        raise InvalidParameter.of_option("model", f"be one of {', '.join(MODELS)}", name)
+    entry = MODELS[name]
+    for option, value in (("rate", rate), ("adaptive", adaptive or None)):
+        if value is not None and not entry.has_rate:
+            raise InvalidParameter.of_option(option, f"be left out: {name} has no rate", value)
+    if window is not None and "window" not in entry.options:
+        have_one = " or ".join(each.name for each in MODELS.values() if "window" in each.options)
+        raise InvalidParameter.of_option("window", f"be left out unless the model is {have_one}", window)
+    if adaptive and not entry.adaptive:
+        raise InvalidParameter.of_option("adaptive", f"be left out: {name} forgets at a fixed --rate", adaptive)
+    learner = _LEARNERS[name]
+    model = learner() if entry.base is None else learner(_class_named(entry.base)())
+    model.set_params(**_parameters(entry, rate, adaptive, window, seed))
+    return StreamPipeline([StandardScaler(clip=_CLIP), model]) if entry.scaled else model
+
+
+def _parameters(
+    entry: CatalogueEntry, rate: float | None, adaptive: bool, window: str | int | None, seed: int
+) -> dict[str, Any]:
+    parameters = dict(entry.parameters)
+    if entry.rate is not None:
+        sets = entry.options["rate"]
+        parameters = {sets: entry.rate} | parameters
+        if adaptive:
+            parameters |= {**entry.with_rate, sets: ErrorDriven(start=entry.rate, window=_ERROR_WINDOW)}
+        elif rate is not None:
+            parameters |= {**entry.with_rate, sets: rate}
+    if "window" in entry.options:
+        parameters[entry.options["window"]] = _as_window(window)
+    if "seed" in entry.options:
+        parameters[entry.options["seed"]] = seed
+    return parameters
+
+
+def _as_window(given: str | int | None) -> int | str:
+    if not given or given == "auto":
+        return "auto"
+    try:
+        return int(given)
+    except ValueError as error:
+        raise InvalidParameter.of_option("window", 'be "auto" or a whole number', given) from error
+
+
+def _class_named(name: str) -> Any:
+    return getattr(learners, name) if name in learners.__all__ else sklearn_state.class_named(name)

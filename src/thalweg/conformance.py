@@ -214,14 +214,6 @@ _ORDER_MATTERS = (
     "fit learns its rows one after the other, as a stream, and the check shuffles them before it compares; "
     "scikit-learn excepts its own Perceptron, SGDClassifier and SGDRegressor from the same check"
 )
-_ONE_ROW_AFTER_THE_OTHER = {
-    "AutoClassifier",
-    "BalancedWinnow",
-    "CCIPCA",
-    "OnlineLogistic",
-    "PassiveAggressive",
-    "Perceptron",
-}
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
@@ -235,7 +227,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     """
     parameters = estimator.get_params(deep=False)
     in_order = (
-        type(estimator).__name__ in _ONE_ROW_AFTER_THE_OTHER
+        getattr(estimator, "_fit_depends_on_order", False)
         or parameters.get("rate") == "auto"
         or (parameters.get("forgetting", 0.0) > 0 and parameters.get("solver") != "sgd")  # whose fit is a batch
     )

@@ -23,6 +23,18 @@ load_scikit_learn()
 assert sys.modules["scipy.stats"] is stats
 """
 
+HELP = """
+import sys
+from thalweg.cli import main
+
+for arguments in (["--help"], ["run", "--help"], ["run", "--delay", "-1"]):
+    try:
+        main(arguments)
+    except SystemExit:
+        pass
+print({"numpy", "sklearn"} & set(sys.modules))
+"""
+
 RUN = """
 import sys
 from thalweg.cli import main
@@ -46,3 +58,7 @@ def test_statistics_come_when_they_are_used():
 def test_a_run_does_without_them(tmp_path):
     (tmp_path / "rows.csv").write_text("x,label\n" + "".join(f"{i % 7},{'ab'[i % 7 > 3]}\n" for i in range(50)))
     assert output(RUN, cwd=tmp_path).splitlines()[-1] == "False"
+
+
+def test_help_and_a_refused_option_load_no_numerical_library():
+    assert output(HELP).splitlines()[-1] == "set()"

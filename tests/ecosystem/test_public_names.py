@@ -8,8 +8,10 @@ import re
 from pathlib import Path
 
 import pytest
+from sklearn.base import is_classifier
 
 import thalweg
+from thalweg.conformance import estimators
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = (
@@ -102,6 +104,13 @@ def is_public(path: str) -> bool:
         return False
 
 
+@pytest.fixture
+def hook(monkeypatch):
+    """What makes the tables and lists of learners."""
+    monkeypatch.syspath_prepend(ROOT / "docs" / "hooks")
+    return importlib.import_module("learners")
+
+
 TOP = {f"thalweg.{name}" for name in thalweg.__all__}
 
 
@@ -117,10 +126,10 @@ def test_disagreements_are_found():
     ]
 
 
-def test_the_reference_tells_every_public_name():
+def test_the_reference_tells_every_public_name(hook):
     if not REFERENCE:
         pytest.skip("there is no reference in docs/api yet")
-    texts = [path.read_text(encoding="utf-8") for path in REFERENCE]
+    texts = [hook.on_page_markdown(path.read_text(encoding="utf-8")) for path in REFERENCE]
     assert disagreements(TOP, in_reference(texts)) == []
 
 
@@ -130,3 +139,17 @@ def test_the_readme_tells_every_public_name_and_imports_no_other():
     for module, names in re.findall(r"^from (thalweg[\w.]*) import (.+)$", text, flags=re.MULTILINE):
         for name in names.split(", "):
             assert is_public(f"{module}.{name.strip()}"), f"the README imports {name} from {module}"
+
+
+def test_the_readme_holds_the_table_that_the_classes_make(hook):
+    readme, table = (ROOT / "README.md").read_text(encoding="utf-8"), hook.readme_table()
+    assert table in readme, f"the table of learners in README.md must be\n\n{table}"
+    described = {learner.__name__ for learner, _ in hook.described()}
+    classifiers = {name for name, model in estimators().items() if is_classifier(model)} & set(thalweg.learners.__all__)
+    assert described == classifiers
+    for learner, rows in hook.described():
+        for row in rows:
+            assert row.learner.startswith(f"{learner.__name__}(")
+            assert (ROOT / "docs" / "algorithms" / f"{row.page}.md").exists()
+            assert row.probabilities in ("as its base", "no") or hasattr(learner, "predict_proba")
+    assert hook.on_page_markdown("<!-- learners: table -->") == hook.site_table()

@@ -29,6 +29,7 @@ from thalweg import (
 )
 from thalweg.conformance import estimators, expected_failures
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.learners.base.weighted import WithWeights
 from thalweg.store import dumps
 
 WEIGHED = {
@@ -36,18 +37,11 @@ WEIGHED = {
     for name, model in (LEARNERS | REGRESSORS | TRANSFORMERS).items()
     if has_fit_parameter(model, "sample_weight")
 }
-TAKE_WEIGHTS = {
-    "AutoClassifier",
-    "BalancedWinnow",
+#: Classifiers say so by their base class; regressors and transformers have a `fit` of their own.
+TAKE_WEIGHTS = {name for name, model in estimators().items() if isinstance(model, WithWeights)} | {
     "CCIPCA",
-    "HiraokaLDA",
-    "OnlineLDC",
     "OnlineLinearRegression",
-    "OnlineLogistic",
-    "PassiveAggressive",
-    "Perceptron",
     "StandardScaler",
-    "TrendForecast",
 }
 
 

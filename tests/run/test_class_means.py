@@ -11,7 +11,6 @@ import pytest
 from thalweg import OnlineLDC, cli
 from thalweg.catalogue import MODELS, make_model
 from thalweg.run.class_means import MOST_CLASSES, MOST_FEATURES, MeanWatch
-from thalweg.run.options import RunOptions
 
 KEEPING = ("auto", "oldc", "trend", "hiraoka")
 CENTRES = np.array([[100.0, -3.0, 0.02], [140.0, 5.0, 0.05]])
@@ -27,7 +26,7 @@ def rows(count: int = 4000) -> tuple[np.ndarray, np.ndarray]:
 def test_means_are_in_the_units_of_the_rows(name: str) -> None:
     X, y = rows()
     rate = None if name == "auto" else 0.9 if name == "trend" else 0.01 if name == "hiraoka" else None
-    model = make_model(RunOptions("x", "y", model=name, rate=rate))
+    model = make_model(name, rate=rate)
     model.partial_fit(X, y)
     watch = MeanWatch()
     watch.choose(X, y)
@@ -42,7 +41,7 @@ def test_means_are_in_the_units_of_the_rows(name: str) -> None:
 def test_the_other_models_keep_none() -> None:
     X, y = rows(300)
     for name in sorted(set(MODELS) - set(KEEPING)):
-        model = make_model(RunOptions("x", "y", model=name))
+        model = make_model(name)
         watch = MeanWatch()
         watch.choose(X, y)
         assert watch.look(model) == {}

@@ -14,7 +14,6 @@ from thalweg.catalogue import make_model
 from thalweg.rates import ErrorDriven
 from thalweg.run import history
 from thalweg.run.history import Course, trace_of
-from thalweg.run.options import RunOptions
 
 pytest.importorskip("pyarrow")
 
@@ -42,17 +41,17 @@ def recorded(*arguments: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("options", [{"model": "oldc", "adaptive": True}, {"model": "auto"}, {"model": "trend"}])
+@pytest.mark.parametrize("options", [{"name": "oldc", "adaptive": True}, {"name": "auto"}, {"name": "trend"}])
 def test_each_look_is_that_of_a_model_that_learned_exactly_so_many_rows(
     options: dict[str, Any], table: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history, "MOST_LOOKS", 16)
     X, y = table[0][table[1] != ""], table[1][table[1] != ""]
-    found = recorded("--model", options["model"], *(["--adaptive"] if "adaptive" in options else []))
+    found = recorded("--model", options["name"], *(["--adaptive"] if "adaptive" in options else []))
     assert found["rows"][-1] == len(X)
     assert 8 <= len(found["rows"]) <= 17
     for at in {0, 1, 5, len(found["rows"]) - 1}:
-        model = make_model(RunOptions("rows.csv", "state", **options))
+        model = make_model(**options)
         model.predict_then_learn(X[: found["rows"][at]], y[: found["rows"][at]])
         trace = trace_of(model)
         assert (found["rate"] or {at: None})[at] == trace.get("rate")

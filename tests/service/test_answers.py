@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from thalweg.catalogue import MODELS, make_model
-from thalweg.run.options import RunOptions
 
 
 @pytest.mark.parametrize("kind", MODELS)
 @pytest.mark.parametrize("classes", [1, 2, 4])
 def test_answers_and_probabilities_at_once_are_those_asked_one_by_one(kind, classes):
     rng = np.random.default_rng(classes)
-    model = make_model(RunOptions("", "label", model=kind))
+    model = make_model(kind)
     y = np.array(["a", "b", "c", "d"])[rng.integers(0, classes, 400)]
     X = np.round(rng.normal(size=(400, 3)) + (y == "b")[:, None])  # rounded: there are ties
     model.partial_fit(X, y)

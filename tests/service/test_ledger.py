@@ -13,7 +13,6 @@ from tests.service.rows import SCHEMA, stream
 from tests.waiting import wait_until
 from thalweg import cli
 from thalweg.catalogue import make_model
-from thalweg.run.options import RunOptions
 from thalweg.service.journal.databases import open_journal
 from thalweg.service.learning import schema
 from thalweg.service.learning.rebuild import rebuild
@@ -78,7 +77,7 @@ def test_the_service_learns_what_the_library_learns(start, tmp_path):
     encoder = schema.as_described(SCHEMA)
     table = pa.table({name: [row[name] for row in rows] for name in rows[0]})
     X = encoder.encode(Chunk([Piece(Block(table, "rows", 1), 0, 300)], [])).X
-    model = make_model(RunOptions("", "label", model="oldc"))
+    model = make_model("oldc")
     model.partial_fit(X[order], np.array(labels)[order])
     replayed(tmp_path / "data", tmp_path / "model", "--model", "river", "--to", str(seq))
     served = load(tmp_path / "model")

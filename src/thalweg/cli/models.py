@@ -12,17 +12,20 @@ def models() -> None:
     """Show the models of `thalweg run`, and when to use which."""
     from rich.console import Console
 
+    from thalweg.cli.terminal import load_scikit_learn
+
+    load_scikit_learn()
     from thalweg.catalogue import MODELS
     from thalweg.report import tables
 
     lines = [
         (
             name,
-            choice.about + (", rows scaled on line" if choice.scaled else ""),
-            choice.when,
-            "yes" if choice.rated else "",
+            entry.about + (", rows scaled on line" if entry.scaled else ""),
+            entry.when,
+            "yes" if entry.has_rate else "",
         )
-        for name, choice in MODELS.items()
+        for name, entry in MODELS.items()
     ]
     console = Console(markup=False, highlight=False)
     console.print(tables.words(("model", "what it is", "when to use it", "--rate"), lines))

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import shutil
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
 if TYPE_CHECKING:
-    from thalweg.run.options import RunOptions
+    from thalweg.run.options import OptionInfo, RunOptions
     from thalweg.run.runner import Moment, Run
 
 #: Columns, and rows that were skipped, that are told in the terminal.
@@ -23,51 +24,50 @@ _MOST_COLUMNS, _MOST_COMPLAINTS = 40, 5
 _PLAIN_SECONDS, _LIVE_SECONDS = 5.0, 0.2
 
 
+def _with_run_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options of `RunOptions` before its own; it gets them as keywords, `None` if not given."""
+    from thalweg.run.options import RunOptions
+
+    types = get_type_hints(RunOptions)
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    parameters = [_parameter(name, info, types[name]) for name, info in RunOptions.declared().items()]
+    parameters += [each for each in own if each.kind is not each.VAR_KEYWORD]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return command
+
+
+def _parameter(name: str, info: OptionInfo, declared: Any) -> inspect.Parameter:
+    """An option as Typer reads it: without a default, so that one in a file is not overruled."""
+    kinds = {declared, *get_args(declared)}
+    kind: Any
+    if info.path:
+        kind = Path
+    elif get_origin(declared) is tuple:
+        kind = list[str]
+    else:
+        kind = next((each for each in (bool, int, float) if each in kinds), str)
+    flag = (f"--{name}",) if kind is bool else ()  # without it there would be a --no-… as well
+    read: Any = typer.Option(*flag, help=info.help, metavar=info.metavar, min=info.least)
+    if name == "source":
+        read = typer.Argument(help=info.help)
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=False if kind is bool else None,
+        annotation=Annotated[kind if kind is bool else kind | None, read],
+    )
+
+
+def _as_in_a_file(value: Any) -> Any:
+    """A value of the command line as TOML would hold it; `None` for a flag or a list that was not given."""
+    if value is False or value == []:
+        return None
+    return str(value) if isinstance(value, Path) else value
+
+
+@_with_run_options
 def run(
-    source: Annotated[
-        str | None,
-        typer.Argument(help="CSV, Parquet, Arrow or NDJSON, packed or not; a folder of such files; or - for a pipe."),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="The column of labels; an empty cell is none, 1 and 1.0 are the same."),
-    ] = None,
-    model: Annotated[str | None, typer.Option(help="See `thalweg models`; by default auto.")] = None,
-    rate: Annotated[float | None, typer.Option(help="The learning rate, for models that have one.")] = None,
-    adaptive: Annotated[bool, typer.Option("--adaptive", help="A rate that follows the model's own errors.")] = False,
-    window: Annotated[str | None, typer.Option(help="Rows of the trend model's line, or auto.")] = None,
-    delay: Annotated[int | None, typer.Option(min=0, metavar="N", help="Labels come N rows late.")] = None,
-    label_time: Annotated[
-        str | None, typer.Option(metavar="COL", help="When the label of a row comes: times, or whole numbers.")
-    ] = None,
-    time_column: Annotated[
-        str | None, typer.Option("--time", metavar="COL", help="When a row comes: times, or whole numbers.")
-    ] = None,
-    drop: Annotated[list[str] | None, typer.Option(metavar="COL", help="Leave a column out; may be repeated.")] = None,
-    categorical: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COL", help="Numbers that name categories, of the target too; may be repeated."),
-    ] = None,
-    missing: Annotated[
-        str | None,
-        typer.Option(
-            help="mean (the default) or error. Missing is what is empty; among numbers and times also "
-            "NA, N/A, NaN, null, none, ? and -."
-        ),
-    ] = None,
-    bad_rows: Annotated[str | None, typer.Option(help="error (the default) or skip.")] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Of CSV, as in ; or tab; by default found out.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Of CSV and NDJSON; by default utf-8.")] = None,
-    decimal: Annotated[
-        str | None, typer.Option(metavar="SIGN", help="Before the decimals of numbers, . or ,; by default found out.")
-    ] = None,
-    chunk: Annotated[int | None, typer.Option(min=1, metavar="N", help="Rows taken at a time.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Stop after N rows.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Everything random.")] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder for all results; by default thalweg-run.")
-    ] = None,
-    model_out: Annotated[Path | None, typer.Option(metavar="FILE", help="The model, if not in the folder.")] = None,
+    *,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin anew, whatever run the folder holds: that one is lost.")
     ] = False,
@@ -96,6 +96,7 @@ def run(
     master: Annotated[
         str | None, typer.Option(metavar="URL", help="With --engine spark: where Spark runs; by default local[*].")
     ] = None,
+    **given: Any,
 ) -> None:
     """Learn a table of rows in time order; every row is answered before its label is learned."""
     from thalweg.cli.terminal import load_scikit_learn
@@ -109,29 +110,7 @@ def run(
     from thalweg.run.runner import Run
     from thalweg.run.stopping import Stopped, Stopping
 
-    given: dict[str, Any] = {
-        "source": source,
-        "target": target,
-        "model": model,
-        "rate": rate,
-        "adaptive": adaptive or None,
-        "window": window,
-        "delay": delay,
-        "label_time": label_time,
-        "time": time_column,
-        "drop": drop or None,
-        "categorical": categorical or None,
-        "missing": missing,
-        "bad_rows": bad_rows,
-        "delimiter": delimiter,
-        "encoding": encoding,
-        "decimal": decimal,
-        "chunk": chunk,
-        "limit": limit,
-        "seed": seed,
-        "out": None if out is None else str(out),
-        "model_out": None if model_out is None else str(model_out),
-    }
+    given = {name: _as_in_a_file(value) for name, value in given.items()}
     if engine is not None:
         if engine != "spark":
             raise InvalidParameter.of_option("engine", "be spark", engine)

@@ -12,26 +12,24 @@ import typer
 if TYPE_CHECKING:
     from thalweg.run.options import RunOptions
 
-#: Of the options of `thalweg run`, those that have a meaning there.
-_APPLY = ("source", "target", "model", "rate", "adaptive", "window", "seed", "time", "drop", "delimiter", "out")
 #: What the run in a folder was begun with.
 _SETTINGS = "settings.json"
 
 
 def run_on_spark(given: Mapping[str, Any], *, key: str | None, master: str, json: bool) -> None:
     """Learn the folder, write answers and metrics, and tell how it went."""
-    from thalweg.catalogue import make_model
     from thalweg.errors import InvalidParameter
     from thalweg.files import write_atomically
     from thalweg.run.options import METRICS, RunOptions
 
+    apply = [name for name, info in RunOptions.declared().items() if info.on_spark]
     for name, value in given.items():
-        if value and name not in _APPLY:
+        if value and name not in apply:
             raise InvalidParameter(f"--{name.replace('_', '-')} does not apply with --engine spark")
-    options = RunOptions.of({name: given[name] for name in _APPLY})
+    options = RunOptions.of({name: given[name] for name in apply})
     if options.time is None:
         raise InvalidParameter("--time COL is missing: with --engine spark it puts the rows in order")
-    model = make_model(options)
+    model = options.make_model()
     out = Path(options.out)
     _require_same(options, key, out)
 

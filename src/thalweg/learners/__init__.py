@@ -1,4 +1,4 @@
-"""One algorithm, one file. What they share: `contract` (the estimator), `labels`, `seeds`, `bank`."""
+"""One algorithm, one file; what they share is in `base`."""
 
 from __future__ import annotations
 
@@ -39,23 +39,24 @@ __all__ = [
     "TrendForecast",
 ]
 
-_HOMES = {
+#: The module of each learner, in the order in which `thalweg models` lists them.
+MODULES = {
     "AutoClassifier": "thalweg.learners.auto",
+    "OnlineLDC": "thalweg.learners.online_ldc",
+    "Perceptron": "thalweg.learners.perceptron",
     "BalancedWinnow": "thalweg.learners.winnow",
-    "Committee": "thalweg.learners.committee",
     "HiraokaLDA": "thalweg.learners.hiraoka",
+    "PassiveAggressive": "thalweg.learners.passive_aggressive",
+    "OnlineLogistic": "thalweg.learners.logistic",
+    "TrendForecast": "thalweg.learners.trend_forecast",
     "KernelMeanClassifier": "thalweg.learners.kernel_mean.classifier",
     "LearnNSE": "thalweg.learners.learn_nse.classifier",
-    "MajorityClass": "thalweg.learners.majority",
-    "NoChange": "thalweg.learners.no_change",
-    "OnlineLDC": "thalweg.learners.online_ldc",
+    "Committee": "thalweg.learners.committee",
     "OnlineLinearRegression": "thalweg.learners.linear_regression",
-    "OnlineLogistic": "thalweg.learners.logistic",
-    "PassiveAggressive": "thalweg.learners.passive_aggressive",
-    "Perceptron": "thalweg.learners.perceptron",
-    "TrendForecast": "thalweg.learners.trend_forecast",
+    "NoChange": "thalweg.learners.no_change",
+    "MajorityClass": "thalweg.learners.majority",
 }
-__getattr__ = on_first_use(__name__, _HOMES)
+__getattr__ = on_first_use(__name__, MODULES)
 
 
 def __dir__() -> list[str]:

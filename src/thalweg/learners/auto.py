@@ -39,6 +39,7 @@ from sklearn.utils.validation import check_is_fitted
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
+from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.learners.base.rate_bank import (
     BANK_DISCOUNT,
@@ -122,6 +123,24 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     True
     """
 
+    _catalogue = CatalogueEntry(
+        name="auto",
+        about="a committee of seven forgetting rates and seven linear learners",
+        when="start here: nothing to choose",
+    )
+    _guide = (
+        GuideRow(
+            page="auto-classifier",
+            learner="AutoClassifier()",
+            when="**start here**: it scales the rows, runs fourteen linear models and weights them by their "
+            "recent errors",
+            not_when="boundaries are curved",
+            to_choose="nothing",
+            probabilities="yes",
+            cost="7 p²",
+        ),
+    )
+    _fit_depends_on_order = True
     _why_not_added = "its members are weighed by their mistakes, row by row"
 
     def __init__(self, *, persistence: bool = False) -> None:

@@ -33,6 +33,7 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
+from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, WithRate
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.weighted import WithWeights
@@ -68,6 +69,25 @@ class HiraokaLDA(WithWeights, WithRate, StreamClassifier):
     True
     """
 
+    _catalogue = CatalogueEntry(
+        name="hiraoka",
+        about="Hiraoka's online LDA",
+        when="comparison with the paper",
+        options={"rate": "rate"},
+        rate=0.05,
+        scaled=True,
+    )
+    _guide = (
+        GuideRow(
+            page="hiraoka-lda",
+            learner="HiraokaLDA()",
+            when="comparison with the paper; nearest mean along learned axes, features of about unit scale",
+            not_when="as a first choice",
+            to_choose="step ζ",
+            probabilities="no",
+            cost="p²",
+        ),
+    )
     _why_not_added = "each turn of its axes depends on those before it"
 
     def __init__(

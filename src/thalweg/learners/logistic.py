@@ -20,6 +20,7 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
+from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithRate
 from thalweg.learners.base.weighted import WithWeights
 from thalweg.rates import Rate, as_rate
@@ -44,6 +45,26 @@ class OnlineLogistic(WithWeights, WithProbabilities, WithRate, StreamClassifier)
     True
     """
 
+    _catalogue = CatalogueEntry(
+        name="logistic",
+        about="logistic regression by gradient steps",
+        when="noisy labels, categories, slow drift",
+        options={"rate": "rate"},
+        rate=0.02,
+        scaled=True,
+    )
+    _guide = (
+        GuideRow(
+            page="online-logistic",
+            learner="OnlineLogistic()",
+            when="noisy labels, one-hot features, slow drift; features of about unit scale",
+            not_when="the boundary moves fast",
+            to_choose="step η, any positive number",
+            probabilities="yes",
+            cost="p",
+        ),
+    )
+    _fit_depends_on_order = True
     _why_not_added = "each of its steps depends on what the rows before it had made of it"
 
     def __init__(self, rate: float | Rate = 0.02, *, penalty: float = 0.0) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
+from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.learners.base.estimator import LooksAtNoFeature
 
@@ -26,6 +27,19 @@ class NoChange(LooksAtNoFeature, WithProbabilities, StreamClassifier):
     >>> NoChange().predict_then_learn([[0], [0], [0], [0]], ["a", "a", "b", "b"]).tolist()
     ['', 'a', 'a', 'b']
     """
+
+    _catalogue = CatalogueEntry(name="no-change", about="the last label again", when="the baseline to beat")
+    _guide = (
+        GuideRow(
+            page="baselines",
+            learner="NoChange()",
+            when="always, as a baseline to beat",
+            not_when="–",
+            to_choose="nothing",
+            probabilities="yes",
+            cost="1",
+        ),
+    )
 
     def _make_core(self, features: int) -> Core:
         return compiled.no_change(features)

@@ -65,6 +65,7 @@ import numpy as np
 from thalweg.errors import InvalidParameter, NotAdditive
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
+from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate
 from thalweg.learners.base.rate_bank import (
     BANK_DISCOUNT,
@@ -150,6 +151,46 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
     >>> OnlineLDC().fit([[0.0], [1.0], [5.0]], ["a", "a", "b"], sample_weight=[3, 1, 2]).means_.ravel().tolist()
     [0.25, 5.0]
     """
+
+    _catalogue = CatalogueEntry(
+        name="oldc",
+        about="online linear discriminant; without --rate, seven memories side by side",
+        when="correlated features, and a linear boundary that moves",
+        parameters={"rate": "auto", "counts": "soft"},
+        options={"rate": "rate"},
+        rate=0.02,
+        with_rate={"ridge": 1e-3},
+    )
+    _guide = (
+        GuideRow(
+            page="online-ldc",
+            learner='OnlineLDC("auto", counts="soft")',
+            when="the discriminant alone, seven memories from 3 to 3,333 rows side by side",
+            not_when="thousands of features",
+            to_choose="nothing",
+            probabilities="yes",
+            cost="7 p²",
+        ),
+        GuideRow(
+            page="online-ldc",
+            learner='OnlineLDC(counts="soft")',
+            when="you know how long the past holds; correlated features of any scale",
+            not_when="thousands of features",
+            to_choose="λ, memory of about 1/λ rows; add `ridge=1e-3` for λ above 0.1 or features that stand still",
+            probabilities="yes",
+            cost="p²",
+        ),
+        GuideRow(
+            page="online-ldc",
+            learner="OnlineLDC()",
+            when="short streams, or streams without drift: `rate=0.5` is batch discriminant analysis of all "
+            "rows so far",
+            not_when="a long stream drifts",
+            to_choose="λ; above 0.5 eager, below reluctant",
+            probabilities="yes",
+            cost="p²",
+        ),
+    )
 
     def __init__(
         self,

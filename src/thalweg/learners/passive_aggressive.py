@@ -29,6 +29,7 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
+from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.learners.base.weighted import WithWeights
 
@@ -55,6 +56,24 @@ class PassiveAggressive(WithWeights, WithProbabilities, StreamClassifier):
     True
     """
 
+    _catalogue = CatalogueEntry(
+        name="pa",
+        about="passive-aggressive",
+        when="a boundary that moves fast, clean labels",
+        scaled=True,
+    )
+    _guide = (
+        GuideRow(
+            page="passive-aggressive",
+            learner="PassiveAggressive()",
+            when="the boundary moves fast and labels are clean; features of similar scale",
+            not_when="labels are noisy",
+            to_choose="C, larger is more eager",
+            probabilities="rule of thumb",
+            cost="p",
+        ),
+    )
+    _fit_depends_on_order = True
     _why_not_added = "each of its steps depends on what the rows before it had made of it"
 
     def __init__(self, C: float = 1.0, *, variant: Literal["I", "II"] = "I") -> None:

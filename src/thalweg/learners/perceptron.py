@@ -30,6 +30,7 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
+from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, WithRate
 from thalweg.learners.base.parameters import as_seed
 from thalweg.learners.base.weighted import WithWeights
@@ -66,6 +67,26 @@ class Perceptron(WithWeights, WithRate, StreamClassifier):
     'left'
     """
 
+    _catalogue = CatalogueEntry(
+        name="perceptron",
+        about="perceptron",
+        when="many features, little time",
+        options={"rate": "rate", "seed": "random_state"},
+        rate=0.5,
+        scaled=True,
+    )
+    _guide = (
+        GuideRow(
+            page="perceptron",
+            learner="Perceptron()",
+            when="many features, little time; `margin` and `averaged=True` steady it on still streams",
+            not_when="you need probabilities",
+            to_choose="step η, any positive number",
+            probabilities="no",
+            cost="p",
+        ),
+    )
+    _fit_depends_on_order = True
     _why_not_added = "each of its steps depends on what the rows before it had made of it"
 
     def __init__(

@@ -39,6 +39,7 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
+from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.weighted import WithWeights
@@ -96,6 +97,25 @@ class TrendForecast(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
     True
     """
 
+    _catalogue = CatalogueEntry(
+        name="trend",
+        about="discriminant with forecast class means",
+        when="class means that move along lines",
+        base="OnlineLDC",
+        options={"rate": "base__rate", "window": "window"},
+        rate=0.9,
+    )
+    _guide = (
+        GuideRow(
+            page="trend-forecast",
+            learner="TrendForecast(base)",
+            when="class means move along lines: it predicts with where they are about to be",
+            not_when="nothing moves",
+            to_choose='window, or `"auto"`; the rate of its base',
+            probabilities="as its base",
+            cost="base + p",
+        ),
+    )
     _why_not_added = "its trend runs through the class means in the order of their rows"
 
     def __init__(self, base: StreamClassifier, window: int | Literal["auto"] = 50, *, horizon: int = 1) -> None:

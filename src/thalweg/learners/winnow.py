@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
+from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, WithRate
 from thalweg.learners.base.parameters import as_seed
 from thalweg.learners.base.weighted import WithWeights
@@ -52,6 +53,26 @@ class BalancedWinnow(WithWeights, WithRate, StreamClassifier):
     True
     """
 
+    _catalogue = CatalogueEntry(
+        name="winnow",
+        about="balanced Winnow",
+        when="many features of which few matter; smaller --rate is more eager",
+        options={"rate": "rate", "seed": "random_state"},
+        rate=0.5,
+        scaled=True,
+    )
+    _guide = (
+        GuideRow(
+            page="balanced-winnow",
+            learner="BalancedWinnow()",
+            when="many features of which few matter, all within about [-1, 1]",
+            not_when="most matter a little",
+            to_choose="β; **smaller** is more eager",
+            probabilities="no",
+            cost="p",
+        ),
+    )
+    _fit_depends_on_order = True
     _why_not_added = "each of its steps depends on what the rows before it had made of it"
 
     def __init__(self, rate: float | Rate = 0.5, *, random_state: int = 0) -> None:

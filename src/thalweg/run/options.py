@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from thalweg.errors import InvalidParameter
+from thalweg.learners.base.catalogue_entry import check_model_options
 
 OPTIONS, METRICS, CHECKPOINT, PREDICTIONS = "options.toml", "metrics.json", "checkpoint", "predictions.csv"
 MODEL, REPORT = "model.thalweg", "report.html"
@@ -38,50 +39,105 @@ def clear_unfinished(folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class RunOptions:
-    """All options of a run; the names are those of the command line, with underscores."""
+class OptionInfo:
+    """What is declared of an option of a run beside its name, type and default."""
 
-    source: str
-    target: str
-    model: str = "auto"
-    rate: float | None = None
-    adaptive: bool = False
-    window: str | None = None
-    delay: int = 0
-    label_time: str | None = None
-    time: str | None = None
-    drop: tuple[str, ...] = ()
-    categorical: tuple[str, ...] = ()
-    missing: Literal["mean", "error"] = "mean"
-    bad_rows: Literal["error", "skip"] = "error"
-    delimiter: str | None = None
-    encoding: str = "utf-8"
-    decimal: Literal[".", ","] | None = None
-    chunk: int | None = None
-    limit: int | None = None
-    seed: int = 0
-    out: str = "thalweg-run"
-    model_out: str | None = None
+    help: str
+    metavar: str | None = None
+    #: The smallest whole number that is allowed.
+    least: int | None = None
+    #: The words that are allowed, where not all are.
+    choices: tuple[str, ...] = ()
+    #: The end of the sentence that refuses other words, where it does not list the choices.
+    rule: str | None = None
+    #: Whether it names a file or a folder to write.
+    path: bool = False
+    #: Whether it has a meaning with ``--engine spark``.
+    on_spark: bool = False
+
+
+def _option(default: Any = dataclasses.MISSING, **info: Any) -> Any:
+    return dataclasses.field(default=default, metadata={"info": OptionInfo(**info)})
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """All options of a run, declared once: the command line, TOML files and the checks below read them here."""
+
+    source: str = _option(
+        help="CSV, Parquet, Arrow or NDJSON, packed or not; a folder of such files; or - for a pipe.", on_spark=True
+    )
+    target: str = _option(
+        help="The column of labels; an empty cell is none, 1 and 1.0 are the same.", metavar="COL", on_spark=True
+    )
+    model: str = _option("auto", help="See `thalweg models`; by default auto.", on_spark=True)
+    rate: float | None = _option(None, help="The learning rate, for models that have one.", on_spark=True)
+    adaptive: bool = _option(False, help="A rate that follows the model's own errors.", on_spark=True)
+    window: str | None = _option(None, help="Rows of the trend model's line, or auto.", on_spark=True)
+    delay: int = _option(0, help="Labels come N rows late.", metavar="N", least=0)
+    label_time: str | None = _option(
+        None, help="When the label of a row comes: times, or whole numbers.", metavar="COL"
+    )
+    time: str | None = _option(None, help="When a row comes: times, or whole numbers.", metavar="COL", on_spark=True)
+    drop: tuple[str, ...] = _option((), help="Leave a column out; may be repeated.", metavar="COL", on_spark=True)
+    categorical: tuple[str, ...] = _option(
+        (), help="Numbers that name categories, of the target too; may be repeated.", metavar="COL"
+    )
+    missing: Literal["mean", "error"] = _option(
+        "mean",
+        help="mean (the default) or error. Missing is what is empty; among numbers and times also "
+        "NA, N/A, NaN, null, none, ? and -.",
+        choices=("mean", "error"),
+    )
+    bad_rows: Literal["error", "skip"] = _option(
+        "error", help="error (the default) or skip.", choices=("error", "skip")
+    )
+    delimiter: str | None = _option(None, help="Of CSV, as in ; or tab; by default found out.", on_spark=True)
+    encoding: str = _option("utf-8", help="Of CSV and NDJSON; by default utf-8.")
+    decimal: Literal[".", ","] | None = _option(
+        None,
+        help="Before the decimals of numbers, . or ,; by default found out.",
+        metavar="SIGN",
+        choices=(".", ","),
+        rule="be a point or a comma",
+    )
+    chunk: int | None = _option(None, help="Rows taken at a time.", metavar="N", least=1)
+    limit: int | None = _option(None, help="Stop after N rows.", metavar="N", least=1)
+    seed: int = _option(0, help="Everything random.", least=0, on_spark=True)
+    out: str = _option(
+        "thalweg-run", help="Folder for all results; by default thalweg-run.", metavar="DIR", path=True, on_spark=True
+    )
+    model_out: str | None = _option(None, help="The model, if not in the folder.", metavar="FILE", path=True)
 
     def __post_init__(self) -> None:
-        for name, least in (("delay", 0), ("chunk", 1), ("limit", 1), ("seed", 0)):
+        declared = self.declared()
+        for name, info in declared.items():
             value = getattr(self, name)
             whole = isinstance(value, int) and not isinstance(value, bool)
-            if value is not None and (not whole or value < least):
-                raise InvalidParameter.of_option(name, f"be a whole number of at least {least}", value)
-        for name, legal in (("missing", ("mean", "error")), ("bad_rows", ("error", "skip"))):
-            if getattr(self, name) not in legal:
-                raise InvalidParameter.of_option(name, f"be one of {', '.join(legal)}", getattr(self, name))
-        if self.decimal not in (None, ".", ","):
-            raise InvalidParameter.of_option("decimal", "be a point or a comma", self.decimal)
+            if info.least is not None and value is not None and (not whole or value < info.least):
+                raise InvalidParameter.of_option(name, f"be a whole number of at least {info.least}", value)
+        for name, info in declared.items():
+            if info.choices and getattr(self, name) not in (*info.choices, getattr(type(self), name)):
+                rule = info.rule or f"be one of {', '.join(info.choices)}"
+                raise InvalidParameter.of_option(name, rule, getattr(self, name))
         if self.delay and self.label_time:
             raise InvalidParameter.of_option("delay", "be 0 where --label-time tells when a label comes", self.delay)
         if self.label_time and not self.time:
             raise InvalidParameter.of_option("time", "name the column of row times to go with --label-time", self.time)
         if self.target in self.drop:
             raise InvalidParameter(f"--drop {self.target} is the target: without labels there is nothing to learn")
-        if self.adaptive and self.rate is not None:
-            raise InvalidParameter.of_option("rate", "be left out with --adaptive", self.rate)
+        check_model_options(rate=self.rate, adaptive=self.adaptive, seed=self.seed)
+
+    @classmethod
+    def declared(cls) -> dict[str, OptionInfo]:
+        """Every option by its name, in order."""
+        return {each.name: each.metadata["info"] for each in dataclasses.fields(cls)}
+
+    def make_model(self) -> Any:
+        """The model of this run, untrained."""
+        from thalweg.catalogue import make_model
+
+        return make_model(self.model, rate=self.rate, adaptive=self.adaptive, window=self.window, seed=self.seed)
 
     @classmethod
     def of(cls, given: Mapping[str, Any], config: Path | None = None, *, resume: bool = False) -> RunOptions:
@@ -89,7 +145,7 @@ class RunOptions:
 
         With ``resume`` those that the run in the folder was begun with come before the defaults.
         """
-        known = {each.name for each in dataclasses.fields(cls)}
+        known = set(cls.declared())
         values = _from_file(config, known) if config is not None else {}
         values |= {name: value for name, value in given.items() if value is not None}
         begun = Path(values.get("out", cls.out)) / OPTIONS
@@ -140,7 +196,7 @@ class RunOptions:
 
 def read_options(folder: Path) -> dict[str, Any]:
     """What the run in a folder was begun with; nothing where that is not to be had."""
-    known = {each.name for each in dataclasses.fields(RunOptions)}
+    known = set(RunOptions.declared())
     unset: dict[str, Any] = {
         each.name: None if each.default is dataclasses.MISSING else each.default
         for each in dataclasses.fields(RunOptions)

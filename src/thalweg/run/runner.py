@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.catalogue import make_model
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.files import write_atomically
 from thalweg.learners.majority import MajorityClass
@@ -130,7 +129,7 @@ class Run:
     def __init__(self, options: RunOptions) -> None:
         self.options = options
         self.source = open_source(options.source, delimiter=options.delimiter, encoding=options.encoding)
-        self.model = make_model(options)
+        self.model = options.make_model()
         if (options.delay or options.label_time) and getattr(self.model, "_needs_labels_at_once", False):
             raise InvalidParameter.of_option("delay", "be 0 for a model with persistence", options.delay)
         self.baselines: dict[str, Any] = {"no_change": NoChange(), "majority": MajorityClass()}

@@ -119,6 +119,7 @@ class CCIPCA(WithRowWeights, ClassNamePrefixFeaturesOutMixin, StreamTransformer)
         forgetting = as_forgetting(self.forgetting, "CCIPCA")
         return compiled.principal(features, int(k), float(amnesic), forgetting, self.recursion == "2016")
 
+    _fit_depends_on_order = True
     _why_not_added = "its axes are turned row by row and are no sums, so add whole models of it"
 
     def _joined(self, models: Sequence[Any]) -> Any:

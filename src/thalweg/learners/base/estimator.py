@@ -7,7 +7,7 @@ checked before the core is touched, so a refused call leaves the model exactly a
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from thalweg.frames.reading import names_of_columns, with_names
 from thalweg.learners.base.rows import Floats, as_rows
 
 if TYPE_CHECKING:
+    from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
     from thalweg.merging.summable import Sums
 
 #: Names of constructors' parameters: to read them off takes scikit-learn as long as answering some hundred rows.
@@ -113,6 +114,12 @@ class StreamEstimator(WithColumns):
     """
 
     _core: Any
+    #: What it is to the command line and the service; None where they cannot make it.
+    _catalogue: ClassVar[CatalogueEntry | None] = None
+    #: When to use it, in the tables of the README and the documentation.
+    _guide: ClassVar[tuple[GuideRow, ...]] = ()
+    #: Whether `fit` learns its rows one after the other, as a stream, and not as a batch.
+    _fit_depends_on_order: ClassVar[bool] = False
 
     def _make_core(self, features: int) -> Any:
         """The core for rows of this width; raises `InvalidParameter` where a parameter breaks its rule."""

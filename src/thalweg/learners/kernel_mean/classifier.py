@@ -38,6 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidParameter
+from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, StreamCore, WithProbabilities
 from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.python_core import PythonCore
@@ -129,6 +130,39 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
     >>> bool(model.score(X[200:], y[200:]) > 0.9)
     True
     """
+
+    _catalogue = CatalogueEntry(
+        name="kernel-mean",
+        about="128 weighted centroids a class under a Gaussian kernel; --rate is its forgetting",
+        when="curved boundaries that move",
+        parameters={"budget": 128},
+        options={"rate": "forgetting"},
+        rate=0.01,
+        adaptive=False,
+        scaled=True,
+    )
+    _guide = (
+        GuideRow(
+            page="kernel-mean",
+            learner="KernelMeanClassifier(budget=128, forgetting=0.05)",
+            when="curved boundaries that move: a fixed number of centroids for each class, and a memory of "
+            "1/forgetting rows",
+            not_when="a line will do, or there are many features",
+            to_choose="forgetting",
+            probabilities="yes",
+            cost="D p",
+        ),
+        GuideRow(
+            page="kernel-mean",
+            learner="KernelMeanClassifier()",
+            when="curved boundaries in a table of up to about 10,000 rows; `fit` stores them and tunes "
+            "itself by leave-one-out",
+            not_when="endless streams",
+            to_choose="nothing",
+            probabilities="yes",
+            cost="n p to predict",
+        ),
+    )
 
     def __init__(
         self,

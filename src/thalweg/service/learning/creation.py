@@ -9,10 +9,9 @@ from typing import Any
 
 import orjson
 
-from thalweg.catalogue import MODELS
+from thalweg.catalogue import MODELS, make_model
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
 from thalweg.service.commands import Refused
-from thalweg.service.learning.live_model import made
 from thalweg.service.learning.schema import at_creation
 from thalweg.store import load, read_notes
 
@@ -36,7 +35,7 @@ def parameters_of(kind: str, given: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(value, _PARAMETERS[name]) or (isinstance(value, bool) and name != "adaptive"):
             raise Refused(422, f"the parameter {name!r} cannot be {value!r}")
     try:
-        model = made(kind, given)
+        model = make_model(kind, **given)
         model._make_core(2)  # where parameters are looked at
     except (InvalidParameter, InvalidInput) as error:
         raise Refused(422, str(error).removeprefix("--")) from error  # it may speak of an option of `thalweg run`

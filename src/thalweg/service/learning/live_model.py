@@ -18,7 +18,6 @@ import orjson
 
 from thalweg.catalogue import make_model
 from thalweg.errors import ModelFileError
-from thalweg.run.options import RunOptions
 from thalweg.service.events import AskedRows, Decision, Happening, LabelsCame, Lesson
 from thalweg.service.journal.records import Part
 from thalweg.service.learning import schema
@@ -47,12 +46,7 @@ class Learner:
     @classmethod
     def new(cls, kind: str, parameters: dict[str, Any], created: int) -> Learner:
         """One that has learned nothing."""
-        return cls(kind, parameters, made(kind, parameters), Progress(), created)
-
-
-def made(kind: str, parameters: dict[str, Any]) -> Any:
-    """A model of a kind that `thalweg run` knows, too."""
-    return make_model(RunOptions(source="", target="label", model=kind, **parameters))
+        return cls(kind, parameters, make_model(kind, **parameters), Progress(), created)
 
 
 class LiveModel:

@@ -1,0 +1,83 @@
+"""What a learner says of itself: to the command line and the service, to the documentation's tables.
+
+Every learner that `thalweg run` and the service can make has an entry as its class attribute ``_catalogue``. The rows
+of its ``_guide`` are those of "which learner, when". Neither NumPy nor scikit-learn is imported here, so that the
+command line can check options before it loads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from thalweg.errors import InvalidParameter
+
+
+@dataclass(frozen=True)
+class CatalogueEntry:
+    """A learner in the catalogue.
+
+    Examples
+    --------
+    >>> from thalweg import Perceptron
+    >>> entry = Perceptron._catalogue
+    >>> entry.name, entry.when, entry.has_rate, entry.scaled
+    ('perceptron', 'many features, little time', True, True)
+    """
+
+    #: Its name on the command line and in the service.
+    name: str
+    about: str
+    when: str
+    #: Parameters of the constructor, where the class's own defaults are not what a run should begin with.
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    #: The learner inside it: a name of `thalweg.learners`, or a scikit-learn classifier that model files can hold.
+    base: str | None = None
+    #: Option ("rate", "window" or "seed") -> the parameter that it sets; ``base__`` leads to one of the base.
+    options: Mapping[str, str] = field(default_factory=dict)
+    #: The rate where none is given, unless ``parameters`` says otherwise, and the start of an adaptive one; None where
+    #: there is none.
+    rate: float | None = None
+    #: Whether the rate may follow the model's own errors.
+    adaptive: bool = True
+    #: Further parameters where a rate is given, or is adaptive.
+    with_rate: Mapping[str, Any] = field(default_factory=dict)
+    #: Whether rows are scaled on line before it, by a step of their own.
+    scaled: bool = False
+
+    @property
+    def has_rate(self) -> bool:
+        """Whether it learns at a rate that can be given."""
+        return self.rate is not None
+
+
+@dataclass(frozen=True)
+class GuideRow:
+    """A row of "which learner, when": the table of the README and of the documentation.
+
+    Examples
+    --------
+    >>> from thalweg import OnlineLDC
+    >>> [row.learner for row in OnlineLDC._guide]
+    ['OnlineLDC("auto", counts="soft")', 'OnlineLDC(counts="soft")', 'OnlineLDC()']
+    """
+
+    #: Its page in ``docs/algorithms/``.
+    page: str
+    #: How it is made; a class that is worth describing in several modes has a row for each.
+    learner: str
+    when: str
+    not_when: str
+    to_choose: str
+    probabilities: str
+    #: Of a row.
+    cost: str
+
+
+def check_model_options(*, rate: float | None, adaptive: bool, seed: int) -> None:
+    """Refuse what no model can be made with, whichever it is."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise InvalidParameter.of_option("seed", "be a whole number of at least 0", seed)
+    if adaptive and rate is not None:
+        raise InvalidParameter.of_option("rate", "be left out with --adaptive", rate)

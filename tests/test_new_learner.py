@@ -1,0 +1,155 @@
+"""A learner is added by its own file and its name in `thalweg.learners`: every command and the service then know it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.waiting import wait_until
+from thalweg import learners
+
+ROOT = Path(__file__).parents[1]
+
+#: What goes into `learners/`: a class over a core, and what the catalogue has to know of it.
+LEARNER = """
+from thalweg.kernels import compiled
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
+from thalweg.learners.base.classifier import StreamClassifier, WithRate
+from thalweg.rates import as_rate
+
+
+class TinyLearner(WithRate, StreamClassifier):
+    _catalogue = CatalogueEntry(
+        name="tiny",
+        about="a learner of a test",
+        when="never",
+        options={"rate": "speed", "seed": "random_state"},
+        rate=0.25,
+        scaled=True,
+    )
+
+    def __init__(self, speed=0.5, *, random_state=0):
+        self.speed = speed
+        self.random_state = random_state
+
+    def _make_core(self, features):
+        rate = as_rate(self.speed, "TinyLearner", below_one=False)
+        return compiled.winnow(features, rate.code(), seed=self.random_state)
+"""
+
+#: What goes into `learners/__init__.py`; then commands, each a line of standard input.
+COMMANDS = """
+import shlex
+import sys
+
+from thalweg import learners
+
+learners.__all__.append("TinyLearner")
+learners.MODULES["TinyLearner"] = "tiny_learner"
+
+from thalweg.cli import main
+
+for line in sys.stdin:
+    print(f"$ {line}", end="", flush=True)
+    try:
+        main(shlex.split(line))
+    except SystemExit as end:
+        print(f"exit {end.code}", flush=True)
+"""
+
+
+@pytest.fixture
+def commands(tmp_path: Path) -> list[str]:
+    (tmp_path / "tiny_learner.py").write_text(LEARNER)
+    (tmp_path / "commands.py").write_text(COMMANDS)
+    rows = "".join(f"{i % 7},{i % 5},{'ab'[i % 7 > 3]}\n" for i in range(200))
+    (tmp_path / "rows.csv").write_text("x,z,label\n" + rows)
+    return [sys.executable, "commands.py"]
+
+
+def printed(commands: list[str], folder: Path, *lines: str) -> list[str]:
+    """What each command printed; all of them in one process."""
+    given = "".join(f"{line}\n" for line in lines)
+    wide = os.environ | {"COLUMNS": "200"}
+    done = subprocess.run(commands, input=given, cwd=folder, env=wide, capture_output=True, text=True, check=True)
+    return re.split(r"^\$ .*\n", done.stdout + done.stderr, flags=re.MULTILINE)[1:]
+
+
+def test_a_new_learner_is_listed_runs_is_saved_and_loaded(commands: list[str], tmp_path: Path) -> None:
+    listed, ran, inspected, predicted, adaptive, refused = printed(
+        commands,
+        tmp_path,
+        "models",
+        "run rows.csv --target label --model tiny --rate 0.125 --seed 3 --quiet --out out",
+        "inspect out/model.thalweg",
+        "predict out/model.thalweg rows.csv -o predicted.csv",
+        "run rows.csv --target label --model tiny --adaptive --quiet --json --out adaptive",
+        "run rows.csv --target label --model tiny --window 3 --quiet --out refused",
+    )
+    assert re.search(r"^tiny +a learner of a test, rows scaled on line +never +yes", listed, flags=re.MULTILINE)
+    assert ran.endswith("exit 0\n")
+    assert "TinyLearner(random_state=3, speed=0.125)" in inspected
+    assert "exit 0" in predicted
+    assert len((tmp_path / "predicted.csv").read_text().splitlines()) == 201
+    assert '"start": 0.25' in adaptive
+    assert "exit 2" in refused
+    assert "--window must be left out unless the model is trend, got '3'" in refused
+
+
+def test_a_new_learner_is_served(commands: list[str], tmp_path: Path) -> None:
+    pytest.importorskip("uvicorn", reason="the service needs uvicorn")
+    from tests.service.server import Client
+
+    log = tmp_path / "log"
+    with log.open("w") as errors:
+        server = subprocess.Popen(commands, cwd=tmp_path, stdin=subprocess.PIPE, stderr=errors, text=True)
+    try:
+        assert server.stdin is not None
+        server.stdin.write("serve --new tiny --listen 127.0.0.1:0 --data data\n")
+        server.stdin.close()
+        found = wait_until(lambda: re.search(r"serves at http://\S+:(\d+)\n", log.read_text()), pause=0.05)
+        assert found is not None
+        client = Client(int(found[1]))
+        answers = client.predict([{"x": float(i), "z": 1.0} for i in range(4)])
+        client.label([(each["id"], "ab"[i % 2]) for i, each in enumerate(answers)])
+        client.post("/v1/models", {"name": "other", "kind": "tiny", "parameters": {"rate": 0.5, "seed": 2}})
+        assert {each["name"]: each["kind"] for each in client.settled()["models"]} == dict.fromkeys(
+            ("default", "other"), "tiny"
+        )
+        client.close()
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def listed_in_contributing() -> tuple[str, list[str]]:
+    """The section on adding a learner, and the files of its table."""
+    section = (
+        (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## How to add a learner")[1].split("\n## ")[0]
+    )
+    return section, re.findall(r"^\| `([^`]+)` \|", section, flags=re.MULTILINE)
+
+
+def test_contributing_names_every_file_that_a_learner_touches() -> None:
+    section, files = listed_in_contributing()
+    kernels = [file for file in files if "/kernels/" in file]
+    assert (len(files), len(files) - len(kernels)) == (11, 8)
+    assert "touches eleven files, one over an existing kernel eight" in section
+    for file in files:
+        texts = [path.read_text(encoding="utf-8") for path in ROOT.glob(file.replace("NAME", "*"))]
+        assert any(re.search("passive[-_]?aggressive", text, flags=re.IGNORECASE) for text in texts), file
+
+
+def test_no_other_file_lists_all_learners() -> None:
+    """A file that names them all is one that a new learner has to be added to."""
+    _, files = listed_in_contributing()
+    classes = [name for name in learners.MODULES if name != "OnlineLinearRegression"]
+    searched = [ROOT / "pyproject.toml", ROOT / "mkdocs.yml"]
+    searched += [path for folder in ("src", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
+    lists = {path for path in searched if all(name in path.read_text("utf-8") for name in classes)}
+    assert {str(path.relative_to(ROOT)) for path in lists} == {file for file in files if file.endswith("__init__.py")}
