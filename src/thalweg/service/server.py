@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 import uvicorn
 
+from thalweg.client.protocol import DEFAULT_MODEL
 from thalweg.errors import InvalidParameter
 from thalweg.service.auth import Gate, read_tokens
 from thalweg.service.feeds.opening import opener
@@ -24,7 +25,7 @@ from thalweg.service.journal.records import Record
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.creation import from_file, new
 from thalweg.service.options import ServeOptions
-from thalweg.service.service import DEFAULT, Service
+from thalweg.service.service import Service
 
 #: Seconds after which a thread that computes lets others go on: the default of 5 ms is longer than most requests.
 _SWITCH_SECONDS = 0.0005
@@ -62,12 +63,12 @@ def gate_for(options: ServeOptions) -> Gate:
 
 def make_first(journal: SqlJournal, options: ServeOptions) -> bool:
     """The model that is asked by default; whether the journal had none yet."""
-    if DEFAULT in journal.models():
+    if DEFAULT_MODEL in journal.models():
         return False
     body = orjson.dumps(first_model(options))
     seq, _ = journal.last()
     with journal.transaction():
-        journal.write([Record(seq + 1, DEFAULT, "create", time.time_ns() // 1000, 0, body)])
+        journal.write([Record(seq + 1, DEFAULT_MODEL, "create", time.time_ns() // 1000, 0, body)])
     return True
 
 

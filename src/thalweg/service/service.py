@@ -32,7 +32,6 @@ from thalweg.service.learning.rebuild import rebuild
 from thalweg.service.options import ServeOptions
 from thalweg.service.writer import Book, Writer
 
-DEFAULT = "default"
 #: Labels learned again at a start after which a snapshot is due.
 _MANY_REPLAYED = 1000
 #: Seconds between looks for rows that have expired.

@@ -16,13 +16,13 @@ from typing import Any, TypeAlias
 
 import orjson
 
+from thalweg.client.protocol import DEFAULT_MODEL, JSON
 from thalweg.service.commands import Answer, Key, Label, Predict, Refused
 from thalweg.service.feeds.source import Message, Source, SourceLost
-from thalweg.service.http.exchange import JSON
 from thalweg.service.http.handlers import label_text
 from thalweg.service.journal.records import NO_ANSWER, Kept
 from thalweg.service.learning.ledger import row_id
-from thalweg.service.service import DEFAULT, Service
+from thalweg.service.service import Service
 
 #: Answers given before, by key.
 Known: TypeAlias = Mapping[str, Kept]
@@ -184,7 +184,7 @@ def _place_of_row(message: Message) -> str:
 
 
 def _model_of(message: Message) -> str:
-    return str(message.fields.get("model") or DEFAULT)
+    return str(message.fields.get("model") or DEFAULT_MODEL)
 
 
 def _answered(work: Predict) -> Answer:

@@ -13,6 +13,7 @@ from starlette.requests import Request as StarletteRequest
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from thalweg.client.protocol import ErrorBody, Status
 from thalweg.service import page
 from thalweg.service.auth import Gate, Scope
 from thalweg.service.commands import Answer, Refused
@@ -26,12 +27,12 @@ from thalweg.service.service import Service
 
 async def alive(service: Service, request: Request) -> Answer:
     """The process answers."""
-    return as_json({"status": "alive"})
+    return as_json(Status("alive"))
 
 
 async def ready(service: Service, request: Request) -> Answer:
     """The journal can be written."""
-    return as_json({"status": "ready"}) if service.ready else as_json({"error": "the journal cannot be written"}, 503)
+    return as_json(Status("ready")) if service.ready else as_json(ErrorBody("the journal cannot be written"), 503)
 
 
 async def metrics(service: Service, request: Request) -> Answer:
@@ -165,5 +166,5 @@ async def _not_served(request: StarletteRequest, error: Exception) -> Response:
         404: f"there is nothing at {request.url.path}",
         405: f"{request.method} is not served at {request.url.path}",
     }.get(error.status_code, error.detail)
-    answer = as_json({"error": sentence}, error.status_code)
+    answer = as_json(ErrorBody(sentence), error.status_code)
     return Response(answer.body, answer.status, error.headers, answer.media)

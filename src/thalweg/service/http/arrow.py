@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from thalweg.client.protocol import ARROW
 from thalweg.errors import MissingExtra
 from thalweg.service.commands import Answer, Predict, Refused
-from thalweg.service.http.exchange import ARROW
 from thalweg.service.journal.records import NO_ANSWER
 from thalweg.service.options import Limits
 
