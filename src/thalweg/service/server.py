@@ -17,7 +17,7 @@ import uvicorn
 
 from thalweg.client.protocol import DEFAULT_MODEL
 from thalweg.errors import InvalidParameter
-from thalweg.service.auth import Gate, read_tokens
+from thalweg.service.auth import Authorizer, read_tokens
 from thalweg.service.feeds.opening import opener
 from thalweg.service.http.app import build
 from thalweg.service.journal.databases import open_journal
@@ -49,7 +49,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def gate_for(options: ServeOptions) -> Gate:
+def authorizer_for(options: ServeOptions) -> Authorizer:
     """Who is let in; an `InvalidParameter` where strangers would be."""
     tokens = read_tokens(options.token_file) if options.token_file is not None else []
     local = is_loopback(options.host)
@@ -58,7 +58,7 @@ def gate_for(options: ServeOptions) -> Gate:
             f"to listen on {options.host} without tokens lets everyone in: give --token-file, "
             "or --insecure where something else keeps strangers out"
         )
-    return Gate(tokens, _LOCAL_NAMES | {options.host} if local and not tokens and not options.insecure else None)
+    return Authorizer(tokens, _LOCAL_NAMES | {options.host} if local and not tokens and not options.insecure else None)
 
 
 def make_first(journal: SqlJournal, options: ServeOptions) -> bool:
@@ -96,13 +96,13 @@ class _Server(uvicorn.Server):
 
 def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
     """Run until SIGINT or SIGTERM; ``tell`` gets a line when it listens."""
-    gate = gate_for(options)
+    authorizer = authorizer_for(options)
     feeds = [opener(address) for address in options.sources]
     with listening(options.host, options.port) as door:
         service = _opened(options, tell)
         sys.setswitchinterval(_SWITCH_SECONDS)
         config = uvicorn.Config(
-            build(service, gate, feeds),
+            build(service, authorizer, feeds),
             loop="uvloop",
             http="httptools",
             ws="none",

@@ -18,9 +18,9 @@ import orjson
 from thalweg.client.protocol import JSON, ErrorBody, RequestBody
 from thalweg.errors import JournalError
 from thalweg.service.auth import Scope
-from thalweg.service.commands import Answer, Key, Refused
+from thalweg.service.commands import HttpResponse, Key, Refused
 from thalweg.service.intake import Place
-from thalweg.service.journal.records import Kept
+from thalweg.service.journal.records import StoredResponse
 from thalweg.service.service import Service
 
 #: On every answer of the protocol, which no browser is to take for a page.
@@ -97,17 +97,17 @@ class Flow:
     pieces: AsyncIterator[bytes]
 
 
-def as_json(found: msgspec.Struct, status: int = 200) -> Answer:
+def as_json(found: msgspec.Struct, status: int = 200) -> HttpResponse:
     """An answer of JSON."""
-    return Answer(status, JSON, encode(found))
+    return HttpResponse(status, JSON, encode(found))
 
 
-def refusal(refused: Refused) -> Answer:
+def refusal(refused: Refused) -> HttpResponse:
     """The answer to what is not done."""
     return as_json(ErrorBody(refused.sentence), refused.status)
 
 
-Handler = Callable[[Service, Request], Awaitable[Answer | Flow]]
+Handler = Callable[[Service, Request], Awaitable[HttpResponse | Flow]]
 
 
 class Endpoint:
@@ -131,7 +131,7 @@ class Endpoint:
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Send) -> None:
         """One exchange."""
         began = time.perf_counter()
-        answer: Answer | Flow
+        answer: HttpResponse | Flow
         retry_after: int | None = None
         place: Place | None = None
         body = b""
@@ -139,7 +139,7 @@ class Endpoint:
         try:
             headers = dict(scope["headers"])
             if self.scope is not None:
-                service.gate.admit(headers, self.scope, scope["scheme"])
+                service.authorizer.admit(headers, self.scope, scope["scheme"])
                 place = self._enter(headers)
                 if scope["method"] == "POST":
                     body = await service.intake.read(place, receive)
@@ -164,7 +164,7 @@ class Endpoint:
                 service.intake.leave(place)
         await _send(send, answer, retry_after)
         service.counts.request(
-            self.kind, answer.status if isinstance(answer, Answer) else 200, time.perf_counter() - began
+            self.kind, answer.status if isinstance(answer, HttpResponse) else 200, time.perf_counter() - began
         )
 
     def _enter(self, headers: dict[bytes, bytes]) -> Place:
@@ -179,11 +179,11 @@ def _query(text: bytes) -> dict[str, list[str]]:
     return parse_qs(text.decode("latin-1"), keep_blank_values=True) if text else {}
 
 
-async def _send(send: Send, answer: Answer | Flow, retry_after: int | None) -> None:
+async def _send(send: Send, answer: HttpResponse | Flow, retry_after: int | None) -> None:
     headers = [(b"content-type", answer.media.encode()), *_HEADERS]
     if retry_after is not None:
         headers.append((b"retry-after", str(retry_after).encode()))
-    if isinstance(answer, Answer):
+    if isinstance(answer, HttpResponse):
         if answer.status == 401:
             headers.append((b"www-authenticate", b"Bearer"))
         if answer.status == 408:  # the rest of the body may come yet, and is no request
@@ -202,10 +202,10 @@ async def done_once(
     service: Service,
     request: Request,
     act: Callable[[Key | None], Awaitable[Any]],
-    written: Callable[[Any], Answer],
+    written: Callable[[Any], HttpResponse],
     *,
     at_length: bool = False,
-) -> Answer:
+) -> HttpResponse:
     """Do something, or give the answer of the first time where the request has an idempotency key that was used.
 
     An answer that is written ``at_length`` is so in a thread, and does not keep others waiting.
@@ -219,9 +219,9 @@ async def done_once(
         raise Refused(422, f"an Idempotency-Key must have 1 to {_MOST_KEY} printable letters of ASCII")
     fingerprint = hashlib.sha256(b"\0".join([request.target, request.media.encode(), request.body])).digest()
 
-    async def first_time() -> Kept:
+    async def first_time() -> StoredResponse:
         answer = written(await act(Key(key, fingerprint, written)))
-        return Kept(key, fingerprint, answer.status, answer.media, answer.body)
+        return StoredResponse(key, fingerprint, answer.status, answer.media, answer.body)
 
     kept = await service.keys.once(key, fingerprint, first_time)
-    return Answer(kept.status, kept.media, kept.body)
+    return HttpResponse(kept.status, kept.media, kept.body)

@@ -26,7 +26,7 @@ from thalweg.client.protocol import (
     PromoteRequest,
     Receipt,
 )
-from thalweg.service.commands import Answer, Decide, Key, Label, Predict, Refused
+from thalweg.service.commands import Decide, HttpResponse, Key, Label, Predict, Refused
 from thalweg.service.http import arrow
 from thalweg.service.http.exchange import Flow, Handler, Request, as_json, done_once, encode
 from thalweg.service.journal.records import NO_ANSWER, Kind
@@ -39,7 +39,7 @@ from thalweg.tables.target import plain_label
 _MANY = 1000
 
 
-async def predict(service: Service, request: Request) -> Answer:
+async def predict(service: Service, request: Request) -> HttpResponse:
     """Rows of JSON, or a stream of Arrow."""
     if request.media == ARROW:
         name = request.asked_once("model", DEFAULT_MODEL)
@@ -69,22 +69,22 @@ def _rows(given: PredictRequest) -> list[dict[str, Any]]:
     return rows
 
 
-def _predicted(work: Predict) -> Answer:
-    asked = work.asked
-    own = asked.answers[work.model]
-    likely = [None] * len(asked.X) if work.proba is None else work.proba.tolist()
+def _predicted(command: Predict) -> HttpResponse:
+    asked = command.asked
+    own = asked.answers[command.model]
+    likely = [None] * len(asked.X) if command.proba is None else command.proba.tolist()
     answers = [
         Prediction(
-            row_id(work.seq, row),
+            row_id(command.seq, row),
             None if code == NO_ANSWER else own.labels[code],
             {} if shares is None else dict(zip(own.labels, shares, strict=True)),
         )
         for row, (code, shares) in enumerate(zip(own.codes.tolist(), likely, strict=True))
     ]
-    return as_json(Predictions(work.model, asked.version, answers))
+    return as_json(Predictions(command.model, asked.version, answers))
 
 
-async def label(service: Service, request: Request) -> Answer:
+async def label(service: Service, request: Request) -> HttpResponse:
     """Labels of JSON, or a stream of Arrow."""
     if request.media == ARROW:
         name = request.asked_once("model", DEFAULT_MODEL)
@@ -123,17 +123,17 @@ def label_text(value: Any, at: int) -> str:
     return text
 
 
-def _labelled(work: Label) -> Answer:
-    found = work.outcome
+def _labelled(command: Label) -> HttpResponse:
+    found = command.outcome
     assert found is not None
     return as_json(
         Receipt(
-            work.model,
-            work.seq,
+            command.model,
+            command.seq,
             len(found.learned),
             len(found.revised),
             found.repeated,
-            work.replayed,
+            command.replayed,
             tuple(found.unknown),
             tuple(found.expired),
             tuple(found.conflicts),
@@ -145,12 +145,12 @@ def _labelled(work: Label) -> Answer:
 _LEAST_SECONDS, _HEARTBEAT_SECONDS = 0.25, 15.0
 
 
-async def list_models(service: Service, request: Request) -> Answer:
+async def list_models(service: Service, request: Request) -> HttpResponse:
     """All models and challengers."""
-    return as_json(Models([each.summary(name) for each in service.published() for name in each.seen]))
+    return as_json(Models([each.summary(name) for each in service.states() for name in each.learners]))
 
 
-async def create(service: Service, request: Request) -> Answer:
+async def create(service: Service, request: Request) -> HttpResponse:
     """A model, or a challenger of one."""
     given = request.decoded(CreateRequest)
 
@@ -160,30 +160,30 @@ async def create(service: Service, request: Request) -> Answer:
     return await done_once(service, request, act, _decided(given.name, 201))
 
 
-async def show(service: Service, request: Request) -> Answer:
+async def show(service: Service, request: Request) -> HttpResponse:
     """One model."""
     name = request.path["name"]
-    return as_json(service.seen(name).details(name))
+    return as_json(service.state(name).details(name))
 
 
-async def compare(service: Service, request: Request) -> Answer:
+async def compare(service: Service, request: Request) -> HttpResponse:
     """A challenger beside its champion; the champion's name stands for its only challenger."""
     name = request.path["name"]
-    published = service.seen(name)
-    if name == published.name:
-        challengers = [each for each in published.seen if each != name]
+    state = service.state(name)
+    if name == state.name:
+        challengers = [each for each in state.learners if each != name]
         if len(challengers) != 1:
             raise Refused(409, f"{name!r} has {len(challengers)} challengers: ask for the comparison of one of them")
         name = challengers[0]
-    return as_json(published.comparison(name))
+    return as_json(state.comparison(name))
 
 
-def _decided(name: str, status: int = 200) -> Callable[[Decide], Answer]:
+def _decided(name: str, status: int = 200) -> Callable[[Decide], HttpResponse]:
     """How the answer to a decision about a model is written."""
-    return lambda work: as_json(Decision(name, work.seq), status)
+    return lambda command: as_json(Decision(name, command.seq), status)
 
 
-async def _decide(kind: Kind, service: Service, request: Request) -> Answer:
+async def _decide(kind: Kind, service: Service, request: Request) -> HttpResponse:
     name = request.path["name"]
 
     async def act(key: Key | None) -> Decide:
@@ -197,7 +197,7 @@ def deciding(kind: Kind) -> Handler:
     return partial(_decide, kind)
 
 
-async def promote(service: Service, request: Request) -> Answer:
+async def promote(service: Service, request: Request) -> HttpResponse:
     """A challenger takes the champion's place; a body is optional."""
     name = request.path["name"]
     given = request.decoded(PromoteRequest) if request.body else PromoteRequest()
@@ -208,16 +208,16 @@ async def promote(service: Service, request: Request) -> Answer:
     return await done_once(service, request, act, _decided(name))
 
 
-async def course(service: Service, request: Request) -> Answer:
+async def course(service: Service, request: Request) -> HttpResponse:
     """How a model went."""
     name = request.path["name"]
-    return as_json(service.seen(name).course(name, service.counts.throughput()))
+    return as_json(service.state(name).course(name, service.counts.throughput()))
 
 
 async def events(service: Service, request: Request) -> Flow:
     """How a model goes, as it goes."""
     name = request.path["name"]
-    service.seen(name)
+    service.state(name)
     given = request.headers.get(b"last-event-id", b"")
     last = int(given) if given.isdigit() and len(given) < 18 else -1
     return Flow(EVENTS, _points(service, name, last))
@@ -229,15 +229,15 @@ async def _points(service: Service, name: str, last: int) -> AsyncIterator[bytes
     assert champion is not None
     yield b": thalweg\n\n"
     if last >= 0:
-        for point in service.seen(name).missed(name, last):
+        for point in service.state(name).missed(name, last):
             yield _event(point)
             last = point.labels
     sent: tuple[int, int] | None = None
     while not service.listeners.closed:
-        published = service.seen(name)
-        if sent != (now := (published.version, published.rows)):
+        state = service.state(name)
+        if sent != (now := (state.version, state.rows)):
             sent = now
-            yield _event(published.point(name, service.counts.throughput()))
+            yield _event(state.point(name, service.counts.throughput()))
         began = time.monotonic()
         if not await service.listeners.wait(champion, _HEARTBEAT_SECONDS):
             yield b": still here\n\n"

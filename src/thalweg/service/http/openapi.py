@@ -9,31 +9,11 @@ import msgspec
 from thalweg.catalogue import MODELS
 from thalweg.client import protocol
 from thalweg.client.protocol import ARROW, EVENTS, JSON, RequestBody
-from thalweg.service.commands import Answer
+from thalweg.service.commands import HttpResponse
 from thalweg.service.http.exchange import Request
 from thalweg.service.service import Service
 
 Described = dict[str, Any]
-
-_REQUESTS = (
-    protocol.PredictRequest,
-    protocol.LabelRequest,
-    protocol.CreateRequest,
-    protocol.PromoteRequest,
-    protocol.Parameters,
-    protocol.ModelSchema,
-)
-_RESPONSES = (
-    protocol.ErrorBody,
-    protocol.Status,
-    protocol.Predictions,
-    protocol.Receipt,
-    protocol.Decision,
-    protocol.Models,
-    protocol.ModelDetails,
-    protocol.Comparison,
-    protocol.Course,
-)
 
 
 def ref(kind: type[msgspec.Struct]) -> Described:
@@ -46,9 +26,11 @@ def schemas(most_rows: int) -> Described:
 
     They say what this service sends, so responses have no other fields than these, and all that it never leaves out.
     """
-    _, found = msgspec.json.schema_components((*_REQUESTS, *_RESPONSES), ref_template="#/components/schemas/{name}")
+    named = vars(protocol).items()
+    kinds = {name: each for name, each in named if isinstance(each, type(RequestBody)) and each.__struct_fields__}
+    _, found = msgspec.json.schema_components(kinds.values(), ref_template="#/components/schemas/{name}")
     for name, schema in found.items():
-        kind = getattr(protocol, name)
+        kind = kinds[name]
         schema["description"] = schema["description"].split("\n\n")[0]
         schema["additionalProperties"] = False
         if not issubclass(kind, RequestBody):
@@ -65,9 +47,9 @@ def schemas(most_rows: int) -> Described:
     return found
 
 
-async def show(service: Service, request: Request) -> Answer:
+async def show(service: Service, request: Request) -> HttpResponse:
     """The description."""
-    return Answer(200, JSON, msgspec.json.encode(description(service.limits.rows)))
+    return HttpResponse(200, JSON, msgspec.json.encode(description(service.limits.rows)))
 
 
 def description(most_rows: int) -> Described:

@@ -13,7 +13,7 @@ from thalweg.tables.plan import Plan
 
 
 @dataclass(frozen=True)
-class Seen:
+class LearnerState:
     """One of the learners: the champion, or a challenger."""
 
     kind: str
@@ -29,7 +29,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Published:
+class ModelState:
     """A model under the name that clients ask, with its challengers."""
 
     name: str
@@ -44,7 +44,7 @@ class Published:
     features: list[str]
     columns: Plan | None
     allowed: list[str] | None
-    seen: dict[str, Seen]
+    learners: dict[str, LearnerState]
 
     def summary(self, name: str) -> Model:
         """A learner in a list of models."""
@@ -59,14 +59,14 @@ class Published:
             schema = {"columns": columns, "labels": self.allowed}
         return ModelDetails(
             **self._summary(name),
-            parameters=self.seen[name].parameters,
+            parameters=self.learners[name].parameters,
             version=self.version,
             labels_seen=tuple(self.labels.get(name, ())),
             schema=schema,
         )
 
     def _summary(self, name: str) -> dict[str, Any]:
-        each = self.seen[name]
+        each = self.learners[name]
         return {
             "name": name,
             "kind": each.kind,
@@ -86,7 +86,7 @@ class Published:
             "waiting": self.waiting,
             "version": self.version,
             "snapshot_age": snapshot_age,
-            "learners": {name: asdict(seen.view) for name, seen in self.seen.items()},
+            "learners": {name: asdict(seen.view) for name, seen in self.learners.items()},
         }
 
     def point(self, name: str, throughput: float) -> LivePoint:
@@ -96,18 +96,18 @@ class Published:
 
     def _point(self, name: str) -> dict[str, Any]:
         """The same with the means of features by their places; a look that leaves no trace."""
-        each, watch = self.seen[name], MeanWatch()
+        each, watch = self.learners[name], MeanWatch()
         watch.restore(each.watch)
         return point_of(each.view, self.models.get(name), self.time, self.waiting, watch)
 
     def missed(self, name: str, labels: int) -> list[Point]:
         """The points that were kept after so many labels."""
-        points = [point for point in self.seen[name].points if point["labels"] > labels]
+        points = [point for point in self.learners[name].points if point["labels"] > labels]
         return [Point(**point | {"means": self._named(point["means"])}) for point in points]
 
     def course(self, name: str, throughput: float) -> Course:
         """How a learner went, in columns."""
-        each = self.seen[name]
+        each = self.learners[name]
         points = list(each.points)
         if name in self.models and each.view.labels and (not points or points[-1]["labels"] < each.view.labels):
             points.append(self._point(name))
@@ -127,7 +127,7 @@ class Published:
 
     def comparison(self, name: str) -> protocol.Comparison:
         """The champion beside a challenger."""
-        compared = self.seen[name].comparison
+        compared = self.learners[name].comparison
         assert compared is not None
         won = {"champion": self.name, "challenger": name, None: None}[compared.winner()]
         return protocol.Comparison(
@@ -154,7 +154,7 @@ class Published:
 
     def _watched(self) -> list[str]:
         """The features whose class means are told: the same of all learners."""
-        return [self.features[at] for at in self.seen[self.name].watch["features"]]
+        return [self.features[at] for at in self.learners[self.name].watch["features"]]
 
 
 def _by_class(points: list[dict[str, Any]], what: str) -> dict[str, list[float | None]]:
