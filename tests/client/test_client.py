@@ -100,6 +100,13 @@ def test_rows_are_answered_and_labels_are_given(asking: Asks) -> None:
     assert service.bodies() == [{"model": "rain", "revise": True, "labels": pairs}]
 
 
+def test_a_newer_service_may_say_more_and_not_less(asking: Asks) -> None:
+    more = {**PREDICTED, "answers": [{**ANSWER, "margin": 0.5}], "node": "a"}
+    assert asking(Service(more), "predict", {"a": 1.0})[0].answer == "wet"
+    with pytest.raises(ServiceRefused, match=r"is not the service: .*missing required field `answers`"):
+        asking(Service({"model": "rain", "version": 3}), "predict", {"a": 1.0})
+
+
 def test_one_id_and_two_lists_are_labels_too(asking: Asks) -> None:
     service = Service(RECEIPT)
     asking(service, "label", "a1", 0)

@@ -67,6 +67,13 @@ def test_a_bad_request_is_refused_before_anything_changes(case, numbers):
 LABELS = {
     "no list": ({"labels": 3}, "labels must be a list"),
     "no id": ({"labels": [{"label": "a"}]}, "label 0: it must be an object with an id"),
+    "no labels": ({}, "labels must be a list"),
+    "a number as id": (
+        {"labels": [{"id": "1-0", "label": "a"}, {"id": 1, "label": "a"}]},
+        "label 1: it must be an obj",
+    ),
+    "another field": ({"labels": [{"id": "1-0", "label": "a", "` - at `$.model": 1}]}, "label 0: it must be an obj"),
+    "another field outside": ({"labels": [3], "lable": 1}, "no field 'lable' here; there are labels, model, revise"),
     "null": ({"labels": [{"id": "1-0", "label": None}]}, "label 0: it must be a text, a number"),
     "empty": ({"labels": [{"id": "1-0", "label": " "}]}, "label 0: it must have 1 to 1000 letters"),
     "none": ({"labels": []}, "1 to 100000 labels"),
@@ -83,6 +90,10 @@ def test_bad_labels_are_refused(case, numbers):
 
 MODELS = {
     "no name": ({"kind": "oldc"}, 422, "must have a name and a kind"),
+    "null as name": ({"name": None, "kind": "oldc"}, 422, "must have a name and a kind"),
+    "parameters that are none": ({"name": "m", "kind": "oldc", "parameters": [1]}, 422, "parameters must be an object"),
+    "a schema that is none": ({"name": "m", "kind": "oldc", "schema": "s"}, 422, "schema must be an object"),
+    "a champion that is none": ({"name": "m", "kind": "oldc", "challenger_of": 1}, 422, "challenger_of must be a text"),
     "a path": ({"name": "../../etc/passwd", "kind": "oldc"}, 422, "a name must have"),
     "no such kind": ({"name": "m", "kind": "magic"}, 422, "the kind must be one of auto, oldc"),
     "no such parameter": ({"name": "m", "kind": "oldc", "parameters": {"speed": 1}}, 422, "no parameter 'speed'"),
@@ -106,6 +117,16 @@ def test_bad_models_are_refused(case, numbers):
     found, answer, _ = numbers.client().call("POST", "/v1/models", body)
     assert (found, told in answer["error"]) == (status, True), answer
     assert len(numbers.client().get("/v1/models")["models"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [({"expected": 1}, "expected must be a text"), ({"force": None}, "force must be true or false"), ([], "an object")],
+    ids=["expected", "force", "no object"],
+)
+def test_a_bad_promotion_is_refused(body, told, numbers):
+    status, answer, _ = numbers.client().call("POST", "/v1/models/default/promote", body)
+    assert (status, told in answer["error"]) == (422, True), answer
 
 
 def test_paths_and_methods_that_are_not_served(client):

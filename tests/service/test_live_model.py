@@ -12,14 +12,14 @@ import pytest
 from tests.service.rows import SCHEMA, stream
 from thalweg.catalogue import MODELS
 from thalweg.service.batcher import answer
-from thalweg.service.events import LabelsCame
+from thalweg.service.events import LabelsArrived
 from thalweg.service.journal.databases import open_journal
-from thalweg.service.journal.records import Answers, Asked, Labelled, Record, Told
+from thalweg.service.journal.records import Asked, Labelled, LabelLink, PredictedLabels, Record
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning import encoding, schema
 from thalweg.service.learning.encoding import encode
 from thalweg.service.learning.live_model import LiveModel
-from thalweg.service.learning.rebuild import _happenings, decision, rebuild
+from thalweg.service.learning.rebuild import _events, decision, rebuild
 
 ROWS, LABELS = stream(90)
 
@@ -31,7 +31,7 @@ def written(folder: Path, kind: str) -> SqlJournal:
     encoder = schema.as_described(SCHEMA)
     body = {"kind": kind, "parameters": {}, "schema": schema.to_json(encoder)}
     records = [Record(1, "m", "create", 1, 0, orjson.dumps(body))]
-    told: list[Told] = []
+    told: list[LabelLink] = []
     model = LiveModel("m", decision(records[0]))
     luck = random.Random(kind)
     waiting: list[tuple[int, int, int]] = []
@@ -61,7 +61,7 @@ def written(folder: Path, kind: str) -> SqlJournal:
             body = Labelled([(seq, row, LABELS[at]) for seq, row, at in now], revised)
             at = add("revise" if revised else "label", len(now), body.to_bytes())
             known += [(seq, row, at, LABELS[i]) for seq, row, i in now]
-            told += [Told(seq, at, sum(1 for each in now if each[0] == seq)) for seq in {each[0] for each in now}]
+            told += [LabelLink(seq, at, sum(1 for each in now if each[0] == seq)) for seq in {each[0] for each in now}]
         done = {each.kind for each in records}
         if len(records) >= 6 and "challenge" not in done:
             add("challenge", 0, orjson.dumps({"name": "rival", "kind": "logistic", "parameters": {}}))
@@ -92,11 +92,11 @@ def test_neither_chunks_nor_snapshots_matter(kind, tmp_path):
     }
     records = list(journal.records("m"))
     model = LiveModel("m", decision(records[0]))
-    happenings = [each for part in _happenings(journal, records[1:], right) for each in part]
-    while happenings:  # the same records in other portions, and with snapshots on the way
+    events = [each for part in _events(journal, records[1:], right) for each in part]
+    while events:  # the same records in other portions, and with snapshots on the way
         size = luck.randint(1, 7)
-        model.take(happenings[:size])
-        happenings = happenings[size:]
+        model.take(events[:size])
+        events = events[size:]
         if luck.random() < 0.3:
             model = LiveModel.from_snapshot(model.snapshot())
     assert model.snapshot() == expected
@@ -113,7 +113,9 @@ def test_bodies_are_kept_as_they_are():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(3, 4))
     gaps = rng.random((3, 2)) < 0.5
-    asked = Asked(X, {"m": Answers(["a", "ü"], np.array([0, -1, 1], np.int16))}, None, 7, gaps, {"day": ["mon"]})
+    asked = Asked(
+        X, {"m": PredictedLabels(["a", "ü"], np.array([0, -1, 1], np.int16))}, None, 7, gaps, {"day": ["mon"]}
+    )
     found = Asked.from_bytes(asked.to_bytes())
     np.testing.assert_array_equal(found.X, X)
     np.testing.assert_array_equal(found.gaps, gaps)
@@ -121,4 +123,4 @@ def test_bodies_are_kept_as_they_are():
     assert (found.last, found.version, found.categories) == (None, 7, {"day": ["mon"]})
     labelled = Labelled([(1, 0, "a"), (9, 2, "ü")], [(3, 1, "a", 5)])
     assert Labelled.from_bytes(labelled.to_bytes()) == labelled
-    assert LabelsCame(1, 2, []).revises is False
+    assert LabelsArrived(1, 2, []).revises is False

@@ -71,7 +71,7 @@ def test_of_promotions_at_the_same_time_one_is_done(tmp_path):
         done = await asyncio.gather(*(service.promote("rival", force=each) for each in ways), return_exceptions=True)
         refused = [each for each in done if isinstance(each, Refused)]
         assert [each.status for each in refused] == [409, 409], done
-        assert {name: each.kind for name, each in service.seen("rival").seen.items()} == {
+        assert {name: each.kind for name, each in service.state("rival").learners.items()} == {
             "default": "majority",
             "rival": "oldc",
         }
@@ -84,7 +84,7 @@ def test_rows_that_may_wait_are_the_last_ones_with_those_asked_together(tmp_path
         async def expire(most: int) -> int:
             service._writer.put([Expire("default", None, None, most)])
             await service.label("default", [("nobody", "a")])  # waits for what came before
-            return service.seen("default").waiting
+            return service.state("default").waiting
 
         waiting = []
         for rows in (100, 4, 5, 2):

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from thalweg.on_first_use import on_first_use
 
 if TYPE_CHECKING:
+    from thalweg.client.answers import Answer, Answers
     from thalweg.client.clients import AsyncClient, Client
-    from thalweg.client.responses import (
-        Answer,
-        Answers,
+    from thalweg.client.protocol import (
         Change,
         Comparison,
         Course,
@@ -36,11 +35,9 @@ __all__ = [
     "Receipt",
 ]
 
-_CLIENTS = ("AsyncClient", "Client")
+_HOMES = {"Answer": "answers", "Answers": "answers", "AsyncClient": "clients", "Client": "clients"}
 
-__getattr__ = on_first_use(
-    __name__, {name: f"thalweg.client.{'clients' if name in _CLIENTS else 'responses'}" for name in __all__}
-)
+__getattr__ = on_first_use(__name__, {name: f"thalweg.client.{_HOMES.get(name, 'protocol')}" for name in __all__})
 
 
 def __dir__() -> list[str]:

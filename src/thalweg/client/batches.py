@@ -6,12 +6,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
+
+from thalweg.client.protocol import ARROW, DEFAULT_MODEL, JSON, LabelRequest, PredictRequest, RequestBody, RowLabel
 from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
 
-JSON = "application/json"
-ARROW = "application/vnd.apache.arrow.stream"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +24,21 @@ class Batch:
     content: bytes
 
 
-def as_body(given: Mapping[str, Any]) -> bytes:
+def as_body(given: RequestBody) -> bytes:
     """JSON, with NumPy's numbers as numbers and times as ISO 8601.
+
+    The standard library writes it: msgspec would write null for a number that is not finite.
 
     Examples
     --------
     >>> import numpy as np
-    >>> as_body({"a": np.float64(0.5), "at": date(2026, 1, 2)})
-    b'{"a":0.5,"at":"2026-01-02"}'
+    >>> as_body(PredictRequest(row={"a": np.float64(0.5), "at": date(2026, 1, 2)}))
+    b'{"row":{"a":0.5,"at":"2026-01-02"}}'
     """
+    values = ((each.name, getattr(given, each.name), each.default) for each in msgspec.structs.fields(given))
+    fields = {name: value for name, value, default in values if value != default}
     try:
-        return json.dumps(given, default=_plain, allow_nan=False, separators=(",", ":")).encode()
+        return json.dumps(fields, default=_plain, allow_nan=False, separators=(",", ":")).encode()
     except InvalidInput:
         raise
     except ValueError:  # infinite, or not a number
@@ -40,6 +46,8 @@ def as_body(given: Mapping[str, Any]) -> bytes:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, RowLabel):
+        return {"id": value.id, "label": value.label}
     if isinstance(value, date | datetime):
         return value.isoformat()
     if hasattr(value, "item"):
@@ -69,10 +77,11 @@ def rows_in_batches(rows: Any, columns: Sequence[str] | None, most: int, model: 
         return
     if not all(isinstance(row, Mapping) for row in rows):
         raise InvalidInput("rows must be dictionaries by column, a table, or an array with columns=")
-    yield from _json_batches("rows", list(rows), most, {"model": model} if model else {})
+    for part in _parts(list(rows), most):
+        yield Batch(JSON, as_body(PredictRequest(rows=part, model=model or DEFAULT_MODEL)))
 
 
-def labels_in_batches(labels: Any, values: Any, most: int, common: Mapping[str, Any]) -> Iterator[Batch]:
+def labels_in_batches(labels: Any, values: Any, most: int, model: str | None, revise: bool) -> Iterator[Batch]:
     """The bodies of as many requests as the labels need.
 
     Parameters
@@ -83,8 +92,10 @@ def labels_in_batches(labels: Any, values: Any, most: int, common: Mapping[str, 
         The label of the id, or the labels of the ids.
     most : int
         Labels in a batch.
-    common : mapping
-        Written into JSON bodies beside the labels.
+    model : str or None
+        See `rows_in_batches`.
+    revise : bool
+        Likewise.
     """
     if isinstance(labels, str):
         labels = {labels: values}
@@ -96,8 +107,9 @@ def labels_in_batches(labels: Any, values: Any, most: int, common: Mapping[str, 
         else:
             labels = dict(zip(labels, values, strict=True))
     if isinstance(labels, Mapping):
-        pairs = [{"id": row, "label": label} for row, label in labels.items()]
-        yield from _json_batches("labels", pairs, most, common)
+        pairs = [RowLabel(row, label) for row, label in labels.items()]
+        for part in _parts(pairs, most):
+            yield Batch(JSON, as_body(LabelRequest(part, model or DEFAULT_MODEL, revise)))
         return
     table = as_table(labels, None)
     if table is None or not {"id", "label"} <= set(table.column_names):
@@ -121,9 +133,8 @@ def _is_array(values: Any) -> bool:
     return (hasattr(values, "__array__") and hasattr(values, "ndim")) or hasattr(values, "__arrow_c_stream__")
 
 
-def _json_batches(name: str, items: list[Any], most: int, common: Mapping[str, Any]) -> Iterator[Batch]:
-    for start in range(0, len(items), most):
-        yield Batch(JSON, as_body({**common, name: items[start : start + most]}))
+def _parts(items: list[T], most: int) -> Iterator[list[T]]:
+    return (items[start : start + most] for start in range(0, len(items), most))
 
 
 def _arrow_batches(table: Any, most: int) -> Iterator[Batch]:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator
 from dataclasses import replace
-from typing import Any
 
-from thalweg.client.transport import FOR_THE_MOMENT, Lost, OpenReply, Reply, Request, Wire, good, refusal, wait_before
+from thalweg.client.protocol import Point
+from thalweg.client.transport import (
+    FOR_THE_MOMENT,
+    Lost,
+    OpenReply,
+    Reply,
+    Request,
+    Wire,
+    decoded,
+    good,
+    refusal,
+    wait_before,
+)
 
 
 class EventReader:
@@ -17,7 +27,7 @@ class EventReader:
     --------
     >>> reader = EventReader()
     >>> [reader.take(line) for line in (": still here", "id: 7", "event: point", 'data: {"labels": 7}', "")]
-    [None, None, None, None, {'labels': 7}]
+    [None, None, None, None, '{"labels": 7}']
     >>> reader.last_id
     '7'
     """
@@ -28,12 +38,12 @@ class EventReader:
         self._data: list[str] = []
         self._kind = "message"
 
-    def take(self, line: str, wanted: str = "point") -> Any:
-        """The content of an event of the wanted kind, where this line ends one; else None."""
+    def take(self, line: str, wanted: str = "point") -> str | None:
+        """The data of an event of the wanted kind, where this line ends one; else None."""
         if not line:
             data, kind = "\n".join(self._data), self._kind
             self._data, self._kind = [], "message"
-            return json.loads(data) if data and kind == wanted else None
+            return data if data and kind == wanted else None
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")
         if name == "data":
@@ -45,8 +55,8 @@ class EventReader:
         return None
 
 
-async def followed(wire: Wire, request: Request, patience: float) -> AsyncGenerator[Any, None]:
-    """The contents of all events, without end; a lost connection is taken up where it broke.
+async def followed(wire: Wire, request: Request, patience: float) -> AsyncGenerator[Point, None]:
+    """The points of all events, without end; a lost connection is taken up where it broke.
 
     Raises as `thalweg.client.transport.answered` does, when there was no event for as long as patience reaches.
     """
@@ -57,10 +67,10 @@ async def followed(wire: Wire, request: Request, patience: float) -> AsyncGenera
         if isinstance(opened, OpenReply):
             try:
                 while (line := await opened.line()) is not None:
-                    content = reader.take(line)
-                    if content is not None:
+                    data = reader.take(line)
+                    if data is not None:
                         waited, attempt = 0.0, 0
-                        yield content
+                        yield decoded(Reply(200, {}, data.encode()), Point)
             finally:
                 await opened.close()
             opened = Lost("the stream of events ended")

@@ -9,10 +9,26 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, cast, ov
 from urllib.parse import quote
 from uuid import uuid4
 
-from thalweg.client.batches import ARROW, JSON, Batch, arrow_columns, as_body, labels_in_batches, rows_in_batches
+from thalweg.client.answers import Answer, Answers
+from thalweg.client.batches import Batch, arrow_columns, as_body, labels_in_batches, rows_in_batches
 from thalweg.client.events import followed
-from thalweg.client.responses import Answer, Answers, Comparison, Course, Decision, Label, Model, Point, Receipt
-from thalweg.client.transport import Reply, Request, Wire, answered, as_json, read
+from thalweg.client.protocol import (
+    ARROW,
+    EVENTS,
+    JSON,
+    Comparison,
+    Course,
+    CreateRequest,
+    Decision,
+    Label,
+    Model,
+    Models,
+    Point,
+    Predictions,
+    PromoteRequest,
+    Receipt,
+)
+from thalweg.client.transport import Reply, Request, Wire, answered, decoded
 from thalweg.errors import InvalidInput
 
 P = ParamSpec("P")
@@ -210,20 +226,18 @@ class Calls:
             See `predict`.
         """
         model = model or self._model
-        common = ({"model": model} if model else {}) | ({"revise": True} if revise else {})
-        batches = labels_in_batches(labels, label, self._batch_rows, common)
+        batches = labels_in_batches(labels, label, self._batch_rows, model, revise)
         return reduce(add, [await self._labelled(*keyed, model, revise) for keyed in _keyed(batches, key)])
 
     @call
     async def models(self) -> list[Model]:
         """All models of the service."""
-        told = as_json(await self._asked(Request("GET", "/v1/models")))
-        return [read(Model, each) for each in told["models"]]
+        return decoded(await self._asked(Request("GET", "/v1/models")), Models).models
 
     @call
     async def model(self, name: str) -> Model:
         """One model."""
-        return read(Model, as_json(await self._asked(Request("GET", _path(name)))))
+        return decoded(await self._asked(Request("GET", _path(name))), Model)
 
     @call
     async def create(
@@ -251,9 +265,9 @@ class Calls:
         challenger_of : str, optional
             The model in whose shadow it learns.
         """
-        given = {"kind": kind, "parameters": parameters, "schema": schema, "challenger_of": challenger_of}
-        body = as_body({"name": name, **{key: value for key, value in given.items() if value is not None}})
-        return read(Decision, as_json(await self._posted("/v1/models", Batch(JSON, body))))
+        parameters, schema = (None if each is None else dict(each) for each in (parameters, schema))
+        given = CreateRequest(name, kind, parameters, schema, challenger_of)
+        return decoded(await self._posted("/v1/models", Batch(JSON, as_body(given))), Decision)
 
     @call
     async def compare(self, name: str) -> Comparison:
@@ -264,7 +278,7 @@ class Calls:
         name : str
             The challenger's; or the champion's, where it has but one.
         """
-        return read(Comparison, as_json(await self._asked(Request("GET", _path(name, "compare")))))
+        return decoded(await self._asked(Request("GET", _path(name, "compare"))), Comparison)
 
     @call
     async def promote(self, name: str, *, expected: str | None = None, force: bool = False) -> Decision:
@@ -280,8 +294,8 @@ class Calls:
             Whether to promote a challenger that errs more beyond doubt, or that no label has compared with the
             champion since they took their places.
         """
-        given = ({"expected": expected} if expected is not None else {}) | ({"force": True} if force else {})
-        return await self._told(name, "promote", as_body(given) if given else b"")
+        given = PromoteRequest(expected, force)
+        return await self._decided(name, "promote", b"" if given == PromoteRequest() else as_body(given))
 
     @call
     async def archive(self, name: str) -> Decision:
@@ -292,7 +306,7 @@ class Calls:
         name : str
             The model's.
         """
-        return await self._told(name, "archive")
+        return await self._decided(name, "archive")
 
     @call
     async def restore(self, name: str) -> Decision:
@@ -303,7 +317,7 @@ class Calls:
         name : str
             The model's.
         """
-        return await self._told(name, "restore")
+        return await self._decided(name, "restore")
 
     @call
     async def course(self, name: str) -> Course:
@@ -314,7 +328,7 @@ class Calls:
         name : str
             The model's.
         """
-        return Course.from_json(as_json(await self._asked(Request("GET", _path(name, "course")))))
+        return decoded(await self._asked(Request("GET", _path(name, "course"))), Course)
 
     @stream
     async def events(self, name: str) -> AsyncGenerator[Point, None]:
@@ -325,13 +339,13 @@ class Calls:
         name : str
             The model's.
         """
-        request = Request("GET", _path(name, "events"), headers={"Accept": "text/event-stream"})
-        contents = followed(self._wire, request, self._patience)
+        request = Request("GET", _path(name, "events"), headers={"Accept": EVENTS})
+        points = followed(self._wire, request, self._patience)
         try:
-            async for content in contents:
-                yield read(Point, content)
+            async for point in points:
+                yield point
         finally:
-            await contents.aclose()
+            await points.aclose()
 
     # ---- what the methods have in common
 
@@ -351,16 +365,15 @@ class Calls:
             (ids, answers, probability), told = arrow_columns(reply.body, "id", "answer", "probability")
             version = int(told["version"]) if "version" in told else None
             return Answers(told.get("model", model or ""), version, ids, answers, [None] * len(ids), probability)
-        told = as_json(reply)
-        return Answers.of(told["model"], told["version"], map(Answer.from_json, told["answers"]))
+        return Answers.of(decoded(reply, Predictions))
 
     async def _labelled(self, batch: Batch, key: str, model: str | None, revise: bool) -> Receipt:
         in_address = ({"model": model} if model else {}) | ({"revise": "true"} if revise else {})
         reply = await self._posted("/v1/label", batch, key, in_address if batch.media == ARROW else {})
-        return read(Receipt, as_json(reply))
+        return decoded(reply, Receipt)
 
-    async def _told(self, name: str, order: str, body: bytes = b"") -> Decision:
-        return read(Decision, as_json(await self._posted(_path(name, order), Batch(JSON, body))))
+    async def _decided(self, name: str, order: str, body: bytes = b"") -> Decision:
+        return decoded(await self._posted(_path(name, order), Batch(JSON, body)), Decision)
 
 
 def _path(name: str, *further: str) -> str:

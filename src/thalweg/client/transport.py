@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
+
+from thalweg.client.protocol import ErrorBody
 from thalweg.errors import ServiceRefused, ServiceUnreachable
 
 if TYPE_CHECKING:
@@ -258,40 +260,30 @@ def refusal(reply: Reply | Lost) -> ServiceRefused | ServiceUnreachable:
     if isinstance(reply, Lost):
         return ServiceUnreachable(f"the service did not answer: {reply.reason}")
     try:
-        said = json.loads(reply.body)["error"]
-    except (ValueError, TypeError, KeyError):
-        said = f"the service answered with status {reply.status}"
-    return ServiceRefused(str(said), reply.status)
-
-
-def as_json(reply: Reply) -> Any:
-    """The body, which must be JSON."""
-    try:
-        return json.loads(reply.body)
+        said = msgspec.json.decode(reply.body, type=ErrorBody).error
     except ValueError:
-        raise ServiceRefused("what answered is not the service: its reply is not JSON", reply.status) from None
+        said = f"the service answered with status {reply.status}"
+    return ServiceRefused(said, reply.status)
 
 
 T = TypeVar("T")
 
 
-def read(kind: type[T], given: Mapping[str, Any]) -> T:
-    """An object of a JSON reply as a dataclass; lists become tuples where the type says so.
+def decoded(reply: Reply, kind: type[T]) -> T:
+    """The body as a type of the protocol; fields that are unknown here are ignored.
 
     Examples
     --------
-    >>> from thalweg.client import Receipt
-    >>> read(Receipt, {"model": "rain", "seq": 7, "learned": 1, "unknown": ["a9"], "later": "more"}).unknown
-    ('a9',)
+    >>> from thalweg.client import Decision
+    >>> decoded(Reply(200, {}, b'{"name": "rain", "seq": 7, "later": "more"}'), Decision)
+    Decision(name='rain', seq=7)
+    >>> decoded(Reply(200, {}, b'{"name": "rain"}'), Decision)
+    Traceback (most recent call last):
+    thalweg.errors.ServiceRefused: what answered is not the service: Object missing required field `seq`
     """
-    told = {
-        field.name: tuple(given[field.name])
-        if isinstance(given[field.name], list) and "tuple" in str(field.type)
-        else given[field.name]
-        for field in fields(kind)  # type: ignore[arg-type]
-        if field.name in given
-    }
     try:
-        return kind(**told)
-    except TypeError:
-        raise ServiceRefused(f"what answered is not the service: its {kind.__name__} lacks a part", 200) from None
+        return msgspec.json.decode(reply.body, type=kind)
+    except msgspec.ValidationError as error:
+        raise ServiceRefused(f"what answered is not the service: {error}", reply.status) from None
+    except ValueError:
+        raise ServiceRefused("what answered is not the service: its reply is not JSON", reply.status) from None

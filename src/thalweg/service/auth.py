@@ -63,7 +63,7 @@ def read_tokens(path: Path) -> list[Token]:
     return found
 
 
-class Gate:
+class Authorizer:
     """Lets requests in.
 
     Parameters

@@ -13,36 +13,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.service.commands import Decide, Key, Predict, Refused, Work
-from thalweg.service.journal.records import NO_ANSWER, Answers, Asked
+from thalweg.service.commands import Command, Decide, Key, Predict, Refused
+from thalweg.service.journal.records import NO_ANSWER, Asked, PredictedLabels
 from thalweg.service.learning import encoding, schema
 from thalweg.service.learning.encoding import Encoded, encode
 from thalweg.service.learning.live_model import LiveModel
-from thalweg.service.learning.published_model import Published
+from thalweg.service.learning.model_state import ModelState
 from thalweg.service.writer import Writer
 from thalweg.tables.encoder import Encoder
 
-#: Beyond so many rows the work is done in a thread, so that others are not kept waiting.
+#: Beyond so many rows they are answered in a thread, so that others are not kept waiting.
 _MANY = 512
 
 
-Rows = list[dict[str, Any]]
-
-
 @dataclass
-class Front:
-    """Of one model. Its encoder is ahead of the journal by what is being committed."""
+class PublishedModel:
+    """A model as requests reach it. Its encoder is ahead of the journal by the rows that are being committed."""
 
     name: str
     encoder: Encoder | None
-    published: Published
+    state: ModelState
     allowed: frozenset[str] | None
     archived: bool
-    #: The number of failures of the journal that it knows of.
+    #: The number of failures of the journal before it.
     epoch: int
 
     @classmethod
-    def of(cls, model: LiveModel, epoch: int) -> Front:
+    def of(cls, model: LiveModel, epoch: int) -> PublishedModel:
         """As the journal says the model is."""
         encoder = None if model.follower is None else schema.from_json(schema.to_json(model.follower.encoder()))
         allowed = None if model.allowed is None else frozenset(model.allowed)
@@ -61,17 +58,17 @@ class Front:
 
 
 def answer(
-    published: Published, name: str, X: NDArray[np.float64]
-) -> tuple[dict[str, Answers], NDArray[np.float64] | None]:
+    state: ModelState, name: str, X: NDArray[np.float64]
+) -> tuple[dict[str, PredictedLabels], NDArray[np.float64] | None]:
     """What every learner says to the rows, and how probable the one that is asked finds each of its labels."""
-    found: dict[str, Answers] = {}
+    found: dict[str, PredictedLabels] = {}
     proba = None
-    for each, model in published.models.items():
-        if not published.labels[each]:
-            found[each] = Answers([], np.full(len(X), NO_ANSWER, dtype=np.int16))
+    for each, model in state.models.items():
+        if not state.labels[each]:
+            found[each] = PredictedLabels([], np.full(len(X), NO_ANSWER, dtype=np.int16))
             continue
         codes, likely = model._answers(X)
-        found[each] = Answers(published.labels[each], codes.astype(np.int16))
+        found[each] = PredictedLabels(state.labels[each], codes.astype(np.int16))
         if each == name:
             proba = likely
     return found, proba
@@ -81,14 +78,14 @@ def answer(
 class Question:
     """A request to answer rows."""
 
-    front: Front
+    model: PublishedModel
     #: A list of JSON objects, or a table of Arrow.
     rows: Any
     future: asyncio.Future[Any]
     key: Key | None
 
 
-class Desk:
+class Batcher:
     """One for all models, on the event loop.
 
     Parameters
@@ -108,7 +105,7 @@ class Desk:
         self._questions.append(question)
         self._come.set()
 
-    async def work(self) -> None:
+    async def run(self) -> None:
         """Until cancelled."""
         while True:
             await self._come.wait()
@@ -118,15 +115,15 @@ class Desk:
             for together in _by_kind(questions):
                 rows = sum(len(each.rows) for each in together)
                 if rows > _MANY:
-                    work, refused = await asyncio.to_thread(self._answer, together)
+                    commands, refused = await asyncio.to_thread(self._answer, together)
                 else:
-                    work, refused = self._answer(together)
+                    commands, refused = self._answer(together)
                 for question, refusal in refused:
                     if not question.future.done():
                         question.future.set_exception(refusal)
-                if work:
-                    self._under_way = work[-1].future
-                    self._writer.put(work)
+                if commands:
+                    self._under_way = commands[-1].future
+                    self._writer.put(commands)
 
     async def _gather(self) -> None:
         """Let more come while the last commit is under way, and then as long as more do; unless there is enough."""
@@ -141,54 +138,54 @@ class Desk:
     def _has_enough(self) -> bool:
         return sum(len(each.rows) for each in self._questions) >= _MANY
 
-    def _answer(self, together: list[Question]) -> tuple[list[Work], list[tuple[Question, Exception]]]:
-        """Questions to one model, all of JSON or a single table; the work to be written, and what is refused."""
+    def _answer(self, together: list[Question]) -> tuple[list[Command], list[tuple[Question, Exception]]]:
+        """Questions to one model, all of JSON or a single table; the commands to be written, and what is refused."""
         try:
             return self._answer_at_once(together), []
         except Exception as error:
             if len(together) == 1:
                 return [], [(together[0], error)]
-        work: list[Work] = []
+        commands: list[Command] = []
         refused: list[tuple[Question, Exception]] = []
         for each in together:  # one of them cannot be answered: each by itself
             own, wrong = self._answer([each])
-            work += own
+            commands += own
             refused += wrong
-        return work, refused
+        return commands, refused
 
-    def _answer_at_once(self, together: list[Question]) -> list[Work]:
-        front = together[0].front
-        if front.archived:
-            raise Refused(409, f"the model {front.name!r} is archived: restore it first")
+    def _answer_at_once(self, together: list[Question]) -> list[Command]:
+        model = together[0].model
+        if model.archived:
+            raise Refused(409, f"the model {model.name!r} is archived: restore it first")
         rows = together[0].rows if len(together) == 1 else [row for each in together for row in each.rows]
-        if front.encoder is not None:
-            return self._predicted(together, front, front.encode(rows))
-        settled = Decide(front.name, None, "schema", front.settle(together[0].rows), front.epoch)
+        if model.encoder is not None:
+            return self._predicted(together, model, model.encode(rows))
+        settled = Decide(model.name, None, "schema", model.settle(together[0].rows), model.epoch)
         try:
-            return [settled, *self._predicted(together, front, front.encode(rows))]
+            return [settled, *self._predicted(together, model, model.encode(rows))]
         except Refused:
-            front.encoder = None
+            model.encoder = None
             raise
 
-    def _predicted(self, together: list[Question], front: Front, encoded: Encoded) -> list[Work]:
-        published = front.published
-        answers, proba = answer(published, front.name, encoded.X)
-        work: list[Work] = []
+    def _predicted(self, together: list[Question], model: PublishedModel, encoded: Encoded) -> list[Command]:
+        state = model.state
+        answers, proba = answer(state, model.name, encoded.X)
+        commands: list[Command] = []
         begin = 0
         for question in together:
             part = slice(begin, begin + len(question.rows))
             asked = Asked(
                 encoded.X[part],
-                {name: Answers(each.labels, each.codes[part]) for name, each in answers.items()},
-                published.last,
-                published.version,
+                {name: PredictedLabels(each.labels, each.codes[part]) for name, each in answers.items()},
+                state.last,
+                state.version,
                 None if encoded.gaps is None else encoded.gaps[part],
                 encoded.categories if begin == 0 else None,
             )
             own = None if proba is None else proba[part]
-            work.append(Predict(front.name, question.future, asked, own, front.epoch, key=question.key))
+            commands.append(Predict(model.name, question.future, asked, own, model.epoch, key=question.key))
             begin = part.stop
-        return work
+        return commands
 
 
 def _by_kind(questions: list[Question]) -> list[list[Question]]:
@@ -198,7 +195,7 @@ def _by_kind(questions: list[Question]) -> list[list[Question]]:
         last = found[-1][-1] if found else None
         if (
             last is not None
-            and last.front is each.front
+            and last.model is each.model
             and isinstance(last.rows, list)
             and isinstance(each.rows, list)
         ):

@@ -1,6 +1,4 @@
-"""What the writer is asked to do, made by the event loop, which waits for it without blocking; and refusals of a
-request.
-"""
+"""Commands for the writer, made by the event loop, which waits for them without blocking; and refusals of a request."""
 
 from __future__ import annotations
 
@@ -14,8 +12,8 @@ from thalweg.service.learning.ledger import Sorted
 
 
 @dataclass(slots=True)
-class Answer:
-    """What is sent back."""
+class HttpResponse:
+    """Status, media type and body of a response."""
 
     status: int
     media: str
@@ -24,16 +22,16 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An idempotency key, what was asked with it, and how the answer is written."""
+    """An idempotency key, what was asked with it, and how the response is written."""
 
     key: str
     request: bytes
-    written: Callable[[Any], Answer]
+    written: Callable[[Any], HttpResponse]
 
 
 @dataclass(slots=True, eq=False)
-class Work:
-    """Something to be journalled."""
+class Command:
+    """Something for the writer to put into the journal."""
 
     model: str
     future: asyncio.Future[Any] | None
@@ -43,7 +41,7 @@ class Work:
 
 
 @dataclass(slots=True, eq=False)
-class Predict(Work):
+class Predict(Command):
     """Rows, encoded and answered."""
 
     asked: Asked
@@ -54,7 +52,7 @@ class Predict(Work):
 
 
 @dataclass(slots=True, eq=False)
-class Label(Work):
+class Label(Command):
     """Labels by id."""
 
     labels: list[tuple[str, str]]
@@ -64,7 +62,7 @@ class Label(Work):
 
 
 @dataclass(slots=True, eq=False)
-class Decide(Work):
+class Decide(Command):
     """A decision about a model."""
 
     kind: Kind
@@ -75,7 +73,7 @@ class Decide(Work):
 
 
 @dataclass(slots=True, eq=False)
-class Expire(Work):
+class Expire(Command):
     """Time to look for rows whose label will not come."""
 
     #: Rows asked before this time, in microseconds, and all but the last so many.
@@ -84,7 +82,7 @@ class Expire(Work):
 
 
 @dataclass(slots=True, eq=False)
-class Keep(Work):
+class KeepSnapshot(Command):
     """A snapshot to be kept."""
 
     parts: list[Part]

@@ -70,7 +70,7 @@ class Lesson:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelsCame:
+class LabelsArrived:
     """A label record: what is to be learned, in order."""
 
     seq: int
@@ -90,4 +90,4 @@ class Decision:
     body: dict[str, Any]
 
 
-Happening = AskedRows | LabelsCame | Decision
+Event = AskedRows | LabelsArrived | Decision

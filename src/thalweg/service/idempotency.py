@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from thalweg.errors import JournalError
 from thalweg.service.commands import Refused
-from thalweg.service.journal.records import Kept
+from thalweg.service.journal.records import StoredResponse
 from thalweg.service.journal.sql import SqlJournal
 
 
@@ -26,9 +26,9 @@ class Keys:
     def __init__(self, reader: SqlJournal) -> None:
         self._reader = reader
         self._one_at_a_time = asyncio.Lock()
-        self._under_way: dict[str, asyncio.Future[Kept]] = {}
+        self._under_way: dict[str, asyncio.Future[StoredResponse]] = {}
 
-    async def once(self, key: str, request: bytes, act: Callable[[], Awaitable[Kept]]) -> Kept:
+    async def once(self, key: str, request: bytes, act: Callable[[], Awaitable[StoredResponse]]) -> StoredResponse:
         """Do something once for all requests with this key.
 
         Parameters
@@ -58,19 +58,19 @@ class Keys:
             raise Refused(409, "the Idempotency-Key was used before, with another request")
         return found
 
-    async def recalled(self, keys: Sequence[str]) -> dict[str, Kept]:
+    async def recalled(self, keys: Sequence[str]) -> dict[str, StoredResponse]:
         """What was answered under these keys before, where anything was."""
         async with self._one_at_a_time:
             found = await asyncio.to_thread(lambda: [self._recall(key) for key in keys])
         return {kept.key: kept for kept in found if kept is not None}
 
-    async def _known(self, key: str) -> Kept | None:
+    async def _known(self, key: str) -> StoredResponse | None:
         if (under_way := self._under_way.get(key)) is not None:
             return await asyncio.shield(under_way)
         async with self._one_at_a_time:
             return await asyncio.to_thread(self._recall, key)
 
-    def _recall(self, key: str) -> Kept | None:
+    def _recall(self, key: str) -> StoredResponse | None:
         try:
             return self._reader.recall(key)
         except JournalError:

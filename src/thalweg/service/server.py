@@ -15,8 +15,9 @@ from typing import Any
 import orjson
 import uvicorn
 
+from thalweg.client.protocol import DEFAULT_MODEL
 from thalweg.errors import InvalidParameter
-from thalweg.service.auth import Gate, read_tokens
+from thalweg.service.auth import Authorizer, read_tokens
 from thalweg.service.feeds.opening import opener
 from thalweg.service.http.app import build
 from thalweg.service.journal.databases import open_journal
@@ -24,7 +25,7 @@ from thalweg.service.journal.records import Record
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.creation import from_file, new
 from thalweg.service.options import ServeOptions
-from thalweg.service.service import DEFAULT, Service
+from thalweg.service.service import Service
 
 #: Seconds after which a thread that computes lets others go on: the default of 5 ms is longer than most requests.
 _SWITCH_SECONDS = 0.0005
@@ -48,7 +49,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def gate_for(options: ServeOptions) -> Gate:
+def authorizer_for(options: ServeOptions) -> Authorizer:
     """Who is let in; an `InvalidParameter` where strangers would be."""
     tokens = read_tokens(options.token_file) if options.token_file is not None else []
     local = is_loopback(options.host)
@@ -57,17 +58,17 @@ def gate_for(options: ServeOptions) -> Gate:
             f"to listen on {options.host} without tokens lets everyone in: give --token-file, "
             "or --insecure where something else keeps strangers out"
         )
-    return Gate(tokens, _LOCAL_NAMES | {options.host} if local and not tokens and not options.insecure else None)
+    return Authorizer(tokens, _LOCAL_NAMES | {options.host} if local and not tokens and not options.insecure else None)
 
 
 def make_first(journal: SqlJournal, options: ServeOptions) -> bool:
     """The model that is asked by default; whether the journal had none yet."""
-    if DEFAULT in journal.models():
+    if DEFAULT_MODEL in journal.models():
         return False
     body = orjson.dumps(first_model(options))
     seq, _ = journal.last()
     with journal.transaction():
-        journal.write([Record(seq + 1, DEFAULT, "create", time.time_ns() // 1000, 0, body)])
+        journal.write([Record(seq + 1, DEFAULT_MODEL, "create", time.time_ns() // 1000, 0, body)])
     return True
 
 
@@ -95,13 +96,13 @@ class _Server(uvicorn.Server):
 
 def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
     """Run until SIGINT or SIGTERM; ``tell`` gets a line when it listens."""
-    gate = gate_for(options)
+    authorizer = authorizer_for(options)
     feeds = [opener(address) for address in options.sources]
     with listening(options.host, options.port) as door:
         service = _opened(options, tell)
         sys.setswitchinterval(_SWITCH_SECONDS)
         config = uvicorn.Config(
-            build(service, gate, feeds),
+            build(service, authorizer, feeds),
             loop="uvloop",
             http="httptools",
             ws="none",

@@ -14,11 +14,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from thalweg.service.auth import Gate
-from thalweg.service.batcher import Desk, Front, Question
-from thalweg.service.commands import Decide, Expire, Keep, Key, Label, Predict, Refused, Work
+from thalweg.service.auth import Authorizer
+from thalweg.service.batcher import Batcher, PublishedModel, Question
+from thalweg.service.commands import Command, Decide, Expire, KeepSnapshot, Key, Label, Predict, Refused
 from thalweg.service.counters import Counters
-from thalweg.service.events import Happening, Listeners
+from thalweg.service.events import Event, Listeners
 from thalweg.service.idempotency import Keys
 from thalweg.service.intake import Intake
 from thalweg.service.journal.records import Kind
@@ -27,12 +27,11 @@ from thalweg.service.learning import schema
 from thalweg.service.learning.creation import parameters_of, require_name
 from thalweg.service.learning.learner import LearningThread
 from thalweg.service.learning.live_model import LiveModel
-from thalweg.service.learning.published_model import Published
+from thalweg.service.learning.model_state import ModelState
 from thalweg.service.learning.rebuild import rebuild
 from thalweg.service.options import ServeOptions
-from thalweg.service.writer import Book, Writer
+from thalweg.service.writer import Writer, WriterState
 
-DEFAULT = "default"
 #: Labels learned again at a start after which a snapshot is due.
 _MANY_REPLAYED = 1000
 #: Seconds between looks for rows that have expired.
@@ -56,8 +55,8 @@ class Service:
         self.counts = Counters()
         self.listeners = Listeners()
         self.started = time.time()
-        #: Who is let in; whoever builds the application says so.
-        self.gate = Gate([])
+        #: Set by whoever builds the application.
+        self.authorizer = Authorizer([])
         self._journal = journal
         #: Requests with idempotency keys.
         self.keys = Keys(journal.another())
@@ -69,30 +68,30 @@ class Service:
             self._publish,
             self._acknowledge,
             self._failed,
-            lambda name, parts: self._writer.put([Keep(name, None, parts)]),
+            lambda name, parts: self._writer.put([KeepSnapshot(name, None, parts)]),
         )
         self._writer = Writer(journal, self._committed, self._failed, self._mend)
-        self._writer.books = {name: Book.of(model) for name, model in self._learner.models.items()}
-        self.fronts = {name: Front.of(model, 0) for name, model in self._learner.models.items()}
+        self._writer.states = {name: WriterState.of(model) for name, model in self._learner.models.items()}
+        self.models = {name: PublishedModel.of(model, 0) for name, model in self._learner.models.items()}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._reserved: set[str] = set()
         self._promoting: set[str] = set()
-        #: Requests in work.
+        #: Requests in progress.
         self.intake = Intake(options.limits)
         self.stopping = False
 
     # ------------------------------------------------------------------ begin and end
 
     async def start(self) -> None:
-        """Begin to work, on the running event loop."""
+        """Start, on the running event loop."""
         self._loop = asyncio.get_running_loop()
-        self.desk = Desk(self._writer)
+        self.batcher = Batcher(self._writer)
         self._writer.start()
         for name in self._replayed:  # the next start is to be quicker
             self._learner.keep(self._learner.models[name])
         self._learner.start()
-        self._tasks = [asyncio.create_task(self.desk.work()), asyncio.create_task(self._expire())]
+        self._tasks = [asyncio.create_task(self.batcher.run()), asyncio.create_task(self._expire())]
 
     def stop_soon(self) -> None:
         """From a signal: live views end, and nobody waits for bodies that have not come."""
@@ -138,8 +137,8 @@ class Service:
 
     async def predict(self, name: str, rows: Any, key: Key | None = None) -> Predict:
         """Answer rows, a list of JSON objects or a table of Arrow."""
-        front = self.front(name)
-        done: Predict = await self._wait(lambda future: self.desk.ask(Question(front, rows, future, key)))
+        model = self.model(name)
+        done: Predict = await self._wait(lambda future: self.batcher.ask(Question(model, rows, future, key)))
         self.counts.answered(len(rows))
         return done
 
@@ -147,10 +146,10 @@ class Service:
         self, name: str, labels: list[tuple[str, str]], revise: bool = False, key: Key | None = None
     ) -> Label:
         """Give labels to rows, by id."""
-        front = self.front(name)
-        if front.allowed is not None and (strange := {label for _, label in labels} - front.allowed):
+        model = self.model(name)
+        if model.allowed is not None and (strange := {label for _, label in labels} - model.allowed):
             raise Refused(
-                422, f"the label {min(strange)!r} is not one of the model's: {', '.join(sorted(front.allowed))}"
+                422, f"the label {min(strange)!r} is not one of the model's: {', '.join(sorted(model.allowed))}"
             )
         done: Label = await self._do(Label(name, None, labels, revise, key=key))
         assert done.outcome is not None
@@ -158,9 +157,9 @@ class Service:
         self.counts.revisions += len(done.outcome.revised)
         return done
 
-    def front(self, name: str) -> Front:
+    def model(self, name: str) -> PublishedModel:
         """A model that may be asked; `Refused` where there is none."""
-        found = self.fronts.get(name)
+        found = self.models.get(name)
         if found is None:
             champion = self.champion_of(name)
             if champion is not None:
@@ -170,18 +169,18 @@ class Service:
 
     def champion_of(self, name: str) -> str | None:
         """The model under whose name a learner is kept."""
-        return next((each.name for each in self.published() if name in each.seen), None)
+        return next((each.name for each in self.states() if name in each.learners), None)
 
-    def published(self) -> list[Published]:
-        """All models as they are seen, in the order of their creation."""
-        return [front.published for front in list(self.fronts.values())]
+    def states(self) -> list[ModelState]:
+        """The published states of all models, in the order of their creation."""
+        return [model.state for model in list(self.models.values())]
 
-    def seen(self, name: str) -> Published:
-        """The model that has a learner of this name; `Refused` where there is none."""
+    def state(self, name: str) -> ModelState:
+        """The published state of the model that has a learner of this name; `Refused` where there is none."""
         champion = self.champion_of(name)
         if champion is None:
             raise Refused(404, f"there is no model {name!r}")
-        return self.fronts[champion].published
+        return self.models[champion].state
 
     # ------------------------------------------------------------------ models
 
@@ -200,7 +199,7 @@ class Service:
         if challenger_of is not None and described is not None:
             raise Refused(422, "a challenger has the schema of the model that it challenges: leave it out")
         if challenger_of is not None:
-            self.front(challenger_of)
+            self.model(challenger_of)
             body: dict[str, Any] = {"name": name, "kind": kind, "parameters": parameters}
             return await self._create(name, Decide(challenger_of, None, "challenge", body, key=key))
         body = {"kind": kind, "parameters": parameters}
@@ -208,20 +207,20 @@ class Service:
             body |= schema.at_creation(described)
         return await self._create(name, Decide(name, None, "create", body, key=key))
 
-    async def _create(self, name: str, work: Decide) -> Decide:
+    async def _create(self, name: str, command: Decide) -> Decide:
         if name in self._reserved or self.champion_of(name) is not None:
             raise Refused(409, f"there is a model {name!r} already")
         self._reserved.add(name)
         try:
-            done: Decide = await self._do(work)
+            done: Decide = await self._do(command)
         finally:
             self._reserved.discard(name)
         return done
 
     async def decide(self, name: str, kind: Kind, key: Key | None = None) -> Decide:
         """Archive or restore a model."""
-        model = self.seen(name)
-        archived = model.seen[name].archived
+        model = self.state(name)
+        archived = model.learners[name].archived
         if archived == (kind == "archive"):
             raise Refused(409, f"the model {name!r} is {'archived' if archived else 'not archived'} already")
         done: Decide = await self._do(Decide(model.name, None, kind, {"name": name}, key=key))
@@ -231,8 +230,8 @@ class Service:
         self, name: str, expected: str | None = None, force: bool = False, key: Key | None = None
     ) -> Decide:
         """Let a challenger and its champion change places, unless that would undo what was decided before."""
-        model = self.seen(name)
-        challenger = model.seen[name]
+        model = self.state(name)
+        challenger = model.learners[name]
         compared = challenger.comparison
         if compared is None:
             raise Refused(409, f"{name!r} is no challenger: there is nothing to promote")
@@ -244,8 +243,8 @@ class Service:
             raise Refused(409, f"no label has compared {name!r} with {model.name!r} in their present places yet")
         if not force and compared.winner() == "champion":
             raise Refused(409, f"{name!r} errs more than {model.name!r} beyond doubt")
-        work = Decide(model.name, None, "promote", {"name": name}, since=compared.since, key=key)
-        done: Decide = await self._do(work)
+        command = Decide(model.name, None, "promote", {"name": name}, since=compared.since, key=key)
+        done: Decide = await self._do(command)
         return done
 
     # ------------------------------------------------------------------ what is counted
@@ -258,65 +257,65 @@ class Service:
             "queue": {"writer": len(self._writer), "learner": len(self._learner)},
             "ready": self.ready,
             "started": self.started,
-            "models": {each.name: each.counters(self._learner.snapshot_age(each.name)) for each in self.published()},
+            "models": {each.name: each.counters(self._learner.snapshot_age(each.name)) for each in self.states()},
         }
 
     # ------------------------------------------------------------------ between threads
 
-    async def _do(self, work: Any) -> Any:
+    async def _do(self, command: Any) -> Any:
         def begin(future: asyncio.Future[Any]) -> None:
-            work.future = future
-            self._writer.put([work])
+            command.future = future
+            self._writer.put([command])
 
         return await self._wait(begin)
 
     async def _wait(self, begin: Callable[[asyncio.Future[Any]], None]) -> Any:
-        """For work that has begun; a client that goes away does not undo it."""
+        """For what has begun; a client that goes away does not undo it."""
         assert self._loop is not None
         future = self._loop.create_future()
         begin(future)
         return await future
 
-    def _committed(self, done: list[Work], happenings: list[tuple[str, Happening]]) -> None:
+    def _committed(self, done: list[Command], events: list[tuple[str, Event]]) -> None:
         """In the writer's thread: predictions are acknowledged at once, the rest when it is learned."""
         at_once = [each for each in done if isinstance(each, Predict)]
         self._acknowledge(at_once)
         later = [each for each in done if not isinstance(each, Predict) and each.future is not None]
-        if happenings or later:
-            self._learner.put(happenings, later)
+        if events or later:
+            self._learner.put(events, later)
 
-    def _acknowledge(self, work: Sequence[Work]) -> None:
-        if work and self._loop is not None:
-            self._loop.call_soon_threadsafe(_set_results, work)
+    def _acknowledge(self, commands: Sequence[Command]) -> None:
+        if commands and self._loop is not None:
+            self._loop.call_soon_threadsafe(_set_results, commands)
 
-    def _failed(self, work: Sequence[Work], refusal: Refused) -> None:
+    def _failed(self, commands: Sequence[Command], refusal: Refused) -> None:
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(_set_refusals, work, refusal)
+            self._loop.call_soon_threadsafe(_set_refusals, commands, refusal)
 
-    def _publish(self, model: LiveModel, published: Published) -> None:
+    def _publish(self, model: LiveModel, state: ModelState) -> None:
         """In the learner's thread."""
-        front = self.fronts.get(model.name)
-        if front is None:
-            self._writer.books[model.name] = Book.of(model)
-            self.fronts[model.name] = Front.of(model, self._writer.epoch)
+        shown = self.models.get(model.name)
+        if shown is None:
+            self._writer.states[model.name] = WriterState.of(model)
+            self.models[model.name] = PublishedModel.of(model, self._writer.epoch)
         else:
-            front.published = published
-            front.archived = model.archived[model.name]
+            shown.state = state
+            shown.archived = model.archived[model.name]
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self.listeners.tell, model.name)
             if self.options.promote:
-                self._loop.call_soon_threadsafe(self._promote_winners, published)
+                self._loop.call_soon_threadsafe(self._promote_winners, state)
 
     def _mend(self) -> None:
         """In the writer's thread, after a failure: everything as the journal says, which may hold more than we know."""
         self._learner.wait()
         models = {name: rebuild(self._journal, name).model for name in self._journal.models()}
         self._learner.models = models
-        self._writer.books = {name: Book.of(model) for name, model in models.items()}
-        self.fronts = {name: Front.of(model, self._writer.epoch) for name, model in models.items()}
+        self._writer.states = {name: WriterState.of(model) for name, model in models.items()}
+        self.models = {name: PublishedModel.of(model, self._writer.epoch) for name, model in models.items()}
 
-    def _promote_winners(self, published: Published) -> None:
-        for name, each in published.seen.items():
+    def _promote_winners(self, state: ModelState) -> None:
+        for name, each in state.learners.items():
             if each.comparison is None or each.archived or name in self._promoting:
                 continue
             if each.comparison.winner() == "challenger":
@@ -335,18 +334,18 @@ class Service:
         while True:
             await asyncio.sleep(every)
             before = None if policy.seconds is None else int((time.time() - policy.seconds) * 1e6)
-            for each in self.published():
+            for each in self.states():
                 if each.waiting > (policy.rows or 0):
                     self._writer.put([Expire(each.name, None, before, policy.rows)])
 
 
-def _set_results(work: Sequence[Work]) -> None:
-    for each in work:
+def _set_results(commands: Sequence[Command]) -> None:
+    for each in commands:
         if each.future is not None and not each.future.done():
             each.future.set_result(each)
 
 
-def _set_refusals(work: Sequence[Work], refusal: Refused) -> None:
-    for each in work:
+def _set_refusals(commands: Sequence[Command], refusal: Refused) -> None:
+    for each in commands:
         if each.future is not None and not each.future.done():
             each.future.set_exception(Refused(refusal.status, refusal.sentence, retry_after=refusal.retry_after))

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import orjson
 
 from thalweg.errors import JournalError
-from thalweg.service.commands import Decide, Expire, Keep, Label, Predict, Refused, Work
-from thalweg.service.events import AskedRows, Decision, Happening, LabelsCame
-from thalweg.service.journal.records import Kept, Kind, Record, Told
+from thalweg.service.commands import Command, Decide, Expire, KeepSnapshot, Label, Predict, Refused
+from thalweg.service.events import AskedRows, Decision, Event, LabelsArrived
+from thalweg.service.journal.records import Kind, LabelLink, Record, StoredResponse
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import Ledger, Sorted
 from thalweg.service.learning.live_model import LiveModel
@@ -27,14 +27,14 @@ from thalweg.service.learning.rebuild import cost
 EACH_OCTAVE = 4
 
 
-def to_drop(seqs: Sequence[int], now: int) -> list[int]:
+def snapshots_to_drop(seqs: Sequence[int], now: int) -> list[int]:
     """The snapshots that are not needed: of each octave of age, cut into parts, the oldest of a part stays.
 
     Examples
     --------
     >>> kept: list[int] = []
     >>> for seq in range(10, 10_000, 10):
-    ...     kept = sorted({*kept, seq} - set(to_drop([*kept, seq], seq)))
+    ...     kept = sorted({*kept, seq} - set(snapshots_to_drop([*kept, seq], seq)))
     >>> len(kept), kept[-3:]
     (31, [9970, 9980, 9990])
     """
@@ -51,7 +51,7 @@ def to_drop(seqs: Sequence[int], now: int) -> list[int]:
 
 
 _LOG = logging.getLogger("thalweg.service")
-#: Pieces of work that one commit takes at the most.
+#: Commands in one commit at the most.
 _MOST_TOGETHER = 4096
 #: Seconds between attempts to begin anew.
 _AGAIN_SECONDS = 0.5
@@ -61,8 +61,8 @@ MOST_LABELS = 1000
 
 
 @dataclass
-class Book:
-    """What the writer knows of a model."""
+class WriterState:
+    """The writer's state of a model."""
 
     expired_through: int
     #: Predict records up to this one have no row that waits.
@@ -74,7 +74,7 @@ class Book:
     promoted: int
 
     @classmethod
-    def of(cls, model: LiveModel) -> Book:
+    def of(cls, model: LiveModel) -> WriterState:
         """As the model is."""
         labels = {str(label) for each in model.learners.values() for label in getattr(each.model, "classes_", ())}
         compared = [each.comparison.since for each in model.learners.values() if each.comparison is not None]
@@ -96,9 +96,9 @@ class Writer(threading.Thread):
     journal : SqlJournal
         Claimed by this process.
     committed : callable
-        Called with the work that is in the journal now and with its happenings by model.
+        Called with the commands that are in the journal now, and with their events by model.
     failed : callable
-        Called with work that is not, and the reason.
+        Called with commands that are not, and the reason.
     mend : callable
         Called after a failure, before more is written, when the connection is there again.
     """
@@ -106,13 +106,13 @@ class Writer(threading.Thread):
     def __init__(
         self,
         journal: SqlJournal,
-        committed: Callable[[list[Work], list[tuple[str, Happening]]], None],
-        failed: Callable[[Sequence[Work], Refused], None],
+        committed: Callable[[list[Command], list[tuple[str, Event]]], None],
+        failed: Callable[[Sequence[Command], Refused], None],
         mend: Callable[[], None],
     ) -> None:
         super().__init__(name="thalweg-writer", daemon=True)
         self.journal = journal
-        self.books: dict[str, Book] = {}
+        self.states: dict[str, WriterState] = {}
         self.seq, self._time = journal.last()
         #: Failures so far. Rows that were encoded before the last one must be asked again.
         self.epoch = 0
@@ -122,17 +122,17 @@ class Writer(threading.Thread):
         self._logged: set[str] = set()
         self.commits = 0
         self._ledger = Ledger(journal, self._flush)
-        self._queue: queue.SimpleQueue[Sequence[Work] | Callable[[], None] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Sequence[Command] | Callable[[], None] | None] = queue.SimpleQueue()
         self._committed, self._failed, self._mend = committed, failed, mend
         self._records: list[Record] = []
-        self._told: list[Told] = []
-        self._kept: list[Kept] = []
+        self._links: list[LabelLink] = []
+        self._responses: list[StoredResponse] = []
 
     # ------------------------------------------------------------------ from other threads
 
-    def put(self, work: Sequence[Work]) -> None:
-        """Work that belongs together: it is committed together."""
-        self._queue.put(work)
+    def put(self, commands: Sequence[Command]) -> None:
+        """Commands that belong together: they are committed together."""
+        self._queue.put(commands)
 
     def after(self, call: Callable[[], None]) -> None:
         """Call something once all that waits now is written."""
@@ -151,7 +151,7 @@ class Writer(threading.Thread):
         """Until `stop`."""
         going = True
         while going:
-            together: list[Work] = []
+            together: list[Command] = []
             taken = self._queue.get()
             while taken is not None and not callable(taken):
                 together += taken
@@ -164,11 +164,11 @@ class Writer(threading.Thread):
                 taken()
             going = taken is not None
 
-    def _do(self, together: list[Work]) -> None:
+    def _do(self, together: list[Command]) -> None:
         try:
             if self.broken:
                 self._begin_anew()
-            done, happenings = self._commit(together)
+            done, events = self._commit(together)
         except JournalError as error:
             if str(error) not in self._logged:
                 _LOG.error("%s; it is tried again with what comes next", error)
@@ -181,9 +181,9 @@ class Writer(threading.Thread):
             if self._logged:
                 _LOG.warning("the journal is written again")
                 self._logged.clear()
-            self._committed(done, happenings)
+            self._committed(done, events)
 
-    def _fail(self, together: Sequence[Work], refusal: Refused) -> None:
+    def _fail(self, together: Sequence[Command], refusal: Refused) -> None:
         """Nothing of it was committed; what was answered by what it changed must be asked again."""
         self.epoch += not self.broken
         self.broken = True
@@ -199,141 +199,147 @@ class Writer(threading.Thread):
         self._mend()
         self.broken = False
 
-    def _commit(self, together: list[Work]) -> tuple[list[Work], list[tuple[str, Happening]]]:
-        done: list[Work] = []
-        happenings: list[tuple[str, Happening]] = []
+    def _commit(self, together: list[Command]) -> tuple[list[Command], list[tuple[str, Event]]]:
+        done: list[Command] = []
+        events: list[tuple[str, Event]] = []
         seq, before = self.seq, self._time
-        self._records, self._told, self._kept = [], [], []
+        self._records, self._links, self._responses = [], [], []
         try:
             with self.journal.transaction():
-                for work in together:
+                for command in together:
                     try:
-                        happening = self._write(work)
+                        event = self._write(command)
                     except Refused as refusal:
-                        self._failed([work], refusal)
+                        self._failed([command], refusal)
                         continue
-                    done.append(work)
-                    if happening is not None:
-                        happenings.append((work.model, happening))
-                    if work.key is not None:
-                        answer = work.key.written(work)
-                        self._kept.append(
-                            Kept(work.key.key, work.key.request, answer.status, answer.media, answer.body)
+                    done.append(command)
+                    if event is not None:
+                        events.append((command.model, event))
+                    if command.key is not None:
+                        response = command.key.written(command)
+                        self._responses.append(
+                            StoredResponse(
+                                command.key.key, command.key.request, response.status, response.media, response.body
+                            )
                         )
                 self._flush()
         except BaseException:
             self.seq, self._time = seq, before
             raise
         self.commits += 1
-        return done, happenings
+        return done, events
 
     def _flush(self) -> None:
-        self.journal.write(self._records, self._told, self._kept)
-        self._records, self._told, self._kept = [], [], []
+        self.journal.write(self._records, self._links, self._responses)
+        self._records, self._links, self._responses = [], [], []
 
-    def _append(self, work: Work, kind: Kind, rows: int, body: bytes) -> Record:
+    def _append(self, command: Command, kind: Kind, rows: int, body: bytes) -> Record:
         self.seq += 1
         self._time = max(self._time, time.time_ns() // 1000)
-        work.seq = self.seq
-        record = Record(self.seq, work.model, kind, self._time, rows, body)
+        command.seq = self.seq
+        record = Record(self.seq, command.model, kind, self._time, rows, body)
         self._records.append(record)
         return record
 
-    # ------------------------------------------------------------------ one piece of work
+    # ------------------------------------------------------------------ one command
 
-    def _write(self, work: Work) -> Happening | None:
-        match work:
+    def _write(self, command: Command) -> Event | None:
+        match command:
             case Predict():
-                return self._predict(work)
+                return self._predict(command)
             case Label():
-                return self._label(work)
+                return self._label(command)
             case Decide():
-                return self._decide(work)
+                return self._decide(command)
             case Expire():
-                return self._expire(work)
-            case Keep():
+                return self._expire(command)
+            case KeepSnapshot():
                 self._flush()
-                self.journal.write([], parts=work.parts)
-                now = work.parts[0].seq
-                self.journal.drop_snapshots(work.model, to_drop(self.journal.snapshots(work.model), now))
+                self.journal.write([], parts=command.parts)
+                now = command.parts[0].seq
+                self.journal.drop_snapshots(
+                    command.model, snapshots_to_drop(self.journal.snapshots(command.model), now)
+                )
         return None
 
-    def _predict(self, work: Predict) -> Happening:
-        if work.epoch != self.epoch:
+    def _predict(self, command: Predict) -> Event:
+        if command.epoch != self.epoch:
             raise Refused(503, "the journal failed while the rows were answered: ask again", retry_after=1)
-        record = self._append(work, "predict", len(work.asked.X), work.asked.to_bytes())
-        rows = AskedRows(record.seq, record.model, record.time, work.asked, {})
+        record = self._append(command, "predict", len(command.asked.X), command.asked.to_bytes())
+        rows = AskedRows(record.seq, record.model, record.time, command.asked, {})
         self._ledger.keep(rows)
-        self.books[work.model].waiting += len(rows)
+        self.states[command.model].waiting += len(rows)
         return rows
 
-    def _label(self, work: Label) -> Happening | None:
-        book = self.books[work.model]
-        if book.archived:
-            raise Refused(409, f"the model {work.model!r} is archived: restore it first")
+    def _label(self, command: Label) -> Event | None:
+        state = self.states[command.model]
+        if state.archived:
+            raise Refused(409, f"the model {command.model!r} is archived: restore it first")
         found = self._ledger.sort(
-            work.model,
-            work.labels,
+            command.model,
+            command.labels,
             seq=self.seq + 1,
-            revise=work.revise,
-            expired_through=book.expired_through,
+            revise=command.revise,
+            expired_through=state.expired_through,
         )
         told = {lesson.label for lesson in (*found.learned, *(lesson for lesson, _ in found.revised))}
-        known = book.labels | told
+        known = state.labels | told
         if len(known) > MOST_LABELS:
             self._ledger.forget()  # it took the labels for the rows' own
             raise Refused(422, f"a model may know at most {MOST_LABELS} different labels, and these would make it more")
-        work.outcome = found
-        if not (found.learned or found.revised or work.key):
-            work.seq = self.seq
+        command.outcome = found
+        if not (found.learned or found.revised or command.key):
+            command.seq = self.seq
             return None
-        book.labels = known
-        book.waiting -= len(found.learned)
-        record = self._append(work, "revise" if found.revised else "label", len(found.learned), found.body().to_bytes())
-        self._told += _told(found, record.seq)
+        state.labels = known
+        state.waiting -= len(found.learned)
+        record = self._append(
+            command, "revise" if found.revised else "label", len(found.learned), found.body().to_bytes()
+        )
+        self._links += _links(found, record.seq)
         if found.revised:
             self._flush()
-            work.replayed = cost(self.journal, work.model, min(first for _, first in found.revised))
-        return LabelsCame(record.seq, record.time, found.learned, bool(found.revised))
+            command.replayed = cost(self.journal, command.model, min(first for _, first in found.revised))
+        return LabelsArrived(record.seq, record.time, found.learned, bool(found.revised))
 
-    def _decide(self, work: Decide) -> Happening:
-        if work.epoch is not None and work.epoch != self.epoch:
+    def _decide(self, command: Decide) -> Event:
+        if command.epoch is not None and command.epoch != self.epoch:
             raise Refused(503, "the journal failed while the rows were read: ask again", retry_after=1)
-        if work.since is not None and self.books[work.model].promoted > work.since:
-            raise Refused(409, f"{work.model!r} was given another model a moment ago: look at the comparison again")
-        record = self._append(work, work.kind, 0, orjson.dumps(work.body))
-        if work.kind == "promote":
-            self.books[work.model].promoted = record.seq
-        if work.kind in ("archive", "restore") and work.body["name"] == work.model:
-            self.books[work.model].archived = work.kind == "archive"
-        return Decision(record.seq, record.kind, record.time, work.body)
+        if command.since is not None and self.states[command.model].promoted > command.since:
+            raise Refused(409, f"{command.model!r} was given another model a moment ago: look at the comparison again")
+        record = self._append(command, command.kind, 0, orjson.dumps(command.body))
+        if command.kind == "promote":
+            self.states[command.model].promoted = record.seq
+        if command.kind in ("archive", "restore") and command.body["name"] == command.model:
+            self.states[command.model].archived = command.kind == "archive"
+        return Decision(record.seq, record.kind, record.time, command.body)
 
-    def _expire(self, work: Expire) -> Happening | None:
+    def _expire(self, command: Expire) -> Event | None:
         """Move on the mark up to which rows without a label have expired: those asked too early, or too many.
 
         Rows that were asked together expire together, and not before as many as are to be kept have come after them.
         """
-        book = self.books[work.model]
+        state = self.states[command.model]
         self._flush()
         rows = 0
-        for seq, asked, unlabelled in self.journal.open_rows(work.model, book.looked_through):
-            too_early = work.before is not None and asked <= work.before
-            too_many = work.most is not None and book.waiting - rows - unlabelled >= work.most
+        for seq, asked, unlabelled in self.journal.open_rows(command.model, state.looked_through):
+            too_early = command.before is not None and asked <= command.before
+            too_many = command.most is not None and state.waiting - rows - unlabelled >= command.most
             if not (too_early or too_many):
                 break
-            book.looked_through, rows = seq, rows + unlabelled
+            state.looked_through, rows = seq, rows + unlabelled
         if rows == 0:
             return None
-        book.expired_through, book.waiting = book.looked_through, book.waiting - rows
-        body = {"through": book.expired_through, "rows": rows}
-        record = self._append(work, "expire", 0, orjson.dumps(body))
+        state.expired_through, state.waiting = state.looked_through, state.waiting - rows
+        body = {"through": state.expired_through, "rows": rows}
+        record = self._append(command, "expire", 0, orjson.dumps(body))
         return Decision(record.seq, record.kind, record.time, body)
 
 
-def _told(found: Sorted, seq: int) -> list[Told]:
+def _links(found: Sorted, seq: int) -> list[LabelLink]:
     counts: dict[int, int] = {}
     for lesson in found.learned:
         counts[lesson.rows.seq] = counts.get(lesson.rows.seq, 0) + 1
     for lesson, _ in found.revised:
         counts.setdefault(lesson.rows.seq, 0)
-    return [Told(asked, seq, rows) for asked, rows in counts.items()]
+    return [LabelLink(asked, seq, rows) for asked, rows in counts.items()]

@@ -16,16 +16,16 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from thalweg.service.commands import Answer, Key, Label, Predict, Refused
+from thalweg.client.protocol import DEFAULT_MODEL, JSON
+from thalweg.service.commands import HttpResponse, Key, Label, Predict, Refused
 from thalweg.service.feeds.source import Message, Source, SourceLost
-from thalweg.service.http.exchange import JSON
 from thalweg.service.http.handlers import label_text
-from thalweg.service.journal.records import NO_ANSWER, Kept
+from thalweg.service.journal.records import NO_ANSWER, StoredResponse
 from thalweg.service.learning.ledger import row_id
-from thalweg.service.service import DEFAULT, Service
+from thalweg.service.service import Service
 
 #: Answers given before, by key.
-Known: TypeAlias = Mapping[str, Kept]
+Known: TypeAlias = Mapping[str, StoredResponse]
 
 _LOG = logging.getLogger("thalweg.service")
 #: Seconds before a lost stream is opened again, doubled up to the longest.
@@ -122,7 +122,7 @@ class Handling:
         if not isinstance(row, dict):
             raise Refused(422, "a row must be an object of columns and values")
 
-        async def act(key: Key) -> Answer:
+        async def act(key: Key) -> HttpResponse:
             return _answered(await self._service.predict(model, [row], key))
 
         return await _once(known, self._key(message.place), [model, row], act, _answered)
@@ -133,7 +133,7 @@ class Handling:
         identity = str(fields.get("id") or self._id_of(_place_of_row(message), ids, known))
         revise = str(fields.get("revise", "")).lower() == "true"
 
-        async def act(key: Key) -> Answer:
+        async def act(key: Key) -> HttpResponse:
             return _labelled(await self._service.label(model, [(identity, label)], revise, key))
 
         content = [model, identity, label, revise]
@@ -155,7 +155,11 @@ class Handling:
 
 
 async def _once(
-    known: Known, key: str, content: Any, act: Callable[[Key], Awaitable[Answer]], written: Callable[[Any], Answer]
+    known: Known,
+    key: str,
+    content: Any,
+    act: Callable[[Key], Awaitable[HttpResponse]],
+    written: Callable[[Any], HttpResponse],
 ) -> dict[str, Any]:
     """What is answered to a message, or was when it came before."""
     try:
@@ -184,23 +188,23 @@ def _place_of_row(message: Message) -> str:
 
 
 def _model_of(message: Message) -> str:
-    return str(message.fields.get("model") or DEFAULT)
+    return str(message.fields.get("model") or DEFAULT_MODEL)
 
 
-def _answered(work: Predict) -> Answer:
-    own = work.asked.answers[work.model]
+def _answered(command: Predict) -> HttpResponse:
+    own = command.asked.answers[command.model]
     code = int(own.codes[0])
     known = code != NO_ANSWER
     found = {
-        "id": row_id(work.seq, 0),
+        "id": row_id(command.seq, 0),
         "answer": own.labels[code] if known else None,
-        "probability": float(work.proba[0][code]) if known and work.proba is not None else None,
+        "probability": float(command.proba[0][code]) if known and command.proba is not None else None,
     }
-    return Answer(200, JSON, orjson.dumps(found))
+    return HttpResponse(200, JSON, orjson.dumps(found))
 
 
-def _labelled(work: Label) -> Answer:
-    found = work.outcome
+def _labelled(command: Label) -> HttpResponse:
+    found = command.outcome
     assert found is not None
     told = {"unknown": bool(found.unknown), "expired": bool(found.expired), "conflict": bool(found.conflicts)}
-    return Answer(200, JSON, orjson.dumps(told))
+    return HttpResponse(200, JSON, orjson.dumps(told))

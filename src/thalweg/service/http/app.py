@@ -13,9 +13,10 @@ from starlette.requests import Request as StarletteRequest
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from thalweg.client.protocol import ErrorBody, Status
 from thalweg.service import page
-from thalweg.service.auth import Gate, Scope
-from thalweg.service.commands import Answer, Refused
+from thalweg.service.auth import Authorizer, Scope
+from thalweg.service.commands import HttpResponse, Refused
 from thalweg.service.feeds.feeding import feed
 from thalweg.service.feeds.source import Source
 from thalweg.service.http import handlers, openapi
@@ -24,19 +25,19 @@ from thalweg.service.metrics import MEDIA, text
 from thalweg.service.service import Service
 
 
-async def alive(service: Service, request: Request) -> Answer:
+async def alive(service: Service, request: Request) -> HttpResponse:
     """The process answers."""
-    return as_json({"status": "alive"})
+    return as_json(Status("alive"))
 
 
-async def ready(service: Service, request: Request) -> Answer:
+async def ready(service: Service, request: Request) -> HttpResponse:
     """The journal can be written."""
-    return as_json({"status": "ready"}) if service.ready else as_json({"error": "the journal cannot be written"}, 503)
+    return as_json(Status("ready")) if service.ready else as_json(ErrorBody("the journal cannot be written"), 503)
 
 
-async def metrics(service: Service, request: Request) -> Answer:
+async def metrics(service: Service, request: Request) -> HttpResponse:
     """What is counted, as Prometheus reads it."""
-    return Answer(200, MEDIA, text(service.counters()).encode())
+    return HttpResponse(200, MEDIA, text(service.counters()).encode())
 
 
 #: On every answer that is not the protocol's own and has no other word on it.
@@ -101,9 +102,9 @@ class Application:
         await self.routed(scope, receive, with_headers)
 
 
-def build(service: Service, gate: Gate, feeds: Sequence[Callable[[], Source]] = ()) -> Application:
+def build(service: Service, authorizer: Authorizer, feeds: Sequence[Callable[[], Source]] = ()) -> Application:
     """The service as an application of ASGI, which also reads these streams while it runs."""
-    service.gate = gate
+    service.authorizer = authorizer
 
     def endpoint(handler: Handler, kind: str, scope: Scope | None) -> Endpoint:
         return Endpoint(service, handler, kind, scope)
@@ -165,5 +166,5 @@ async def _not_served(request: StarletteRequest, error: Exception) -> Response:
         404: f"there is nothing at {request.url.path}",
         405: f"{request.method} is not served at {request.url.path}",
     }.get(error.status_code, error.detail)
-    answer = as_json({"error": sentence}, error.status_code)
+    answer = as_json(ErrorBody(sentence), error.status_code)
     return Response(answer.body, answer.status, error.headers, answer.media)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from thalweg.client.protocol import ARROW
 from thalweg.errors import MissingExtra
-from thalweg.service.commands import Answer, Predict, Refused
-from thalweg.service.http.exchange import ARROW
+from thalweg.service.commands import HttpResponse, Predict, Refused
 from thalweg.service.journal.records import NO_ANSWER
 from thalweg.service.options import Limits
 
@@ -100,28 +100,28 @@ def read_labels(body: bytes, limits: Limits) -> list[tuple[str, Any]]:
     return list(zip(ids, labels, strict=True))
 
 
-def predicted(work: Predict) -> Answer:
+def predicted(command: Predict) -> HttpResponse:
     """Columns id, answer and probability, of the answer; null where there is none."""
     pa = _pyarrow()
     from pyarrow import compute as pc
 
-    own = work.asked.answers[work.model]
-    rows = len(work.asked.X)
+    own = command.asked.answers[command.model]
+    rows = len(command.asked.X)
     unknown = own.codes == NO_ANSWER
     places = pa.array(own.codes.astype(np.int32), mask=unknown)
     answers = pa.array(own.labels, pa.string()).take(places)
     numbers = pc.cast(pa.array(np.arange(rows)), pa.string())
-    ids = pc.binary_join_element_wise(pa.scalar(str(work.seq)), numbers, "-")
-    if work.proba is None:
+    ids = pc.binary_join_element_wise(pa.scalar(str(command.seq)), numbers, "-")
+    if command.proba is None:
         likely = pa.nulls(rows, pa.float64())
     else:
-        likely = pa.array(work.proba[np.arange(rows), np.maximum(own.codes, 0)], mask=unknown)
+        likely = pa.array(command.proba[np.arange(rows), np.maximum(own.codes, 0)], mask=unknown)
     table = pa.table({"id": ids, "answer": answers, "probability": likely})
-    about = {"model": work.model, "version": str(work.asked.version)}
+    about = {"model": command.model, "version": str(command.asked.version)}
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema.with_metadata(about)) as stream:
         stream.write_table(table)
-    return Answer(200, ARROW, sink.getvalue().to_pybytes())
+    return HttpResponse(200, ARROW, sink.getvalue().to_pybytes())
 
 
 def _pyarrow() -> Any:

@@ -5,22 +5,24 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar, get_type_hints
 from urllib.parse import parse_qs
 
+import msgspec
 import orjson
 
+from thalweg.client.protocol import JSON, ErrorBody, RequestBody
 from thalweg.errors import JournalError
 from thalweg.service.auth import Scope
-from thalweg.service.commands import Answer, Key, Refused
+from thalweg.service.commands import HttpResponse, Key, Refused
 from thalweg.service.intake import Place
-from thalweg.service.journal.records import Kept
+from thalweg.service.journal.records import StoredResponse
 from thalweg.service.service import Service
 
-JSON, ARROW, EVENTS = "application/json", "application/vnd.apache.arrow.stream", "text/event-stream"
 #: On every answer of the protocol, which no browser is to take for a page.
 _HEADERS = [
     (b"cache-control", b"no-store"),
@@ -31,6 +33,9 @@ _LOG = logging.getLogger("thalweg.service")
 _MOST_KEY = 200
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
+B = TypeVar("B", bound=RequestBody)
+#: JSON of a type of the protocol.
+encode = msgspec.json.Encoder().encode
 
 
 @dataclass(slots=True)
@@ -45,24 +50,18 @@ class Request:
     #: Where the request was sent, for its fingerprint.
     target: bytes
 
-    def json(self) -> dict[str, Any]:
-        """The body as an object."""
+    def decoded(self, kind: type[B]) -> B:
+        """The body as a type of the protocol; `Refused` says what does not fit."""
         if self.media != JSON:
             raise Refused(415, f"the body must be {JSON}")
         try:
-            found = orjson.loads(self.body)
+            given = orjson.loads(self.body)
         except orjson.JSONDecodeError as error:
             raise Refused(422, f"the body is not JSON: {error}") from error
-        if not isinstance(found, dict):
-            raise Refused(422, "the body must be an object of JSON")
-        return found
-
-    def fields(self, *allowed: str) -> dict[str, Any]:
-        """The same, with none but these fields."""
-        found = self.json()
-        if strange := found.keys() - set(allowed):
-            raise Refused(422, f"there is no field {min(strange)!r} here; there are {', '.join(allowed)}")
-        return found
+        try:
+            return msgspec.convert(given, kind)
+        except msgspec.ValidationError as error:
+            raise Refused(422, _misfit(given, kind, error)) from error
 
     def asked_once(self, name: str, otherwise: str) -> str:
         """A value of the query that may be given once."""
@@ -70,6 +69,24 @@ class Request:
         if len(values) > 1:
             raise Refused(422, f"{name} may be given once")
         return values[0]
+
+
+#: Where msgspec finds fault: a field that is missing, or the path of a value.
+_FAULT = re.compile(r"missing required field `(\w+)`$| - at `\$\.(\w+)(?:\[(\d+)\])?[^`]*`$")
+
+
+def _misfit(given: Any, kind: type[RequestBody], error: msgspec.ValidationError) -> str:
+    """A sentence for a body that is not of a kind: that of the field's rule, where it has one."""
+    if not isinstance(given, dict):
+        return "the body must be an object of JSON"
+    if strange := given.keys() - set(kind.__struct_fields__):
+        return f"there is no field {min(strange)!r} here; there are {', '.join(kind.__struct_fields__)}"
+    found = _FAULT.search(str(error))
+    if found is None:
+        return f"the body does not fit: {error}"
+    missing, field, item = found.groups()
+    rules = get_type_hints(kind, include_extras=True)[missing or field].__metadata__[-1].extra
+    return str(rules["rule"] if item is None else rules["item"].format(item))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +97,17 @@ class Flow:
     pieces: AsyncIterator[bytes]
 
 
-def as_json(found: Any, status: int = 200) -> Answer:
+def as_json(found: msgspec.Struct, status: int = 200) -> HttpResponse:
     """An answer of JSON."""
-    return Answer(status, JSON, orjson.dumps(found))
+    return HttpResponse(status, JSON, encode(found))
 
 
-def refusal(refused: Refused) -> Answer:
+def refusal(refused: Refused) -> HttpResponse:
     """The answer to what is not done."""
-    return as_json({"error": refused.sentence}, refused.status)
+    return as_json(ErrorBody(refused.sentence), refused.status)
 
 
-Handler = Callable[[Service, Request], Awaitable[Answer | Flow]]
+Handler = Callable[[Service, Request], Awaitable[HttpResponse | Flow]]
 
 
 class Endpoint:
@@ -114,7 +131,7 @@ class Endpoint:
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Send) -> None:
         """One exchange."""
         began = time.perf_counter()
-        answer: Answer | Flow
+        answer: HttpResponse | Flow
         retry_after: int | None = None
         place: Place | None = None
         body = b""
@@ -122,7 +139,7 @@ class Endpoint:
         try:
             headers = dict(scope["headers"])
             if self.scope is not None:
-                service.gate.admit(headers, self.scope, scope["scheme"])
+                service.authorizer.admit(headers, self.scope, scope["scheme"])
                 place = self._enter(headers)
                 if scope["method"] == "POST":
                     body = await service.intake.read(place, receive)
@@ -147,7 +164,7 @@ class Endpoint:
                 service.intake.leave(place)
         await _send(send, answer, retry_after)
         service.counts.request(
-            self.kind, answer.status if isinstance(answer, Answer) else 200, time.perf_counter() - began
+            self.kind, answer.status if isinstance(answer, HttpResponse) else 200, time.perf_counter() - began
         )
 
     def _enter(self, headers: dict[bytes, bytes]) -> Place:
@@ -162,11 +179,11 @@ def _query(text: bytes) -> dict[str, list[str]]:
     return parse_qs(text.decode("latin-1"), keep_blank_values=True) if text else {}
 
 
-async def _send(send: Send, answer: Answer | Flow, retry_after: int | None) -> None:
+async def _send(send: Send, answer: HttpResponse | Flow, retry_after: int | None) -> None:
     headers = [(b"content-type", answer.media.encode()), *_HEADERS]
     if retry_after is not None:
         headers.append((b"retry-after", str(retry_after).encode()))
-    if isinstance(answer, Answer):
+    if isinstance(answer, HttpResponse):
         if answer.status == 401:
             headers.append((b"www-authenticate", b"Bearer"))
         if answer.status == 408:  # the rest of the body may come yet, and is no request
@@ -185,10 +202,10 @@ async def done_once(
     service: Service,
     request: Request,
     act: Callable[[Key | None], Awaitable[Any]],
-    written: Callable[[Any], Answer],
+    written: Callable[[Any], HttpResponse],
     *,
     at_length: bool = False,
-) -> Answer:
+) -> HttpResponse:
     """Do something, or give the answer of the first time where the request has an idempotency key that was used.
 
     An answer that is written ``at_length`` is so in a thread, and does not keep others waiting.
@@ -202,9 +219,9 @@ async def done_once(
         raise Refused(422, f"an Idempotency-Key must have 1 to {_MOST_KEY} printable letters of ASCII")
     fingerprint = hashlib.sha256(b"\0".join([request.target, request.media.encode(), request.body])).digest()
 
-    async def first_time() -> Kept:
+    async def first_time() -> StoredResponse:
         answer = written(await act(Key(key, fingerprint, written)))
-        return Kept(key, fingerprint, answer.status, answer.media, answer.body)
+        return StoredResponse(key, fingerprint, answer.status, answer.media, answer.body)
 
     kept = await service.keys.once(key, fingerprint, first_time)
-    return Answer(kept.status, kept.media, kept.body)
+    return HttpResponse(kept.status, kept.media, kept.body)

@@ -4,187 +4,52 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from thalweg.catalogue import MODELS
-from thalweg.service.commands import Answer
-from thalweg.service.http.exchange import ARROW, EVENTS, JSON, Request, as_json
-from thalweg.service.learning.schema import MOST_COLUMNS, MOST_TEXT
+from thalweg.client import protocol
+from thalweg.client.protocol import ARROW, EVENTS, JSON, RequestBody
+from thalweg.service.commands import HttpResponse
+from thalweg.service.http.exchange import Request
 from thalweg.service.service import Service
 
 Described = dict[str, Any]
 
-NAME = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}
-_TEXT = {"type": "string", "minLength": 1, "maxLength": MOST_TEXT}
-_ID = {"type": "string", "examples": ["12-0"]}
-_NUMBER: Described = {"type": ["number", "null"]}
-_NUMBERS: Described = {"type": "array", "items": _NUMBER}
-_COUNT = {"type": "integer", "minimum": 0}
-_CELL: Described = {"anyOf": [{"type": "number"}, {"type": "string", "maxLength": MOST_TEXT}, {"type": "null"}]}
-_LABEL: Described = {"anyOf": [_TEXT, {"type": "number"}, {"type": "boolean"}]}
+
+def ref(kind: type[msgspec.Struct]) -> Described:
+    """The schema of a type of the protocol, by its name."""
+    return {"$ref": f"#/components/schemas/{kind.__name__}"}
 
 
-def ref(name: str) -> Described:
-    """By its name."""
-    return {"$ref": f"#/components/schemas/{name}"}
+def schemas(most_rows: int) -> Described:
+    """The JSON schemas of the protocol's types.
+
+    They say what this service sends, so responses have no other fields than these, and all that it never leaves out.
+    """
+    named = vars(protocol).items()
+    kinds = {name: each for name, each in named if isinstance(each, type(RequestBody)) and each.__struct_fields__}
+    _, found = msgspec.json.schema_components(kinds.values(), ref_template="#/components/schemas/{name}")
+    for name, schema in found.items():
+        kind = kinds[name]
+        schema["description"] = schema["description"].split("\n\n")[0]
+        schema["additionalProperties"] = False
+        if not issubclass(kind, RequestBody):
+            for each in schema["properties"].values():
+                each.pop("default", None)
+        if not kind.__struct_config__.omit_defaults:
+            schema["required"] = list(schema["properties"])
+    predict, create = (found[kind.__name__] for kind in (protocol.PredictRequest, protocol.CreateRequest))
+    predict["oneOf"] = [{"required": ["row"]}, {"required": ["rows"]}]
+    predict["properties"]["rows"]["maxItems"] = most_rows
+    found[protocol.LabelRequest.__name__]["properties"]["labels"]["maxItems"] = most_rows
+    create["properties"]["kind"]["enum"] = list(MODELS)
+    create["properties"] |= {"parameters": ref(protocol.Parameters), "schema": ref(protocol.ModelSchema)}
+    return found
 
 
-def predict_body(most_rows: int) -> Described:
-    """What is asked."""
-    row = ref("Row")
-    rows = {"type": "array", "items": row, "minItems": 1, "maxItems": most_rows}
-    return {
-        "oneOf": [
-            _object({"model": NAME, "rows": rows}, required=["rows"]),
-            _object({"model": NAME, "row": row}, required=["row"]),
-        ]
-    }
-
-
-def label_body(most_rows: int) -> Described:
-    """What is told."""
-    label = _object({"id": _ID, "label": _LABEL})
-    labels = {"type": "array", "items": label, "minItems": 1, "maxItems": most_rows}
-    return _object({"model": NAME, "labels": labels, "revise": {"type": "boolean"}}, required=["labels"])
-
-
-def _object(properties: Described, *, required: list[str] | None = None) -> Described:
-    """An object that has no other fields; all of them are there unless told."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties) if required is None else required,
-        "additionalProperties": False,
-    }
-
-
-def _by_name(of: Described) -> Described:
-    return {"type": "object", "additionalProperties": of}
-
-
-def schemas() -> Described:
-    """All that has a name."""
-    time = {"type": "number", "description": "Seconds since 1970."}
-    role = {"champion": {"const": True}, "challenger_of": NAME}
-    summary: Described = {
-        "name": NAME,
-        "kind": {"type": "string"},
-        "rows": _COUNT,
-        "labels": _COUNT,
-        "waiting": _COUNT,
-        "error": _NUMBER,
-        "created": time,
-        "archived": {"type": "boolean"},
-    }
-    column = {
-        "name": _TEXT,
-        "kind": {"enum": ["number", "category", "time"]},
-        "categories": {"type": "array", "items": _TEXT, "maxItems": 64, "uniqueItems": True},
-        "missing": {"type": "boolean", "description": "Whether a missing number is marked by a feature of its own."},
-    }
-    details = {
-        "parameters": {"type": "object"},
-        "version": _COUNT,
-        "labels_seen": {"type": "array", "items": {"type": "string"}},
-        "schema": {"type": ["object", "null"]},
-    }
-    points = {
-        **dict.fromkeys(("time", "labels", "error", "no_change", "waiting", "delay"), _NUMBERS),
-        "rate": {"anyOf": [_NUMBERS, {"type": "null"}]},
-        "memory": _by_name(_NUMBERS),
-        "half_life": _by_name(_NUMBERS),
-        "means": {"anyOf": [_by_name(_by_name(_NUMBERS)), {"type": "null"}]},
-    }
-    answer = {
-        "id": _ID,
-        "answer": {"type": ["string", "null"], "description": "Null before the first label."},
-        "probabilities": _by_name({"type": "number"}),
-    }
-    listed = {"type": "array", "items": {"type": "string"}}
-    return {
-        "Refusal": _object({"error": {"type": "string"}}),
-        "Status": _object({"status": {"type": "string"}}),
-        "Row": {
-            "type": "object",
-            "minProperties": 1,
-            "additionalProperties": _CELL,
-            "description": "By column. A column that is not there, or null, is missing.",
-        },
-        "Predicted": _object(
-            {"model": NAME, "version": _COUNT, "answers": {"type": "array", "items": _object(answer)}}
-        ),
-        "Labelled": _object(
-            {
-                "model": NAME,
-                **dict.fromkeys(("seq", "learned", "revised", "repeated", "replayed"), _COUNT),
-                **dict.fromkeys(("unknown", "expired", "conflicts"), listed),
-            }
-        ),
-        "NewModel": _object(
-            {
-                "name": NAME,
-                "kind": {"enum": list(MODELS)},
-                "parameters": _object(
-                    {
-                        "rate": {"type": "number"},
-                        "adaptive": {"type": "boolean"},
-                        "window": {"type": ["string", "integer"]},
-                        "seed": _COUNT,
-                    },
-                    required=[],
-                ),
-                "schema": ref("Schema"),
-                "challenger_of": NAME,
-            },
-            required=["name", "kind"],
-        ),
-        "Schema": _object(
-            {
-                "columns": {
-                    "type": "array",
-                    "items": _object(column, required=["name", "kind"]),
-                    "minItems": 1,
-                    "maxItems": MOST_COLUMNS,
-                },
-                "labels": {"type": "array", "items": _TEXT, "minItems": 1},
-            },
-            required=["columns"],
-        ),
-        "Promotion": _object(
-            {
-                "expected": {"type": "string", "description": "The kind of the challenger; refused if it is another."},
-                "force": {"type": "boolean"},
-            },
-            required=[],
-        ),
-        "Made": _object({"name": NAME, "seq": _COUNT}),
-        "Summary": _object(summary | role, required=list(summary)),
-        "Models": _object({"models": {"type": "array", "items": ref("Summary")}}),
-        "Model": _object(summary | role | details, required=[*summary, *details]),
-        "Comparison": _object(
-            {
-                "champion": NAME,
-                "challenger": NAME,
-                "labels": _COUNT,
-                "difference": _NUMBER,
-                "interval": {"anyOf": [{"type": "array", "items": {"type": "number"}}, {"type": "null"}]},
-                "level": {"type": "number"},
-                "winner": {"anyOf": [NAME, {"type": "null"}]},
-            }
-        ),
-        "Course": _object(
-            {
-                "name": NAME,
-                **dict.fromkeys(("rows", "labels", "waiting", "version"), _COUNT),
-                "throughput": {"type": "number"},
-                "points": _object(points),
-                "changes": {"type": "array", "items": _object({"time": time, "labels": _COUNT})},
-            }
-        ),
-    }
-
-
-async def show(service: Service, request: Request) -> Answer:
+async def show(service: Service, request: Request) -> HttpResponse:
     """The description."""
-    return as_json(description(service.limits.rows))
+    return HttpResponse(200, JSON, msgspec.json.encode(description(service.limits.rows)))
 
 
 def description(most_rows: int) -> Described:
@@ -205,12 +70,18 @@ def description(most_rows: int) -> Described:
             "description": "A model that answers now and learns when the label comes.",
             "license": {"name": "BSD-3-Clause", "identifier": "BSD-3-Clause"},
         },
-        "paths": _paths(most_rows),
+        "paths": _paths(),
         "components": {
-            "schemas": schemas(),
+            "schemas": schemas(most_rows),
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
             "parameters": {
-                "name": {"name": "name", "in": "path", "required": True, "schema": NAME, "example": "default"},
+                "name": {
+                    "name": "name",
+                    "in": "path",
+                    "required": True,
+                    "schema": {"type": "string"},
+                    "example": "default",
+                },
                 "key": {
                     "name": "Idempotency-Key",
                     "in": "header",
@@ -226,7 +97,7 @@ def description(most_rows: int) -> Described:
 # ---------------------------------------------------------------------- paths
 
 
-def _paths(most_rows: int) -> Described:
+def _paths() -> Described:
     one = "/v1/models/{name}"
     example = {"rows": [{"load": 1.5, "day": "mon"}, {"load": 2.5, "day": None}]}
     asked_by_arrow = [_query("model", "Of a body of Arrow, which model is asked.")]
@@ -236,8 +107,8 @@ def _paths(most_rows: int) -> Described:
             "post": _operation(
                 "predict",
                 "Answer rows. Each gets an id, by which its label can be told later.",
-                _posted(predict_body(most_rows), example, parameters=asked_by_arrow),
-                _both("Predicted"),
+                _posted(protocol.PredictRequest, example, parameters=asked_by_arrow),
+                _both(protocol.Predictions),
                 refused=(404, 408, 409, 413, 415, 422),
             )
         },
@@ -246,37 +117,37 @@ def _paths(most_rows: int) -> Described:
                 "label",
                 "Tell the labels of rows, by their ids, in any order and at any time.",
                 _posted(
-                    label_body(most_rows),
+                    protocol.LabelRequest,
                     {"labels": [{"id": "12-0", "label": "up"}]},
                     parameters=labelled_by_arrow,
                 ),
-                _content("Labelled"),
+                _content(protocol.Receipt),
                 refused=(404, 408, 409, 413, 415, 422),
             )
         },
         "/v1/models": {
-            "get": _operation("models", "All models and challengers.", {}, _content("Models")),
+            "get": _operation("models", "All models and challengers.", {}, _content(protocol.Models)),
             "post": _operation(
                 "create",
                 "Make a model, or a challenger of one.",
                 _posted(
-                    ref("NewModel"),
+                    protocol.CreateRequest,
                     {"name": "load", "kind": "oldc", "schema": {"columns": [{"name": "load", "kind": "number"}]}},
                     arrow=False,
                 ),
-                _content("Made"),
+                _content(protocol.Decision),
                 status=201,
                 refused=(404, 408, 409, 413, 415, 422),
             ),
         },
-        one: {"get": _operation("model", "One model.", _of_one(), _content("Model"), refused=(404,))},
+        one: {"get": _operation("model", "One model.", _of_one(), _content(protocol.ModelDetails), refused=(404,))},
         **{
             f"{one}/{what}": {
                 "post": _operation(
                     what,
                     said,
                     _of_one({"$ref": "#/components/parameters/key"}),
-                    _content("Made"),
+                    _content(protocol.Decision),
                     refused=(404, 408, 409, 413, 422),
                 )
             }
@@ -294,10 +165,10 @@ def _paths(most_rows: int) -> Described:
                 | {
                     "requestBody": {
                         "required": False,
-                        "content": {JSON: {"schema": ref("Promotion"), "example": {"expected": "oldc"}}},
+                        "content": {JSON: {"schema": ref(protocol.PromoteRequest), "example": {"expected": "oldc"}}},
                     }
                 },
-                _content("Made"),
+                _content(protocol.Decision),
                 refused=(404, 409, 413, 415, 422),
             )
         },
@@ -306,12 +177,12 @@ def _paths(most_rows: int) -> Described:
                 "compare",
                 "The champion beside a challenger: an interval for the difference of their errors, valid at any time.",
                 _of_one(),
-                _content("Comparison"),
+                _content(protocol.Comparison),
                 refused=(404, 409),
             )
         },
         f"{one}/course": {
-            "get": _operation("course", "How a model went.", _of_one(), _content("Course"), refused=(404,))
+            "get": _operation("course", "How a model went.", _of_one(), _content(protocol.Course), refused=(404,))
         },
         f"{one}/events": {
             "get": _operation(
@@ -347,7 +218,7 @@ def _operation(
     always = (401, 403, 421, 429, 503)
     answers = {str(status): {"description": "It is done.", "content": content}}
     for each in sorted({*refused, *always}):
-        answers[str(each)] = {"description": "It is not done, and why.", "content": _content("Refusal")}
+        answers[str(each)] = {"description": "It is not done, and why.", "content": _content(protocol.ErrorBody)}
     for each in (429, 503):
         answers[str(each)]["headers"] = {"Retry-After": {"schema": {"type": "string"}, "description": "In seconds."}}
     return {"operationId": name, "summary": said, **asked, "responses": answers}
@@ -355,13 +226,13 @@ def _operation(
 
 def _open(name: str, said: str, refused: tuple[int, ...] = ()) -> Described:
     """What everyone may ask, at any time."""
-    found = {"200": {"description": "It is.", "content": _content("Status")}}
-    found |= {str(each): {"description": "It is not.", "content": _content("Refusal")} for each in refused}
+    found = {"200": {"description": "It is.", "content": _content(protocol.Status)}}
+    found |= {str(each): {"description": "It is not.", "content": _content(protocol.ErrorBody)} for each in refused}
     return {"operationId": name, "summary": said, "security": [{}], "responses": found}
 
 
-def _posted(schema: Described, example: Described, *, arrow: bool = True, parameters: Any = ()) -> Described:
-    content: Described = {JSON: {"schema": schema, "example": example}}
+def _posted(kind: type[RequestBody], example: Described, *, arrow: bool = True, parameters: Any = ()) -> Described:
+    content: Described = {JSON: {"schema": ref(kind), "example": example}}
     if arrow:
         content[ARROW] = {"schema": {"type": "string", "format": "binary", "contentMediaType": ARROW}}
     return {
@@ -378,9 +249,9 @@ def _query(name: str, said: str, **more: Any) -> Described:
     return {"name": name, "in": "query", "description": said, "schema": {"type": "string", **more}}
 
 
-def _content(name: str) -> Described:
-    return {JSON: {"schema": ref(name)}}
+def _content(kind: type[msgspec.Struct]) -> Described:
+    return {JSON: {"schema": ref(kind)}}
 
 
-def _both(name: str) -> Described:
-    return _content(name) | {ARROW: {"schema": {"type": "string", "format": "binary"}}}
+def _both(kind: type[msgspec.Struct]) -> Described:
+    return _content(kind) | {ARROW: {"schema": {"type": "string", "format": "binary"}}}

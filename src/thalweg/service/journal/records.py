@@ -36,7 +36,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LabelLink:
     """A label record speaks of rows of a predict record: the way from a row to its labels."""
 
     #: The predict record.
@@ -48,7 +48,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredResponse:
     """The answer to a request that came with an idempotency key."""
 
     key: str
@@ -77,7 +77,7 @@ NO_ANSWER = -1
 
 
 @dataclass(slots=True)
-class Answers:
+class PredictedLabels:
     """What one model answered: the labels it knew, and the place of each answer among them."""
 
     labels: list[str]
@@ -94,7 +94,7 @@ class Asked:
 
     X: Floats
     #: By model, the champion under the name that clients ask.
-    answers: dict[str, Answers]
+    answers: dict[str, PredictedLabels]
     #: The last label known to the model that answered: what no-change would have said.
     last: str | None
     #: Seq of the last label record that it had learned.
@@ -129,7 +129,7 @@ class Asked:
         at += X.nbytes
         answers = {}
         for name, labels in header["answers"].items():
-            answers[name] = Answers(labels, np.frombuffer(body, np.int16, rows, at))
+            answers[name] = PredictedLabels(labels, np.frombuffer(body, np.int16, rows, at))
             at += 2 * rows
         gaps = None
         if "gaps" in header:

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Self
 
 from thalweg.errors import JournalError
-from thalweg.service.journal.records import Kept, Kind, Part, Record, Told
+from thalweg.service.journal.records import Kind, LabelLink, Part, Record, StoredResponse
 
 PROTOCOL = 1
 _COLUMNS = "seq, model, kind, time, rows, body"
@@ -120,8 +120,8 @@ class SqlJournal(ABC):
     def write(
         self,
         records: Sequence[Record],
-        told: Sequence[Told] = (),
-        kept: Sequence[Kept] = (),
+        links: Sequence[LabelLink] = (),
+        responses: Sequence[StoredResponse] = (),
         parts: Sequence[Part] = (),
     ) -> None:
         """Append, inside a transaction."""
@@ -130,11 +130,11 @@ class SqlJournal(ABC):
             _COLUMNS,
             [(each.seq, each.model, each.kind, each.time, each.rows, each.body) for each in records],
         )
-        self._insert("told", "asked, seq, rows", [(each.asked, each.seq, each.rows) for each in told])
+        self._insert("told", "asked, seq, rows", [(each.asked, each.seq, each.rows) for each in links])
         self._insert(
             "answers",
             "key, request, status, media, body",
-            [(each.key, each.request, each.status, each.media, each.body) for each in kept],
+            [(each.key, each.request, each.status, each.media, each.body) for each in responses],
         )
         self._insert(
             "snapshots",
@@ -197,7 +197,7 @@ class SqlJournal(ABC):
             rows = self.execute(f"SELECT {_COLUMNS} FROM journal WHERE {condition} ORDER BY seq", [value]).fetchall()
         return [Record(row[0], row[1], row[2], row[3], row[4], bytes(row[5])) for row in rows]
 
-    def told(self, asked: Sequence[int]) -> list[tuple[int, int]]:
+    def links(self, asked: Sequence[int]) -> list[tuple[int, int]]:
         """Which label records, in their order, speak of rows of these predict records."""
         condition, value = self.among("asked", asked)
         with self.translated():
@@ -228,13 +228,13 @@ class SqlJournal(ABC):
             ).fetchone()
         return int(found[0])
 
-    def recall(self, key: str) -> Kept | None:
+    def recall(self, key: str) -> StoredResponse | None:
         """What was answered to a request with this key."""
         with self.translated():
             found = self.execute(
                 "SELECT key, request, status, media, body FROM answers WHERE key = ?", [key]
             ).fetchone()
-        return None if found is None else Kept(found[0], bytes(found[1]), found[2], found[3], bytes(found[4]))
+        return None if found is None else StoredResponse(found[0], bytes(found[1]), found[2], found[3], bytes(found[4]))
 
     def snapshots(self, model: str, through: int | None = None) -> list[int]:
         """The seqs of a model's snapshots, rising."""

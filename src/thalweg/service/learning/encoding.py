@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.client.protocol import MOST_COLUMNS, MOST_TEXT
 from thalweg.service.commands import Refused
-from thalweg.service.learning.schema import MOST_COLUMNS, MOST_TEXT
 from thalweg.tables.encoder import Encoder, parsed
 from thalweg.tables.kinds import CategoryColumn, Column, NumberColumn
 from thalweg.tables.ndjson_rows import column_of

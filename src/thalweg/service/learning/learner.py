@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from thalweg.errors import JournalError
-from thalweg.service.commands import Refused, Work
-from thalweg.service.events import Decision, Happening, LabelsCame
+from thalweg.service.commands import Command, Refused
+from thalweg.service.events import Decision, Event, LabelsArrived
 from thalweg.service.journal.records import Part
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.live_model import LiveModel
-from thalweg.service.learning.published_model import Published
+from thalweg.service.learning.model_state import ModelState
 from thalweg.service.learning.rebuild import rebuild
 
 #: Labels and seconds between snapshots; a snapshot is due when either has passed and something was learned.
@@ -27,7 +27,7 @@ _PATIENCE_SECONDS = 0.02
 
 _LOG = logging.getLogger("thalweg.service")
 
-Batch = tuple[list[tuple[str, Happening]], Sequence[Work]]
+Batch = tuple[list[tuple[str, Event]], Sequence[Command]]
 
 
 class LearningThread(threading.Thread):
@@ -42,7 +42,7 @@ class LearningThread(threading.Thread):
     published : callable
         Called with a model, by its name, whenever there is something new to see of it.
     learned, failed : callable
-        Called with work that waited for its labels to be learned: once they are, or if they cannot be.
+        Called with commands that waited for its labels to be learned: once they are, or if they cannot be.
     keep : callable
         Called with a snapshot to be written.
     """
@@ -51,9 +51,9 @@ class LearningThread(threading.Thread):
         self,
         models: dict[str, LiveModel],
         reader: SqlJournal,
-        published: Callable[[LiveModel, Published], None],
-        learned: Callable[[Sequence[Work]], None],
-        failed: Callable[[Sequence[Work], Refused], None],
+        published: Callable[[LiveModel, ModelState], None],
+        learned: Callable[[Sequence[Command]], None],
+        failed: Callable[[Sequence[Command], Refused], None],
         keep: Callable[[str, list[Part]], None],
     ) -> None:
         super().__init__(name="thalweg-learner", daemon=True)
@@ -71,11 +71,11 @@ class LearningThread(threading.Thread):
         #: Of the last snapshot of each model, or of the start, how many labels it had learned, and when it was made.
         self._kept: dict[str, tuple[int, float]] = {}
 
-    def put(self, happenings: list[tuple[str, Happening]], waiting: Sequence[Work]) -> None:
-        """Committed records, in order, and the work that waits for them."""
+    def put(self, events: list[tuple[str, Event]], waiting: Sequence[Command]) -> None:
+        """Committed records, in order, and the commands that wait for them."""
         with self._changed:
             self._open += 1
-        self._queue.put((happenings, waiting))
+        self._queue.put((events, waiting))
         if waiting:
             self._urgent.set()
 
@@ -100,8 +100,8 @@ class LearningThread(threading.Thread):
         """Until `stop`."""
         going = True
         while going:
-            happenings: list[tuple[str, Happening]] = []
-            waiting: list[Work] = []
+            events: list[tuple[str, Event]] = []
+            waiting: list[Command] = []
             taken_together = 0
             taken = self._queue.get()
             if taken is not None and not taken[1]:
@@ -111,13 +111,13 @@ class LearningThread(threading.Thread):
                 if taken is None:
                     going = False
                     break
-                happenings += taken[0]
+                events += taken[0]
                 waiting += taken[1]
                 taken_together += 1
                 if self._queue.empty():
                     break
                 taken = self._queue.get()
-            if self._has_taken(happenings):
+            if self._has_taken(events):
                 self._learned(waiting)
             else:
                 self._failed(waiting, Refused(503, "what came is in the journal, but a model could not learn it"))
@@ -125,34 +125,34 @@ class LearningThread(threading.Thread):
                 self._open -= taken_together
                 self._changed.notify_all()
 
-    def _has_taken(self, happenings: Sequence[tuple[str, Happening]]) -> bool:
+    def _has_taken(self, events: Sequence[tuple[str, Event]]) -> bool:
         """Whether all could be learned, now and before."""
         try:
             if not self.broken:
-                self._take(happenings)
+                self._take(events)
         except Exception:
             self.broken = True
             _LOG.exception("a model could not learn what is in the journal")
         return not self.broken
 
-    def _take(self, happenings: Sequence[tuple[str, Happening]]) -> None:
-        by_model: dict[str, list[Happening]] = {}
-        for name, happening in happenings:
-            by_model.setdefault(name, []).append(happening)
+    def _take(self, events: Sequence[tuple[str, Event]]) -> None:
+        by_model: dict[str, list[Event]] = {}
+        for name, event in events:
+            by_model.setdefault(name, []).append(event)
         for name, own in by_model.items():
             model = self._grown(name, own)
             self.models[name] = model
             self._published(model, model.publish())
             self._keep_if_due(model)
 
-    def _grown(self, name: str, own: list[Happening]) -> LiveModel:
+    def _grown(self, name: str, own: list[Event]) -> LiveModel:
         if name not in self.models:
             first = own[0]
             assert isinstance(first, Decision)
             self.models[name], own = LiveModel(name, first), own[1:]
         begin = 0
         for at, each in enumerate(own):
-            if isinstance(each, LabelsCame) and each.revises:
+            if isinstance(each, LabelsArrived) and each.revises:
                 self.revisions += 1
                 begin = at + 1
         if begin:

@@ -163,7 +163,7 @@ def _size(rows: AskedRows) -> int:
 def looked_up(journal: SqlJournal, seqs: Sequence[int], through: int | None = None) -> list[AskedRows]:
     """Predict records from the journal, with their labels as they were after a record."""
     found = {record.seq: asked_rows(record) for record in journal.fetch(seqs) if record.kind == "predict"}
-    told = journal.told(sorted(found)) if found else []
+    told = journal.links(sorted(found)) if found else []
     speaking = sorted({seq for _, seq in told if through is None or seq <= through})
     for record in journal.fetch(speaking) if speaking else []:
         labelled = Labelled.from_bytes(record.body)

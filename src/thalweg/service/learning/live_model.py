@@ -18,12 +18,12 @@ import orjson
 
 from thalweg.catalogue import make_model
 from thalweg.errors import ModelFileError
-from thalweg.service.events import AskedRows, Decision, Happening, LabelsCame, Lesson
+from thalweg.service.events import AskedRows, Decision, Event, LabelsArrived, Lesson
 from thalweg.service.journal.records import Part
 from thalweg.service.learning import schema
 from thalweg.service.learning.encoding import Encoded, Follower
+from thalweg.service.learning.model_state import LearnerState, ModelState
 from thalweg.service.learning.progress import Comparison, Progress
-from thalweg.service.learning.published_model import Published, Seen
 from thalweg.store import dumps, loads
 
 _NO_COPIES: tuple[dict[str, Any], dict[str, list[str]]] = ({}, {})
@@ -92,11 +92,11 @@ class LiveModel:
 
     # ------------------------------------------------------------------ taking in what happened
 
-    def take(self, happenings: Iterable[Happening]) -> None:
+    def take(self, events: Iterable[Event]) -> None:
         """Records of this model, in order."""
-        lessons: list[tuple[Lesson, LabelsCame, int]] = []
-        for each in happenings:
-            if isinstance(each, LabelsCame):
+        lessons: list[tuple[Lesson, LabelsArrived, int]] = []
+        for each in events:
+            if isinstance(each, LabelsArrived):
                 lessons += [(lesson, each, self.rows - self.expired) for lesson in each.lessons]
                 if each.lessons or each.revises:
                     self.version = each.seq
@@ -141,7 +141,7 @@ class LiveModel:
             if learner.comparison is not None:
                 learner.comparison = Comparison(seq)
 
-    def _learn(self, lessons: Sequence[tuple[Lesson, LabelsCame, int]]) -> None:
+    def _learn(self, lessons: Sequence[tuple[Lesson, LabelsArrived, int]]) -> None:
         if not lessons:
             return
         if self.labels < _HEAD < self.labels + len(lessons):
@@ -197,13 +197,13 @@ class LiveModel:
 
     # ------------------------------------------------------------------ what others see
 
-    def publish(self) -> Published:
+    def publish(self) -> ModelState:
         """How it is, for others to read while it goes on; copies are made only of what has changed."""
         if self._copied_at != self._changed_at:
             models = {n: copy.deepcopy(each.model) for n, each in self.learners.items() if not self.archived[n]}
             labels = {n: [str(label) for label in getattr(model, "classes_", ())] for n, model in models.items()}
             self._copies, self._copied_at = (models, labels), self._changed_at
-        return Published(
+        return ModelState(
             self.name,
             *self._copies,
             last=self.last,
@@ -214,8 +214,8 @@ class LiveModel:
             features=[] if self.follower is None else list(self.follower.feature_names()),
             columns=None if self.follower is None else self.follower.plan,
             allowed=self.allowed,
-            seen={
-                name: Seen(
+            learners={
+                name: LearnerState(
                     each.kind,
                     each.parameters,
                     each.created,

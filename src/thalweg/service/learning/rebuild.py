@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import orjson
 
 from thalweg.errors import InvalidParameter, ModelFileError
-from thalweg.service.events import AskedRows, Decision, Happening, LabelsCame, Lesson
+from thalweg.service.events import AskedRows, Decision, Event, LabelsArrived, Lesson
 from thalweg.service.journal.records import Labelled, Record
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import asked_rows
@@ -63,8 +63,8 @@ def rebuild(journal: SqlJournal, name: str, through: int | None = None, *, from_
     right = {
         (asked, row): label for seq, labelled in revisions if seq > base for asked, row, label, _ in labelled.revised
     }
-    for happenings in _happenings(journal, records, right):
-        model.take(happenings)
+    for events in _events(journal, records, right):
+        model.take(events)
     return Rebuilt(model, base, model.labels - before)
 
 
@@ -110,9 +110,7 @@ def _outdated(seq: int, revisions: list[tuple[int, Labelled]]) -> bool:
     return any(at > seq and any(first <= seq for _, _, _, first in labelled.revised) for at, labelled in revisions)
 
 
-def _happenings(
-    journal: SqlJournal, records: Iterable[Record], right: dict[tuple[int, int], str]
-) -> Iterator[list[Happening]]:
+def _events(journal: SqlJournal, records: Iterable[Record], right: dict[tuple[int, int], str]) -> Iterator[list[Event]]:
     """Records in hand, some hundred at a time, with revised labels in the place of the first ones."""
     together: list[Record] = []
     for record in records:
@@ -123,13 +121,13 @@ def _happenings(
     yield _in_hand(journal, together, right)
 
 
-def _in_hand(journal: SqlJournal, records: list[Record], right: dict[tuple[int, int], str]) -> list[Happening]:
+def _in_hand(journal: SqlJournal, records: list[Record], right: dict[tuple[int, int], str]) -> list[Event]:
     rows: dict[int, AskedRows] = {record.seq: asked_rows(record) for record in records if record.kind == "predict"}
     labelled = {r.seq: Labelled.from_bytes(r.body) for r in records if r.kind in ("label", "revise")}
     elsewhere = {asked for each in labelled.values() for asked, _, _ in each.learned} - rows.keys()
     if elsewhere:
         rows |= {record.seq: asked_rows(record) for record in journal.fetch(sorted(elsewhere))}
-    found: list[Happening] = []
+    found: list[Event] = []
     for record in records:
         if record.kind == "predict":
             found.append(rows[record.seq])
@@ -138,7 +136,7 @@ def _in_hand(journal: SqlJournal, records: list[Record], right: dict[tuple[int, 
                 Lesson(rows[asked], row, right.get((asked, row), label))
                 for asked, row, label in labelled[record.seq].learned
             ]
-            found.append(LabelsCame(record.seq, record.time, lessons, record.kind == "revise"))
+            found.append(LabelsArrived(record.seq, record.time, lessons, record.kind == "revise"))
         else:
             found.append(decision(record))
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from thalweg.client.protocol import MOST_COLUMNS, MOST_TEXT
 from thalweg.errors import InvalidInput
 from thalweg.service.commands import Refused
 from thalweg.tables.cells import is_text, trimmed
@@ -11,9 +12,6 @@ from thalweg.tables.encoder import Encoder
 from thalweg.tables.kinds import CategoryColumn, Column, NumberColumn, TimeColumn
 from thalweg.tables.plan import MOST_CATEGORIES, Plan, plan_columns
 from thalweg.tables.rows import Block, Chunk, Piece
-
-MOST_COLUMNS = 2000
-MOST_TEXT = 1000
 
 
 def as_described(schema: Any) -> Encoder:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from thalweg.client import protocol
+from thalweg.client.protocol import Change, Course, LivePoint, Model, ModelDetails, Point, Points
 from thalweg.run.class_means import MeanWatch
 from thalweg.service.learning.progress import LEVEL, Comparison, View, point_of
 from thalweg.tables.plan import Plan
 
 
 @dataclass(frozen=True)
-class Seen:
+class LearnerState:
     """One of the learners: the champion, or a challenger."""
 
     kind: str
@@ -27,7 +29,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Published:
+class ModelState:
     """A model under the name that clients ask, with its challengers."""
 
     name: str
@@ -42,12 +44,30 @@ class Published:
     features: list[str]
     columns: Plan | None
     allowed: list[str] | None
-    seen: dict[str, Seen]
+    learners: dict[str, LearnerState]
 
-    def summary(self, name: str) -> dict[str, Any]:
+    def summary(self, name: str) -> Model:
         """A learner in a list of models."""
-        each = self.seen[name]
-        found: dict[str, Any] = {
+        return Model(**self._summary(name))
+
+    def details(self, name: str) -> ModelDetails:
+        """A learner by itself."""
+        schema = None
+        if self.columns is not None:
+            described = self.columns.describe()
+            columns = [{"name": column, "kind": kind, "treatment": done} for column, kind, done in described]
+            schema = {"columns": columns, "labels": self.allowed}
+        return ModelDetails(
+            **self._summary(name),
+            parameters=self.learners[name].parameters,
+            version=self.version,
+            labels_seen=tuple(self.labels.get(name, ())),
+            schema=schema,
+        )
+
+    def _summary(self, name: str) -> dict[str, Any]:
+        each = self.learners[name]
+        return {
             "name": name,
             "kind": each.kind,
             "rows": self.rows,
@@ -56,22 +76,7 @@ class Published:
             "error": each.view.error,
             "created": each.created / 1e6,
             "archived": each.archived,
-        }
-        return found | ({"champion": True} if name == self.name else {"challenger_of": self.name})
-
-    def details(self, name: str) -> dict[str, Any]:
-        """All that is told of a learner."""
-        columns = None if self.columns is None else self.columns.describe()
-        return self.summary(name) | {
-            "parameters": self.seen[name].parameters,
-            "version": self.version,
-            "labels_seen": self.labels.get(name, []),
-            "schema": None
-            if columns is None
-            else {
-                "columns": [{"name": column, "kind": kind, "treatment": done} for column, kind, done in columns],
-                "labels": self.allowed,
-            },
+            **({"champion": True} if name == self.name else {"challenger_of": self.name}),
         }
 
     def counters(self, snapshot_age: float | None) -> dict[str, Any]:
@@ -81,64 +86,53 @@ class Published:
             "waiting": self.waiting,
             "version": self.version,
             "snapshot_age": snapshot_age,
-            "learners": {name: asdict(seen.view) for name, seen in self.seen.items()},
+            "learners": {name: asdict(seen.view) for name, seen in self.learners.items()},
         }
 
-    def point(self, name: str) -> dict[str, Any]:
+    def point(self, name: str, throughput: float) -> LivePoint:
         """How a learner stands now."""
         found = self._point(name)
-        return found | {"means": self._named(found["means"])}
+        return LivePoint(**found | {"means": self._named(found["means"])}, rows=self.rows, throughput=throughput)
 
     def _point(self, name: str) -> dict[str, Any]:
         """The same with the means of features by their places; a look that leaves no trace."""
-        each, watch = self.seen[name], MeanWatch()
+        each, watch = self.learners[name], MeanWatch()
         watch.restore(each.watch)
         return point_of(each.view, self.models.get(name), self.time, self.waiting, watch)
 
-    def missed(self, name: str, labels: int) -> list[dict[str, Any]]:
+    def missed(self, name: str, labels: int) -> list[Point]:
         """The points that were kept after so many labels."""
-        points = [point for point in self.seen[name].points if point["labels"] > labels]
-        return [point | {"means": self._named(point["means"])} for point in points]
+        points = [point for point in self.learners[name].points if point["labels"] > labels]
+        return [Point(**point | {"means": self._named(point["means"])}) for point in points]
 
-    def course(self, name: str) -> dict[str, Any]:
+    def course(self, name: str, throughput: float) -> Course:
         """How a learner went, in columns."""
-        each = self.seen[name]
+        each = self.learners[name]
         points = list(each.points)
         if name in self.models and each.view.labels and (not points or points[-1]["labels"] < each.view.labels):
             points.append(self._point(name))
         rates = [point["rate"] for point in points]
-        return {
-            "name": name,
-            "rows": self.rows,
-            "labels": each.view.labels,
-            "waiting": self.waiting,
-            "version": self.version,
-            "points": {
-                **{what: [point[what] for point in points] for what in ("time", "labels", "error", "no_change")},
-                "rate": rates if any(rate is not None for rate in rates) else None,
-                "memory": _by_class(points, "memory"),
-                "half_life": _by_class(points, "half_life"),
-                **{what: [point[what] for point in points] for what in ("waiting", "delay")},
-                "means": self._mean_courses(points),
+        columns = Points(
+            **{
+                what: [point[what] for point in points]
+                for what in ("time", "labels", "error", "no_change", "waiting", "delay")
             },
-            "changes": each.changes,
-        }
+            rate=rates if any(rate is not None for rate in rates) else None,
+            memory=_by_class(points, "memory"),
+            half_life=_by_class(points, "half_life"),
+            means=self._mean_courses(points),
+        )
+        changes = tuple(Change(**change) for change in each.changes)
+        return Course(name, self.rows, each.view.labels, self.waiting, self.version, throughput, columns, changes)
 
-    def comparison(self, name: str) -> dict[str, Any]:
+    def comparison(self, name: str) -> protocol.Comparison:
         """The champion beside a challenger."""
-        compared = self.seen[name].comparison
+        compared = self.learners[name].comparison
         assert compared is not None
         won = {"champion": self.name, "challenger": name, None: None}[compared.winner()]
-        interval = compared.interval()
-        return {
-            "champion": self.name,
-            "challenger": name,
-            "labels": compared.labels,
-            "difference": compared.difference,
-            "interval": None if interval is None else list(interval),
-            "level": LEVEL,
-            "winner": won,
-        }
+        return protocol.Comparison(
+            self.name, name, compared.labels, compared.difference, compared.interval(), LEVEL, won
+        )
 
     def _named(self, means: dict[str, list[float | None]] | None) -> dict[str, dict[str, float | None]] | None:
         if not means:
@@ -160,7 +154,7 @@ class Published:
 
     def _watched(self) -> list[str]:
         """The features whose class means are told: the same of all learners."""
-        return [self.features[at] for at in self.seen[self.name].watch["features"]]
+        return [self.features[at] for at in self.learners[self.name].watch["features"]]
 
 
 def _by_class(points: list[dict[str, Any]], what: str) -> dict[str, list[float | None]]:

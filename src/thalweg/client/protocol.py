@@ -1,0 +1,479 @@
+"""The JSON bodies of the service as types, described once for the service, its OpenAPI description and the client.
+
+An unknown field in a request is refused; one in a response, as from a newer service, is ignored. The service parses
+requests with orjson and checks them with msgspec, since msgspec alone is no faster for 1,000 rows and reads long whole
+numbers differently. msgspec writes and reads the responses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeAlias
+
+from thalweg.errors import MissingExtra
+
+try:
+    from msgspec import UNSET, Meta, Struct, UnsetType
+except ImportError:
+    raise MissingExtra.of("msgspec", "client", "speaking with a service") from None
+
+JSON, ARROW, EVENTS = "application/json", "application/vnd.apache.arrow.stream", "text/event-stream"
+#: The model that is asked where a request names none.
+DEFAULT_MODEL = "default"
+NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+#: Columns of a model, and letters of a text.
+MOST_COLUMNS, MOST_TEXT = 2000, 1000
+
+#: As classes may be given; the service speaks of them as text: 1 and "1" are one class.
+Label: TypeAlias = str | int | float | bool
+
+
+def _checked(rule: str, **schema: Any) -> Meta:
+    """A field of a request: the sentence that refuses another type, and more for its JSON schema."""
+    return Meta(extra={"rule": rule}, extra_json_schema=schema)
+
+
+# What the JSON schema says beyond the type is for readers; whether a model or a label fits is the service's to say.
+Name = Annotated[str, Meta(extra_json_schema={"pattern": NAME_PATTERN})]
+RowId = Annotated[str, Meta(extra_json_schema={"examples": ["12-0"]})]
+Count = Annotated[int, Meta(extra_json_schema={"minimum": 0})]
+Time = Annotated[float, Meta(description="Seconds since 1970.")]
+Text = Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": MOST_TEXT})]
+#: Checked row by row where rows are encoded, whose refusals name row and column.
+Row = Annotated[
+    Any,
+    Meta(
+        description="Values by column. A column that is left out, or null, is missing.",
+        extra_json_schema={
+            "type": "object",
+            "minProperties": 1,
+            "additionalProperties": {
+                "anyOf": [{"type": "number"}, {"type": "string", "maxLength": MOST_TEXT}, {"type": "null"}]
+            },
+        },
+    ),
+]
+LabelValue = Annotated[
+    Any,
+    Meta(
+        extra_json_schema={
+            "anyOf": [
+                {"type": "string", "minLength": 1, "maxLength": MOST_TEXT},
+                {"type": "number"},
+                {"type": "boolean"},
+            ]
+        }
+    ),
+]
+ModelName = Annotated[Name, _checked("the model must be a name")]
+
+
+# ---------------------------------------------------------------------- requests
+
+
+class RequestBody(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The body of a request. The ``rule`` of a field is the sentence that refuses a value of another type."""
+
+
+class PredictRequest(RequestBody, frozen=True):
+    """Rows to predict: either one or several."""
+
+    model: ModelName = DEFAULT_MODEL
+    row: Row | UnsetType = UNSET
+    rows: Annotated[list[Row] | UnsetType, _checked("rows must be a list", minItems=1)] = UNSET
+
+
+class RowLabel(RequestBody, frozen=True):
+    """The label of a row."""
+
+    id: RowId
+    label: LabelValue
+
+
+class LabelRequest(RequestBody, frozen=True):
+    """Labels of rows, in any order."""
+
+    labels: Annotated[
+        list[RowLabel],
+        Meta(
+            extra={
+                "rule": "labels must be a list",
+                "item": "label {}: it must be an object with an id, which is text, and a label",
+            },
+            extra_json_schema={"minItems": 1},
+        ),
+    ]
+    model: ModelName = DEFAULT_MODEL
+    revise: Annotated[bool, _checked("revise must be true or false")] = False
+
+
+class Parameters(RequestBody, frozen=True):
+    """Parameters of a new model, as the options of ``thalweg run``."""
+
+    rate: float | UnsetType = UNSET
+    adaptive: bool | UnsetType = UNSET
+    window: str | int | UnsetType = UNSET
+    seed: Count | UnsetType = UNSET
+
+
+class ColumnSchema(RequestBody, frozen=True):
+    """A column of a new model."""
+
+    name: Text
+    kind: Literal["number", "category", "time"]
+    categories: Annotated[list[Text] | UnsetType, Meta(extra_json_schema={"maxItems": 64, "uniqueItems": True})] = UNSET
+    missing: Annotated[
+        bool | UnsetType, Meta(description="Whether a missing number is marked by a feature of its own.")
+    ] = UNSET
+
+
+class ModelSchema(RequestBody, frozen=True):
+    """The columns of a new model, and its labels where no others may come."""
+
+    columns: Annotated[list[ColumnSchema], Meta(extra_json_schema={"minItems": 1, "maxItems": MOST_COLUMNS})]
+    labels: Annotated[list[Text] | UnsetType, Meta(extra_json_schema={"minItems": 1})] = UNSET
+
+
+class CreateRequest(RequestBody, frozen=True):
+    """A new model, or a challenger of one.
+
+    Parameters and schema are described by `Parameters` and `ModelSchema`, and checked where models are made, so that a
+    refusal names the parameter or the column.
+    """
+
+    name: Annotated[Name, _checked("a model must have a name and a kind, both of them text")]
+    kind: Annotated[str, _checked("a model must have a name and a kind, both of them text")]
+    parameters: Annotated[dict[str, Any] | None, _checked("parameters must be an object")] = None
+    schema: Annotated[dict[str, Any] | None, _checked("schema must be an object")] = None
+    challenger_of: Annotated[Name | None, _checked("challenger_of must be a text")] = None
+
+
+class PromoteRequest(RequestBody, frozen=True):
+    """The conditions of a promotion."""
+
+    expected: Annotated[
+        str | None,
+        _checked(
+            "expected must be a text, the kind of the challenger",
+            description="The kind of the challenger; refused if it is another.",
+        ),
+    ] = None
+    force: Annotated[bool, _checked("force must be true or false")] = False
+
+
+# ---------------------------------------------------------------------- responses
+
+
+class ErrorBody(Struct, frozen=True):
+    """Why a request was refused, in one sentence."""
+
+    error: str
+
+
+class Status(Struct, frozen=True):
+    """The state of the service."""
+
+    status: str
+
+
+class Prediction(Struct, frozen=True):
+    """The prediction for one row."""
+
+    id: RowId
+    answer: Annotated[str | None, Meta(description="Null before the first label.")]
+    probabilities: dict[str, float]
+
+
+class Predictions(Struct, frozen=True):
+    """The predictions for the rows of a request, in their order."""
+
+    model: Name
+    version: Count
+    answers: list[Prediction]
+
+
+class Receipt(Struct, frozen=True):
+    """What became of some labels.
+
+    Parameters
+    ----------
+    model : str
+        The model that learned them.
+    seq : int
+        The journal's number after them.
+    learned, revised, repeated : int
+        Labels that were new, that replaced an earlier one, that were known already.
+    replayed : int
+        Labels learned again because of a revision.
+    unknown, expired, conflicts : tuple of str
+        Ids that were never given out, whose row is no longer kept, that have another label already (see `revise`).
+
+    Examples
+    --------
+    >>> receipt = Receipt("rain", 40, learned=2, unknown=("a9",))
+    >>> receipt.learned, receipt.complete
+    (2, False)
+    """
+
+    model: Name
+    seq: Count
+    learned: Count = 0
+    revised: Count = 0
+    repeated: Count = 0
+    replayed: Count = 0
+    unknown: tuple[str, ...] = ()
+    expired: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every label found its row."""
+        return not (self.unknown or self.expired or self.conflicts)
+
+    def __add__(self, later: Receipt) -> Receipt:
+        return Receipt(
+            self.model,
+            later.seq,
+            self.learned + later.learned,
+            self.revised + later.revised,
+            self.repeated + later.repeated,
+            self.replayed + later.replayed,
+            self.unknown + later.unknown,
+            self.expired + later.expired,
+            self.conflicts + later.conflicts,
+        )
+
+
+class Comparison(Struct, frozen=True):
+    """Champion and challenger, compared on the same labels.
+
+    Parameters
+    ----------
+    champion, challenger : str
+        Their names.
+    labels : int
+        Labels of rows that both have predicted.
+    difference : float or None
+        The champion's error rate less the challenger's: above 0 the challenger errs less.
+    interval : pair of float, or None
+        A confidence interval for the true difference that holds at all times at once, however often one looks.
+    level : float
+        The confidence level of the interval.
+    winner : str or None
+        The one that errs less at that level; None while it is open.
+
+    Examples
+    --------
+    >>> seen = Comparison("rain", "rain-auto", 900, 0.04, (0.01, 0.07), 0.95, "rain-auto")
+    >>> seen.winner
+    'rain-auto'
+    """
+
+    champion: Name
+    challenger: Name
+    labels: Count
+    difference: float | None
+    interval: tuple[float, float] | None
+    level: float
+    winner: Name | None
+
+
+class Decision(Struct, frozen=True):
+    """A decision about a model: created, promoted, archived or restored.
+
+    Parameters
+    ----------
+    name : str
+        The model's name.
+    seq : int
+        The journal's number of the decision.
+
+    Examples
+    --------
+    >>> Decision("rain", 41).seq
+    41
+    """
+
+    name: Name
+    seq: Count
+
+
+class Model(Struct, frozen=True, omit_defaults=True):
+    """A model of the service, or a challenger of one.
+
+    Parameters
+    ----------
+    name : str
+        Its name in requests.
+    kind : str
+        The kind of learner, as ``thalweg serve --new`` names it.
+    rows, labels, waiting : int
+        Rows predicted, labels learned, rows whose label may still come.
+    error : float or None
+        The error rate over all labels.
+    created : float
+        Time of creation, in seconds since 1970.
+    archived : bool
+        Whether it is archived.
+    champion : bool
+        Whether it answers requests.
+    challenger_of : str or None
+        The model that it challenges; None for a champion.
+    parameters, schema : mapping or None
+        How it was made, and its columns; None in a list of models, and a schema where no row has come yet.
+    version : int or None
+        The last record of the journal with labels that it has learned; None in a list of models.
+    labels_seen : tuple of str
+        The classes it knows; empty in a list of models.
+
+    Examples
+    --------
+    >>> Model("rain", "oldc", 52, 40, waiting=12, error=0.1, created=1.8e9, archived=False).waiting
+    12
+    """
+
+    name: Name
+    kind: str
+    rows: Count
+    labels: Count
+    waiting: Count
+    error: float | None
+    created: Time
+    archived: bool
+    champion: Annotated[bool, Meta(extra_json_schema={"const": True})] = False
+    challenger_of: Name | None = None
+    parameters: dict[str, Any] | None = None
+    version: Count | None = None
+    labels_seen: tuple[str, ...] = ()
+    schema: dict[str, Any] | None = None
+
+
+class ModelDetails(Model, frozen=True, kw_only=True):
+    """One model with what a list of models leaves out, also where it is empty or null."""
+
+    parameters: dict[str, Any]
+    version: Count
+    labels_seen: tuple[str, ...]
+    schema: dict[str, Any] | None
+
+
+class Models(Struct, frozen=True):
+    """All models and challengers."""
+
+    models: list[Model]
+
+
+class Point(Struct, frozen=True):
+    """The state of a model at one time.
+
+    Parameters
+    ----------
+    time : float
+        Seconds since 1970.
+    labels : int
+        Labels learned by then.
+    error, no_change : float or None
+        The recent error rate of the model, and of repeating the last label.
+    rate : float or None
+        The learning rate, where the model has one.
+    memory, half_life : mapping
+        By class: the rows it remembers, and after how many rows half of one is forgotten.
+    waiting : int
+        Rows whose label had not come.
+    delay : float or None
+        Recent mean number of seconds from a row to its label.
+    means : mapping or None
+        By class, then by column: the mean of the class.
+
+    Examples
+    --------
+    >>> Point(1.8e9, 20, 0.1, 0.4).error
+    0.1
+    """
+
+    time: float
+    labels: int
+    error: float | None
+    no_change: float | None
+    rate: float | None = None
+    memory: Mapping[str, float | None] | None = None
+    half_life: Mapping[str, float | None] | None = None
+    waiting: int | None = None
+    delay: float | None = None
+    means: Mapping[str, Mapping[str, float | None]] | None = None
+
+
+class LivePoint(Point, frozen=True, kw_only=True):
+    """The state of a model now, with the traffic of the service."""
+
+    rows: int
+    throughput: float
+
+
+class Points(Struct, frozen=True):
+    """Some hundred points as columns: each field of `Point` as a list.
+
+    Examples
+    --------
+    >>> Points(time=[1.8e9, 1.8e9 + 60], labels=[20, 40], error=[0.1, 0.2], no_change=[0.4, 0.4]).error[-1]
+    0.2
+    """
+
+    time: Sequence[float]
+    labels: Sequence[int]
+    error: Sequence[float | None]
+    no_change: Sequence[float | None]
+    rate: Sequence[float | None] | None = None
+    memory: Mapping[str, Sequence[float | None]] | None = None
+    half_life: Mapping[str, Sequence[float | None]] | None = None
+    waiting: Sequence[int] | None = None
+    delay: Sequence[float | None] | None = None
+    means: Mapping[str, Mapping[str, Sequence[float | None]]] | None = None
+
+
+class Change(Struct, frozen=True):
+    """A time at which the error changed.
+
+    Examples
+    --------
+    >>> Change(time=1.8e9, labels=400).labels
+    400
+    """
+
+    time: Time
+    labels: Count
+
+
+class Course(Struct, frozen=True):
+    """The history of a model since it was made.
+
+    Parameters
+    ----------
+    name : str
+        The model's name.
+    rows, labels, waiting : int
+        Rows predicted, labels learned, rows whose label has not come.
+    version : int
+        Version of the model.
+    throughput : float or None
+        Recent rows per second, of the whole service.
+    points : Points
+        Some hundred points, as columns.
+    changes : tuple of Change
+        When the error changed.
+
+    Examples
+    --------
+    >>> points = Points(time=[1.8e9], labels=[20], error=[0.1], no_change=[0.4])
+    >>> Course("rain", 30, 20, waiting=10, version=20, throughput=2.5, points=points, changes=()).points.error
+    [0.1]
+    """
+
+    name: Name
+    rows: Count
+    labels: Count
+    waiting: Count
+    version: Count
+    throughput: float | None
+    points: Points
+    changes: tuple[Change, ...]
