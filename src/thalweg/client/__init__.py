@@ -2,46 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from thalweg.on_first_use import on_first_use
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from thalweg.client.clients import AsyncClient, Client
-    from thalweg.client.responses import (
-        Answer,
-        Answers,
-        Change,
-        Comparison,
-        Course,
-        Decision,
-        Model,
-        Point,
-        Points,
-        Receipt,
-    )
+    from thalweg.client.clients import AsyncClient as AsyncClient
+    from thalweg.client.clients import Client as Client
+    from thalweg.client.responses import Answer as Answer
+    from thalweg.client.responses import Answers as Answers
+    from thalweg.client.responses import Change as Change
+    from thalweg.client.responses import Comparison as Comparison
+    from thalweg.client.responses import Course as Course
+    from thalweg.client.responses import Decision as Decision
+    from thalweg.client.responses import Model as Model
+    from thalweg.client.responses import Point as Point
+    from thalweg.client.responses import Points as Points
+    from thalweg.client.responses import Receipt as Receipt
 
-__all__ = [
-    "Answer",
-    "Answers",
-    "AsyncClient",
-    "Change",
-    "Client",
-    "Comparison",
-    "Course",
-    "Decision",
-    "Model",
-    "Point",
-    "Points",
-    "Receipt",
-]
-
-_CLIENTS = ("AsyncClient", "Client")
-
-__getattr__ = on_first_use(
-    __name__, {name: f"thalweg.client.{'clients' if name in _CLIENTS else 'responses'}" for name in __all__}
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "clients": ["AsyncClient", "Client"],
+        "responses": [
+            "Answer",
+            "Answers",
+            "Change",
+            "Comparison",
+            "Course",
+            "Decision",
+            "Model",
+            "Point",
+            "Points",
+            "Receipt",
+        ],
+    },
 )
-
-
-def __dir__() -> list[str]:
-    return list(__all__)

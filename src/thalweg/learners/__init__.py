@@ -1,62 +1,42 @@
-"""One algorithm, one file. What they share: `contract` (the estimator), `labels`, `seeds`, `bank`."""
+"""One algorithm, one file; `base` holds what they share."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from thalweg.on_first_use import on_first_use
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from thalweg.learners.auto import AutoClassifier
-    from thalweg.learners.committee import Committee
-    from thalweg.learners.hiraoka import HiraokaLDA
-    from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier
-    from thalweg.learners.learn_nse.classifier import LearnNSE
-    from thalweg.learners.linear_regression import OnlineLinearRegression
-    from thalweg.learners.logistic import OnlineLogistic
-    from thalweg.learners.majority import MajorityClass
-    from thalweg.learners.no_change import NoChange
-    from thalweg.learners.online_ldc import OnlineLDC
-    from thalweg.learners.passive_aggressive import PassiveAggressive
-    from thalweg.learners.perceptron import Perceptron
-    from thalweg.learners.trend_forecast import TrendForecast
-    from thalweg.learners.winnow import BalancedWinnow
+    from thalweg.learners.auto import AutoClassifier as AutoClassifier
+    from thalweg.learners.committee import Committee as Committee
+    from thalweg.learners.hiraoka import HiraokaLDA as HiraokaLDA
+    from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier as KernelMeanClassifier
+    from thalweg.learners.learn_nse.classifier import LearnNSE as LearnNSE
+    from thalweg.learners.linear_regression import OnlineLinearRegression as OnlineLinearRegression
+    from thalweg.learners.logistic import OnlineLogistic as OnlineLogistic
+    from thalweg.learners.majority import MajorityClass as MajorityClass
+    from thalweg.learners.no_change import NoChange as NoChange
+    from thalweg.learners.online_ldc import OnlineLDC as OnlineLDC
+    from thalweg.learners.passive_aggressive import PassiveAggressive as PassiveAggressive
+    from thalweg.learners.perceptron import Perceptron as Perceptron
+    from thalweg.learners.trend_forecast import TrendForecast as TrendForecast
+    from thalweg.learners.winnow import BalancedWinnow as BalancedWinnow
 
-__all__ = [
-    "AutoClassifier",
-    "BalancedWinnow",
-    "Committee",
-    "HiraokaLDA",
-    "KernelMeanClassifier",
-    "LearnNSE",
-    "MajorityClass",
-    "NoChange",
-    "OnlineLDC",
-    "OnlineLinearRegression",
-    "OnlineLogistic",
-    "PassiveAggressive",
-    "Perceptron",
-    "TrendForecast",
-]
-
-_HOMES = {
-    "AutoClassifier": "thalweg.learners.auto",
-    "BalancedWinnow": "thalweg.learners.winnow",
-    "Committee": "thalweg.learners.committee",
-    "HiraokaLDA": "thalweg.learners.hiraoka",
-    "KernelMeanClassifier": "thalweg.learners.kernel_mean.classifier",
-    "LearnNSE": "thalweg.learners.learn_nse.classifier",
-    "MajorityClass": "thalweg.learners.majority",
-    "NoChange": "thalweg.learners.no_change",
-    "OnlineLDC": "thalweg.learners.online_ldc",
-    "OnlineLinearRegression": "thalweg.learners.linear_regression",
-    "OnlineLogistic": "thalweg.learners.logistic",
-    "PassiveAggressive": "thalweg.learners.passive_aggressive",
-    "Perceptron": "thalweg.learners.perceptron",
-    "TrendForecast": "thalweg.learners.trend_forecast",
-}
-__getattr__ = on_first_use(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "auto": ["AutoClassifier"],
+        "committee": ["Committee"],
+        "hiraoka": ["HiraokaLDA"],
+        "kernel_mean.classifier": ["KernelMeanClassifier"],
+        "learn_nse.classifier": ["LearnNSE"],
+        "linear_regression": ["OnlineLinearRegression"],
+        "logistic": ["OnlineLogistic"],
+        "majority": ["MajorityClass"],
+        "no_change": ["NoChange"],
+        "online_ldc": ["OnlineLDC"],
+        "passive_aggressive": ["PassiveAggressive"],
+        "perceptron": ["Perceptron"],
+        "trend_forecast": ["TrendForecast"],
+        "winnow": ["BalancedWinnow"],
+    },
+)
