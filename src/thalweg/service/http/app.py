@@ -36,7 +36,7 @@ async def ready(service: Service, request: Request) -> Answer:
 
 async def metrics(service: Service, request: Request) -> Answer:
     """What is counted, as Prometheus reads it."""
-    return Answer(200, MEDIA, text(service.counters()).encode())
+    return Answer(200, MEDIA, text(service.counters()))
 
 
 #: On every answer that is not the protocol's own and has no other word on it.
