@@ -16,7 +16,7 @@ from tests.examples import examples
 from tests.sample_metrics import sample_metrics
 
 from thalweg.errors import MissingExtra
-from thalweg.report.page import build
+from thalweg.report.page import build, require_jinja
 from thalweg.report.page.page import merged_confusion
 from thalweg.report.page.verdict import findings, headline, standing, tone
 from thalweg.report.run_figures import figures
@@ -111,7 +111,16 @@ def test_it_is_small_and_always_the_same() -> None:
 
 TEXTS = st.one_of(
     st.sampled_from(
-        ["</script><b>", "<!--<script>", "\"'><img src=x onerror=alert(1)>", "]]>", "${title}", "&lt;", " "]
+        [
+            "</script><b>",
+            "<!--<script>",
+            "\"'><img src=x onerror=alert(1)>",
+            "]]>",
+            "{{ run }}",
+            "{% endif %}",
+            "&lt;",
+            " ",
+        ]
     ),
     st.text(min_size=1, max_size=12),
 )
@@ -252,6 +261,12 @@ def test_the_figures_are_written_as_files(tmp_path: Path) -> None:
     assert {path.stem for path in written} == {"error", "memory", "members", "means", "confusion", "calibration"}
     assert {path.suffix for path in written} == {".png", ".svg"}
     assert all(path.stat().st_size > 1000 for path in written)
+
+
+def test_without_jinja_no_run_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
+    with pytest.raises(MissingExtra, match=r"thalweg\[files\]"):
+        require_jinja()
 
 
 def test_without_matplotlib_no_figure_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from prometheus_client import parser
 
 pytest.importorskip("httpx", reason="the client needs httpx")
 
@@ -119,7 +120,6 @@ def test_a_service_that_was_killed_is_waited_for(start: Callable[..., Server], t
 
 
 def test_metrics_are_told_by_the_service(client: Client, common: Server) -> None:
-    parser = pytest.importorskip("prometheus_client.parser", reason="the format is read by Prometheus's own client")
     client.create("counted", "oldc")
     client.label(client.predict(ROWS[:30], model="counted").ids, LABELS[:30], model="counted")
     told = common.client().call("GET", "/metrics")[1].decode()

@@ -195,10 +195,10 @@ def test_a_stream_that_was_away_is_read_on(start: Callable[..., Server], tmp_pat
         client = start("--new", "oldc", "--from", redis.address).client()
         redis.send([{"row": row} for row in ROWS[:5]])
         answers_of(redis, 5)
-        wait_until(lambda: UP + b" 1\n" in client.get("/metrics"))
+        wait_until(lambda: UP + b" 1.0\n" in client.get("/metrics"))
         wait_until(lambda: redis.unacknowledged() == 0)
         redis.stop()
-        wait_until(lambda: UP + b" 0\n" in client.get("/metrics"))
+        wait_until(lambda: UP + b" 0.0\n" in client.get("/metrics"))
         assert client.get("/readyz") == {"status": "ready"}  # others are served meanwhile
         redis.start()
         redis.send([{"row": row} for row in ROWS[5:10]])
@@ -207,10 +207,10 @@ def test_a_stream_that_was_away_is_read_on(start: Callable[..., Server], tmp_pat
         place = redis.answers()[-1]["of"]
         redis.begin_anew(place, {"row": ROWS[11]})  # another message where one was before is not taken for it
         wait_until(lambda: "was the stream made anew?" in redis.answers()[-1].get("error", ""))
-        wait_until(lambda: b'thalweg_feed_messages_total{feed="redis:rows"} 11\n' in client.get("/metrics"))
+        wait_until(lambda: b'thalweg_feed_messages_total{feed="redis:rows"} 11.0\n' in client.get("/metrics"))
         told = client.get("/metrics")
-        assert b'thalweg_feed_refused_total{feed="redis:rows"} 1\n' in told
-        assert UP + b" 1\n" in told
+        assert b'thalweg_feed_refused_total{feed="redis:rows"} 1.0\n' in told
+        assert UP + b" 1.0\n" in told
     finally:
         redis.close()
 

@@ -271,7 +271,7 @@ def test_bodies_count_by_what_has_come_of_them_and_do_not_hold_up_the_end(start)
         silent = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port), PATIENCE)) for _ in lengths]
         for plain, length in zip(silent, lengths, strict=True):
             plain.sendall(HEAD + length + b"\r\n\r\n")
-        wait_until(lambda: b"thalweg_requests_in_work 41\n" in client.get("/metrics"))
+        wait_until(lambda: b"thalweg_requests_in_work 41.0\n" in client.get("/metrics"))
         assert client.predict([ROW])
         log = server.log.read_text()
         kept = os.open(server.log, os.O_RDONLY)

@@ -7,12 +7,16 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
+from prometheus_client import parser
 
 from thalweg.service.metrics import text
 
 DASHBOARD = Path(__file__).parents[2] / "docs" / "grafana" / "thalweg-serve.json"
 UNITS = ("_total", "_seconds", "_ratio", "_rows", "_length", "_in_work", "_info", "_ready", "_up")
+
+
+def page() -> str:
+    return text(counted()).decode()
 
 
 def counted() -> dict[str, Any]:
@@ -50,8 +54,7 @@ def counted() -> dict[str, Any]:
 
 
 def test_prometheus_reads_what_was_counted():
-    parser = pytest.importorskip("prometheus_client.parser", reason="the format is read by Prometheus's own client")
-    families = {family.name: family for family in parser.text_string_to_metric_families(text(counted()))}
+    families = {family.name: family for family in parser.text_string_to_metric_families(page())}
     samples = {
         (sample.name, *sorted(sample.labels.items())): sample.value
         for family in families.values()
@@ -72,7 +75,7 @@ def test_prometheus_reads_what_was_counted():
 
 
 def test_every_name_says_its_unit_and_comes_once():
-    names = re.findall(r"^# TYPE (\S+) \w+$", text(counted()), flags=re.MULTILINE)
+    names = re.findall(r"^# TYPE (\S+) \w+$", page(), flags=re.MULTILINE)
     assert len(names) == len(set(names)) > 15
     assert not [name for name in names if not name.endswith(UNITS)]
 
@@ -82,7 +85,7 @@ def test_the_dashboard_asks_only_for_what_is_told():
     queries = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
     queries += [each["query"]["query"] for each in board["templating"]["list"] if each["type"] == "query"]
     asked = {name for query in queries for name in re.findall(r"\bthalweg_\w+", query)}
-    told = {line.split(" ")[0].split("{")[0] for line in text(counted()).splitlines() if not line.startswith("#")}
+    told = {line.split(" ")[0].split("{")[0] for line in page().splitlines() if not line.startswith("#")}
     assert len(asked) >= 12
     assert asked <= told
     by_labels = {

@@ -104,6 +104,7 @@ def run(
     load_scikit_learn()
     from thalweg.cli.terminal import writable_file, writable_folder
     from thalweg.errors import InvalidParameter
+    from thalweg.report.page import require_jinja
     from thalweg.run import options as folders
     from thalweg.run.metrics import metrics_of
     from thalweg.run.options import RunOptions
@@ -135,6 +136,7 @@ def run(
             else f"The run in {folder} is finished: there is nothing to go on with."
         )
         return
+    require_jinja()
     if figures:
         from thalweg.report import style
 

@@ -2,43 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from thalweg.on_first_use import on_first_use
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from thalweg.client.answers import Answer, Answers
-    from thalweg.client.clients import AsyncClient, Client
-    from thalweg.client.protocol import (
-        Change,
-        Comparison,
-        Course,
-        Decision,
-        Model,
-        Point,
-        Points,
-        Receipt,
-    )
+    from thalweg.client.answers import Answer as Answer
+    from thalweg.client.answers import Answers as Answers
+    from thalweg.client.clients import AsyncClient as AsyncClient
+    from thalweg.client.clients import Client as Client
+    from thalweg.client.protocol import Change as Change
+    from thalweg.client.protocol import Comparison as Comparison
+    from thalweg.client.protocol import Course as Course
+    from thalweg.client.protocol import Decision as Decision
+    from thalweg.client.protocol import Model as Model
+    from thalweg.client.protocol import Point as Point
+    from thalweg.client.protocol import Points as Points
+    from thalweg.client.protocol import Receipt as Receipt
 
-__all__ = [
-    "Answer",
-    "Answers",
-    "AsyncClient",
-    "Change",
-    "Client",
-    "Comparison",
-    "Course",
-    "Decision",
-    "Model",
-    "Point",
-    "Points",
-    "Receipt",
-]
-
-_HOMES = {"Answer": "answers", "Answers": "answers", "AsyncClient": "clients", "Client": "clients"}
-
-__getattr__ = on_first_use(__name__, {name: f"thalweg.client.{_HOMES.get(name, 'protocol')}" for name in __all__})
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "answers": ["Answer", "Answers"],
+        "clients": ["AsyncClient", "Client"],
+        "protocol": ["Change", "Comparison", "Course", "Decision", "Model", "Point", "Points", "Receipt"],
+    },
+)

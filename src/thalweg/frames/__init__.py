@@ -5,17 +5,15 @@ Learners take them in every method. `chunks` goes through a table that is larger
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from thalweg.on_first_use import on_first_use
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from thalweg.frames.chunking import chunks
+    from thalweg.frames.chunking import chunks as chunks
 
-__all__ = ["chunks"]
-
-__getattr__ = on_first_use(__name__, {"chunks": "thalweg.frames.chunking"})
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "chunking": ["chunks"],
+    },
+)

@@ -1,43 +1,25 @@
-"""One algorithm, one file; what they share is in `base`."""
+"""One algorithm, one file; `base` holds what they share."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from thalweg.on_first_use import on_first_use
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from thalweg.learners.auto import AutoClassifier
-    from thalweg.learners.committee import Committee
-    from thalweg.learners.hiraoka import HiraokaLDA
-    from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier
-    from thalweg.learners.learn_nse.classifier import LearnNSE
-    from thalweg.learners.linear_regression import OnlineLinearRegression
-    from thalweg.learners.logistic import OnlineLogistic
-    from thalweg.learners.majority import MajorityClass
-    from thalweg.learners.no_change import NoChange
-    from thalweg.learners.online_ldc import OnlineLDC
-    from thalweg.learners.passive_aggressive import PassiveAggressive
-    from thalweg.learners.perceptron import Perceptron
-    from thalweg.learners.trend_forecast import TrendForecast
-    from thalweg.learners.winnow import BalancedWinnow
-
-__all__ = [
-    "AutoClassifier",
-    "BalancedWinnow",
-    "Committee",
-    "HiraokaLDA",
-    "KernelMeanClassifier",
-    "LearnNSE",
-    "MajorityClass",
-    "NoChange",
-    "OnlineLDC",
-    "OnlineLinearRegression",
-    "OnlineLogistic",
-    "PassiveAggressive",
-    "Perceptron",
-    "TrendForecast",
-]
+    from thalweg.learners.auto import AutoClassifier as AutoClassifier
+    from thalweg.learners.committee import Committee as Committee
+    from thalweg.learners.hiraoka import HiraokaLDA as HiraokaLDA
+    from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier as KernelMeanClassifier
+    from thalweg.learners.learn_nse.classifier import LearnNSE as LearnNSE
+    from thalweg.learners.linear_regression import OnlineLinearRegression as OnlineLinearRegression
+    from thalweg.learners.logistic import OnlineLogistic as OnlineLogistic
+    from thalweg.learners.majority import MajorityClass as MajorityClass
+    from thalweg.learners.no_change import NoChange as NoChange
+    from thalweg.learners.online_ldc import OnlineLDC as OnlineLDC
+    from thalweg.learners.passive_aggressive import PassiveAggressive as PassiveAggressive
+    from thalweg.learners.perceptron import Perceptron as Perceptron
+    from thalweg.learners.trend_forecast import TrendForecast as TrendForecast
+    from thalweg.learners.winnow import BalancedWinnow as BalancedWinnow
 
 #: The module of each learner, in the order in which `thalweg models` lists them.
 MODULES = {
@@ -56,8 +38,6 @@ MODULES = {
     "NoChange": "thalweg.learners.no_change",
     "MajorityClass": "thalweg.learners.majority",
 }
-__getattr__ = on_first_use(__name__, MODULES)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__, submod_attrs={module.removeprefix(f"{__name__}."): [name] for name, module in MODULES.items()}
+)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from thalweg.on_first_use import on_first_use
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from thalweg.merging.merge import merge
-    from thalweg.merging.part import Part
+    from thalweg.merging.merge import merge as merge
+    from thalweg.merging.part import Part as Part
 
-__all__ = ["Part", "merge"]
-
-__getattr__ = on_first_use(__name__, {"Part": "thalweg.merging.part", "merge": "thalweg.merging.merge"})
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "merge": ["merge"],
+        "part": ["Part"],
+    },
+)

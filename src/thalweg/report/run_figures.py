@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thalweg.report import curves, style
+from thalweg.report.page.charts import members, remembered
 from thalweg.report.page.content import Metrics, Series, as_metrics
 from thalweg.report.page.page import merged_confusion
-from thalweg.report.page.timeline import members, remembered
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,6 +1,6 @@
-"""What a service counts, in the text format that Prometheus reads.
+"""The counters of a service in the text format that Prometheus reads, written by prometheus_client.
 
-The format is a handful of lines, so no library writes it. Names end in their unit; what only grows ends in ``_total``.
+Names end in their unit. A counter, which only grows, ends in ``_total``. A value that is not known yet is left out.
 """
 
 from __future__ import annotations
@@ -8,48 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any
+
+from prometheus_client import Metric, generate_latest
+from prometheus_client.core import HistogramMetricFamily
+from prometheus_client.registry import Collector
 
 from thalweg import __version__
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
-Labels = Mapping[str, str]
+#: Each value with its labels; None where it is not known yet.
+Values = list[tuple[dict[str, str], float | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One number; what ends its name, and the labels it stands under."""
-
-    value: float
-    labels: Labels
-    suffix: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """All numbers of one name."""
-
-    name: str
-    kind: Literal["counter", "gauge", "histogram"]
-    about: str
-    samples: list[Sample]
-
-    def lines(self) -> Iterator[str]:
-        """As they are written; nothing where there is no number."""
-        if self.samples:
-            yield f"# HELP {self.name} {self.about}"
-            yield f"# TYPE {self.name} {self.kind}"
-        for sample in self.samples:
-            written = ",".join(f'{key}="{_escaped(value)}"' for key, value in sample.labels.items())
-            yield (
-                f"{self.name}{sample.suffix}{{{written}}} {_number(sample.value)}"
-                if written
-                else (f"{self.name}{sample.suffix} {_number(sample.value)}")
-            )
-
-
-def text(counted: Mapping[str, Any]) -> str:
-    r"""The whole page.
+def text(counted: Mapping[str, Any]) -> bytes:
+    r"""The body of ``/metrics``.
 
     Parameters
     ----------
@@ -62,116 +35,95 @@ def text(counted: Mapping[str, Any]) -> str:
     >>> counted = {"requests": {("predict", 200): 10}, "durations": durations, "buckets": (0.01, 0.1), "rows": 40,
     ...            "labels": 12, "revisions": 1, "commits": 9, "in_work": 2, "queue": {"writer": 1, "learner": 0},
     ...            "ready": True, "started": 1.8e9, "feeds": {}, "models": {}}
-    >>> print(*text(counted).splitlines()[:11], sep="\n")
+    >>> print(*text(counted).decode().splitlines()[:11], sep="\n")
     # HELP thalweg_requests_total Requests answered, by kind and status.
     # TYPE thalweg_requests_total counter
-    thalweg_requests_total{kind="predict",status="200"} 10
+    thalweg_requests_total{kind="predict",status="200"} 10.0
     # HELP thalweg_request_seconds Time to answer a request, by kind.
     # TYPE thalweg_request_seconds histogram
-    thalweg_request_seconds_bucket{kind="predict",le="0.01"} 7
-    thalweg_request_seconds_bucket{kind="predict",le="0.1"} 9
-    thalweg_request_seconds_bucket{kind="predict",le="+Inf"} 10
+    thalweg_request_seconds_bucket{kind="predict",le="0.01"} 7.0
+    thalweg_request_seconds_bucket{kind="predict",le="0.1"} 9.0
+    thalweg_request_seconds_bucket{kind="predict",le="+Inf"} 10.0
+    thalweg_request_seconds_count{kind="predict"} 10.0
     thalweg_request_seconds_sum{kind="predict"} 0.5
-    thalweg_request_seconds_count{kind="predict"} 10
     # HELP thalweg_rows_total Rows answered since the start.
     """
-    return "".join(f"{line}\n" for family in _families(counted) for line in family.lines())
+    return generate_latest(_Counted(counted))
 
 
-def _families(counted: Mapping[str, Any]) -> Iterator[Family]:
-    models = [({"model": name}, told) for name, told in counted["models"].items()]
-    learners = [
-        ({**model, "learner": name}, learner) for model, told in models for name, learner in told["learners"].items()
-    ]
-    yield Family(
-        "thalweg_requests_total",
-        "counter",
-        "Requests answered, by kind and status.",
-        [
-            Sample(number, {"kind": kind, "status": str(status)})
-            for (kind, status), number in counted["requests"].items()
-        ],
-    )
-    yield Family(
-        "thalweg_request_seconds",
-        "histogram",
-        "Time to answer a request, by kind.",
-        [
-            sample
-            for kind, spent in counted["durations"].items()
-            for sample in _histogram({"kind": kind}, counted["buckets"], spent["counts"], spent["seconds"])
-        ],
-    )
-    yield _single("thalweg_rows_total", "counter", "Rows answered since the start.", counted["rows"])
-    yield _single("thalweg_labels_total", "counter", "Labels learned since the start.", counted["labels"])
-    yield _single("thalweg_revisions_total", "counter", "Labels revised since the start.", counted["revisions"])
-    yield _single("thalweg_commits_total", "counter", "Commits to the journal since the start.", counted["commits"])
-    yield _single("thalweg_requests_in_work", "gauge", "Requests that are being answered.", counted["in_work"])
-    yield Family(
-        "thalweg_queue_length",
-        "gauge",
-        "Pieces of work that wait for the writer or the learner.",
-        [Sample(length, {"queue": name}) for name, length in counted["queue"].items()],
-    )
-    yield _single("thalweg_ready", "gauge", "1 while requests are accepted, else 0.", float(counted["ready"]))
-    yield _single("thalweg_start_time_seconds", "gauge", "When the service started, since 1970.", counted["started"])
-    yield Family("thalweg_info", "gauge", "The version, in a label.", [Sample(1, {"version": __version__})])
+@dataclass(frozen=True)
+class _Counted(Collector):
+    """The counters as prometheus_client asks for them."""
+
+    counted: Mapping[str, Any]
+
+    def collect(self) -> Iterator[Metric]:
+        """Every metric that has a value."""
+        return (metric for metric in _metrics(self.counted) if metric.samples)
+
+
+def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
+    requests = counted["requests"].items()
+    by_status = [({"kind": kind, "status": str(status)}, number) for (kind, status), number in requests]
+    yield _counter("thalweg_requests", "Requests answered, by kind and status.", by_status)
+    durations = HistogramMetricFamily("thalweg_request_seconds", "Time to answer a request, by kind.", labels=["kind"])
+    limits = [*(f"{limit:g}" for limit in counted["buckets"]), "+Inf"]
+    for kind, spent in counted["durations"].items():
+        durations.add_metric([kind], list(zip(limits, accumulate(spent["counts"]), strict=True)), spent["seconds"])
+    yield durations
+    yield _counter("thalweg_rows", "Rows answered since the start.", _one(counted["rows"]))
+    yield _counter("thalweg_labels", "Labels learned since the start.", _one(counted["labels"]))
+    yield _counter("thalweg_revisions", "Labels revised since the start.", _one(counted["revisions"]))
+    yield _counter("thalweg_commits", "Commits to the journal since the start.", _one(counted["commits"]))
+    yield _gauge("thalweg_requests_in_work", "Requests that are being answered.", _one(counted["in_work"]))
+    queues = [({"queue": name}, length) for name, length in counted["queue"].items()]
+    yield _gauge("thalweg_queue_length", "Pieces of work that wait for the writer or the learner.", queues)
+    yield _gauge("thalweg_ready", "1 while requests are accepted, else 0.", _one(counted["ready"]))
+    yield _gauge("thalweg_start_time_seconds", "When the service started, since 1970.", _one(counted["started"]))
+    yield _gauge("thalweg_info", "The version, in a label.", [({"version": __version__}, 1)])
+
     feeds = [({"feed": name}, told) for name, told in counted["feeds"].items()]
-    yield _by(feeds, "up", "thalweg_feed_up", "gauge", "1 if a stream could be read when last tried, else 0.")
-    yield _by(feeds, "read", "thalweg_feed_messages_total", "counter", "Messages of a stream that were done with.")
-    yield _by(feeds, "refused", "thalweg_feed_refused_total", "counter", "Those of them that were refused.")
-    yield _by(models, "rows", "thalweg_model_rows_total", "counter", "Rows that a model has answered.")
-    yield _by(models, "waiting", "thalweg_model_waiting_rows", "gauge", "Rows whose label may still come.")
-    yield _by(
-        models,
-        "snapshot_age",
-        "thalweg_model_snapshot_age_seconds",
-        "gauge",
-        "Time since the last snapshot of a model.",
-    )
-    yield _by(learners, "labels", "thalweg_model_labels_total", "counter", "Labels that a model has learned.")
-    yield _by(learners, "error", "thalweg_model_error_ratio", "gauge", "Share of wrong answers, over all labels.")
-    yield _by(
-        learners, "recent", "thalweg_model_recent_error_ratio", "gauge", "Share of wrong answers, over the last labels."
-    )
-    yield _by(
-        learners,
-        "no_change",
-        "thalweg_model_no_change_error_ratio",
-        "gauge",
-        "Share of wrong answers that repeating the last label would have given, over the last labels.",
-    )
-    yield _by(learners, "delay", "thalweg_model_label_delay_seconds", "gauge", "Time from a row to its label, of late.")
+    yield _gauge("thalweg_feed_up", "1 if a stream could be read when last tried, else 0.", _each(feeds, "up"))
+    yield _counter("thalweg_feed_messages", "Messages of a stream that were done with.", _each(feeds, "read"))
+    yield _counter("thalweg_feed_refused", "Those of them that were refused.", _each(feeds, "refused"))
+
+    models = [({"model": name}, told) for name, told in counted["models"].items()]
+    yield _counter("thalweg_model_rows", "Rows that a model has answered.", _each(models, "rows"))
+    yield _gauge("thalweg_model_waiting_rows", "Rows whose label may still come.", _each(models, "waiting"))
+    about = "Time since the last snapshot of a model."
+    yield _gauge("thalweg_model_snapshot_age_seconds", about, _each(models, "snapshot_age"))
+
+    learners = [
+        (model | {"learner": name}, learner) for model, told in models for name, learner in told["learners"].items()
+    ]
+    yield _counter("thalweg_model_labels", "Labels that a model has learned.", _each(learners, "labels"))
+    yield _gauge("thalweg_model_error_ratio", "Share of wrong answers, over all labels.", _each(learners, "error"))
+    about = "Share of wrong answers, over the last labels."
+    yield _gauge("thalweg_model_recent_error_ratio", about, _each(learners, "recent"))
+    about = "Share of wrong answers that repeating the last label would have given, over the last labels."
+    yield _gauge("thalweg_model_no_change_error_ratio", about, _each(learners, "no_change"))
+    about = "Time from a row to its label, of late."
+    yield _gauge("thalweg_model_label_delay_seconds", about, _each(learners, "delay"))
 
 
-def _single(name: str, kind: Literal["counter", "gauge"], about: str, value: float) -> Family:
-    return Family(name, kind, about, [Sample(value, {})])
+def _counter(name: str, about: str, values: Values) -> Metric:
+    return _metric(Metric(name, about, "counter"), f"{name}_total", values)
 
 
-def _by(
-    told: Iterable[tuple[Labels, Mapping[str, Any]]],
-    field: str,
-    name: str,
-    kind: Literal["counter", "gauge"],
-    about: str,
-) -> Family:
-    """One number of each; what is not known yet is left out."""
-    return Family(name, kind, about, [Sample(each[field], labels) for labels, each in told if each[field] is not None])
+def _gauge(name: str, about: str, values: Values) -> Metric:
+    return _metric(Metric(name, about, "gauge"), name, values)
 
 
-def _histogram(labels: Labels, buckets: Iterable[float], counts: list[int], seconds: float) -> Iterator[Sample]:
-    """Counts up to each limit, as the format wants them; the last class is open."""
-    up_to = list(accumulate(counts))
-    for limit, number in zip([*map(_number, buckets), "+Inf"], up_to, strict=True):
-        yield Sample(number, {**labels, "le": limit}, "_bucket")
-    yield Sample(seconds, labels, "_sum")
-    yield Sample(up_to[-1], labels, "_count")
+def _metric(metric: Metric, sample: str, values: Values) -> Metric:
+    for labels, value in values:
+        if value is not None:
+            metric.add_sample(sample, labels, value)
+    return metric
 
 
-def _number(value: float) -> str:
-    """The shortest text that reads as the same number; whole ones without a point."""
-    return str(int(value)) if float(value).is_integer() else repr(float(value))
+def _one(value: float) -> Values:
+    return [({}, value)]
 
 
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+def _each(told: Iterable[tuple[dict[str, str], Mapping[str, Any]]], field: str) -> Values:
+    return [(labels, each[field]) for labels, each in told]

@@ -7,42 +7,27 @@ groups of them, and what is kept is our own model file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from thalweg.on_first_use import on_first_use
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from thalweg.spark.exporting import export_models, models, write_batches
-    from thalweg.spark.scoring import predict
-    from thalweg.spark.session import session
-    from thalweg.spark.streaming import learn_stream
-    from thalweg.spark.training import fit
-    from thalweg.spark.whole_stream import learn_global
+    from thalweg.spark.exporting import export_models as export_models
+    from thalweg.spark.exporting import models as models
+    from thalweg.spark.exporting import write_batches as write_batches
+    from thalweg.spark.scoring import predict as predict
+    from thalweg.spark.session import session as session
+    from thalweg.spark.streaming import learn_stream as learn_stream
+    from thalweg.spark.training import fit as fit
+    from thalweg.spark.whole_stream import learn_global as learn_global
 
-__all__ = [
-    "export_models",
-    "fit",
-    "learn_global",
-    "learn_stream",
-    "models",
-    "predict",
-    "session",
-    "write_batches",
-]
-
-_HOMES = {
-    "export_models": "exporting",
-    "fit": "training",
-    "learn_global": "whole_stream",
-    "learn_stream": "streaming",
-    "models": "exporting",
-    "predict": "scoring",
-    "session": "session",
-    "write_batches": "exporting",
-}
-
-__getattr__ = on_first_use(__name__, {name: f"{__name__}.{home}" for name, home in _HOMES.items()})
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "exporting": ["export_models", "models", "write_batches"],
+        "scoring": ["predict"],
+        "session": ["session"],
+        "streaming": ["learn_stream"],
+        "training": ["fit"],
+        "whole_stream": ["learn_global"],
+    },
+)

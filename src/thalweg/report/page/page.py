@@ -1,4 +1,7 @@
-"""One self-contained HTML page about a run: verdict, charts, confusion, calibration, and how the run was made."""
+"""One self-contained HTML page about a run: verdict, charts, confusion, calibration, and how the run was made.
+
+The page is a Jinja template, ``assets/page.html``, in which everything a file holds is escaped.
+"""
 
 from __future__ import annotations
 
@@ -8,86 +11,21 @@ from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from string import Template
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from thalweg.errors import MissingExtra
+from thalweg.report.page.charts import charts, mean_charts
 from thalweg.report.page.content import Metrics, as_metrics
 from thalweg.report.page.formats import UNKNOWN, count, counted, in_words, percent, rounded
-from thalweg.report.page.markup import Markup, figure, folded, joined, section, table, tag
-from thalweg.report.page.timeline import charts, mean_charts, timeline
-from thalweg.report.page.verdict import scores, verdict
+from thalweg.report.page.verdict import findings, fine_print, headline, intervals, tiles, tone
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 #: Columns that are shown without being asked for.
 _MOST_COLUMNS = 40
-
-
-def rows(metrics: Metrics) -> Markup:
-    """What became of the rows, late and missing labels and unreadable rows included."""
-    seen = metrics["rows"]
-    lines = [
-        (count(seen["read"]), "read", "all rows of the source"),
-        (count(seen["skipped"]), "skipped", "could not be used"),
-        (count(seen["answered"]), "answered", "each before its label was learned"),
-        (count(seen["unlabelled"]), "without label", "answered; neither right nor wrong"),
-        (count(seen["pending"]), "pending", "their label had not come when the source ended"),
-        (count(seen["scored"]), "scored", f"what every score counts; {_lateness(metrics['run']['options'])}"),
-        (count(seen["learned"]), "learned", "by the model"),
-    ]
-    listed = table(("rows", "", ""), lines, caption="What became of the rows")
-    bad = seen["bad"]
-    if not bad:
-        return section("rows", "Rows", listed)
-    summary = "The skipped rows" + (f": the first {count(len(bad))}" if len(bad) < seen["skipped"] else "")
-    complaints = tag("ul", *(tag("li", each) for each in bad), class_="bad")
-    return section("rows", "Rows", listed, folded(summary, complaints))
-
-
-def _lateness(options: dict[str, Any]) -> str:
-    if options.get("label_time"):
-        return f"labels came at the time in column {options['label_time']}"
-    if options.get("delay"):
-        return f"labels came {counted(int(options['delay']), 'row')} late"
-    return "labels came at once"
-
-
-def columns(metrics: Metrics) -> Markup:
-    """What was done to each column."""
-    told = table(("column", "kind", "what was done"), metrics["columns"], caption="Columns")
-    many = len(metrics["columns"]) > _MOST_COLUMNS
-    return section(
-        "columns", "Columns", folded(f"All {count(len(metrics['columns']))} columns", told) if many else told
-    )
-
-
-def model(metrics: Metrics) -> Markup:
-    """What learned, with which parameters."""
-    learned = metrics["model"]
-    used = sum(kind != "–" for _, kind, _ in metrics["columns"])
-    features = (
-        f"{counted(used, 'column')} {'gives' if used == 1 else 'give'} {counted(learned['features'], 'feature')}, the "
-        "last of which tells that a value is missing where there were no gaps at first."
-    )
-    about = tag("p", tag("b", learned["title"]), f": {learned['about'].rstrip('.')}. {features}")
-    parts = [about]
-    if learned["parameters"]:
-        parts.append(_options("parameter", learned["parameters"], "Parameters of the model"))
-    if learned["explain"]:
-        parts.append(folded("In the model’s own words, at the end", tag("pre", learned["explain"])))
-    return section("model", "Model", *parts)
-
-
-def run(metrics: Metrics) -> Markup:
-    """The command that made the page, and all options."""
-    made = metrics["run"]
-    command = tag("pre", tag("code", made["command"]), class_="command", tabindex="0")
-    options = folded("All options", _options("option", made["options"], "Options of the run"))
-    return section("run", "How this was made", command, options)
-
-
-def _options(kind: str, given: dict[str, Any], caption: str) -> Markup:
-    return table((kind, "value"), [(name, in_words(value)) for name, value in given.items()], caption=caption)
-
-
+#: Changes that are listed.
+_MOST_CHANGES = 50
 #: Classes of the confusion matrix that leave room for a chart beside it, and that have a line of their own.
 _BESIDE = 4
 _MOST_CLASSES = 16
@@ -95,46 +33,61 @@ _MOST_CLASSES = 16
 _DEEPEST = 42
 
 
-def answers(metrics: Metrics) -> Markup:
-    """Confusion and calibration."""
-    beside = len(metrics["confusion"]["classes"]) <= _BESIDE
-    parts = tag("div", _confusion(metrics), _calibration(metrics), class_="grid" if beside else "grid wide")
-    return section("answers", "Answers", parts)
+def build(metrics: Mapping[str, Any]) -> str:
+    """The page, from what ``metrics.json`` holds (see `thalweg.report.page.content`).
 
+    The same metrics give the same page.
+    """
+    template = _template()
+    from markupsafe import Markup
 
-def _confusion(metrics: Metrics) -> Markup:
-    classes, counts = merged_confusion(metrics)
-    lines = []
-    for at, (truth, line) in enumerate(zip(classes, counts, strict=True)):
-        total = sum(line)
-        cells = [
-            tag(
-                "td",
-                tag("b", _whole_percent(number, total)),
-                tag("small", count(number)),
-                class_="right" if at == place else "wrong",
-                style=f"--shade:{_DEEPEST * number / max(total, 1):.1f}%",
-                title=f"{count(number)} of {counted(total, 'row')} of {truth} answered {classes[place]}",
-            )
-            for place, number in enumerate(line)
-        ]
-        lines.append(tag("tr", _label(truth, "row"), *cells))
-    note = "Of the rows of each class, the share that was given each answer, and their number."
-    if unanswered := metrics["confusion"]["unanswered"]:
-        came = f"{counted(unanswered, 'row')} came before any label, and had no answer"
-        note += f" {came}: counted as wrong, but not here."
-    head = tag("tr", tag("td", "truth ↓ answer →", class_="corner"), *(_label(name, "col") for name in classes))
-    matrix = tag("table", tag("caption", "Confusion matrix", class_="unseen"), tag("thead", head), tag("tbody", *lines))
-    return tag(
-        "div",
-        tag("h3", "Confusion"),
-        tag("p", note, class_="note"),
-        tag("div", matrix, class_="scroll confusion", tabindex="0", role="region", aria_label="Confusion matrix"),
+    content = as_metrics(metrics)
+    scripts = _asset("uplot/uPlot.iife.min.js"), _asset("pictures.js"), _asset("charts.js")
+    return template.render(
+        content,
+        headline=headline(content),
+        tone=tone(content),
+        findings=findings(content),
+        fine_print=fine_print(content),
+        intervals=intervals(content),
+        tiles=tiles(content),
+        charts=charts(content),
+        mean_charts=mean_charts(content),
+        left_out=content.get("changes_left_out", 0),
+        change_lines=_change_lines(content),
+        merged_confusion=merged_confusion(content),
+        calibration_lines=_calibration_lines(content),
+        licence=_asset("uplot/LICENSE"),
+        policy=Markup(_policy(scripts)),
+        style=Markup(f"{_asset('uplot/uPlot.min.css')}\n{_asset('page.css')}"),
+        data=Markup(_for_script(_chart_data(content))),
+        scripts=[Markup(script) for script in scripts],
     )
 
 
-def _label(name: str, scope: str) -> Markup:
-    return tag("th", tag("span", name), scope=scope, title=name)
+def require_jinja() -> None:
+    """Raise `MissingExtra` where the page cannot be built; a run asks before its first row, not after its last."""
+    try:
+        import jinja2  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra.of("Jinja2", "files", "the report of a run") from error
+
+
+@cache
+def _template() -> Template:
+    require_jinja()
+    from jinja2 import DictLoader, Environment, StrictUndefined
+
+    one_line = "".join(line.strip() for line in _asset("page.html").splitlines())
+    environment = Environment(loader=DictLoader({"page": one_line}), autoescape=True, undefined=StrictUndefined)
+    environment.globals |= {"MOST_COLUMNS": _MOST_COLUMNS, "MOST_CLASSES_BESIDE_A_CHART": _BESIDE}
+    environment.globals["DEEPEST_SHADE"] = _DEEPEST
+    environment.filters |= {"number": count, "counted": counted, "whole_percent": _whole_percent, "settings": _settings}
+    return environment.get_template("page")
+
+
+def _settings(given: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(name, in_words(value)) for name, value in given.items()]
 
 
 def _whole_percent(number: int, total: int) -> str:
@@ -144,6 +97,18 @@ def _whole_percent(number: int, total: int) -> str:
     share = 100.0 * number / total
     written = "< 1" if 0.0 < share < 1.0 else "> 99" if 99.0 < share < 100.0 else f"{share:.0f}"
     return f"{written}\N{NO-BREAK SPACE}%"
+
+
+def _change_lines(metrics: Metrics) -> list[tuple[str, ...]]:
+    return [
+        (
+            str(at),
+            count(change["row"]),
+            count(change["found"]),
+            *(percent(change[when]) for when in ("before", "seen", "after")),
+        )
+        for at, change in enumerate(metrics["changes"][:_MOST_CHANGES], start=1)
+    ]
 
 
 def merged_confusion(metrics: Metrics) -> tuple[list[str], list[list[int]]]:
@@ -161,48 +126,18 @@ def merged_confusion(metrics: Metrics) -> tuple[list[str], list[list[int]]]:
     return [*(names[at] for at in kept), f"{len(classes) - len(kept)} others"], merged
 
 
-def _calibration(metrics: Metrics) -> Markup:
+def _calibration_lines(metrics: Metrics) -> list[tuple[str, ...]]:
     calibration = metrics["calibration"]
     if calibration is None:
-        return Markup("")
+        return []
     edges = calibration["edges"]
-    lines = [
+    return [
         (f"{edges[at]:.0%} – {edges[at + 1]:.0%}", percent(confidence), percent(accuracy), count(rows))
         for at, (rows, confidence, accuracy) in enumerate(
             zip(calibration["rows"], calibration["confidence"], calibration["accuracy"], strict=True)
         )
         if rows
     ]
-    numbers = table(("probability", "mean", "right", "rows"), lines, caption="Calibration", numbers=True)
-    text = "How often answers of a given probability were right; on the dotted line, as often as they say. Bars: rows."
-    return figure("calibration", "Calibration", text, numbers, zooms=False)
-
-
-def build(metrics: Mapping[str, Any]) -> str:
-    """The page, from what ``metrics.json`` holds (see `thalweg.report.page.content`).
-
-    The same metrics give the same page.
-    """
-    content = as_metrics(metrics)
-    scripts = _asset("uplot/uPlot.iife.min.js"), _asset("pictures.js"), _asset("charts.js")
-    filled = {
-        "title": joined([f"{content['run']['target']} in {content['run']['source']} – thalweg"]),
-        "policy": _policy(scripts),
-        "style": f"{_asset('uplot/uPlot.min.css')}\n{_asset('page.css')}",
-        "verdict": verdict(content),
-        "scores": scores(content),
-        "body": joined(part(content) for part in _PARTS),
-        "version": joined([content["run"]["version"]]),
-        "licence": _licence(),
-        "data": _for_script(_chart_data(content)),
-        "library": scripts[0],
-        "pictures": scripts[1],
-        "script": scripts[2],
-    }
-    return Template(_asset("page.html")).substitute(filled)
-
-
-_PARTS = (timeline, answers, rows, columns, model, run)
 
 
 def _chart_data(metrics: Metrics) -> dict[str, Any]:
@@ -238,10 +173,6 @@ def _for_script(data: dict[str, Any]) -> str:
 def _policy(scripts: tuple[str, ...]) -> str:
     hashes = " ".join(f"'sha256-{b64encode(sha256(each.encode()).digest()).decode()}'" for each in scripts)
     return f"default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; script-src {hashes}"
-
-
-def _licence() -> Markup:
-    return tag("pre", _asset("uplot/LICENSE"))
 
 
 @cache

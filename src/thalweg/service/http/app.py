@@ -37,7 +37,7 @@ async def ready(service: Service, request: Request) -> HttpResponse:
 
 async def metrics(service: Service, request: Request) -> HttpResponse:
     """What is counted, as Prometheus reads it."""
-    return HttpResponse(200, MEDIA, text(service.counters()).encode())
+    return HttpResponse(200, MEDIA, text(service.counters()))
 
 
 #: On every answer that is not the protocol's own and has no other word on it.
