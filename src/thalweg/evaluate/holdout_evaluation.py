@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thalweg.errors import InvalidParameter
-from thalweg.evaluate.prequential import Model, RunningBaselines, teach
+from thalweg.evaluate.late_labels import follow_baselines, new_baselines
+from thalweg.evaluate.prequential_evaluation import Model, teach
 from thalweg.evaluate.record import Codes, encode_truth
 from thalweg.streams import ConceptStream
 from thalweg.streams.concept import Sampler
@@ -177,10 +178,10 @@ def _walk(
     compiled: bool,
 ) -> Iterator[StepRecord]:
     classes = stream.classes
-    baselines = RunningBaselines(len(classes))
+    baselines = new_baselines()
     if first_rows is not None:
         model.fit(*first_rows)
-        baselines.after(encode_truth(first_rows[1], classes))
+        follow_baselines(baselines, encode_truth(first_rows[1], classes) + 1, None)
     test_rows = stream.sampler("test")
     at = 0
     for X, y in stream.batches(chunk, steps):
@@ -190,8 +191,10 @@ def _walk(
             mistakes = model.learn_then_test(X, y, X_test, y_test)
         else:
             mistakes = _learn_then_test(model, X, y, X_test, y_test, classes)
-        answers = baselines.after(encode_truth(y, classes))
-        shares = [(truth != answer[:, np.newaxis]).mean(axis=1).tolist() for answer in answers]
+        learned = np.arange(len(y))
+        learned_first = np.stack([~learned, learned], axis=1).ravel()
+        after = follow_baselines(baselines, encode_truth(y, classes) + 1, learned_first).values()
+        shares = [(truth != numbers[:, np.newaxis] - 1).mean(axis=1).tolist() for numbers in after]
         rate = getattr(model, "rate_", None) if chunk == 1 else None
         for i, wrong in enumerate(mistakes.tolist()):
             yield StepRecord(at + i, wrong / n_test, shares[0][i], shares[1][i], rate)
