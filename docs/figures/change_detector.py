@@ -8,8 +8,8 @@ import numpy as np
 from _curves import blocks, mistakes
 
 from thalweg import OnlineLDC
+from thalweg.evaluate.drift import ChangeDetector
 from thalweg.report import style
-from thalweg.run.drift import ChangeDetector
 from thalweg.streams import DriftingGaussians, Jumping
 
 if TYPE_CHECKING:

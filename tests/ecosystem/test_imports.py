@@ -53,6 +53,14 @@ def test_packages_that_need_no_learner_load_no_heavy_library(package):
     assert not HEAVY & families(added("import numpy", f"import thalweg.{package}"))
 
 
+@pytest.mark.parametrize("module", ["run.runner", "service.learning.live_model", "spark.late_labels"])
+def test_only_the_needed_parts_of_evaluation_are_loaded(module):
+    modules = added("import numpy, sklearn.base", f"import thalweg.{module}")
+    light = {f"thalweg.evaluate.{name}" for name in ("averages", "drift", "late_labels", "metrics", "record")}
+    assert {name for name in modules if name.startswith("thalweg.evaluate.")} <= light
+    assert not any(name.startswith(("thalweg.streams", "scipy.stats", "scipy.integrate")) for name in modules)
+
+
 def test_a_learner_loads_little_beyond_scikit_learn_base():
     modules = added("import numpy, sklearn.base", "import thalweg; thalweg.OnlineLDC")
     ours = [module for module in modules if module.startswith("thalweg")]
@@ -72,9 +80,9 @@ def test_every_public_name_can_be_had_and_is_listed():
     modules = added("import numpy", "import thalweg; assert set(thalweg.__all__) <= set(dir(thalweg))")
     assert not HEAVY & families(modules)
     import thalweg
-    from thalweg import frames, learners
+    from thalweg import evaluate, frames, learners
 
-    for package in (thalweg, learners, frames):
+    for package in (thalweg, learners, frames, evaluate):
         assert all(hasattr(package, name) for name in package.__all__)
         assert set(package.__all__) <= set(dir(package))
         with pytest.raises(AttributeError, match="attribute nothing"):

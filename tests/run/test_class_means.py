@@ -30,7 +30,7 @@ def test_means_are_in_the_units_of_the_rows(name: str) -> None:
     model.partial_fit(X, y)
     watch = MeanWatch()
     watch.choose(X, y)
-    look = watch.look(model)
+    look = watch.snapshot(model)
     found = np.array([look["means"][label] for label in ("low", "high")])
     spread = np.array([8.0, 2.0, 0.01])
     # Half of the spread: quick members of a committee know a mean from a few rows only.
@@ -44,9 +44,9 @@ def test_the_other_models_keep_none() -> None:
         model = make_model(name)
         watch = MeanWatch()
         watch.choose(X, y)
-        assert watch.look(model) == {}
+        assert watch.snapshot(model) == {}
         model.partial_fit(X, y)
-        assert watch.look(model) == {}
+        assert watch.snapshot(model) == {}
 
 
 def test_the_features_that_tell_classes_apart_are_chosen() -> None:
@@ -70,7 +70,7 @@ def test_what_is_kept_is_bounded() -> None:
     watch.choose(X, y)
     for begin in (0, 7, 300):
         model.partial_fit(X[begin : begin + 300 if begin else 7], y[begin : begin + 300 if begin else 7])
-        means = watch.look(model)["means"]
+        means = watch.snapshot(model)["means"]
         assert len(means) <= MOST_CLASSES
         assert {len(values) for values in means.values()} == {MOST_FEATURES}
     assert list(means)[:7] == [f"class {i:02}" for i in range(7)]  # those that came first

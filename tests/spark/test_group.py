@@ -120,7 +120,7 @@ def test_a_key_is_its_slow_twin(stream, cuts):
     assert state.answered == state.learned + state.expired + len(twin.waiting)
     assert counts["learned"] + counts["dropped"] + len(twin.early) == labels
     if late:
-        after, rest = Group(dumps(MODEL), LAYOUT, wait, 1, False).look(state, newest + 10**6)
+        after, rest = Group(dumps(MODEL), LAYOUT, wait, 1, False).wake(state, newest + 10**6)
         ended = Counter(event for event, *_ in told(rest))
         assert after is None
         assert ended == Counter(expired=len(twin.waiting), dropped=len(twin.early), forgotten=1)

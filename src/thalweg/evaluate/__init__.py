@@ -14,49 +14,54 @@ True
 
 from __future__ import annotations
 
-from thalweg.evaluate.distance import axis_distance, distance, subspace_overlap
-from thalweg.evaluate.history import (
-    Average,
-    Cumulative,
-    Curve,
-    Fading,
-    Meter,
-    Scores,
-    Summary,
-    Windowed,
-    cumulative_accuracy,
-    curve,
-    summarise,
-)
-from thalweg.evaluate.holdout import StepRecord, Steps, collect_steps, draw_start, holdout
-from thalweg.evaluate.metrics import Means, brier, error, kappa, kappa_temporal, log_loss
-from thalweg.evaluate.prequential import prequential
-from thalweg.evaluate.record import NO_ANSWER, Record
-from thalweg.evaluate.regression import (
-    RegressionCurve,
-    RegressionRecord,
-    RegressionScores,
-    RegressionSummary,
-    curve_regression,
-    prequential_regression,
-    summarise_regression,
-)
-from thalweg.evaluate.regret import BestWeights, KnownLine, KnownWeights, Regret, RegretRecord, regrets
-from thalweg.evaluate.significance import (
-    Friedman,
-    Interval,
-    McNemar,
-    PairedT,
-    Wilcoxon,
-    friedman,
-    holm,
-    mcnemar,
-    mcnemar_of_counts,
-    mean_interval,
-    nemenyi_difference,
-    paired_t_test,
-    wilcoxon,
-)
+from typing import TYPE_CHECKING
+
+from thalweg.on_first_use import on_first_use
+
+if TYPE_CHECKING:
+    from thalweg.evaluate.distances import axis_distance, distance, subspace_overlap
+    from thalweg.evaluate.history import (
+        Average,
+        Cumulative,
+        Curve,
+        Fading,
+        Meter,
+        Scores,
+        Summary,
+        Windowed,
+        cumulative_accuracy,
+        curve,
+        summarise,
+    )
+    from thalweg.evaluate.holdout_evaluation import StepRecord, Steps, collect_steps, draw_start, holdout
+    from thalweg.evaluate.metrics import Means, brier, error, kappa, kappa_temporal, log_loss
+    from thalweg.evaluate.prequential_evaluation import prequential
+    from thalweg.evaluate.record import NO_ANSWER, Record
+    from thalweg.evaluate.regression import (
+        RegressionCurve,
+        RegressionRecord,
+        RegressionScores,
+        RegressionSummary,
+        curve_regression,
+        prequential_regression,
+        summarise_regression,
+    )
+    from thalweg.evaluate.regret import BestWeights, KnownLine, KnownWeights, Regret, RegretRecord, regrets
+    from thalweg.evaluate.significance import (
+        Friedman,
+        Interval,
+        McNemar,
+        PairedT,
+        Wilcoxon,
+        friedman,
+        holm,
+        mcnemar,
+        mcnemar_of_counts,
+        mean_interval,
+        nemenyi_difference,
+        paired_t_test,
+        wilcoxon,
+    )
 
 __all__ = [
     "NO_ANSWER",
@@ -114,3 +119,28 @@ __all__ = [
     "summarise_regression",
     "wilcoxon",
 ]
+
+#: By module: a run and the service need a few of these modules at their start, and should not pay for all.
+_NAMES = {
+    "distances": "axis_distance distance subspace_overlap",
+    "history": "Average Cumulative Curve Fading Meter Scores Summary Windowed cumulative_accuracy curve summarise",
+    "holdout_evaluation": "StepRecord Steps collect_steps draw_start holdout",
+    "metrics": "Means brier error kappa kappa_temporal log_loss",
+    "prequential_evaluation": "prequential",
+    "record": "NO_ANSWER Record",
+    "regression": (
+        "RegressionCurve RegressionRecord RegressionScores RegressionSummary curve_regression "
+        "prequential_regression summarise_regression"
+    ),
+    "regret": "BestWeights KnownLine KnownWeights Regret RegretRecord regrets",
+    "significance": (
+        "Friedman Interval McNemar PairedT Wilcoxon friedman holm mcnemar mcnemar_of_counts "
+        "mean_interval nemenyi_difference paired_t_test wilcoxon"
+    ),
+}
+_HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names.split()}
+__getattr__ = on_first_use(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,17 +1,16 @@
-"""Scores over time in constant memory: averages over all rows, over the last rows, or fading, and the curves they
-give.
-"""
+"""Scores over time in constant memory: over all rows, over the last rows, or fading, and the curves they give."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from numbers import Real
-from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.evaluate.averages import CumulativeMean, FadingMean, RunningMean, WindowedMean
 from thalweg.evaluate.metrics import (
     Means,
     brier,
@@ -22,19 +21,8 @@ from thalweg.evaluate.metrics import (
     means_of,
     row_statistics,
 )
-from thalweg.evaluate.record import Codes, Record
+from thalweg.evaluate.record import Codes, Floats, Record
 from thalweg.streams.parameters import whole_number
-from thalweg.streams.stream import Floats
-
-
-class RunningMean(Protocol):
-    """Takes blocks of rows, and at any time gives their mean, column by column."""
-
-    def push(self, block: Floats) -> None:
-        """Add rows, the newest last."""
-
-    def mean(self) -> Floats:
-        """The average of what was pushed; there must have been a row."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +39,7 @@ class Cumulative:
 
     def begin(self) -> RunningMean:
         """An empty running mean."""
-        return _CumulativeMean()
+        return CumulativeMean()
 
 
 @dataclass(frozen=True)
@@ -73,7 +61,7 @@ class Windowed:
 
     def begin(self) -> RunningMean:
         """An empty running mean."""
-        return _WindowedMean(self.rows)
+        return WindowedMean(self.rows)
 
 
 @dataclass(frozen=True)
@@ -97,58 +85,10 @@ class Fading:
 
     def begin(self) -> RunningMean:
         """An empty running mean."""
-        return _FadingMean(self.factor)
+        return FadingMean(self.factor)
 
 
 Average: TypeAlias = Cumulative | Windowed | Fading
-
-
-class _CumulativeMean:
-    def __init__(self) -> None:
-        self._sums: Floats | float = 0.0
-        self._count = 0
-
-    def push(self, block: Floats) -> None:
-        self._sums = self._sums + block.sum(axis=0)
-        self._count += len(block)
-
-    def mean(self) -> Floats:
-        return np.asarray(self._sums / self._count)
-
-
-class _WindowedMean:
-    """A ring of the last rows, summed afresh when asked: no rounding piles up from rows that leave."""
-
-    def __init__(self, rows: int) -> None:
-        self._width = rows
-        self._ring = np.zeros((rows, 0))
-        self._seen = 0
-
-    def push(self, block: Floats) -> None:
-        if self._seen == 0:
-            self._ring = np.zeros((self._width, block.shape[1]))
-        kept = block[-self._width :]
-        self._seen += len(block)
-        self._ring[np.arange(self._seen - len(kept), self._seen) % self._width] = kept
-
-    def mean(self) -> Floats:
-        return np.asarray(self._ring[: self._seen].mean(axis=0))
-
-
-class _FadingMean:
-    def __init__(self, factor: float) -> None:
-        self._factor = factor
-        self._sums: Floats | float = 0.0
-        self._weight = 0.0
-
-    def push(self, block: Floats) -> None:
-        weights = self._factor ** np.arange(len(block) - 1, -1, -1)
-        faded = self._factor ** len(block)
-        self._sums = faded * self._sums + weights @ block
-        self._weight = faded * self._weight + weights.sum()
-
-    def mean(self) -> Floats:
-        return np.asarray(self._sums / self._weight)
 
 
 Value = TypeVar("Value")

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from thalweg.evaluate.record import Codes, Record
-from thalweg.streams.stream import Floats
+from thalweg.evaluate.record import Codes, Floats, Record
 
 #: What a probability of zero for the truth counts as: one infinite log-loss would end every average.
 _LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
@@ -97,8 +96,8 @@ def kappa(means: Means) -> float:
     >>> kappa(Means(0.25, 0.5, None, None, truth=shares, answer=shares))
     0.5
     """
-    chance = float(means.truth @ means.answer)
-    return _gain(means.mistake, 1.0 - chance)
+    chance = float((means.truth * means.answer).sum())
+    return gain_over(means.mistake, 1.0 - chance)
 
 
 def kappa_temporal(means: Means) -> float:
@@ -112,14 +111,20 @@ def kappa_temporal(means: Means) -> float:
     >>> kappa_temporal(Means(0.25, 0.125, None, None, truth=shares, answer=shares))
     -1.0
     """
-    return _gain(means.mistake, means.no_change_mistake)
+    return gain_over(means.mistake, means.no_change_mistake)
 
 
-def _gain(mistake: float, reference: float) -> float:
+def gain_over(mistake: float, reference: float) -> float:
+    """One minus an error as a multiple of a reference's; NaN if neither errs, -inf if only the reference is perfect."""
     # Shares are rounded averages of zeros and ones, so a reference of "zero" may be off by some bits.
     if reference > 1e-12:
         return 1.0 - mistake / reference
     return math.nan if mistake <= 1e-12 else -math.inf
+
+
+def surprise(of_truth: Floats) -> Floats:
+    """-log p(truth) of each row, in nats."""
+    return np.asarray(-np.log(np.maximum(of_truth, _LEAST_PROBABILITY)))
 
 
 def row_statistics(record: Record) -> Floats:
@@ -131,7 +136,7 @@ def row_statistics(record: Record) -> Floats:
     block[:, 2] = record.majority != record.y
     if record.proba is not None:
         of_truth = record.proba[np.arange(rows), record.y]
-        block[:, 3] = -np.log(np.maximum(of_truth, _LEAST_PROBABILITY))
+        block[:, 3] = surprise(of_truth)
         block[:, 4] = np.square(record.proba - _one_hot(record.y, classes)).sum(axis=1)
     for place, codes in enumerate((record.y, record.answers, record.no_change, record.majority)):
         block[:, _SCALARS + place :: _PER_CLASS] = _one_hot(codes, classes)
@@ -140,14 +145,14 @@ def row_statistics(record: Record) -> Floats:
 
 def means_of(averages: Floats, *, with_proba: bool) -> tuple[Means, Means, Means]:
     """The averaged statistics of the model, of no-change and of majority."""
-    mistake, no_change_mistake, majority_mistake, surprise, squared = averages[:_SCALARS].tolist()
+    mistake, no_change_mistake, majority_mistake, surprised, squared = averages[:_SCALARS].tolist()
     truth, answer, no_change, majority = averages[_SCALARS:].reshape(-1, _PER_CLASS).T
     baseline = Means(no_change_mistake, no_change_mistake, None, None, truth, no_change)
     return (
         Means(
             mistake,
             no_change_mistake,
-            surprise if with_proba else None,
+            surprised if with_proba else None,
             squared if with_proba else None,
             truth,
             answer,

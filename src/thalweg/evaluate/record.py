@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
-from thalweg.streams.stream import Floats, Labels
 
+Floats: TypeAlias = NDArray[np.float64]
+Labels: TypeAlias = NDArray[Any]
 #: Labels as positions in the stream's sorted classes.
 Codes: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]

@@ -16,7 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.history import Average, Cumulative, Windowed
-from thalweg.evaluate.prequential import Model, Walkable, batches_of, chunk_for, require_walkable, single_rows
+from thalweg.evaluate.prequential_evaluation import (
+    Model,
+    Walkable,
+    batches_of,
+    chunk_for,
+    require_walkable,
+    single_rows,
+)
 from thalweg.learners.base.regressor import as_targets
 from thalweg.streams.parameters import whole_number
 from thalweg.streams.stream import Floats

@@ -1,4 +1,4 @@
-"""Where the class means of a model are, and where it expects them, for the few features that tell the classes apart."""
+"""Class means of a model, present and forecast, for the few features that separate the classes best."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DIGITS = 6
 
 
 class MeanWatch:
-    """Looks at the means of a model's first classes, for features chosen by the first rows and then kept.
+    """Snapshots of the means of a model's first classes, for features chosen by the first rows and then kept.
 
     Examples
     --------
@@ -27,7 +27,7 @@ class MeanWatch:
     >>> watch.choose(X, y)
     >>> watch.features  # the other never moves
     [0]
-    >>> watch.look(OnlineLDC(0.5).partial_fit(X, y))
+    >>> watch.snapshot(OnlineLDC(0.5).partial_fit(X, y))
     {'means': {'a': [0.0], 'b': [2.0]}}
     """
 
@@ -60,7 +60,7 @@ class MeanWatch:
         best = np.argsort(-np.where(moves, apart, -1.0), kind="stable")
         self.features = sorted([int(at) for at in best if moves[at] or X[0, at] != 0][:MOST_FEATURES])
 
-    def look(self, model: Any) -> dict[str, Any]:
+    def snapshot(self, model: Any) -> dict[str, Any]:
         """The means now, and the forecast ones, by class; nothing of a model that keeps none or knows none yet."""
         if not model.__sklearn_is_fitted__() or not self.features:
             return {}
@@ -91,27 +91,27 @@ class MeanWatch:
 
 
 def means_as_series(
-    looks: Sequence[dict[str, Any]], features: Sequence[str], ahead: int | None
+    snapshots: Sequence[dict[str, Any]], features: Sequence[str], ahead: int | None
 ) -> dict[str, Any] | None:
-    """What was seen, as columns; None where nothing was.
+    """Snapshots as columns; None where there is nothing in them.
 
     Parameters
     ----------
-    looks : sequence of dict
-        What `MeanWatch.look` gave each time.
+    snapshots : sequence of dict
+        What `MeanWatch.snapshot` gave each time.
     features : sequence of str
         Their names.
     ahead : int or None
         How many rows ahead the forecasts look.
     """
-    means = _columns(looks, "means", len(features))
+    means = _columns(snapshots, "means", len(features))
     if not means:
         return None
     return {
         "features": list(features),
         "classes": means,
         "ahead": ahead,
-        "forecast": _columns(looks, "forecast", len(features)) or None,
+        "forecast": _columns(snapshots, "forecast", len(features)) or None,
     }
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from thalweg.evaluate.averages import HistoryPoints
 from thalweg.run.class_means import MeanWatch, means_as_series
 
 #: The name of a memory that a model does not keep by class.
@@ -64,70 +64,69 @@ def _columns(traces: list[dict[str, Any]], name: str) -> dict[str, list[float | 
     return {key: [trace.get(name, {}).get(key) for trace in traces] for key in keys} or None
 
 
-#: Rows between the first looks, and how many are kept.
-FIRST_STEP, MOST_LOOKS = 32, 96
+#: Rows between the first points, and how many are kept.
+FIRST_STEP, MOST_POINTS = 32, 95
 #: Classes whose memory is kept: those that came first.
 MOST_CLASSES = 64
 
 
-class Course:
-    """Looks at a model that learns.
+class ModelHistory:
+    """Snapshots of a model that learns, on a grid of predicted rows.
 
     Examples
     --------
     >>> import numpy as np
     >>> from thalweg import OnlineLDC
-    >>> course = Course()
-    >>> course.due(answered=0, coming=100).tolist()  # before these of the coming rows a look is due
-    [32, 64, 96]
+    >>> history = ModelHistory()
+    >>> history.next_due(predicted=0), history.next_due(predicted=40)
+    (32, 24)
     >>> model = OnlineLDC(0.25).partial_fit([[0.0], [1.0]], ["low", "high"])
-    >>> course.look(model, answered=32, learned=2)
-    >>> course.rows, course.looks
-    ([2], [{'rate': 0.25, 'effective_rows': {'all rows': 2.0}}])
+    >>> history.add(model, learned=2)
+    >>> history.points
+    [(2, {'rate': 0.25, 'effective_rows': {'all rows': 2.0}})]
     """
 
     def __init__(self) -> None:
         self.watch = MeanWatch()
-        #: Answered rows between looks.
-        self.every = FIRST_STEP
-        #: How many rows the model had learned at each look, and what it looked like.
-        self.rows: list[int] = []
-        self.looks: list[dict[str, Any]] = []
+        self._grid = HistoryPoints[tuple[int, dict[str, Any]]](MOST_POINTS, FIRST_STEP)
         self._classes: dict[str, None] = {}
 
-    def due(self, answered: int, coming: int) -> NDArray[np.int64]:
-        """Before which of the coming rows, from 0, a look is due."""
-        first = max(-(-answered // self.every), 1) * self.every
-        return np.arange(first - answered, coming, self.every)
+    @property
+    def every(self) -> int:
+        """Predicted rows between points."""
+        return self._grid.every
 
-    def look(self, model: Any, answered: int, learned: int) -> None:
-        """Look at the model, if this row is still one of the grid."""
-        if answered % self.every:
-            return
-        self.rows.append(learned)
-        self.looks.append(self._seen(model))
-        if len(self.rows) == MOST_LOOKS:
-            self.rows, self.looks = self.rows[1::2], self.looks[1::2]
-            self.every *= 2
+    @property
+    def points(self) -> list[tuple[int, dict[str, Any]]]:
+        """How many rows the model had learned at each point, and its snapshot."""
+        return self._grid.points
+
+    def next_due(self, predicted: int) -> int:
+        """Before which of the coming rows, from 0, the next point is due, so many having been predicted."""
+        return -predicted % self.every if predicted else self.every
+
+    def add(self, model: Any, learned: int) -> None:
+        """Keep a point that is due, of a model that has learned so many rows."""
+        self._grid.add((learned, self._snapshot(model)))
 
     def series(self, model: Any, learned: int, features: list[str], ahead: int | None) -> dict[str, Any]:
-        """All looks and a last one, as columns; of several after equally many rows the last.
+        """All points and a last one, as columns; of several after equally many rows the last.
 
         Parameters
         ----------
         model, learned
             The model as it is, and how many rows it has learned.
         features : list of str
-            Names of the features whose class means are watched.
+            Names of the features whose class means are kept.
         ahead : int or None
-            How many rows ahead forecasts look.
+            How many rows ahead forecasts reach.
         """
-        looks = dict(zip([*self.rows, learned], [*self.looks, self._seen(model)], strict=True))
-        looks.pop(0, None)
-        seen = list(looks.values())
-        return {"rows": list(looks), **as_series(seen), "means": means_as_series(seen, features, ahead)}
+        points = dict([*self.points, (learned, self._snapshot(model))])
+        points.pop(0, None)
+        snapshots = list(points.values())
+        return {"rows": list(points), **as_series(snapshots), "means": means_as_series(snapshots, features, ahead)}
 
-    def _seen(self, model: Any) -> dict[str, Any]:
+    def _snapshot(self, model: Any) -> dict[str, Any]:
         trace = trace_of(model)
         if "effective_rows" in trace:
             for label in list(trace["effective_rows"])[: MOST_CLASSES - len(self._classes)]:
@@ -135,20 +134,20 @@ class Course:
             trace["effective_rows"] = {
                 label: rows for label, rows in trace["effective_rows"].items() if label in self._classes
             }
-        return trace | self.watch.look(model)
+        return trace | self.watch.snapshot(model)
 
     def state(self) -> dict[str, Any]:
         """All of it, as JSON holds it."""
         return {
             "watch": self.watch.state(),
             "every": self.every,
-            "rows": self.rows,
-            "looks": self.looks,
+            "rows": [learned for learned, _ in self.points],
+            "looks": [snapshot for _, snapshot in self.points],
             "classes": list(self._classes),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take back what `state` gave."""
         self.watch.restore(state["watch"])
-        self.every, self.rows, self.looks = int(state["every"]), list(state["rows"]), list(state["looks"])
+        self._grid.restore(state["every"], list(zip(state["rows"], state["looks"], strict=True)))
         self._classes = dict.fromkeys(state["classes"])

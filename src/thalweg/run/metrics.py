@@ -20,7 +20,7 @@ def metrics_of(run: Run) -> dict[str, Any]:
     counts = board.confusion[0]
     order = sorted(np.flatnonzero(counts.any(axis=1)).tolist(), key=["", *run.names.known].__getitem__)
     names = run.encoder.feature_names()
-    watched = [names[at] for at in run.course.watch.features]
+    watched = [names[at] for at in run.history.watch.features]
     return {
         "schema": SCHEMA,
         "run": {
@@ -43,7 +43,7 @@ def metrics_of(run: Run) -> dict[str, Any]:
         "verdict": {name: blocks.interval() for name, blocks in board.blocks.items()},
         "scores": {name: board.score(name) for name in ("model", "no_change", "majority")},
         "curve": board.curve(),
-        "course": run.course.series(run.model, run.learned, watched, getattr(run.model, "horizon", None)),
+        "course": run.history.series(run.model, run.learned, watched, getattr(run.model, "horizon", None)),
         "confusion": {
             "classes": [run.names.known[i - 1] for i in order],
             "counts": [[int(counts[i, j]) for j in order] for i in order],

@@ -20,20 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.evaluate.drift import ChangeDetector
+from thalweg.evaluate.late_labels import Batch, LateLabels, Waiting, follow_baselines, new_baselines
 from thalweg.files import write_atomically
-from thalweg.learners.majority import MajorityClass
-from thalweg.learners.no_change import NoChange
 from thalweg.run import checkpoint, options
-from thalweg.run.checkpoint import restore, state_of
-from thalweg.run.drift import ChangeDetector
-from thalweg.run.history import Course
+from thalweg.run.history import ModelHistory
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import Names, PredictionsFile, confidences
-from thalweg.run.schedule import Schedule, Work, rows_of
 from thalweg.run.scoreboard import Scoreboard
 from thalweg.run.stopping import Stopped, Stopping
-from thalweg.store import dumps
-from thalweg.tables import Block, Chunk, Encoder, Fingerprint, Target, chunks, open_source, plan_columns
+from thalweg.store import dumps, loads
+from thalweg.tables import Block, Chunk, Encoder, Fingerprint, Plan, Target, chunks, open_source, plan_columns
 from thalweg.tables.clock import NEVER, Clock
 from thalweg.tables.encoder import parsed
 from thalweg.tables.plan import HEAD_ROWS
@@ -132,13 +129,13 @@ class Run:
         self.model = options.make_model()
         if (options.delay or options.label_time) and getattr(self.model, "_needs_labels_at_once", False):
             raise InvalidParameter.of_option("delay", "be 0 for a model with persistence", options.delay)
-        self.baselines: dict[str, Any] = {"no_change": NoChange(), "majority": MajorityClass()}
+        self.baselines = new_baselines()
         self.target = Target(options.target, declared=options.target in options.categorical)
         self.names = Names()
-        self.schedule = Schedule(delay=options.delay, timed=options.label_time is not None)
+        self.late = LateLabels(delay=options.delay, timed=options.label_time is not None)
         self.board = Scoreboard()
         self.detector = ChangeDetector()
-        self.course = Course()
+        self.history = ModelHistory()
         self.encoder: Encoder | None = None
         self.progress = Progress(lambda: self.source.share, options.limit)
         self.chunks_done = self.taken = 0
@@ -244,24 +241,24 @@ class Run:
         number = np.arange(self.answered + 1, self.answered + len(labels) + 1)
         self._complain(encoded.bad)
         if self.answered == 0:
-            self.course.watch.choose(encoded.X, np.where(has_label, labels, ""))
+            self.history.watch.choose(encoded.X, np.where(has_label, labels, ""))
         self.answered += len(labels)
         self.unlabelled += int((~has_label).sum())
-        work = self.schedule.plan(encoded.X, labels, has_label, number, now, label_time)
-        answered = self._answer(work)
-        self._score(work, answered)
-        fresh = slice(work.carried, None)
+        batch = self.late.plan(encoded.X, labels, has_label, number, now, label_time)
+        predicted = self._predict(batch)
+        self._score(batch, predicted)
+        fresh = slice(batch.carried, None)
         if self.predictions is None:
             self.predictions = self._begin()
-        probability = answered.get("of_answer")
+        probability = predicted.get("of_answer")
         self.predictions.write(
             number,
             self.names,
             np.where(has_label, labels, 0),
-            answered["model"][fresh],
+            predicted["model"][fresh],
             None if probability is None else probability[fresh],
         )
-        self.schedule.keep(work, answered)
+        self.late.keep(batch, predicted)
 
     def _begin(self) -> PredictionsFile:
         """The first rows could be learned: from here on the folder is this run's."""
@@ -314,63 +311,58 @@ class Run:
         self.steps_back += int((known[1:] < known[:-1]).sum())
         self.last_time = int(known[-1])
 
-    def _answer(self, work: Work) -> dict[str, NDArray[Any]]:
-        """What each row in hand was answered, now or before, and what scoring needs of it."""
-        rows = len(work.X)
-        answered: dict[str, NDArray[Any]] = {"model": np.zeros(rows, dtype=np.int64)}
+    def _predict(self, batch: Batch) -> dict[str, NDArray[Any]]:
+        """What was predicted for each row in hand, now or before, and what scoring needs of it."""
+        rows = len(batch.X)
+        predicted: dict[str, NDArray[Any]] = {"model": np.zeros(rows, dtype=np.int64)}
         if hasattr(self.model, "predict_proba"):
-            answered |= {name: np.full(rows, np.nan) for name in ("of_truth", "of_answer", "squared")}
-        words = self.names.words(work.labels)
-        answering = np.flatnonzero(work.order >= 0)
-        before_these = self.answered - len(answering)
-        begin = 0
-        for at in self.course.due(before_these, len(answering)).tolist():
-            self._follow(work, words, slice(begin, answering[at]), answered)
-            begin = answering[at]
-            self.course.look(self.model, before_these + at, self.learned + int((work.order[:begin] < 0).sum()))
-        self._follow(work, words, slice(begin, None), answered)
-        nothing = np.zeros((rows, 1))
-        for name, baseline in self.baselines.items():
-            answered[name] = (
-                baseline.predict_then_learn(nothing, work.labels)
-                if work.at_once
-                else baseline.follow(nothing, work.labels, work.order)[0]
-            )
-        before = self.schedule.waiting
+            predicted |= {name: np.full(rows, np.nan) for name in ("of_truth", "of_answer", "squared")}
+        words = self.names.words(batch.labels)
+        predictions = np.flatnonzero(batch.order >= 0)
+        before_these = self.answered - len(predictions)
+        begin, at = 0, self.history.next_due(before_these)
+        while at < len(predictions):
+            self._follow(batch, words, slice(begin, predictions[at]), predicted)
+            begin = int(predictions[at])
+            self.history.add(self.model, self.learned + begin - at)
+            at += self.history.every
+        self._follow(batch, words, slice(begin, None), predicted)
+        predicted |= follow_baselines(self.baselines, batch.labels, None if batch.at_once else batch.order)
+        before = self.late.waiting
         if before is not None and len(before):
-            for name, values in before.answered.items():
-                answered[name] = np.concatenate([values, answered[name][work.carried :]])
-        return answered
+            for name, values in before.predicted.items():
+                predicted[name] = np.concatenate([values, predicted[name][batch.carried :]])
+        return predicted
 
-    def _follow(self, work: Work, words: NDArray[np.str_], part: slice, answered: dict[str, NDArray[Any]]) -> None:
-        """Some steps of the order: what the model answers, and how sure it is."""
-        steps = work.order[part]
+    def _follow(self, batch: Batch, words: NDArray[np.str_], part: slice, predicted: dict[str, NDArray[Any]]) -> None:
+        """Some steps of the order: what the model predicts, and how sure it is."""
+        steps = batch.order[part]
         if len(steps) == 0:
             return
         asked: slice | NDArray[np.int64]
-        if work.at_once:
+        if batch.at_once:
             asked = slice(int(steps[0]), int(steps[-2]) + 1)
-            given, proba, *_ = self.model.predict_then_learn(work.X[asked], words[asked], with_proba=True)
+            given, proba, *_ = self.model.predict_then_learn(batch.X[asked], words[asked], with_proba=True)
         else:
-            answers = steps >= 0
-            rows, places = rows_of(np.where(answers, steps, ~steps), len(work.X))
-            order = np.where(answers, places, ~places)
-            given, proba = self.model.follow(work.X[rows], words[rows], order, with_proba=True)
-            asked, among = steps[answers], places[answers]
+            predictions = steps >= 0
+            rows, places = _rows_of(np.where(predictions, steps, ~steps), len(batch.X))
+            order = np.where(predictions, places, ~places)
+            given, proba = self.model.follow(batch.X[rows], words[rows], order, with_proba=True)
+            asked, among = steps[predictions], places[predictions]
             given, proba = given[among], None if proba is None else proba[among]
-        answered["model"][asked] = self.names.of_answers(given.astype(np.str_, copy=False))
-        if "of_answer" in answered:
+        predicted["model"][asked] = self.names.of_answers(given.astype(np.str_, copy=False))
+        if "of_answer" in predicted:
             column = self.names.places_among([str(label) for label in getattr(self.model, "classes_", ())])
-            for name, values in confidences(proba, column, work.labels[asked], answered["model"][asked]).items():
-                answered[name][asked] = values
+            for name, values in confidences(proba, column, batch.labels[asked], predicted["model"][asked]).items():
+                predicted[name][asked] = values
 
-    def _score(self, work: Work, answered: dict[str, NDArray[Any]]) -> None:
-        rows = work.learned
+    def _score(self, batch: Batch, predicted: dict[str, NDArray[Any]]) -> None:
+        rows = batch.learned
         self.learned += len(rows)
         mistakes = self.board.add(
-            work.labels[rows],
-            {name: answered[name][rows] for name in ("model", "no_change", "majority")},
-            *(answered[name][rows] if name in answered else None for name in ("of_truth", "of_answer", "squared")),
+            batch.labels[rows],
+            {name: predicted[name][rows] for name in ("model", "no_change", "majority")},
+            *(predicted[name][rows] if name in predicted else None for name in ("of_truth", "of_answer", "squared")),
         )
         self.detector.add(mistakes)
 
@@ -384,7 +376,7 @@ class Run:
     def _checkpoint(self) -> float:
         """Write one; the seconds it took."""
         began = time.monotonic()
-        checkpoint.write(self.folder / options.CHECKPOINT, *state_of(self))
+        checkpoint.write(self.folder / options.CHECKPOINT, *self._state())
         took = time.monotonic() - began
         self.checkpoint_seconds += took
         return took
@@ -394,15 +386,73 @@ class Run:
         path = self.folder / options.CHECKPOINT
         if not path.exists():
             return False
-        restore(self, *checkpoint.read(path))
+        self._restore(*checkpoint.read(path))
         return True
+
+    def _state(self) -> checkpoint.Parts:
+        """Everything the run needs to resume."""
+        assert self.encoder is not None
+        assert self.predictions is not None
+        arrays: dict[str, NDArray[Any]] = {}
+        waiting = self.late.waiting
+        if waiting is not None:
+            arrays = {"X": waiting.X, "labels": waiting.labels, "due": waiting.due, "number": waiting.number}
+            arrays |= {f"answered {name}": values for name, values in waiting.predicted.items()}
+        plain = {
+            "options": self.options.resolved(),
+            "chunks": self.chunks_done,
+            "fingerprint": self.fingerprint.sums,
+            "counts": [self.read, self.answered, self.learned, self.unlabelled, self.skipped],
+            "complaints": self.complaints,
+            "plan": self.encoder.plan.to_json(),
+            "encoder": self.encoder.state(),
+            "names": self.names.known,
+            "board": self.board.state(),
+            "detector": self.detector.state(),
+            "course": self.history.state(),
+            "clock": self.late.clock,
+            "clocks": {name: clock.form for name, clock in self.clocks.items()},
+            "times": [self.last_time, self.steps_back],
+            "predictions": self.predictions.synced(),
+        }
+        models = {name: dumps(model) for name, model in {"model": self.model, **self.baselines}.items()}
+        return plain, arrays, models
+
+    def _restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, bytes]) -> None:
+        """Bring a run that has not begun to where `_state` was; it must have the same options."""
+        # Files may have moved since: the rows themselves are compared with those that were learned.
+        if changed := self.options.first_other(plain["options"], besides=("source", "model_out")):
+            raise InvalidParameter(
+                f"the run in {self.folder} was begun with {changed}: go on with what it was begun with, "
+                "or begin anew with --fresh"
+            )
+        self.chunks_done = int(plain["chunks"])
+        self.fingerprint = Fingerprint(plain["fingerprint"])
+        self.read, self.answered, self.learned, self.unlabelled, self.skipped = plain["counts"]
+        self.complaints = list(plain["complaints"])
+        plan = Plan.from_json(plain["plan"])
+        self.encoder = Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
+        self.encoder.restore(plain["encoder"])
+        self.names = Names(plain["names"])
+        self.board.restore(plain["board"])
+        self.detector.restore(plain["detector"])
+        self.history.restore(plain["course"])
+        self.late.clock = int(plain["clock"])
+        self.clocks = {name: Clock(form) for name, form in plain["clocks"].items()}
+        self.last_time, self.steps_back = plain["times"]
+        if "X" in arrays:
+            predicted = {name[9:]: values for name, values in arrays.items() if name.startswith("answered ")}
+            self.late.waiting = Waiting(arrays["X"], arrays["labels"], arrays["due"], arrays["number"], predicted)
+        self.model = loads(models["model"])
+        self.baselines = {name: loads(models[name]) for name in self.baselines}
+        self.predictions = PredictionsFile(self.folder / options.PREDICTIONS, length=int(plain["predictions"]))
 
     # ------------------------------------------------------------------ what is left behind
 
     @property
     def pending(self) -> int:
         """Rows whose label was still to come when the source ended."""
-        return 0 if self.schedule.waiting is None else len(self.schedule.waiting)
+        return 0 if self.late.waiting is None else len(self.late.waiting)
 
     def save_model(self, path: Path) -> None:
         """The model, with what the columns of its table are: `thalweg predict` reads a table like it."""
@@ -445,3 +495,21 @@ class Run:
 def _growing_chunk(rows: int) -> int:
     """Small chunks while there are few rows, so that curves have points; large ones later, for speed."""
     return 1 << min(15, max(9, (rows // 32).bit_length()))
+
+
+def _rows_of(places: NDArray[np.int64], rows: int) -> tuple[slice | NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct rows among these places, rising, and where in them each place is.
+
+    Examples
+    --------
+    >>> _rows_of(np.array([2, 2, 3]), 5)
+    (slice(2, 4, None), array([0, 0, 1]))
+    >>> _rows_of(np.array([3, 0, 3]), 5)
+    (array([0, 3]), array([1, 0, 1]))
+    """
+    first, last = int(places.min()), int(places.max())
+    used = np.zeros(rows, dtype=np.bool_)
+    used[places] = True
+    if used[first : last + 1].all():
+        return slice(first, last + 1), places - first
+    return np.flatnonzero(used), np.cumsum(used)[places] - 1

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from thalweg.kernels import compiled
+from thalweg.evaluate.averages import FadingMean, HistoryPoints, WindowedMean
+from thalweg.evaluate.metrics import Means, error, kappa, kappa_temporal, surprise
 
 _MOST_BLOCKS = 64
 _LEAST_BLOCKS = 10
@@ -78,11 +79,9 @@ Flags = NDArray[np.bool_]
 ANSWERERS = ("model", "no_change", "majority")
 WINDOW = 1000
 FADE = 0.999
-#: Points of the curve, at the most; when there are more, every second is dropped.
+#: Points of the curve, at the most.
 MOST_POINTS = 600
 _BINS = 10
-#: What a probability of zero for the truth counts as: one infinite log-loss would end every average.
-_LEAST = float(np.finfo(np.float64).eps)
 
 
 class Scoreboard:
@@ -97,11 +96,10 @@ class Scoreboard:
         #: Rows that were answered with a probability: all after the first label, if the model has any.
         self.with_proba = 0
         self.bins = np.zeros((3, _BINS))  # rows, sum of confidence, right answers
-        self.every = 1
-        self.points: list[list[float]] = []
+        #: After so many rows, the windowed and then the fading errors of all three.
+        self.history = HistoryPoints[list[float]](MOST_POINTS)
         self.blocks = {name: BlockMeans() for name in ANSWERERS[1:]}
-        self._last = np.zeros((3, 0), dtype=np.bool_)  # mistakes of the last WINDOW rows
-        self._faded = np.zeros(4)  # sums of faded mistakes, and of the weights
+        self._recent, self._fading = WindowedMean(WINDOW, 3), FadingMean(FADE, 3)
 
     def add(
         self,
@@ -116,7 +114,7 @@ class Scoreboard:
         if len(truth) == 0:
             return np.asarray(wrong[0])
         self._count(truth, answers)
-        self._follow(wrong)
+        self._add_points(wrong.T)
         self.mistakes += wrong.sum(axis=1)
         self.rows += len(truth)
         for i, name in enumerate(ANSWERERS[1:], 1):
@@ -125,7 +123,7 @@ class Scoreboard:
             known = ~np.isnan(of_answer)
             of_truth, of_answer, squared, right = of_truth[known], of_answer[known], squared[known], ~wrong[0, known]
             self.with_proba += len(of_answer)
-            self.surprise = _add(self.surprise, -np.log(np.maximum(of_truth, _LEAST)))
+            self.surprise = _add(self.surprise, surprise(of_truth))
             self.squared = _add(self.squared, squared)
             where = np.minimum((of_answer * _BINS).astype(np.int64), _BINS - 1)
             self.bins[0] += np.bincount(where, minlength=_BINS)
@@ -142,27 +140,13 @@ class Scoreboard:
             pairs = np.bincount(truth * classes + answers[name], minlength=classes * classes)
             self.confusion[i] += pairs.reshape(classes, classes)
 
-    def _follow(self, wrong: Flags) -> None:
+    def _add_points(self, wrong: Flags) -> None:
         """Points of the curve that fall among these rows."""
-        rows = wrong.shape[1]
-        together = np.concatenate([self._last, wrong], axis=1)
-        sums = np.concatenate([np.zeros((3, 1), dtype=np.int64), np.cumsum(together, axis=1)], axis=1)
-        faded = np.empty((4, rows))
-        for i, values in enumerate([*wrong, np.ones(rows)]):
-            compiled.fade(values.astype(np.float64), FADE, self._faded[i], faded[i])
-        self._faded = faded[:, -1].copy()
-        hit = -1
-        while (hit := hit + 1 + -(self.rows + hit + 2) % self.every) < rows:
-            end = self._last.shape[1] + hit + 1
-            begin = max(end - WINDOW, 0)
-            recent = (sums[:, end] - sums[:, begin]) / (end - begin)
-            self.points.append(
-                [float(self.rows + hit + 1), *recent.tolist(), *(faded[:3, hit] / faded[3, hit]).tolist()]
-            )
-            if len(self.points) > MOST_POINTS:
-                self.points = self.points[1::2]
-                self.every *= 2
-        self._last = together[:, -WINDOW:]
+        at = self.history.due_among(self.rows, len(wrong))
+        points = (at + self.rows + 1)[:, np.newaxis].astype(np.float64)
+        errors = self._recent.push_and_average(wrong, at), self._fading.push_and_average(wrong, at)
+        for point in np.concatenate([points, *errors], axis=1).tolist():
+            self.history.add(point)
 
     # ------------------------------------------------------------------ what it says
 
@@ -171,14 +155,14 @@ class Scoreboard:
         i = ANSWERERS.index(name)
         if self.rows == 0:
             return {"error": None, "recent": None, "kappa": None, "kappa_temporal": None}
-        error = self.mistakes[i] / self.rows
         counts = self.confusion[i].astype(np.float64) / self.rows
-        chance = float((counts.sum(axis=1) * counts.sum(axis=0))[1:].sum())
-        found = {
-            "error": float(error),
-            "recent": float(self._last[i].mean()),
-            "kappa": _gain(float(error), 1.0 - chance),
-            "kappa_temporal": _gain(float(error), float(self.mistakes[1] / self.rows)),
+        mistake, no_change = (float(self.mistakes[each] / self.rows) for each in (i, 1))
+        means = Means(mistake, no_change, None, None, counts.sum(axis=1)[1:], counts.sum(axis=0)[1:])
+        found: dict[str, float | None] = {
+            "error": error(means),
+            "recent": float(self._recent.mean()[i]),
+            "kappa": _known(kappa(means)),
+            "kappa_temporal": _known(kappa_temporal(means)),
         }
         if name == "model" and self.with_proba:
             found |= {"log_loss": self.surprise / self.with_proba, "brier": self.squared / self.with_proba}
@@ -198,8 +182,9 @@ class Scoreboard:
         }
 
     def curve(self) -> dict[str, Any]:
-        """The points: rows, then windowed and fading errors of all three."""
-        columns = list(zip(*self.points, strict=True)) if self.points else [()] * 7
+        """The points, as columns."""
+        points = self.history.points
+        columns = list(zip(*points, strict=True)) if points else [()] * 7
         return {
             "rows": [int(row) for row in columns[0]],
             "window": WINDOW,
@@ -220,11 +205,11 @@ class Scoreboard:
             "squared": self.squared,
             "with_proba": self.with_proba,
             "bins": self.bins.tolist(),
-            "every": self.every,
-            "points": self.points,
+            "every": self.history.every,
+            "points": self.history.points,
             "blocks": {name: blocks.state() for name, blocks in self.blocks.items()},
-            "last": self._last.astype(int).tolist(),
-            "faded": self._faded.tolist(),
+            "last": self._recent.state(),
+            "faded": self._fading.sums.tolist(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -233,12 +218,12 @@ class Scoreboard:
         self.mistakes = np.array(state["mistakes"], dtype=np.int64)
         self.confusion = np.array(state["confusion"], dtype=np.int64)
         self.surprise, self.squared = float(state["surprise"]), float(state["squared"])
-        self.with_proba, self.every = int(state["with_proba"]), int(state["every"])
-        self.bins, self.points = np.array(state["bins"]), [list(point) for point in state["points"]]
+        self.with_proba, self.bins = int(state["with_proba"]), np.array(state["bins"])
+        self.history.restore(state["every"], [list(point) for point in state["points"]])
         for name, blocks in state["blocks"].items():
             self.blocks[name].restore(blocks)
-        self._last = np.array(state["last"], dtype=np.bool_).reshape(3, -1)
-        self._faded = np.array(state["faded"])
+        self._recent.restore(state["last"])
+        self._fading.sums = np.array(state["faded"])
 
 
 def _add(total: float, values: Floats) -> float:
@@ -246,6 +231,5 @@ def _add(total: float, values: Floats) -> float:
     return float(np.cumsum(np.concatenate([[total], values]))[-1])
 
 
-def _gain(mistake: float, reference: float) -> float | None:
-    found = 1.0 - mistake / reference if reference > 1e-12 else math.nan
-    return found if math.isfinite(found) else None
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from thalweg.frames.frame import Floats, NamedRows
 from thalweg.spark import model_cache
 from thalweg.spark.key_state import KeyState
-from thalweg.spark.late_labels import Turn, in_time
+from thalweg.spark.late_labels import LabelJoin, in_time
 from thalweg.spark.packing import (
     ANSWER,
     EVENTS,
@@ -60,23 +60,23 @@ class Group:
     def take(
         self, state: KeyState | None, cells: Iterable[bytes], watermark: Callable[[int], int]
     ) -> tuple[KeyState, bytes]:
-        """The state after these packed rows, and what has happened; ``watermark`` tells it by the key's newest time."""
+        """The state after these packed rows, and what has happened; ``watermark`` gives it by the key's newest time."""
         before = state or KeyState(self.start)
         came = concatenated([opened(cell, self.layout.incoming) for cell in cells], self.layout.incoming)
         newest = max(before.newest, int(came.column(TIME).to_numpy().max()))
-        in_time_still, told = self._without_overdue(before, watermark(newest))
+        in_time_still, overdue = self._without_overdue(before, watermark(newest))
         at_once = self.wait is None and not came.column(TARGET).null_count
         after, happened = (self._at_once if at_once else self._in_turn)(in_time_still, came)
         after = replace(after, newest=newest)
-        return replace(after, wake=self._wake(after)), self._all(told + happened)
+        return replace(after, wake=self._wake(after)), self._all(overdue + happened)
 
-    def look(self, state: KeyState, watermark: int) -> tuple[KeyState | None, bytes]:
+    def wake(self, state: KeyState, watermark: int) -> tuple[KeyState | None, bytes]:
         """The state when its time has come though nothing came for it; None for a key that is forgotten."""
         forgotten = self.ttl is not None and state.newest + self.ttl < watermark
-        after, told = self._without_overdue(state, _END if forgotten else watermark)
+        after, events = self._without_overdue(state, _END if forgotten else watermark)
         if forgotten:
-            return None, self._all([*told, self._events(_FORGOTTEN, pa.array([state.newest]))])
-        return replace(after, wake=self._wake(after)), self._all(told)
+            return None, self._all([*events, self._events(_FORGOTTEN, pa.array([state.newest]))])
+        return replace(after, wake=self._wake(after)), self._all(events)
 
     def require_begun(self, state: KeyState) -> None:
         """Refuse a state that another model began."""
@@ -99,51 +99,51 @@ class Group:
             confidence = _highest(proba)
         else:
             answers = model.predict_then_learn(named, labels)
-        told = self._events(
+        events = self._events(
             _ANSWERED, came.column(TIME), came.column(ID), self._arrow(answers), came.column(TARGET), confidence
         )
         answered, learned = state.answered + len(rows), state.learned + len(rows)
-        return replace(state, model=model_cache.kept(model), answered=answered, learned=learned), [told]
+        return replace(state, model=model_cache.kept(model), answered=answered, learned=learned), [events]
 
     def _in_turn(self, state: KeyState, came: pa.RecordBatch) -> tuple[KeyState, list[pa.RecordBatch]]:
         """Rows with and without labels, and labels by themselves: the whole group by `follow`."""
-        turn = Turn(self.layout, state, came, self.wait)
+        join = LabelJoin(self.layout, state, came, self.wait)
         model = model_cache.taken(state.model)
-        given, confidence = self._follow(model, turn)
-        answers, fresh = self._arrow(given), turn.fresh
-        sure = None if confidence is None else confidence[turn.old :]
-        told = [
+        given, confidence = self._follow(model, join)
+        answers, fresh = self._arrow(given), join.fresh
+        sure = None if confidence is None else confidence[join.old :]
+        events = [
             self._events(
-                _ANSWERED, fresh.column(TIME), fresh.column(ID), answers.slice(turn.old), fresh.column(TARGET), sure
+                _ANSWERED, fresh.column(TIME), fresh.column(ID), answers.slice(join.old), fresh.column(TARGET), sure
             ),
-            self._events(_LEARNED, *turn.learned_late(answers)),
-            self._dropped(turn.too_late),
+            self._events(_LEARNED, *join.learned_late(answers)),
+            self._dropped(join.too_late),
         ]
-        waiting, early = turn.waiting(answers)
+        waiting, early = join.waiting(answers)
         after = replace(
             state,
             model=model_cache.kept(model),
             answered=state.answered + len(fresh),
-            learned=state.learned + turn.learned,
-            dropped=state.dropped + len(turn.too_late),
+            learned=state.learned + join.learned,
+            dropped=state.dropped + len(join.too_late),
             waiting=waiting,
             early=early,
         )
-        return after, told
+        return after, events
 
-    def _follow(self, model: Any, turn: Turn) -> tuple[NDArray[Any], Floats | None]:
-        if len(turn.order) == 0:  # labels alone, without a row that waits for one
-            return np.zeros(len(turn.rows), dtype=turn.truth.dtype), None
+    def _follow(self, model: Any, join: LabelJoin) -> tuple[NDArray[Any], Floats | None]:
+        if len(join.order) == 0:  # labels alone, without a row that waits for one
+            return np.zeros(len(join.rows), dtype=join.truth.dtype), None
         if not hasattr(model, "follow"):
-            return _follow_numbers(model, turn, self.layout.features), None
-        rows = NamedRows(turn.rows, self.layout.features)
-        answers, proba = model.follow(rows, turn.truth, turn.order, with_proba=self.confident)
+            return _follow_numbers(model, join, self.layout.features), None
+        rows = NamedRows(join.rows, self.layout.features)
+        answers, proba = model.follow(rows, join.truth, join.order, with_proba=self.confident)
         return answers, _highest(proba)
 
     # ------------------------------------------------------------------ what waits
 
     def _without_overdue(self, state: KeyState, watermark: int) -> tuple[KeyState, list[pa.RecordBatch]]:
-        """The state without rows and labels that have waited too long, and each of them told."""
+        """The state without rows and labels that have waited too long, and an event for each of them."""
         if self.wait is None or not (state.waiting or state.early):
             return state, []
         waiting = opened_or_empty(state.waiting, self.layout.waiting)
@@ -159,21 +159,21 @@ class Group:
             waiting=kept(waiting.filter(pa.array(~over))),
             early=kept(early.filter(pa.array(~lost))),
         )
-        told = [
+        events = [
             self._events(_EXPIRED, expired.column(TIME), expired.column(ID), expired.column(ANSWER)),
             self._dropped(dropped),
         ]
-        return after, told
+        return after, events
 
     def _wake(self, state: KeyState) -> int:
-        """When to look at the key again, in milliseconds; 0 for never."""
+        """When the key must be woken, in milliseconds; 0 for never."""
         moments = [] if self.ttl is None else [state.newest + self.ttl]
         for cell, schema in ((state.waiting, self.layout.waiting), (state.early, self.layout.incoming)):
             if cell and self.wait is not None:
                 moments.append(int(opened(cell, schema).column(TIME).to_numpy().min()) + self.wait)
         return min(moments) // 1000 + 1 if moments else 0
 
-    # ------------------------------------------------------------------ what is told
+    # ------------------------------------------------------------------ events
 
     def _events(
         self,
@@ -196,21 +196,21 @@ class Group:
     def _dropped(self, labels: pa.RecordBatch) -> pa.RecordBatch:
         return self._events(_DROPPED, labels.column(TIME), labels.column(ID), None, labels.column(TARGET))
 
-    def _all(self, told: list[pa.RecordBatch]) -> bytes:
-        return kept(concatenated(told, self.layout.outgoing))
+    def _all(self, events: list[pa.RecordBatch]) -> bytes:
+        return kept(concatenated(events, self.layout.outgoing))
 
     def _arrow(self, values: NDArray[Any]) -> pa.Array:
         return pa.array(values, type=self.layout.target.arrow)
 
 
-def _follow_numbers(model: Any, turn: Turn, names: Sequence[str]) -> Floats:
+def _follow_numbers(model: Any, join: LabelJoin, names: Sequence[str]) -> Floats:
     """What `follow` does, for a regressor: as many steps of one kind at a time as there are."""
-    answers = np.zeros(len(turn.rows))
-    for part in np.split(turn.order, np.flatnonzero(np.diff(turn.order < 0)) + 1):
+    answers = np.zeros(len(join.rows))
+    for part in np.split(join.order, np.flatnonzero(np.diff(join.order < 0)) + 1):
         if part[0] < 0:
-            model.partial_fit(NamedRows(turn.rows[~part], names), turn.truth[~part])
+            model.partial_fit(NamedRows(join.rows[~part], names), join.truth[~part])
         elif model.__sklearn_is_fitted__():
-            answers[part] = model.predict(NamedRows(turn.rows[part], names))
+            answers[part] = model.predict(NamedRows(join.rows[part], names))
     return answers
 
 

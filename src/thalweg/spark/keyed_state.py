@@ -41,7 +41,7 @@ class GroupProcessor(StatefulProcessor):
         before = self._before()
         if before is None or expiredTimerInfo.getExpiryTimeInMs() != before.wake:
             return  # a timer that an earlier one has replaced
-        after, told = self._group.look(before, timerValues.getCurrentWatermarkInMs() * 1000)
+        after, told = self._group.wake(before, timerValues.getCurrentWatermarkInMs() * 1000)
         if after is None:
             self._state.clear()
         else:

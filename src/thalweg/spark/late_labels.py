@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from thalweg.evaluate.late_labels import Places, interleave, learning_places
 from thalweg.frames.frame import Floats
 from thalweg.spark.key_state import KeyState
 from thalweg.spark.packing import (
@@ -23,8 +24,6 @@ from thalweg.spark.packing import (
     kept,
     opened_or_empty,
 )
-
-Places = NDArray[np.int64]
 
 
 def in_time(times: NDArray[np.int64], *ties: NDArray[Any]) -> Places:
@@ -69,33 +68,7 @@ def firsts(places: Places) -> NDArray[np.bool_]:
     return found
 
 
-def steps(old: int, times: NDArray[np.int64], rows: Places, known_at: NDArray[np.int64]) -> Places:
-    """What to do, as `follow` takes it: ``i`` answers row i, ``~i`` learns it.
-
-    Parameters
-    ----------
-    old : int
-        Rows that were answered before; they come first.
-    times : array
-        Of the rows to answer now, rising.
-    rows, known_at : array
-        The rows to learn, and when the label of each is known: it is learned before the first row answered at or after
-        that time, and never before its own answer.
-
-    Examples
-    --------
-    >>> steps(1, np.array([10, 20]), np.array([0, 1]), np.array([15, 10])).tolist()
-    [1, -2, -1, 2]
-    """
-    place = np.searchsorted(times, known_at, side="left")
-    place = np.maximum(place, np.maximum(rows - old, -1) + 1)
-    learned = np.lexsort((rows, known_at, place))
-    keys = np.concatenate([np.arange(len(times)) * 2 + 1, place[learned] * 2])
-    every = np.concatenate([np.arange(old, old + len(times)), ~rows[learned]])
-    return every[np.argsort(keys, kind="stable")]
-
-
-class Turn:
+class LabelJoin:
     """The rows of a key in hand, those that waited first, and the labels that are known of them.
 
     Parameters
@@ -153,8 +126,10 @@ class Turn:
         self.truth = self._truth(layout.target.array(labels.column(TARGET))[matched])
         own = np.flatnonzero(~self._without)
         known_at = np.concatenate([times[own], label_times[matched]])
-        self.order = steps(self.old, times[self.old :], np.concatenate([own, self.late]), known_at)
-        self.learned = len(own) + len(self.late)
+        learned, fresh_times = np.concatenate([own, self.late]), times[self.old :]
+        place = learning_places(self.old, fresh_times, learned, known_at)
+        self.order = interleave(self.old, len(fresh_times), learned, known_at, place)
+        self.learned = len(learned)
 
     def _in_time(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         layout = self._layout

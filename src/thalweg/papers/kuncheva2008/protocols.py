@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.evaluate import draw_start, mcnemar, mean_interval
+from thalweg.evaluate.metrics import gain_over
 from thalweg.papers.trials import SIGNIFICANT, Candidate, Measured, OverRuns, Trial
 from thalweg.papers.workers import run_all, seeds_of_run
 from thalweg.streams import ConceptStream, Table
@@ -136,7 +137,7 @@ class OnePass(Measured):
 
     def kappa_temporal(self, place: int, no_change: int) -> float:
         """One minus the error as a multiple of no-change's: positive means better than the last label."""
-        return 1.0 - self.error(place) / self.error(no_change)
+        return gain_over(self.error(place), self.error(no_change))
 
     def times(self) -> NDArray[np.int64]:
         """Rows learned at each point of the curves."""

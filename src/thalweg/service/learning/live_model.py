@@ -174,7 +174,7 @@ class LiveModel:
                 learner.model.follow(X[part], y[part], ~np.arange(part.stop - part.start))
                 learner.progress.add(wrong[name][part], wrong_last[part], delays[part], scored[name][part], times[part])
                 last = part.stop - 1
-                learner.progress.look(learner.model, int(times[last]), int(waiting[last]))
+                learner.progress.add_point(learner.model, int(times[last]), int(waiting[last]))
                 begin = part.stop
             if learner.comparison is not None:
                 since = np.array([lesson.rows.seq > learner.comparison.since for lesson, _, _ in lessons])
@@ -221,7 +221,7 @@ class LiveModel:
                     each.created,
                     self.archived[name],
                     each.progress.view(),
-                    list(each.progress.points),
+                    list(each.progress.history.points),
                     list(each.progress.changes),
                     each.progress.watch.state(),
                     copy.copy(each.comparison),

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.kernels import compiled
+from thalweg.evaluate.averages import FadingMean, HistoryPoints, WindowedMean
+from thalweg.evaluate.drift import ChangeDetector
 from thalweg.run.class_means import MeanWatch
-from thalweg.run.drift import ChangeDetector
 from thalweg.run.history import trace_of
 
 Floats = NDArray[np.float64]
@@ -22,7 +22,7 @@ Flags = NDArray[np.bool_]
 
 #: Labels of the windowed error, points kept at the most, and changes.
 WINDOW, MOST_POINTS, MOST_CHANGES = 1000, 500, 200
-#: Classes whose memory is told.
+#: Classes whose memory is part of a point.
 MOST_CLASSES = 64
 #: What of the mean delay stays with every label.
 _FADE = 0.99
@@ -37,12 +37,12 @@ class View:
     error: float | None
     recent: float | None
     no_change: float | None
-    #: Seconds from an answer to its label, of late.
+    #: Seconds from a prediction to its label, recently.
     delay: float | None
 
 
 def point_of(view: View, model: Any, time: int, waiting: int, watch: MeanWatch) -> dict[str, Any]:
-    """A point of the course: how a model stands, and what can be seen of it."""
+    """A point of the history: how a model stands, and what can be seen of it."""
     seen = trace_of(model)
     memory = dict(list(seen.get("effective_rows", {}).items())[:MOST_CLASSES])
     return {
@@ -55,7 +55,7 @@ def point_of(view: View, model: Any, time: int, waiting: int, watch: MeanWatch) 
         "half_life": {label: half_life(rows) for label, rows in memory.items()},
         "waiting": waiting,
         "delay": view.delay,
-        "means": None if model is None else watch.look(model).get("means"),
+        "means": None if model is None else watch.snapshot(model).get("means"),
     }
 
 
@@ -67,12 +67,10 @@ class Progress:
         self.labels = self.scored = 0
         self.mistakes = self.no_change_mistakes = 0
         self.watch = MeanWatch()
-        self.every = 1
-        self.points: list[dict[str, Any]] = []
+        self.history = HistoryPoints[dict[str, Any]](MOST_POINTS)
         self.changes: list[dict[str, Any]] = []
         self._detector = ChangeDetector()
-        self._last = np.zeros((2, 0), dtype=np.bool_)
-        self._delay = np.zeros(2)  # the fading sums of delays and of their weights
+        self._recent, self._delay = WindowedMean(WINDOW, 2), FadingMean(_FADE, 1)
 
     @property
     def error(self) -> float | None:
@@ -80,8 +78,8 @@ class Progress:
         return self.mistakes / self.scored if self.scored else None
 
     def until_point(self) -> int:
-        """How many labels may be learned before the next look is due."""
-        return self.every - self.labels % self.every
+        """How many labels may be learned before the next point is due."""
+        return self.history.until_next(self.labels)
 
     def add(self, wrong: Flags, no_change: Flags, delays: Floats, scored: Flags, times: NDArray[np.int64]) -> None:
         """Labels were learned, at most as many as `until_point` said.
@@ -98,10 +96,7 @@ class Progress:
             When the labels came.
         """
         self.labels += len(wrong)
-        for i, values in enumerate((delays, np.ones(len(delays)))):
-            out = np.empty(len(values))
-            compiled.fade(values, _FADE, float(self._delay[i]), out)
-            self._delay[i] = out[-1]
+        self._delay.push(delays[:, np.newaxis])
         if not scored.all():
             wrong, no_change, times = wrong[scored], no_change[scored], times[scored]
         if len(wrong) == 0:
@@ -110,24 +105,20 @@ class Progress:
         self.scored += len(wrong)
         self.mistakes += int(wrong.sum())
         self.no_change_mistakes += int(no_change.sum())
-        self._last = np.concatenate([self._last, np.stack([wrong, no_change])], axis=1)[:, -WINDOW:]
+        self._recent.push(np.stack([wrong, no_change], axis=1))
         for change in self._detector.add(wrong):
             self.changes.append({"time": int(times[change["found"] - before - 1]) / 1e6, "labels": change["row"]})
         self.changes = self.changes[-MOST_CHANGES:]
 
-    def look(self, model: Any, time: int, waiting: int) -> None:
-        """Keep a point, if this is a label of the grid."""
-        if self.labels % self.every:
-            return
-        self.points.append(point_of(self.view(), model, time, waiting, self.watch))
-        if len(self.points) > MOST_POINTS:
-            self.points = self.points[1::2]
-            self.every *= 2
+    def add_point(self, model: Any, time: int, waiting: int) -> None:
+        """Keep a point of the history, if one is due after this label."""
+        if self.history.is_due(self.labels):
+            self.history.add(point_of(self.view(), model, time, waiting, self.watch))
 
     def view(self) -> View:
         """How it stands, for others to read."""
-        error, no_change = self._last.mean(axis=1).tolist() if self._last.size else (None, None)
-        delay = float(self._delay[0] / self._delay[1]) if self._delay[1] else None
+        error, no_change = self._recent.mean().tolist() if len(self._recent) else (None, None)
+        delay = float(self._delay.mean()[0]) if self.labels else None
         return View(self.labels, self.error, error, no_change, delay)
 
     def state(self) -> dict[str, Any]:
@@ -135,12 +126,12 @@ class Progress:
         return {
             "labels": [self.labels, self.scored, self.mistakes, self.no_change_mistakes],
             "watch": self.watch.state(),
-            "every": self.every,
-            "points": self.points,
+            "every": self.history.every,
+            "points": self.history.points,
             "changes": self.changes,
             "detector": self._detector.state(),
-            "last": self._last.astype(int).tolist(),
-            "delay": self._delay.tolist(),
+            "last": self._recent.state(),
+            "delay": self._delay.sums.tolist(),
         }
 
     @classmethod
@@ -149,10 +140,11 @@ class Progress:
         found = cls()
         found.labels, found.scored, found.mistakes, found.no_change_mistakes = state["labels"]
         found.watch.restore(state["watch"])
-        found.every, found.points, found.changes = state["every"], list(state["points"]), list(state["changes"])
+        found.history.restore(state["every"], state["points"])
+        found.changes = list(state["changes"])
         found._detector.restore(state["detector"])
-        found._last = np.array(state["last"], dtype=np.bool_).reshape(2, -1)
-        found._delay = np.array(state["delay"])
+        found._recent.restore(state["last"])
+        found._delay.sums = np.array(state["delay"])
         return found
 
 

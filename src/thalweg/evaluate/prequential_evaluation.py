@@ -1,13 +1,13 @@
 """Test-then-train (prequential) evaluation: every row is predicted first, then learned.
 
 Our learners run in one compiled call per chunk, other scikit-learn estimators row by row. The no-change and majority
-baselines are evaluated on the same rows. A stream is one of ours or any iterable of pairs of features and labels.
+baselines are evaluated on the same rows and get their labels when the model does. A stream is one of ours or any
+iterable of pairs of features and labels.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_regressor
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.evaluate.record import NO_ANSWER, Codes, Record, encode, encode_truth
+from thalweg.evaluate.late_labels import Batch, LateLabels, follow_baselines, new_baselines
+from thalweg.evaluate.record import NO_ANSWER, Codes, Floats, Labels, Record, encode, encode_truth
 from thalweg.frames.frame import NamedRows
 from thalweg.frames.reading import as_array, frame_of, names_of_columns, sliced
 from thalweg.learners.base.labels import Labels as KnownLabels
@@ -24,7 +25,6 @@ from thalweg.learners.base.labels import as_labels
 from thalweg.learners.base.rows import Row, as_rows
 from thalweg.streams import Stream
 from thalweg.streams.parameters import whole_number
-from thalweg.streams.stream import Floats, Labels
 
 #: A stream, or chunks of features and labels in arrays or in frames of any library.
 Walkable: TypeAlias = Stream | Iterable[tuple[Any, Any]]
@@ -95,23 +95,23 @@ def names_for(model: Any, X: Any) -> list[Any] | None:
     return names if names is not None and model._has_use_for(names) else None
 
 
-def classes_of(owner: str, stream: Walkable, classes: ArrayLike | None) -> Labels:
+def _classes_of(stream: Walkable, classes: ArrayLike | None) -> Labels:
     """Every label that may occur, sorted; chunks that can be gone through twice are asked for theirs."""
-    require_walkable(owner, stream)
+    require_walkable("prequential", stream)
     if isinstance(stream, Stream):
         if classes is not None:
-            raise InvalidParameter.of(owner, "classes", "be left out for a Stream, which knows them", classes)
+            raise InvalidParameter.of("prequential", "classes", "be left out for a Stream, which knows them", classes)
         return stream.classes
     if classes is not None:
         listed = list(as_array(classes))
-        return KnownLabels.none().with_labels(as_labels(listed, len(listed), owner)).values
+        return KnownLabels.none().with_labels(as_labels(listed, len(listed), "prequential")).values
     if iter(stream) is stream:
         rule = "tell the labels that may occur where chunks can be gone through only once"
-        raise InvalidParameter.of(owner, "classes", rule, classes)
+        raise InvalidParameter.of("prequential", "classes", rule, classes)
     known = KnownLabels.none()
     for _, y in _pairs(stream):
         labels = as_array(y)
-        known = known.with_labels(as_labels(labels, len(labels), owner))
+        known = known.with_labels(as_labels(labels, len(labels), "prequential"))
     return known.values
 
 
@@ -119,8 +119,8 @@ def classes_of(owner: str, stream: Walkable, classes: ArrayLike | None) -> Label
 Model: TypeAlias = Any
 
 
-class Answers(NamedTuple):
-    """A model's answers to a run of rows, in terms of the stream's classes."""
+class Predictions(NamedTuple):
+    """A model's predictions of the rows that have just come, in terms of the stream's classes."""
 
     codes: Codes
     proba: Floats | None
@@ -128,30 +128,34 @@ class Answers(NamedTuple):
     weights: Floats | None
 
 
-class Asker(Protocol):
-    """Puts each row to the model, then teaches it the row's label."""
+class Walker(Protocol):
+    """Takes a model along a stream: every row is predicted before its label is learned."""
 
-    def __call__(self, X: Any, y: Labels) -> Answers:
-        """Answers given before the labels were learned; X may be a frame."""
+    def held(self, X: Any) -> Any:
+        """A chunk as it is handed back in a `Batch`; X may be a frame."""
+
+    def __call__(self, batch: Batch) -> Predictions:
+        """Predict and learn the rows of a batch, in its order."""
 
 
-def asker_of(owner: str, model: Model, classes: Labels, *, with_proba: bool, delay: int = 0) -> Asker:
+def _walker_of(model: Model, classes: Labels, *, with_proba: bool, delay: int) -> Walker:
     """The quickest way to evaluate this model, its labels coming ``delay`` rows late."""
     if hasattr(model, "__sklearn_tags__") and is_regressor(model):
-        raise InvalidParameter.of(owner, "model", "be a classifier; prequential_regression walks a regressor", model)
+        rule = "be a classifier; prequential_regression walks a regressor"
+        raise InvalidParameter.of("prequential", "model", rule, model)
     if delay > 0:
         if getattr(model, "_needs_labels_at_once", False):
-            raise InvalidParameter.of(
-                owner, "delay", "be 0 for a model with persistence, which answers by the label of the row before", delay
-            )
+            rule = "be 0 for a model with persistence, which answers by the label of the row before"
+            raise InvalidParameter.of("prequential", "delay", rule, delay)
         if hasattr(model, "predict_one") and hasattr(model, "learn_one"):
-            return _LateAsker(model, classes, delay)
-        raise InvalidParameter.of(owner, "model", "have predict_one and learn_one where labels are delayed", model)
+            return _LateWalker(model, classes)
+        rule = "have predict_one and learn_one where labels are delayed"
+        raise InvalidParameter.of("prequential", "model", rule, model)
     if hasattr(model, "predict_then_learn"):
-        return _CompiledAsker(model, classes, with_proba)
+        return _CompiledWalker(model, classes, with_proba)
     if hasattr(model, "predict") and hasattr(model, "partial_fit"):
-        return _RowwiseAsker(model, classes, with_proba)
-    raise InvalidParameter.of(owner, "model", "have predict_then_learn, or predict and partial_fit", model)
+        return _RowwiseWalker(model, classes, with_proba)
+    raise InvalidParameter.of("prequential", "model", "have predict_then_learn, or predict and partial_fit", model)
 
 
 def knows_no_class(model: Model) -> bool:
@@ -165,64 +169,91 @@ def teach(model: Model, X: Any, y: Labels, classes: Labels) -> None:
     model.partial_fit(X, y, **({"classes": classes} if announced else {}))
 
 
-class _CompiledAsker:
+class _CompiledWalker:
     def __init__(self, model: Model, classes: Labels, with_proba: bool) -> None:
         self._model = model
         self._classes = classes
         self._with_proba = with_proba
 
-    def __call__(self, X: Any, y: Labels) -> Answers:
+    def held(self, X: Any) -> Any:
+        return chunk_for(self._model, X)
+
+    def __call__(self, batch: Batch) -> Predictions:
         unanswered = 1 if knows_no_class(self._model) else 0
         labels, proba, rate, weights = self._model.predict_then_learn(
-            chunk_for(self._model, X), y, with_proba=self._with_proba, with_rate=True, with_weights=True
+            batch.X, batch.labels, with_proba=self._with_proba, with_rate=True, with_weights=True
         )
         codes = encode(labels, self._classes)
         codes[:unanswered] = NO_ANSWER
         if proba is not None:
             proba = _in_order_of(self._classes, proba, self._model.classes_)
             proba[:unanswered] = 1.0 / len(self._classes)
-        return Answers(codes, proba, rate, weights)
+        return Predictions(codes, proba, rate, weights)
 
 
-class _LateAsker:
-    """Answers rows as they come and teaches each ``delay`` rows later; rows still waiting at the end stay untaught."""
+class _LateWalker:
+    """Labels come late; rows still waiting at the end of the stream stay unlearned."""
 
-    def __init__(self, model: Model, classes: Labels, delay: int) -> None:
+    def __init__(self, model: Model, classes: Labels) -> None:
         self._model = model
         self._classes = classes
-        self._delay = delay
-        self._waiting: deque[tuple[Row, Any]] = deque()
+        #: Of the first chunk, and so of every row that waits.
+        self._width: int | None = None
+        self._names: list[Any] | None = None
 
-    def __call__(self, X: Any, y: Labels) -> Answers:
-        given: list[Any] = []
-        for x, label in zip(self._rows(X), y.tolist(), strict=True):
-            given.append(self._model.predict_one(x))
-            self._waiting.append((x, label))
-            if len(self._waiting) > self._delay:
-                self._model.learn_one(*self._waiting.popleft())
-        codes = np.full(len(y), NO_ANSWER, dtype=np.int64)
-        known = np.array([answer is not None for answer in given], dtype=bool)
-        if known.any():
-            codes[known] = encode(np.array([answer for answer in given if answer is not None]), self._classes)
-        return Answers(codes, None, None, None)
+    def held(self, X: Any) -> Floats:
+        rows, names = as_rows(X, self._model, "X"), names_for(self._model, X)
+        if self._width is None:
+            self._width, self._names = rows.shape[1], names
+        if rows.shape[1] != self._width or (names and self._names and names != self._names):
+            had, got = self._names or f"{self._width} of them", names or f"{rows.shape[1]} of them"
+            raise InvalidInput(f"Chunks must keep their columns while labels are late, {had}, got {got}.")
+        return rows
 
-    def _rows(self, X: Any) -> Iterator[Row]:
+    def __call__(self, batch: Batch) -> Predictions:
+        codes = self._followed(batch) if hasattr(self._model, "follow") else self._row_by_row(batch)
+        return Predictions(codes[batch.carried :], None, None, None)
+
+    def _followed(self, batch: Batch) -> Codes:
+        unanswered = 0
+        if knows_no_class(self._model):
+            unanswered = int(np.argmax(batch.order < 0)) if len(batch.learned) else len(batch.order)
+        rows = batch.X if self._names is None else NamedRows(batch.X, self._names)
+        codes = encode(self._model.follow(rows, batch.labels, batch.order)[0], self._classes)
+        codes[batch.carried : batch.carried + unanswered] = NO_ANSWER
+        return codes
+
+    def _row_by_row(self, batch: Batch) -> Codes:
         """Rows one by one, dicts for a model that has a use for names."""
-        names = names_for(self._model, X)
-        for row in as_rows(X, self._model, "X"):
-            yield row if names is None else dict(zip(names, row.tolist(), strict=True))
+        rows: list[Row] = list(batch.X)
+        if self._names is not None:
+            rows = [dict(zip(self._names, row, strict=True)) for row in batch.X.tolist()]
+        labels, given = batch.labels.tolist(), {}
+        for step in batch.order.tolist():
+            if step < 0:
+                self._model.learn_one(rows[~step], labels[~step])
+            elif (predicted := self._model.predict_one(rows[step])) is not None:
+                given[step] = predicted
+        codes = np.full(len(rows), NO_ANSWER, dtype=np.int64)
+        if given:
+            codes[list(given)] = encode(np.array(list(given.values())), self._classes)
+        return codes
 
 
-class _RowwiseAsker:
+class _RowwiseWalker:
     def __init__(self, model: Model, classes: Labels, with_proba: bool) -> None:
         self._model = model
         self._classes = classes
         self._with_proba = with_proba and hasattr(model, "predict_proba")
 
-    def __call__(self, X: Any, y: Labels) -> Answers:
+    def held(self, X: Any) -> Any:
+        return X
+
+    def __call__(self, batch: Batch) -> Predictions:
+        y = batch.labels
         codes = np.full(len(y), NO_ANSWER, dtype=np.int64)
         proba = np.full((len(y), len(self._classes)), 1.0 / len(self._classes)) if self._with_proba else None
-        for i, row in enumerate(single_rows(X, self._model)):
+        for i, row in enumerate(single_rows(batch.X, self._model)):
             this = slice(i, i + 1)
             if not knows_no_class(self._model):
                 codes[this] = encode(self._model.predict(row), self._classes)
@@ -230,7 +261,7 @@ class _RowwiseAsker:
                     given = self._model.predict_proba(row)
                     proba[this] = _in_order_of(self._classes, given, self._model.classes_)
             teach(self._model, row, y[this], self._classes)
-        return Answers(codes, proba, None, None)
+        return Predictions(codes, proba, None, None)
 
 
 def _in_order_of(classes: Labels, proba: Floats, model_classes: Labels) -> Floats:
@@ -239,47 +270,6 @@ def _in_order_of(classes: Labels, proba: Floats, model_classes: Labels) -> Float
     ordered = np.zeros((len(proba), len(classes)))
     ordered[:, columns[known]] = proba[:, known]
     return ordered
-
-
-class RunningBaselines:
-    """No-change and majority, fed with the truth run by run.
-
-    Parameters
-    ----------
-    n_classes : int
-        How many codes there are.
-
-    Examples
-    --------
-    >>> baselines = RunningBaselines(2)
-    >>> baselines.before(np.array([1, 0, 0, 0]))
-    (array([-1,  1,  0,  0]), array([-1,  1,  0,  0]))
-    >>> baselines.after(np.array([1, 1, 1]))
-    (array([1, 1, 1]), array([0, 0, 1]))
-    """
-
-    def __init__(self, n_classes: int) -> None:
-        self._counts = np.zeros(n_classes, dtype=np.int64)
-        self._no_change = NO_ANSWER
-        self._majority = NO_ANSWER
-
-    def before(self, y: Codes) -> tuple[Codes, Codes]:
-        """The two answers to each row before its label is known."""
-        no_change, majority = self._no_change, self._majority
-        after_no_change, after_majority = self.after(y)
-        return (
-            np.concatenate(([no_change], after_no_change))[: len(y)],
-            np.concatenate(([majority], after_majority))[: len(y)],
-        )
-
-    def after(self, y: Codes) -> tuple[Codes, Codes]:
-        """The two answers right after each row's label is known."""
-        if len(y) == 0:
-            return y, y
-        counts = self._counts + np.cumsum(y[:, np.newaxis] == np.arange(len(self._counts)), axis=0)
-        majority = counts.argmax(axis=1)
-        self._counts, self._no_change, self._majority = counts[-1], int(y[-1]), int(majority[-1])
-        return y, majority
 
 
 def prequential(
@@ -316,9 +306,9 @@ def prequential(
     with_proba : bool
         Whether to ask for probabilities (log-loss and Brier score need them) where the model has them.
     delay : int >= 0
-        How many rows late a label comes: each row is answered when it arrives and learned that many rows later. The
-        model is then asked row by row, for labels alone, and the last rows stay unlearned. The baselines are shown
-        as if their labels came at once.
+        How many rows late a label comes: row i is predicted when it arrives and learned right after row i + delay is
+        predicted, as in ``thalweg run --delay``. The baselines get their labels when the model does. The model is then
+        asked for labels alone, and the last rows stay unlearned.
 
     Yields
     ------
@@ -338,21 +328,29 @@ def prequential(
     >>> summary.rows, bool(summary.model.error < 0.1)
     (1000, True)
     """
-    known = classes_of("prequential", stream, classes)
+    known = _classes_of(stream, classes)
     late = whole_number("prequential", "delay", delay)
-    asker = asker_of("prequential", model, known, with_proba=with_proba, delay=late)
+    walker = _walker_of(model, known, with_proba=with_proba, delay=late)
     if rows is not None:
         rows = whole_number("prequential", "rows", rows)
-    return _walk(asker, stream, known, rows, whole_number("prequential", "chunk", chunk, least=1))
+    return _walk(walker, stream, known, rows, whole_number("prequential", "chunk", chunk, least=1), late)
 
 
-def _walk(asker: Asker, stream: Walkable, classes: Labels, rows: int | None, chunk: int) -> Iterator[Record]:
-    baselines = RunningBaselines(len(classes))
+def _walk(
+    walker: Walker, stream: Walkable, classes: Labels, rows: int | None, chunk: int, delay: int
+) -> Iterator[Record]:
+    baselines, late = new_baselines(), LateLabels(delay=delay)
     start = 0
     for X, given in batches_of(stream, chunk, rows):
         labels = as_labels(given, len(given), "prequential")
         y = encode_truth(labels, classes)
-        no_change, majority = baselines.before(y)
-        codes, proba, rate, weights = asker(X, labels)
+        number = np.arange(start + 1, start + 1 + len(y))
+        batch = late.plan(walker.held(X), labels, np.ones(len(y), dtype=np.bool_), number)
+        codes, proba, rate, weights = walker(batch)
+        numbers = (encode(batch.labels, classes) if batch.carried else y) + 1
+        given_by = follow_baselines(baselines, numbers, None if batch.at_once else batch.order)
+        no_change, majority = (given_by[name][batch.carried :] - 1 for name in ("no_change", "majority"))
+        if not batch.at_once:
+            late.keep(batch, {})
         yield Record(start, classes, y, codes, no_change, majority, proba, rate, weights)
         start += len(y)

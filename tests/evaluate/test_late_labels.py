@@ -7,9 +7,9 @@ import heapq
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.examples import examples
 
-from thalweg.run.schedule import Schedule, Waiting
+from tests.examples import examples
+from thalweg.evaluate.late_labels import LateLabels, Waiting
 
 
 def by_hand_delayed(labelled: list[bool], delay: int) -> list[tuple[str, int]]:
@@ -37,32 +37,32 @@ def by_hand_timed(labelled: list[bool], now: list[int], label_time: list[int]) -
     return events
 
 
-def events_of(schedule: Schedule, labelled, now, label_time, cuts, *, restored: bool) -> list[tuple[str, int]]:
-    """What the schedule says when the rows come in pieces; each row is told by its feature and its label."""
+def events_of(late: LateLabels, labelled, now, label_time, cuts, *, restored: bool) -> list[tuple[str, int]]:
+    """What the late says when the rows come in pieces; each row is told by its feature and its label."""
     rows = len(labelled)
     X = np.arange(rows, dtype=np.float64)[:, None]
     labels = np.array([f"label {i}" for i in range(rows)])
     events = []
     for begin, end in zip([0, *cuts], [*cuts, rows], strict=True):
         part = slice(begin, end)
-        times = (np.array(now, np.int64)[part], np.array(label_time, np.int64)[part]) if schedule.timed else ()
+        times = (np.array(now, np.int64)[part], np.array(label_time, np.int64)[part]) if late.timed else ()
         number = np.arange(begin + 1, end + 1)
-        work = schedule.plan(X[part], labels[part], np.array(labelled, np.bool_)[part], number, *times)
-        assert len(work.X) == work.carried + end - begin
-        for step in work.order.tolist():
+        batch = late.plan(X[part], labels[part], np.array(labelled, np.bool_)[part], number, *times)
+        assert len(batch.X) == batch.carried + end - begin
+        for step in batch.order.tolist():
             row = step if step >= 0 else ~step
-            assert work.labels[row] == f"label {int(work.X[row, 0])}"
-            events.append(("answer" if step >= 0 else "learn", int(work.X[row, 0])))
-        assert work.learned.tolist() == [~step for step in work.order if step < 0]
-        given = np.array([f"answer {int(i)}" for i in work.X[:, 0]])
-        schedule.keep(work, {"model": given})
-        assert schedule.waiting is not None
-        assert schedule.waiting.answered["model"].tolist() == [f"answer {int(i)}" for i in schedule.waiting.X[:, 0]]
+            assert batch.labels[row] == f"label {int(batch.X[row, 0])}"
+            events.append(("answer" if step >= 0 else "learn", int(batch.X[row, 0])))
+        assert batch.learned.tolist() == [~step for step in batch.order if step < 0]
+        given = np.array([f"answer {int(i)}" for i in batch.X[:, 0]])
+        late.keep(batch, {"model": given})
+        assert late.waiting is not None
+        assert late.waiting.predicted["model"].tolist() == [f"answer {int(i)}" for i in late.waiting.X[:, 0]]
         if restored:
-            kept, clock = schedule.waiting, schedule.clock
-            schedule = Schedule(delay=schedule.delay, timed=schedule.timed)
-            schedule.clock = clock
-            schedule.waiting = Waiting(kept.X, kept.labels, kept.due, kept.number, kept.answered)
+            kept, clock = late.waiting, late.clock
+            late = LateLabels(delay=late.delay, timed=late.timed)
+            late.clock = clock
+            late.waiting = Waiting(kept.X, kept.labels, kept.due, kept.number, kept.predicted)
     return events
 
 
@@ -78,7 +78,7 @@ def streams(draw):
 @given(stream=streams(), delay=st.integers(0, 30))
 def test_labels_that_come_some_rows_later(stream, delay: int) -> None:
     labelled, cuts, restored = stream
-    found = events_of(Schedule(delay=delay), labelled, None, None, cuts, restored=restored)
+    found = events_of(LateLabels(delay=delay), labelled, None, None, cuts, restored=restored)
     assert found == by_hand_delayed(labelled, delay)
 
 
@@ -89,5 +89,5 @@ def test_labels_that_come_at_times_of_their_own(stream, data: st.DataObject) -> 
     labelled, cuts, restored = stream
     times = st.lists(st.integers(0, 12), min_size=len(labelled), max_size=len(labelled))
     now, label_time = data.draw(times), data.draw(times)
-    found = events_of(Schedule(timed=True), labelled, now, label_time, cuts, restored=restored)
+    found = events_of(LateLabels(timed=True), labelled, now, label_time, cuts, restored=restored)
     assert found == by_hand_timed(labelled, now, label_time)

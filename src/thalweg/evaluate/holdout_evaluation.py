@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from thalweg.errors import InvalidParameter
-from thalweg.evaluate.prequential import Model, RunningBaselines, teach
+from thalweg.evaluate.late_labels import follow_baselines, new_baselines
+from thalweg.evaluate.prequential_evaluation import Model, teach
 from thalweg.evaluate.record import Codes, encode_truth
 from thalweg.streams import ConceptStream
 from thalweg.streams.concept import Sampler
 from thalweg.streams.parameters import whole_number
-from thalweg.streams.stream import Floats, Labels, Rows
+from thalweg.streams.stream import Floats, Rows
 
 #: A class so rare in the first concept that it is not met in this many rows cannot be started with.
 _MOST_START_ROWS = 1_000_000
@@ -111,7 +112,7 @@ def holdout(
     if not compiled and not (hasattr(model, "predict") and hasattr(model, "partial_fit")):
         raise InvalidParameter.of("holdout", "model", "have learn_then_test, or predict and partial_fit", model)
     first_rows = draw_start(stream, start) if start else None
-    return _walk(model, stream, first_rows, steps, n_test, 1 if with_rate else chunk, compiled=compiled)
+    return _walk(model, stream, first_rows, steps, n_test, chunk, compiled=compiled, with_rate=with_rate)
 
 
 def draw_start(stream: ConceptStream, rows: int, sampler: Sampler | None = None) -> Rows:
@@ -175,32 +176,35 @@ def _walk(
     chunk: int,
     *,
     compiled: bool,
+    with_rate: bool,
 ) -> Iterator[StepRecord]:
     classes = stream.classes
-    baselines = RunningBaselines(len(classes))
+    baselines = new_baselines()
     if first_rows is not None:
         model.fit(*first_rows)
-        baselines.after(encode_truth(first_rows[1], classes))
+        follow_baselines(baselines, encode_truth(first_rows[1], classes) + 1, None)
     test_rows = stream.sampler("test")
     at = 0
     for X, y in stream.batches(chunk, steps):
         X_test, y_test = test_rows.sets_at(np.arange(at, at + len(y)), n_test)
         truth = encode_truth(y_test, classes)
-        if compiled:
-            mistakes = model.learn_then_test(X, y, X_test, y_test)
-        else:
-            mistakes = _learn_then_test(model, X, y, X_test, y_test, classes)
-        answers = baselines.after(encode_truth(y, classes))
-        shares = [(truth != answer[:, np.newaxis]).mean(axis=1).tolist() for answer in answers]
-        rate = getattr(model, "rate_", None) if chunk == 1 else None
-        for i, wrong in enumerate(mistakes.tolist()):
-            yield StepRecord(at + i, wrong / n_test, shares[0][i], shares[1][i], rate)
+        rates: list[float | None] = [None] * len(y)
+        mistakes: list[int] = []
+        if compiled and not with_rate:
+            mistakes = model.learn_then_test(X, y, X_test, y_test).tolist()
+        for row in range(len(mistakes), len(y)):
+            this = slice(row, row + 1)
+            if compiled:
+                mistakes += model.learn_then_test(X[this], y[this], X_test[this], y_test[this]).tolist()
+            else:
+                teach(model, X[this], y[this], classes)
+                mistakes.append(np.count_nonzero(model.predict(X_test[row]) != y_test[row]))
+            if with_rate:
+                rates[row] = getattr(model, "rate_", None)
+        learned = np.arange(len(y))
+        learned_first = np.stack([~learned, learned], axis=1).ravel()
+        after = follow_baselines(baselines, encode_truth(y, classes) + 1, learned_first).values()
+        shares = [(truth != numbers[:, np.newaxis] - 1).mean(axis=1).tolist() for numbers in after]
+        for i, wrong in enumerate(mistakes):
+            yield StepRecord(at + i, wrong / n_test, shares[0][i], shares[1][i], rates[i])
         at += len(y)
-
-
-def _learn_then_test(model: Any, X: Floats, y: Labels, X_test: Floats, y_test: Labels, classes: Labels) -> Codes:
-    mistakes = np.empty(len(y), dtype=np.int64)
-    for row in range(len(y)):
-        teach(model, X[row : row + 1], y[row : row + 1], classes)
-        mistakes[row] = np.count_nonzero(model.predict(X_test[row]) != y_test[row])
-    return mistakes

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from thalweg import OnlineLDC
 from thalweg.errors import InvalidParameter
-from thalweg.run import drift
-from thalweg.run.drift import ChangeDetector
+from thalweg.evaluate import drift
+from thalweg.evaluate.drift import ChangeDetector
 from thalweg.streams import Stagger
 
 

@@ -1,4 +1,4 @@
-"""Looks at a model while it learns: each shows the model as it was after so many rows, and no other."""
+"""History points of a model that learns: each shows the model as it was after so many rows, and no other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from thalweg import OnlineLDC, cli
 from thalweg.catalogue import make_model
 from thalweg.rates import ErrorDriven
 from thalweg.run import history
-from thalweg.run.history import Course, trace_of
+from thalweg.run.history import ModelHistory, trace_of
 
 pytest.importorskip("pyarrow")
 
@@ -42,10 +42,10 @@ def recorded(*arguments: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("options", [{"name": "oldc", "adaptive": True}, {"name": "auto"}, {"name": "trend"}])
-def test_each_look_is_that_of_a_model_that_learned_exactly_so_many_rows(
+def test_each_point_is_that_of_a_model_that_learned_exactly_so_many_rows(
     options: dict[str, Any], table: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history, "MOST_LOOKS", 16)
+    monkeypatch.setattr(history, "MOST_POINTS", 15)
     X, y = table[0][table[1] != ""], table[1][table[1] != ""]
     found = recorded("--model", options["name"], *(["--adaptive"] if "adaptive" in options else []))
     assert found["rows"][-1] == len(X)
@@ -64,7 +64,7 @@ def test_each_look_is_that_of_a_model_that_learned_exactly_so_many_rows(
 
 
 @pytest.mark.parametrize("late", [(), ("--delay", "70")])
-def test_neither_chunks_nor_late_labels_move_a_look(late: tuple[str, ...], table: object) -> None:
+def test_neither_chunks_nor_late_labels_move_a_point(late: tuple[str, ...], table: object) -> None:
     whole = recorded("--model", "oldc", *late)
     assert recorded("--model", "oldc", "--chunk", "37", *late) == whole
     assert recorded("--model", "oldc", "--chunk", "2048", *late) == whole
@@ -77,26 +77,50 @@ def test_neither_chunks_nor_late_labels_move_a_look(late: tuple[str, ...], table
     ]
 
 
-def test_a_short_table_has_several_looks_and_a_long_one_not_too_many() -> None:
+def test_a_short_table_has_several_points_and_a_long_one_not_too_many() -> None:
     model = OnlineLDC(ErrorDriven(start=0.1, window=10)).partial_fit([[0.0], [1.0]], ["a", "b"])
-    short, long = Course(), Course()
-    assert len(short.due(0, 300)) == 9
-    for answered in range(history.FIRST_STEP, 200_000, history.FIRST_STEP):
-        if len(long.due(answered, 1)):
-            long.look(model, answered, answered)
-        assert len(long.looks) < history.MOST_LOOKS
-    assert len(long.looks) >= history.MOST_LOOKS // 2
-    assert set(np.diff(long.rows)) == {long.every}
+    assert ModelHistory().next_due(0) == history.FIRST_STEP
+    long = ModelHistory()
+    for predicted in range(history.FIRST_STEP, 200_000, history.FIRST_STEP):
+        if long.next_due(predicted) == 0:
+            long.add(model, predicted)
+        assert len(long.points) <= history.MOST_POINTS
+    assert len(long.points) >= history.MOST_POINTS // 2
+    assert set(np.diff([learned for learned, _ in long.points])) == {long.every}
+
+
+def test_a_run_leaves_the_compiled_loop_for_points_alone(table: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "MOST_POINTS", 7)
+    calls: list[int] = []
+    follow = OnlineLDC.follow
+
+    def counted(self: OnlineLDC, X: np.ndarray, *rest: Any, **more: Any) -> Any:
+        calls.append(len(X))
+        return follow(self, X, *rest, **more)
+
+    monkeypatch.setattr(OnlineLDC, "follow", counted)
+    recorded("--model", "oldc", "--chunk", "5000")
+    # the head of 1,000 rows and the rest: a call before each point, one after the last
+    points = 2 + len([row for row in range(1, ROWS) if row % _spacing(row) == 0])
+    assert len(calls) == points
+
+
+def _spacing(row: int) -> int:
+    """Rows between points when so many are predicted: doubled whenever there were more than seven."""
+    every = history.FIRST_STEP
+    while row > 8 * every:
+        every *= 2
+    return every
 
 
 def test_the_memory_of_many_classes_is_bounded() -> None:
     model = OnlineLDC(0.01, counts="soft")
-    seen = Course()
+    seen = ModelHistory()
     for begin in (0, 10, 200):
         labels = [f"{label:03}" for label in range(begin, begin + 200)]
         model.partial_fit(np.random.default_rng(begin).normal(size=(200, 1)), labels)
-        seen.look(model, 32, begin)
-    assert [len(look["effective_rows"]) for look in seen.looks] == [history.MOST_CLASSES] * 3
-    restored = Course()
+        seen.add(model, begin)
+    assert [len(snapshot["effective_rows"]) for _, snapshot in seen.points] == [history.MOST_CLASSES] * 3
+    restored = ModelHistory()
     restored.restore(json.loads(json.dumps(seen.state())))
     assert restored.state() == seen.state()

@@ -1,0 +1,189 @@
+"""Running averages and thinned history points in constant memory, for evaluation, runs and the service alike."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.kernels import compiled
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+
+class RunningMean(Protocol):
+    """Takes blocks of rows, and at any time gives their mean, column by column."""
+
+    def push(self, block: Floats) -> None:
+        """Add rows, the newest last."""
+
+    def mean(self) -> Floats:
+        """The average of what was pushed; there must have been a row."""
+
+
+class CumulativeMean:
+    """The mean of all rows so far."""
+
+    def __init__(self) -> None:
+        self._sums: Floats | float = 0.0
+        self._count = 0
+
+    def push(self, block: Floats) -> None:
+        """Add rows, the newest last."""
+        self._sums = self._sums + block.sum(axis=0)
+        self._count += len(block)
+
+    def mean(self) -> Floats:
+        """The average of what was pushed; there must have been a row."""
+        return np.asarray(self._sums / self._count)
+
+
+class WindowedMean:
+    """The mean of the last ``rows`` rows (of all, while there are fewer), in so many columns.
+
+    The rows are kept and summed afresh when the mean is asked for, so that rows that leave the window leave no rounding
+    error behind.
+
+    Examples
+    --------
+    >>> window = WindowedMean(2)
+    >>> window.push_and_average(np.array([[True], [False], [False]]), np.array([0, 2])).tolist()
+    [[1.0], [0.0]]
+    >>> window.mean(), window.state()
+    (array([0.]), [[0, 0]])
+    """
+
+    def __init__(self, rows: int, columns: int = 0) -> None:
+        self._rows = rows
+        self._last: NDArray[Any] = np.empty((0, columns))
+
+    def __len__(self) -> int:
+        return len(self._last)
+
+    def push(self, block: NDArray[Any]) -> None:
+        """Add rows, the newest last."""
+        self._last = self._with(block)[-self._rows :]
+
+    def push_and_average(self, flags: NDArray[np.bool_], at: Places) -> Floats:
+        """Add rows of flags, whose sums are exact; the means after those of them that are ``at`` these places."""
+        together = self._with(flags)
+        sums = np.concatenate([np.zeros((1, flags.shape[1]), dtype=np.int64), np.cumsum(together, axis=0)])
+        ends = len(self._last) + at + 1
+        begins = np.maximum(ends - self._rows, 0)
+        self._last = together[-self._rows :]
+        return np.asarray((sums[ends] - sums[begins]) / (ends - begins)[:, np.newaxis])
+
+    def _with(self, block: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([self._last, block]) if len(self._last) else block
+
+    def mean(self) -> Floats:
+        """The average of what was pushed; there must have been a row."""
+        return np.asarray(self._last.mean(axis=0))
+
+    def state(self) -> list[list[int]]:
+        """The flags in the window, column by column, as JSON holds them."""
+        found: list[list[int]] = self._last.T.astype(int).tolist()
+        return found
+
+    def restore(self, state: list[list[int]]) -> None:
+        """Take back what `state` gave."""
+        self._last = np.array(state, dtype=np.bool_).T
+
+
+class FadingMean:
+    """A mean with weights that fade by ``factor`` with every further row.
+
+    Examples
+    --------
+    >>> fading = FadingMean(0.5)
+    >>> fading.push(np.array([[0.0], [3.0]]))
+    >>> fading.mean()
+    array([2.])
+    """
+
+    def __init__(self, factor: float, columns: int = 0) -> None:
+        self._factor = factor
+        #: The fading sums of the columns, and of the weights.
+        self.sums = np.zeros(columns + 1)
+
+    def push(self, block: NDArray[Any]) -> None:
+        """Add rows, the newest last."""
+        self._push(block)
+
+    def push_and_average(self, block: NDArray[Any], at: Places) -> Floats:
+        """Add rows; the means after those of them that are ``at`` these places."""
+        faded = self._push(block)[:, at]
+        return np.asarray((faded[:-1] / faded[-1]).T)
+
+    def _push(self, block: NDArray[Any]) -> Floats:
+        rows, columns = block.shape
+        totals = self.sums if self.sums[-1] else np.zeros(columns + 1)
+        values, faded = np.ones((columns + 1, rows)), np.empty((columns + 1, rows))
+        values[:-1] = block.T
+        for column, total, out in zip(values, totals.tolist(), faded, strict=True):
+            compiled.fade(column, self._factor, total, out)
+        self.sums = faded[:, -1].copy()
+        return faded
+
+    def mean(self) -> Floats:
+        """The average of what was pushed; there must have been a row."""
+        return np.asarray(self.sums[:-1] / self.sums[-1])
+
+
+Point = TypeVar("Point")
+
+
+class HistoryPoints(Generic[Point]):
+    """At most ``most`` points on an even grid of rows: when there are more, every second one is dropped.
+
+    Parameters
+    ----------
+    most : int
+        Points that are kept.
+    every : int
+        Rows between the first points.
+
+    Examples
+    --------
+    >>> history = HistoryPoints[int](most=4)
+    >>> for row in range(1, 12):
+    ...     if history.is_due(row):
+    ...         history.add(row)
+    >>> history.every, history.points
+    (4, [4, 8])
+    """
+
+    def __init__(self, most: int, every: int = 1) -> None:
+        self._most = most
+        self.every = every
+        self.points: list[Point] = []
+
+    def is_due(self, row: int) -> bool:
+        """Whether a point belongs after so many rows."""
+        return row % self.every == 0
+
+    def until_next(self, row: int) -> int:
+        """How many rows, after so many, until the next point is due."""
+        return self.every - row % self.every
+
+    def due_among(self, row: int, coming: int) -> Places:
+        """After which of the coming rows, from 0, a point is due that is still kept after all of them."""
+        while (row + coming) // self.every > self._most:
+            self._thin()
+        return np.arange(self.until_next(row) - 1, coming, self.every)
+
+    def add(self, point: Point) -> None:
+        """Keep a point that is due."""
+        self.points.append(point)
+        if len(self.points) > self._most:
+            self._thin()
+
+    def _thin(self) -> None:
+        self.points = self.points[1::2]
+        self.every *= 2
+
+    def restore(self, every: int, points: list[Point]) -> None:
+        """Take back the grid and its points."""
+        self.every, self.points = int(every), list(points)

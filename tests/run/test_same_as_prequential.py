@@ -1,0 +1,52 @@
+"""`thalweg run --delay` and `prequential(delay=)` are one evaluation: the same predictions and errors, row by row."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from thalweg.catalogue import make_model
+from thalweg.evaluate import NO_ANSWER, prequential
+from thalweg.run.options import PREDICTIONS, RunOptions
+from thalweg.run.runner import Run
+from thalweg.streams import SEA, Table
+
+pytest.importorskip("pyarrow")
+
+ROWS = 1500
+
+
+@pytest.mark.parametrize("chunk", [64, 4096])
+@pytest.mark.parametrize("delay", [0, 1, 40, 1100, ROWS])
+def test_a_delay_means_the_same_to_the_model_and_to_both_baselines(
+    delay: int, chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    X, truth = SEA(seed=4).take(ROWS)
+    # The first label is the lowest, so that both settle ties of the majority alike.
+    y = np.where(truth == truth[0], "down", "up")
+    lines = [",".join([*map(repr, row), label]) for row, label in zip(X.tolist(), y, strict=True)]
+    Path("rows.csv").write_text("\n".join(["a,b,c,side", *lines]) + "\n")
+
+    options = RunOptions("rows.csv", "side", model="oldc", rate=0.02, delay=delay, out="out")
+    run = Run(options)
+    run.go()
+    encoded = np.column_stack([X, np.zeros(ROWS)])  # a run adds whether a value is missing
+    records = list(prequential(make_model(options), Table(encoded, y), delay=delay, chunk=chunk))
+
+    found = {
+        name: np.concatenate([getattr(record, field) for record in records])
+        for name, field in (("model", "answers"), ("no_change", "no_change"), ("majority", "majority"))
+    }
+    with Path("out", PREDICTIONS).open() as file:
+        written = [row["answer"] for row in csv.DictReader(file)]
+    assert written == [["down", "up", ""][code] for code in found["model"]]
+    came = slice(0, ROWS - delay)
+    assert run.learned == run.board.rows == ROWS - delay
+    for name, codes in found.items():
+        assert (codes[: delay + 1] == NO_ANSWER).all()
+        expected = (np.array(["down", "up", ""])[codes] != y)[came]
+        assert run.board.score(name)["error"] == (expected.mean() if len(expected) else None)
