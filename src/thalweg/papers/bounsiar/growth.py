@@ -15,9 +15,9 @@ import numpy as np
 
 from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier
 from thalweg.papers.bounsiar import figures
+from thalweg.papers.bounsiar.printed import PAPER, duration, readable
 from thalweg.papers.bounsiar.study import GRID, Densities, tune
-from thalweg.papers.bounsiar.table1 import PAPER
-from thalweg.papers.records import Duration, readable
+from thalweg.papers.findings import Finding
 from thalweg.papers.registry import Outcome
 from thalweg.papers.workers import processor_seconds
 from thalweg.report import tables
@@ -96,9 +96,9 @@ def outcome(seed: int, finished: Callable[[float], None]) -> Outcome:
     )
 
 
-def _findings(points: Mapping[str, list[Point]]) -> list[Duration]:
+def _findings(points: Mapping[str, list[Point]]) -> list[Finding]:
     return [
-        Duration(PAPER, "growth", "twonorm", name, operation, point.rows, getattr(point, operation))
+        duration("growth", "twonorm", name, operation, point.rows, getattr(point, operation))
         for name, each in points.items()
         for point in each
         for operation in ("fit", "predict")

@@ -25,9 +25,8 @@ from thalweg.learners.kernel_mean.tuning import (
     middle_of_minima,
 )
 from thalweg.papers.bounsiar import figures
+from thalweg.papers.bounsiar.printed import PAPER, per_cent, split_error
 from thalweg.papers.bounsiar.study import Densities, Parameters, tune
-from thalweg.papers.bounsiar.table1 import PAPER
-from thalweg.papers.records import SplitError
 from thalweg.papers.registry import Outcome
 from thalweg.papers.workers import run_all, seeds_of_run
 from thalweg.report import style
@@ -84,7 +83,7 @@ def disc_and_bow(seed: int, runs: int, workers: int, finished: Callable[[float],
     toys = run_all([partial(toy, seed, run) for run in range(runs)], workers, finished)
     errors = {rule: np.array([each.errors[rule] for each in toys]) for rule in toys[0].errors}
     typical = toys[int(np.argsort(errors[LIKELIHOOD] - errors[BIASED])[len(toys) // 2])]
-    findings = tuple(SplitError.of(PAPER, "fig1", "disc and bow", rule, each) for rule, each in errors.items())
+    findings = tuple(split_error("fig1", "disc and bow", rule, each) for rule, each in errors.items())
     better = [float(np.mean(errors[BIASED] < errors[rule])) for rule in (LIKELIHOOD, WEIGHED)]
     least = DiscAndBow().bayes_error_at(0)
     return Outcome(
@@ -93,7 +92,7 @@ def disc_and_bow(seed: int, runs: int, workers: int, finished: Callable[[float],
         f"Figure 1. Disc and bow, {EACH} training rows of each class, the median gain of {runs} training sets",
         findings,
         summary=(
-            "Test error in per cent: " + ", ".join(f"{each.model} {each.measured}" for each in findings) + ".",
+            "Test error in per cent: " + ", ".join(f"{each.model} {per_cent(each)}" for each in findings) + ".",
             f"Bayes error {100.0 * least:.1f}. Rule (5) errs less than rule (2), ρ = 1/2 and b = 0, on {better[0]:.0%} "
             f"of the training sets, and less than rule (3), b = 0, on {better[1]:.0%}.",
         ),

@@ -21,13 +21,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.evaluate import mean_interval
 from thalweg.learners.auto import AutoClassifier
 from thalweg.learners.committee import Committee
 from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier
 from thalweg.learners.online_ldc import OnlineLDC
-from thalweg.papers.bounsiar.table1 import PAPER
-from thalweg.papers.records import Finding
+from thalweg.papers.bounsiar.printed import PAPER
+from thalweg.papers.findings import Finding
 from thalweg.papers.registry import Outcome
 from thalweg.papers.workers import run_each, seeds_of_run
 from thalweg.report import curves, tables
@@ -108,7 +107,7 @@ def outcome(seed: int, runs: int, workers: int, finished: Callable[[float], None
             errors[GRID] = {name: np.array([each[name] for each in on_grid]) for name in MODELS}
         panels.append(_panel(course, {name: np.mean([each[name] for each in over_time], axis=0) for name in MODELS}))
     findings = [
-        Finding(PAPER, "stream", data, name, "", None, float(each.mean()), _ci95(each), len(each))
+        Finding.of_runs(PAPER, "stream", data, name, each)
         for data, by_model in errors.items()
         for name, each in by_model.items()
     ]
@@ -151,7 +150,3 @@ def _panel(course: Course, errors: Mapping[str, NDArray[np.float64]]) -> curves.
         f"error (share of\n{course.block:,} rows)",
         [curves.Curve(name, curve, float(curve.mean())) for name, curve in errors.items()],
     )
-
-
-def _ci95(errors: NDArray[np.float64]) -> float | None:
-    return mean_interval(errors).halfwidth if len(errors) > 1 else None
