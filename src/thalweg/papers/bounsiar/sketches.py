@@ -202,14 +202,14 @@ def _draw_turning(seed: int) -> Figure:
         figures.Arrow(plane.minus, style.VERMILION, "$C_-$", "mean of class −1, the bow"),
         figures.Arrow(-plane.minus, style.VERMILION, "$-C_-$", offset=(0.0, -18.0)),
     ]
-    panel = figures.Panel(
+    plane_of_means = figures.Plane(
         f"Disc and bow, radial kernel, σ = {sigma:.2g}:\n$w = ρ\\,C_+ - (1 - ρ)\\,C_-$",
         ("along $C_+ - C_-$ (no unit)", "at right angles to it (no unit)"),
         arrows=arrows,
         path=np.stack([plane.weight(rho) for rho in rhos]),
         path_labels=[f"ρ = {rho:.1f}" for rho in rhos],
     )
-    return figures.draw_mean_plane([panel])
+    return figures.draw_mean_plane([plane_of_means])
 
 
 def rotated_hyperplane(seed: int) -> Outcome:
@@ -253,8 +253,8 @@ def _angle(one: Floats, other: Floats) -> float:
     return abs(float(np.degrees((turn + np.pi) % (2.0 * np.pi) - np.pi)))
 
 
-def _separated(title: str, plane: MeanPlane, positive: Flags, fixed: Separation, free: Separation) -> figures.Panel:
-    return figures.Panel(
+def _separated(title: str, plane: MeanPlane, positive: Flags, fixed: Separation, free: Separation) -> figures.Plane:
+    return figures.Plane(
         title,
         ("along $C_+ - C_-$ (no unit)", "at right angles to it (no unit)"),
         clouds=[

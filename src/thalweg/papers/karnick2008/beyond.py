@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from thalweg.errors import DataUnavailable
 from thalweg.learners.learn_nse.classifier import LearnNSE
 from thalweg.learners.online_ldc import OnlineLDC
+from thalweg.papers.figures import Curve
 from thalweg.papers.findings import Finding
 from thalweg.papers.karnick2008 import figures
 from thalweg.papers.karnick2008.data import Blocks
@@ -264,7 +265,7 @@ def timing(study: CourseStudy) -> Outcome:
         ),
         draw=partial(
             figures.draw_block_times,
-            {ENSEMBLE: (every, found.seconds), LOOP: (found.loop_members, found.loop_seconds)},
+            [Curve(ENSEMBLE, every, 1e3 * found.seconds), Curve(LOOP, found.loop_members, 1e3 * found.loop_seconds)],
             title=title,
             task="100 rows learned, 2,601 answered",
         ),

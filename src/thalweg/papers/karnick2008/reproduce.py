@@ -23,6 +23,7 @@ from functools import partial
 
 import numpy as np
 
+from thalweg.papers.figures import Curve, Panel
 from thalweg.papers.findings import Finding
 from thalweg.papers.karnick2008 import beyond, figures
 from thalweg.papers.karnick2008.beyond import PAPER
@@ -103,11 +104,19 @@ def _boards(study: CourseStudy) -> Outcome:
 
 def _curves(item: str, number: int, data: str, study: CourseStudy) -> Outcome:
     source = study.data[data]
+    blocks = np.arange(1, source.blocks + 1)
     panels, measured = [], []
     for learner in LEARNERS:
         courses = study.courses(data, learner)
         title = f"{learner}, {courses.runs} run{'s' if courses.runs > 1 else ''}"
-        panels.append(figures.Panel(title, courses.ensemble.mean(axis=0), courses.single.mean(axis=0)))
+        ensemble, single = courses.ensemble.mean(axis=0), courses.single.mean(axis=0)
+        panels.append(
+            Panel(
+                f"{title}: {ensemble.mean():.3f} beside {single.mean():.3f}",
+                [Curve(SINGLE, blocks, single), Curve(ENSEMBLE, blocks, ensemble)],
+                changes=[change + 0.5 for change in source.changes],
+            )
+        )
         measured += [
             beyond.measurement(item, source.name, f"{name}, {learner}", "accuracy", curves.mean(axis=1))
             for name, curves in ((ENSEMBLE, courses.ensemble), (SINGLE, courses.single))
@@ -118,7 +127,7 @@ def _curves(item: str, number: int, data: str, study: CourseStudy) -> Outcome:
         item,
         f"Figure {number}. {title}",
         tuple(measured),
-        draw=partial(figures.draw_accuracy, panels, title=title, changes=source.changes),
+        draw=partial(figures.draw_accuracy, panels, title=title),
     )
 
 

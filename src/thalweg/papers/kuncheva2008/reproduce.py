@@ -38,6 +38,7 @@ from thalweg.learners.no_change import NoChange
 from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.learners.perceptron import Perceptron
 from thalweg.learners.winnow import BalancedWinnow
+from thalweg.papers.figures import Curve, Panel, draw_progression
 from thalweg.papers.findings import Finding
 from thalweg.papers.kuncheva2008 import figures
 from thalweg.papers.kuncheva2008.protocols import HeldOutTrial, OnePass, OnePassTrial
@@ -58,7 +59,6 @@ from thalweg.papers.registry import PAPERS, Outcome
 from thalweg.papers.study import Progress
 from thalweg.papers.trials import Batch, Measured, Model, Trial
 from thalweg.rates import ErrorDriven
-from thalweg.report import curves
 from thalweg.streams import ConceptStream, MovingPlane, Stagger, load_elec2
 
 PAPER = "kuncheva2008"
@@ -260,16 +260,16 @@ def _fig1(study: RateStudy) -> Outcome:
             findings += found
             printed = TABLE_1[data, model.name]
             curves.append(
-                figures.Curve(
+                Curve(
                     model.name,
-                    model.symbol,
-                    rates=np.array([finding.rate for finding in found]),
-                    errors=np.array([finding.measured for finding in found]),
+                    np.array([finding.rate for finding in found]),
+                    np.array([finding.measured for finding in found]),
+                    label=f"{model.name} ({model.symbol})",
                     halfwidths=np.array([finding.ci95 or 0.0 for finding in found]),
                     paper_best=None if printed.rate is None else (printed.rate, printed.error),
                 )
             )
-        panels.append(figures.Panel(data, curves))
+        panels.append(Panel(data, curves))
     return Outcome(
         PAPER,
         "fig1",
@@ -299,20 +299,20 @@ def _fig3(study: RateStudy) -> Outcome:
         compared = _compared("fig3", data, batch, TABLE_2)
         findings += _findings(compared)
         panels.append(
-            curves.Panel(
+            Panel(
                 data,
-                batch.measured.times(),
-                *AXES[data],
-                curves=[
-                    curves.Curve(
+                [
+                    Curve(
                         line.finding.model,
+                        batch.measured.times(),
                         batch.measured.curve(place),
-                        line.finding.measured,
-                        line.finding.printed,
+                        mean=line.finding.measured,
+                        paper_mean=line.finding.printed,
                     )
                     for place, line in enumerate(compared)
                     if line.finding.model not in LEFT_OUT_OF_FIG3
                 ],
+                *AXES[data],
                 changes=CHANGES.get(data, ()),
             )
         )
@@ -321,5 +321,5 @@ def _fig3(study: RateStudy) -> Outcome:
         "fig3",
         "Figure 3. Error over time with the adaptive rate",
         tuple(findings),
-        draw=partial(curves.draw_progression, panels),
+        draw=partial(draw_progression, panels),
     )

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.learners.trend_forecast import TrendForecast
+from thalweg.papers.figures import Curve, Panel
 from thalweg.papers.findings import Finding
 from thalweg.papers.registry import PAPERS, Outcome
 from thalweg.papers.schnackenberg2018 import figures, sketches
@@ -304,25 +305,20 @@ def _curves(item: str, name: str, study: SituationStudy) -> Outcome:
     measured = batch.measured
     times = figures.thinned(measured.times(), STEPS_PER_POINT)
 
-    def drawn(model: Model, rate: float) -> figures.Curve:
-        errors = measured.curve(batch.place(model, rate))
-        return figures.Curve(model.name, figures.thinned(errors, STEPS_PER_POINT), float(errors.mean()))
+    def drawn(model: Model, rate: float) -> Curve:
+        return Curve(model.name, times, figures.thinned(measured.curve(batch.place(model, rate)), STEPS_PER_POINT))
 
-    least = situation.bayes_errors[measured.times()]
-    bayes = figures.Curve(BAYES, figures.thinned(least, STEPS_PER_POINT), float(least.mean()))
-    panels = [
-        figures.Panel(f"λ = {rate}", times, [drawn(model, rate) for model in MODELS.values()] + [bayes])
-        for rate in RATES
-    ]
+    bayes = Curve(BAYES, times, figures.thinned(situation.bayes_errors[measured.times()], STEPS_PER_POINT))
+    panel = partial(Panel, changes=situation.changes)
+    panels = [panel(f"λ = {rate}", [*(drawn(model, rate) for model in MODELS.values()), bayes]) for rate in RATES]
     best = min(
         (Candidate(model, rate) for rate in RATES for model in MODELS.values()),
         key=lambda each: measured.error(batch.place(each.model, each.rate)),
     )
     assert isinstance(best.rate, float)
     panels.append(
-        figures.Panel(
+        panel(
             f"auto, and the best cell (λ = {best.rate})",
-            times,
             [drawn(best.model, best.rate), drawn(AUTO, AUTO_RATE), bayes],
         )
     )
@@ -336,7 +332,6 @@ def _curves(item: str, name: str, study: SituationStudy) -> Outcome:
             figures.draw_curves,
             panels,
             title=f"{situation.name}: mean error of {measured.runs} runs",
-            changes=situation.changes,
             steps_per_point=STEPS_PER_POINT,
         ),
     )

@@ -110,7 +110,7 @@ def _bands(curves: simulated.Curves, quantity: str, names: Sequence[str]) -> lis
     return [figures.Band.of(name, curves[quantity, name]) for name in names]
 
 
-def _drawn(item: str, title: str, panels: Sequence[figures.Panel], study: SimulationStudy) -> Outcome:
+def _drawn(item: str, title: str, panels: Sequence[figures.BandPanel], study: SimulationStudy) -> Outcome:
     number = item.removeprefix("fig")
     full = f"Figure {number}. {title}, {study.runs} run{'s' if study.runs > 1 else ''}"
     return Outcome(PAPER, item, full, (), draw=partial(figures.draw_bands, panels, title=full))
@@ -124,8 +124,8 @@ def _distance_figure(study: SimulationStudy) -> Outcome:
     shown = _bands(study.curves("Regression"), simulated.DISTANCE, _regressors_but(simulated.RIDGE))
     quantity = "distance to the true weights (no unit)"
     panels = [
-        figures.Panel("As in the paper", quantity, TIMES, shown, limits=(0.0, 2.5)),
-        figures.Panel("The same, logarithmic", quantity, TIMES, shown, logarithmic_time=True, logarithmic=True),
+        figures.BandPanel("As in the paper", quantity, TIMES, shown, limits=(0.0, 2.5)),
+        figures.BandPanel("The same, logarithmic", quantity, TIMES, shown, logarithmic_time=True, logarithmic=True),
     ]
     return _drawn("fig1", "Estimation error", panels, study)
 
@@ -135,10 +135,10 @@ def _regret_figure(study: SimulationStudy) -> Outcome:
     curves, names = study.curves("Regression"), _regressors_but(simulated.LEAST_SQUARES)
     quantity = "regret (sum of squared losses)"
     panels = [
-        figures.Panel(
+        figures.BandPanel(
             "Against the true weights, as in the paper", quantity, TIMES, _bands(curves, simulated.REGRET, names)
         ),
-        figures.Panel(
+        figures.BandPanel(
             "Against the best weights in hindsight, logarithmic",
             quantity,
             TIMES,
@@ -153,7 +153,7 @@ def _regret_figure(study: SimulationStudy) -> Outcome:
 def _accuracy_figure(study: SimulationStudy) -> Outcome:
     curves, names = study.curves("Perceptron"), list(simulated.PERCEPTRONS)
     panels = [
-        figures.Panel(
+        figures.BandPanel(
             "As in the paper",
             "accuracy on all rows so far (share)",
             TIMES,
@@ -161,7 +161,7 @@ def _accuracy_figure(study: SimulationStudy) -> Outcome:
             levels={"best line, Φ(√2)": float(ndtr(math.sqrt(2.0)))},
             limits=(0.75, 1.0),
         ),
-        figures.Panel(
+        figures.BandPanel(
             "Against the best line, x₁ + x₂ = 0",
             "mistakes beyond the line's (rows)",
             TIMES,
@@ -176,15 +176,15 @@ def _component_figure(study: SimulationStudy) -> Outcome:
     shown = _bands(study.curves("First component"), simulated.DISTANCE, names)
     quantity = "distance to the first component (no unit)"
     panels = [
-        figures.Panel("As in the paper", quantity, TIMES, shown, limits=(0.0, 1.42)),
-        figures.Panel("The same, logarithmic", quantity, TIMES, shown, logarithmic_time=True, logarithmic=True),
+        figures.BandPanel("As in the paper", quantity, TIMES, shown, limits=(0.0, 1.42)),
+        figures.BandPanel("The same, logarithmic", quantity, TIMES, shown, logarithmic_time=True, logarithmic=True),
     ]
     return _drawn("fig6", "Error of the first component", panels, study)
 
 
 def _classes_figure(study: SimulationStudy) -> Outcome:
     X, y = replace(simulated.TWO_CLASSES, seed=seeds_of_run(study.seed, 0)[0]).take()
-    clouds = [figures.Cloud(name, X[y == label]) for label, name in ((1, "class +1"), (0, "class −1"))]
+    clouds = {"class +1": X[y == 1], "class −1": X[y == 0]}
     (a, b), (c, d) = simulated.BEST_LINE, simulated.PRINTED_LINE
     lines = [
         figures.Line(f"best {simulated.line_name((a, b))}", (0.0, 0.0), (-b, a)),
@@ -210,5 +210,5 @@ def _cloud_figure(study: SimulationStudy) -> Outcome:
         "fig5",
         title,
         (),
-        draw=partial(figures.draw_scatter, [figures.Cloud("rows", X[:, :2])], lines, title=title),
+        draw=partial(figures.draw_scatter, {"rows": X[:, :2]}, lines, title=title),
     )
