@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from thalweg.papers.bounsiar import figures as bounsiar
+from thalweg.papers.figures import Curve, Panel, draw_progression
 from thalweg.papers.karnick2008 import figures as karnick2008
 from thalweg.papers.kuncheva2008 import figures as kuncheva2008
 from thalweg.papers.schnackenberg2018 import figures as schnackenberg2018
@@ -19,10 +20,17 @@ BASELINES = ("O-LDC, hard", "No change", "Majority class")
 def rate_figure() -> Figure:
     rates = np.linspace(0.01, 0.99, 21)
     curves = [
-        kuncheva2008.Curve(name, symbol, rates, 0.1 + 0.1 * place + rates**2 / 9, 0.01 + 0 * rates, (0.9, 0.2))
+        Curve(
+            name,
+            rates,
+            0.1 + 0.1 * place + rates**2 / 9,
+            label=f"{name} ({symbol})",
+            halfwidths=0.01 + 0 * rates,
+            paper_best=(0.9, 0.2),
+        )
         for place, (name, symbol) in enumerate(MODELS)
     ]
-    return kuncheva2008.draw_error_versus_rate([kuncheva2008.Panel(title, curves) for title in ("STAGGER", "Plane")])
+    return kuncheva2008.draw_error_versus_rate([Panel(title, curves) for title in ("STAGGER", "Plane")])
 
 
 def snapshot_figure() -> Figure:
@@ -37,12 +45,18 @@ def progression_figure() -> Figure:
         names = [name for name, _ in MODELS] + list(BASELINES if title == "ELEC2" else ())
         times = np.linspace(1, rows, 100).astype(np.int64)
         lines = [
-            curves.Curve(name, 0.1 + 0.05 * place + 0 * times, 0.1 + 0.05 * place, 0.12 + 0.05 * place)
+            Curve(
+                name,
+                times,
+                0.1 + 0.05 * place + 0 * times,
+                mean=0.1 + 0.05 * place,
+                paper_mean=0.12 + 0.05 * place,
+            )
             for place, name in enumerate(names)
         ]
         changes = (40.5, 80.5) if title == "STAGGER" else ()
-        panels.append(curves.Panel(title, times, "rows", "error\n(share of rows)", lines, changes))
-    return curves.draw_progression(panels)
+        panels.append(Panel(title, lines, "rows", "error\n(share of rows)", changes))
+    return draw_progression(panels)
 
 
 def over_time_figure() -> Figure:
@@ -54,12 +68,10 @@ def over_time_figure() -> Figure:
 def grid_figure() -> Figure:
     times = np.arange(15.0, 4000.0, 10.0)
     names = ("O-LDC", "window 10", "window 20", "window 50", "window 200", "Bayes error", "window auto")
-    curves = [schnackenberg2018.Curve(name, 0.1 + place / 10 + 0 * times, 0.1) for place, name in enumerate(names)]
-    panels = [schnackenberg2018.Panel(f"λ = {rate}", times, curves) for rate in (0.1, 0.3, 0.5, 0.7)]
-    panels.append(schnackenberg2018.Panel("auto, and the best cell (λ = 0.9)", times, curves))
-    return schnackenberg2018.draw_curves(
-        panels, title="Sudden: mean error of 100 runs", changes=(1000, 2000), steps_per_point=10
-    )
+    curves = [Curve(name, times, 0.1 + place / 10 + 0 * times) for place, name in enumerate(names)]
+    titles = [*(f"λ = {rate}" for rate in (0.1, 0.3, 0.5, 0.7)), "auto, and the best cell (λ = 0.9)"]
+    panels = [Panel(title, curves, changes=(1000, 2000)) for title in titles]
+    return schnackenberg2018.draw_curves(panels, title="Sudden: mean error of 100 runs", steps_per_point=10)
 
 
 def boundary_figure() -> Figure:
@@ -78,7 +90,7 @@ def boundary_figure() -> Figure:
 def plane_figure() -> Figure:
     rng = np.random.default_rng(0)
     plus, minus = np.array([1.0, 3.0]), np.array([-1.5, 3.0])
-    panel = bounsiar.Panel(
+    plane = bounsiar.Plane(
         "(a) Linear kernel, two features\nρ = 0.38, ω = 33°: 6 → 2 of 120 rows wrong",
         ("along $C_+ - C_-$ (no unit)", "at right angles to it (no unit)"),
         clouds=[bounsiar.Cloud(rng.normal(plus, 0.5, (40, 2)), style.BLUE, "o", "class 1")],
@@ -90,19 +102,19 @@ def plane_figure() -> Figure:
         path=np.linspace(-minus, plus, 4),
         path_labels=["ρ = 0.0", "ρ = 0.3", "ρ = 0.7", "ρ = 1.0"],
     )
-    return bounsiar.draw_mean_plane([panel, panel])
+    return bounsiar.draw_mean_plane([plane, plane])
 
 
 TIMED = ("kernel mean", "kernel mean, tuned in fit", "128 centroids", "SVC")
 
 
 def growth_figure() -> Figure:
-    sizes = (300, 1000, 3000, 10_000, 30_000, 100_000)
+    sizes = np.array([300, 1000, 3000, 10_000, 30_000, 100_000])
     curves = [
-        bounsiar.Curve(name, sizes[: 6 - place], [1e-4 * rows ** (1 + place / 3) for rows in sizes[: 6 - place]])
+        Curve(name, sizes[: 6 - place], 1e-4 * sizes[: 6 - place] ** (1 + place / 3))
         for place, name in enumerate(TIMED)
     ]
-    panels = [bounsiar.GrowthPanel("fit", curves), bounsiar.GrowthPanel("answers to 2,000 rows", curves)]
+    panels = [Panel("fit", curves), Panel("answers to 2,000 rows", curves)]
     return bounsiar.draw_growth(panels, title="Twonorm: time against training rows")
 
 
@@ -158,15 +170,15 @@ def bands_figure() -> Figure:
     ]
     quantity = "distance to the true weights (no unit)"
     panels = [
-        wusnell2016.Panel("As in the paper", quantity, times, shown, levels={"batch": 0.1}, limits=(0.0, 2.5)),
-        wusnell2016.Panel("The same, logarithmic", quantity, times, shown, logarithmic_time=True, logarithmic=True),
+        wusnell2016.BandPanel("As in the paper", quantity, times, shown, levels={"batch": 0.1}, limits=(0.0, 2.5)),
+        wusnell2016.BandPanel("The same, logarithmic", quantity, times, shown, logarithmic_time=True, logarithmic=True),
     ]
     return wusnell2016.draw_bands(panels, title="Figure 1. Estimation error, 100 runs")
 
 
 def scatter_figure() -> Figure:
     X = np.random.default_rng(1).normal(size=(200, 2)) * [3.0, 1.0]
-    clouds = [wusnell2016.Cloud("class +1", X + 1.0), wusnell2016.Cloud("class −1", X - 1.0)]
+    clouds = {"class +1": X + 1.0, "class −1": X - 1.0}
     lines = [
         wusnell2016.Line("best line", (0.0, 0.0), (1.0, -1.0)),
         wusnell2016.Line("printed line", (0.0, 1.0), (0.0, 2.0)),
@@ -192,16 +204,21 @@ def boards_figure() -> Figure:
 
 def course_figure() -> Figure:
     waves = 0.9 + 0.05 * np.sin(np.arange(200) / 9)
-    panels = [karnick2008.Panel(f"{name}, 5 runs", waves, waves - 0.03) for name in ("naive Bayes", "SVM", "MLP")]
-    return karnick2008.draw_accuracy(panels, title="SEA concepts: accuracy after each of 200 blocks", changes=(50, 100))
+    blocks = np.arange(1, 201)
+    curves = [Curve(karnick2008.SINGLE, blocks, waves - 0.03), Curve(karnick2008.ENSEMBLE, blocks, waves)]
+    panels = [
+        Panel(f"{name}, 5 runs: {waves.mean():.3f} beside {waves.mean() - 0.03:.3f}", curves, changes=(50.5, 100.5))
+        for name in ("naive Bayes", "SVM", "MLP")
+    ]
+    return karnick2008.draw_accuracy(panels, title="SEA concepts: accuracy after each of 200 blocks")
 
 
 def block_times_figure() -> Figure:
     every, some = np.arange(1, 701), np.linspace(1, 700, 15).astype(np.int64)
-    curves = {
-        "Learn++.NSE": (every, 1e-3 + 1e-5 * every),
-        "loop over scikit-learn's members": (some, 1e-3 * some),
-    }
+    curves = [
+        Curve("Learn++.NSE", every, 1e3 * (1e-3 + 1e-5 * every)),
+        Curve("loop over scikit-learn's members", some, 1e3 * (1e-3 * some)),
+    ]
     return karnick2008.draw_block_times(curves, title="Rotating checkerboard: time of a block", task="100 rows learned")
 
 

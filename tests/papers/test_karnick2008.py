@@ -23,7 +23,7 @@ from thalweg.papers.karnick2008.study import (
     WEIGHTINGS,
     Course,
     Courses,
-    Study,
+    CourseStudy,
     follow,
 )
 from thalweg.papers.registry import PAPERS, Outcome
@@ -42,7 +42,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def values(outcome: Outcome) -> dict[tuple[str, str, str], float]:
-    return {(each.data, each.model, each.measure): each.value for each in outcome.findings}
+    return {(each.data, each.model, each.more["measure"]): each.measured for each in outcome.findings}
 
 
 # ---- data -----------------------------------------------------------------------------------------------
@@ -138,9 +138,8 @@ def test_dips_and_recoveries_are_those_of_the_curve() -> None:
 
 @pytest.mark.slow
 def test_naive_bayes_on_sea_falls_at_the_drifts_and_passes_the_newest_again() -> None:
-    study = Study(["drifts"], DATA, runs=1, seed=0)
+    study = CourseStudy(["drifts"], DATA, runs=1, seed=0, workers=1, progress=lambda share, label: None)
     study._jobs = [job for job in study._jobs if job.learner == BAYES]
-    study.measure(1, lambda share: None)
     courses = study.courses(SEA, BAYES)
     assert courses.ensemble.mean() == pytest.approx(SEA_BAYES, abs=0.01)
     assert courses.single.mean() == pytest.approx(SEA_BAYES_ALONE, abs=0.01)
@@ -152,8 +151,8 @@ def test_naive_bayes_on_sea_falls_at_the_drifts_and_passes_the_newest_again() ->
 
 @pytest.mark.slow
 def test_on_the_board_the_age_of_errors_is_what_counts() -> None:
-    study = Study(["weightings"], {BOARD: Checkerboard(blocks=350)}, runs=1, seed=0)
-    study.measure(1, lambda share: None)
+    data = {BOARD: Checkerboard(blocks=350)}
+    study = CourseStudy(["weightings"], data, runs=1, seed=0, workers=1, progress=lambda share, label: None)
     means = {weighting: study.courses(BOARD, BAYES, weighting).ensemble.mean() for weighting in WEIGHTINGS}
     by_age = study.courses(BOARD, BAYES)
     assert by_age.single.mean() == pytest.approx(BOARD_BAYES_ALONE, abs=0.01)
@@ -204,7 +203,7 @@ def test_runs_are_as_many_as_asked_for() -> None:
     (outcome,) = reproduce.reproduce(["weightings"], runs=2, fast=True)
     assert {each.runs for each in outcome.findings} == {2}
     assert all(each.ci95 is not None for each in outcome.findings)
-    defaults = Study(["table"], DATA, runs=None, seed=0)
+    defaults = CourseStudy(["table"], DATA, runs=None, seed=0, workers=1, progress=lambda share, label: None)
     counts = {learner: sum(job.learner == learner for job in defaults._jobs) for learner in LEARNERS}
     assert counts == {"naive Bayes": 10, "SVM": 4, "MLP": 6}
     with pytest.raises(InvalidParameter, match="'runs' parameter of karnick2008"):

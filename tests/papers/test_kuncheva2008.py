@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import os
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from thalweg.errors import DataUnavailable, InvalidParameter
+from thalweg.papers.findings import Finding
 from thalweg.papers.kuncheva2008 import reproduce
 from thalweg.papers.kuncheva2008.reproduce import ELEC2, PLANE, STAGGER, TABLE_1, TABLE_2
-from thalweg.papers.records import Finding
 from thalweg.papers.registry import Outcome
 
 FOUR = ["O-LDC", "Perceptron", "Winnow", "Hiraoka's LDA"]
@@ -31,8 +33,17 @@ def outcomes() -> dict[str, Outcome]:
         return {outcome.item: outcome for outcome in reproduce.reproduce(reproduce.ITEMS, runs=8, seed=1, workers=2)}
 
 
-def found(outcome: Outcome) -> dict[tuple[str, str], Finding]:
-    return {(finding.data, finding.model): finding for finding in outcome.findings}
+def found(outcome: Outcome, item: str | None = None) -> dict[tuple[str, str], Finding]:
+    return {
+        (finding.data, finding.model): finding for finding in outcome.findings if finding.item == (item or outcome.item)
+    }
+
+
+def table_line(outcome: Outcome, data: str, model: str) -> str:
+    console = Console(width=120, file=StringIO())
+    console.print(outcome.table())
+    _, _, section = console.file.getvalue().partition(f"{data} ")
+    return next(line for line in section.splitlines() if line.startswith(f" {model} "))
 
 
 def test_table1_finds_the_papers_best_rates_and_errors(outcomes: dict[str, Outcome]) -> None:
@@ -45,12 +56,14 @@ def test_table1_finds_the_papers_best_rates_and_errors(outcomes: dict[str, Outco
     assert plane.measured == pytest.approx(0.084, abs=0.008)
     assert findings[PLANE, "Perceptron"].measured == pytest.approx(0.116, abs=0.012)
     assert findings[PLANE, "Winnow"].measured == pytest.approx(0.110, abs=0.015)
-    assert findings[PLANE, "Perceptron"].differs
-    at_paper_rate, _ = findings[PLANE, "Hiraoka's LDA"].at_printed_rate
-    assert at_paper_rate <= 0.18
+    assert "•" in table_line(outcomes["table1"], PLANE, "Perceptron")
+    assert "•" not in table_line(outcomes["table1"], PLANE, "O-LDC")
+    at_paper_rate = found(outcomes["table1"], "table1-at-paper-rate")
+    assert at_paper_rate[PLANE, "Hiraoka's LDA"].measured <= 0.18
     for key, finding in findings.items():
-        assert finding.printed == TABLE_1[key]
-        assert finding.measured <= finding.at_printed_rate[0]
+        assert finding.printed == TABLE_1[key].error
+        assert at_paper_rate[key].rate == TABLE_1[key].rate
+        assert finding.measured <= at_paper_rate[key].measured
         assert 0 < finding.ci95 < 0.06
         assert finding.runs == 8
 
@@ -62,7 +75,7 @@ def test_table2_is_near_the_paper_without_any_rate_to_choose(outcomes: dict[str,
     assert findings[PLANE, "O-LDC"].measured == pytest.approx(0.101, abs=0.012)
     assert findings[PLANE, "Perceptron"].measured == pytest.approx(0.119, abs=0.015)
     assert findings[PLANE, "Winnow"].measured == pytest.approx(0.138, abs=0.025)
-    assert all(finding.rate is None and finding.printed == TABLE_2[key] for key, finding in findings.items())
+    assert all(finding.rate is None and finding.printed == TABLE_2[key].error for key, finding in findings.items())
 
 
 def test_fig1_holds_every_rate_of_the_coarse_search(outcomes: dict[str, Outcome]) -> None:
@@ -113,17 +126,19 @@ def test_what_cannot_be_reproduced_is_refused(items: list[str], runs: int, rule:
 @pytest.mark.slow
 @with_elec2
 def test_elec2_stands_beside_the_baselines_in_both_tables() -> None:
-    table1, table2 = (found(outcome) for outcome in reproduce.reproduce(["table1", "table2"], runs=1, workers=2))
-    for findings in (table1, table2):
+    outcomes = reproduce.reproduce(["table1", "table2"], runs=1, workers=2)
+    table1, table2 = map(found, outcomes)
+    for outcome, findings in zip(outcomes, (table1, table2), strict=True):
         no_change = findings[ELEC2, "No change"]
         assert no_change.measured == pytest.approx(0.147, abs=0.001)
-        assert no_change.kappa_temporal == 0
+        assert table_line(outcome, ELEC2, "No change").split()[-1] == "+0.000"
         assert findings[ELEC2, "Majority class"].measured == pytest.approx(0.425, abs=0.001)
         for model in FOUR:
             finding = findings[ELEC2, model]
             assert no_change.measured < finding.measured < 0.2
-            assert finding.kappa_temporal == pytest.approx(1 - finding.measured / no_change.measured)
-    assert 0.159 < table1[ELEC2, "O-LDC"].at_printed_rate[0] <= 0.166
+            kappa = table_line(outcome, ELEC2, model).split()[-1]
+            assert float(kappa) == pytest.approx(1 - finding.measured / no_change.measured, abs=0.001)
+    assert 0.159 < found(outcomes[0], "table1-at-paper-rate")[ELEC2, "O-LDC"].measured <= 0.166
     assert table1[ELEC2, "O-LDC"].measured < 0.158
-    assert table1[ELEC2, "O-LDC, hard"].differs
+    assert "•" in table_line(outcomes[0], ELEC2, "O-LDC, hard")
     assert table2[ELEC2, "O-LDC"].measured == pytest.approx(0.165, abs=0.01)

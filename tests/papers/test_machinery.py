@@ -12,10 +12,10 @@ from tests.waiting import PATIENCE
 
 from thalweg.evaluate import collect_steps, holdout
 from thalweg.papers import registry
-from thalweg.papers.kuncheva2008 import laboratory, reproduce
+from thalweg.papers.kuncheva2008 import reproduce, study
 from thalweg.papers.kuncheva2008.protocols import HeldOutTrial, OnePassTrial
-from thalweg.papers.registry import Meter
 from thalweg.papers.schnackenberg2018.protocol import NextStepTrial
+from thalweg.papers.study import Meter
 from thalweg.papers.trials import Candidate
 from thalweg.papers.workers import run_all, run_each, run_in_processes, seeds_of_run
 from thalweg.streams import DriftingGaussians, MovingPlane, Stagger, Table
@@ -30,10 +30,10 @@ def test_the_search_finds_the_best_hundredth_of_a_single_dip(bottom: int, steepn
     def error(rate: float) -> float:
         return steepness * abs(rate - bottom / 100)
 
-    coarse = {rate: error(rate) for rate in laboratory.COARSE}
-    fine = {rate: error(rate) for rate in laboratory.refined(coarse)}
+    coarse = {rate: error(rate) for rate in study.COARSE}
+    fine = {rate: error(rate) for rate in study.refined(coarse)}
     assert not coarse.keys() & fine.keys()
-    assert laboratory.best(coarse | fine) == bottom / 100
+    assert study.best(coarse | fine) == bottom / 100
 
 
 def test_results_come_in_the_order_of_the_tasks_whichever_ends_first() -> None:

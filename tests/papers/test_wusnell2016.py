@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from thalweg.errors import InvalidParameter
-from thalweg.papers.records import Fact
+from thalweg.papers.findings import Finding
 from thalweg.papers.registry import Outcome
 from thalweg.papers.wusnell2016 import reproduce
 from thalweg.papers.wusnell2016.simulations import (
@@ -45,13 +45,13 @@ def outcomes() -> dict[str, Outcome]:
 
 
 @pytest.fixture(scope="module")
-def facts(outcomes: dict[str, Outcome]) -> dict[str, Fact]:
-    return {fact.quantity: fact for fact in outcomes["facts"].findings}
+def facts(outcomes: dict[str, Outcome]) -> dict[str, Finding]:
+    return {fact.model: fact for fact in outcomes["facts"].findings}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("quantity", TARGETS)
-def test_a_mean_over_runs_is_the_settled_one(quantity: str, facts: dict[str, Fact]) -> None:
+def test_a_mean_over_runs_is_the_settled_one(quantity: str, facts: dict[str, Finding]) -> None:
     mean, spread = TARGETS[quantity]
     # A mean of 20 runs is within 0.9 of one run's spread of its true value but for one time in 10,000.
     assert facts[quantity].measured == pytest.approx(mean, abs=0.9 * spread)
@@ -59,7 +59,7 @@ def test_a_mean_over_runs_is_the_settled_one(quantity: str, facts: dict[str, Fac
 
 
 @pytest.mark.slow
-def test_the_decisions_become_near_optimal(facts: dict[str, Fact]) -> None:
+def test_the_decisions_become_near_optimal(facts: dict[str, Finding]) -> None:
     late = facts["regret a row after row 50"]
     assert 0.0 < late.measured < 0.01  # less than the noise
     assert late.measured * 950 == pytest.approx(
@@ -68,7 +68,7 @@ def test_the_decisions_become_near_optimal(facts: dict[str, Fact]) -> None:
 
 
 @pytest.mark.slow
-def test_printed_numbers_stand_beside_the_true_ones(facts: dict[str, Fact]) -> None:
+def test_printed_numbers_stand_beside_the_true_ones(facts: dict[str, Finding]) -> None:
     assert facts["best accuracy possible"].printed == 0.9214
     assert facts["best accuracy possible"].measured == pytest.approx(0.5 * math.erfc(-1.0))
     assert [facts[f"v₁, entry {place}"].printed for place in (1, 2)] == list(FIRST_COMPONENT[:2])
@@ -88,7 +88,7 @@ def test_the_printed_recursion_goes_where_raw_rows_lead() -> None:
 
 
 @pytest.mark.slow
-def test_figures_draw_the_means_that_the_facts_tell(outcomes: dict[str, Outcome], facts: dict[str, Fact]) -> None:
+def test_figures_draw_the_means_that_the_facts_tell(outcomes: dict[str, Outcome], facts: dict[str, Finding]) -> None:
     for item, name, quantity in (
         ("fig1", "SGD, η₀ = 1", "distance to w"),
         ("fig2", "SGD, η₀ = 1", "regret after 1,000 rows"),
@@ -122,7 +122,7 @@ def test_each_simulation_is_run_once_and_progress_ends_at_one() -> None:
 def test_digits_in_one_pass() -> None:
     (outcome,) = reproduce.reproduce(["digits"], runs=3)
     overlap, worst, held = (
-        {fact.quantity: fact.measured for fact in outcome.findings if fact.part == part}
+        {fact.model: fact.measured for fact in outcome.findings if fact.data == part}
         for part in ("median overlap", "worst", "variance")
     )
     assert overlap["CCIPCA"] >= 0.995
@@ -136,7 +136,7 @@ def test_digits_in_one_pass() -> None:
 def test_behind_a_kernel_all_three_learn_what_they_cannot_alone() -> None:
     (outcome,) = reproduce.reproduce(["kernel"], runs=1)
     ring, wave, axes = (
-        {fact.quantity: fact.measured for fact in outcome.findings if fact.part.startswith(start)}
+        {fact.model: fact.measured for fact in outcome.findings if fact.data.startswith(start)}
         for start in ("Ring, perceptron", "Wave", "Ring, components")
     )
     assert ring["behind the kernel"] < 0.1 < 0.4 < ring["as it is"]

@@ -158,7 +158,7 @@ def test_a_band_is_the_mean_and_its_quantiles_and_leaves_out_a_tenth_on_either_s
     runs = np.random.default_rng(2).permuted(np.add.outer(np.arange(101.0), [0.0, 5.0, 9.0]), axis=0)
     band = figures.Band.of("runs", runs)
     np.testing.assert_allclose([band.low, band.mean, band.high], np.add.outer([10.0, 50.0, 90.0], [0.0, 5.0, 9.0]))
-    panel = figures.Panel("", "", np.arange(1, 4), [band])
+    panel = figures.BandPanel("", "", np.arange(1, 4), [band])
     (axes,) = figures.draw_bands([panel], title="Runs").axes
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), band.mean)
     extent = axes.collections[0].get_datalim(axes.transData)

@@ -59,7 +59,7 @@ def reproduce(
     from rich.console import Console
 
     from thalweg.cli.terminal import progress, writable_file, writable_folder
-    from thalweg.papers.records import write_json
+    from thalweg.papers.findings import write_json
     from thalweg.report import style
 
     if chosen.draws(items):
@@ -88,7 +88,7 @@ def reproduce(
     for note in dict.fromkeys(note for outcome in outcomes for note in (*outcome.notes, outcome.timing) if note):
         console.print(note, style="dim")
     if json is not None:
-        write_json([finding for outcome in outcomes for finding in outcome.findings], json)
+        write_json((finding for outcome in outcomes for finding in outcome.findings), json)
         console.print(f"Numbers: {json}", soft_wrap=True)
 
 

@@ -1,6 +1,6 @@
-"""The papers that can be reproduced, how far a reproduction is, and what it returns.
+"""The papers that can be reproduced, and what a reproduction returns.
 
-The experiments of a paper are imported when they are asked for.
+The experiments of a paper are imported only when they are run.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from thalweg.errors import InvalidParameter
 
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.table import Table
 
-    from thalweg.papers.records import Reported
+    from thalweg.papers.findings import Finding
+    from thalweg.papers.study import Progress
 
 
 class Reproduction(Protocol):
-    """What the file of a paper offers."""
+    """The module ``reproduce`` of a paper."""
 
     def reproduce(
         self,
@@ -32,7 +33,7 @@ class Reproduction(Protocol):
         progress: Progress = ...,
         fast: bool = ...,
     ) -> list[Outcome]:
-        """Run the experiments behind the items, each only once, and sum them up in the paper's order.
+        """Run the experiments behind the items, each only once, and summarise them in the paper's order.
 
         Parameters
         ----------
@@ -41,19 +42,19 @@ class Reproduction(Protocol):
         runs : int >= 1
             Runs of each generated stream, or splits of each data set; by default as many as `Paper.runs` says.
         seed : int >= 0
-            Everything random; the same seed gives the same outcomes, whatever the number of workers.
+            Seed for the random number generator. The outcomes do not depend on the number of workers.
         workers : int >= 1
             Threads, or processes where the learners need them.
         progress : function
-            Told the share of the work done and what is being done.
+            Called with the share of the work done and what is being done.
         fast : bool
-            The short version of the experiments; only papers that have one take it.
+            Whether to run the short version of the experiments, for papers that have one.
         """
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper by its short name, which is also that of its file here."""
+    """A paper by its short name, which is also the name of its folder here."""
 
     name: str
     authors: str
@@ -64,9 +65,9 @@ class Paper:
     on_request: tuple[str, ...] = ()
     #: Items with a picture whose names do not begin with "fig".
     drawn: tuple[str, ...] = ()
-    #: Runs of each generated stream, unless others are asked for; in words.
+    #: Default number of runs of each generated stream, in words.
     runs: str = "100 runs"
-    #: What its short version is, in words; none where it has none.
+    #: Its short version, in words; None where it has none.
     fast: str | None = None
 
     def load(self) -> Reproduction:
@@ -84,7 +85,9 @@ class Paper:
         return any(item.startswith("fig") or item in self.drawn for item in items)
 
     def wanted(self, items: Sequence[str], runs: int | None) -> list[str]:
-        """The items asked for, in the paper's order; an error where there is no such item or nothing to run.
+        """The items asked for, in the paper's order.
+
+        An unknown item, or fewer than one run, is an `InvalidParameter`.
 
         Examples
         --------
@@ -155,55 +158,14 @@ class Outcome:
     paper: str
     item: str
     title: str
-    findings: tuple[Reported, ...]
-    #: What the numbers come to, said with them.
+    findings: tuple[Finding, ...]
+    #: Summary, printed under the table.
     summary: tuple[str, ...] = ()
-    #: What must be known to read them, said once for all items.
+    #: How to read the numbers, printed once for all items.
     notes: tuple[str, ...] = ()
-    #: Lays out the table; none for figures. Two outcomes are equal if their numbers are.
+    #: Lays out the table; None for figures. Outcomes are equal if their findings are.
     table: Callable[[], Table] | None = field(default=None, compare=False)
-    #: Draws the picture; none for tables.
+    #: Draws the picture; None for tables.
     draw: Callable[[], Figure] | None = field(default=None, compare=False)
-    #: How long the work took, which is never the same twice.
+    #: How long the work took.
     timing: str = field(default="", compare=False)
-
-
-#: Told the share of the work done, from 0 to 1, and what is being done.
-Progress: TypeAlias = Callable[[float, str], None]
-
-
-class Meter:
-    """Turns the shares of named stages, weighed by their work, into a share of the whole.
-
-    Examples
-    --------
-    >>> meter = Meter({"draw": 1.0, "learn": 3.0}, lambda share, label: print(f"{share:.3f} {label}"))
-    >>> meter.stage("draw")(1.0)
-    0.250 draw
-    >>> meter.stage("learn")(0.5)
-    0.625 learn
-    """
-
-    def __init__(self, work: Mapping[str, float], progress: Progress) -> None:
-        self._work = dict(work)
-        self._total = sum(work.values())
-        self._progress = progress
-        self._before = 0.0
-
-    def stage(self, label: str) -> Callable[[float], None]:
-        """Begin a stage: a function to call with the share of the stage that is done."""
-        tell = self.part(label)
-        return lambda share: tell(share, label)
-
-    def part(self, label: str) -> Progress:
-        """Begin a stage that says itself what it is doing.
-
-        Examples
-        --------
-        >>> meter = Meter({"draw": 1.0, "learn": 3.0}, lambda share, label: print(f"{share:.3f} {label}"))
-        >>> meter.part("draw")(0.5, "pencils")
-        0.125 pencils
-        """
-        before, work = self._before, self._work[label]
-        self._before += work
-        return lambda share, doing: self._progress((before + work * share) / self._total, doing)

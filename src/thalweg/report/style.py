@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from thalweg.errors import MissingExtra
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -134,10 +135,21 @@ def share_from_zero(axes: Axes, top: float) -> None:
     axes.set_ylim(0.0, max(top * 1.06, 0.01))
 
 
-def mark_changes(axes: Axes, changes: Sequence[float]) -> None:
-    """A dotted line at each moment of change."""
+def mark_changes(axes: Axes, changes: Sequence[float], colour: str = VERMILION, width: float = 0.9) -> None:
+    """Draw a dotted line at each time of change."""
     for change in changes:
-        axes.axvline(change, color=VERMILION, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
+        axes.axvline(change, color=colour, linewidth=width, linestyle=(0, (1, 2)), zorder=1)
+
+
+def legend_below(figure: Figure, columns: int | None = None, **options: Any) -> None:
+    """One legend for all panels, below them, each label once; by default in a single line."""
+    handles: dict[str, Artist] = {}
+    for axes in figure.axes:
+        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(name, handle)
+    figure.legend(
+        handles.values(), handles.keys(), loc="outside lower center", ncols=columns or len(handles), **options
+    )
 
 
 def label(text: str, longest: int = 28) -> str:

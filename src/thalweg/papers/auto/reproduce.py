@@ -1,6 +1,6 @@
 """The untuned default: `AutoClassifier` beside its members, the baselines and River's scaled linear models.
 
-Prequential error over all rows of every stream, one setting for all, nothing tuned. Data sets are passed once;
+Prequential error over all rows of every stream, with one setting for all and nothing tuned. Data sets are passed once;
 generated streams are drawn afresh in every run, and errors are means over runs. All models get the same rows in the
 same order, and the first row, before any label, is a mistake for each.
 
@@ -13,8 +13,7 @@ Where comparisons stop
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -22,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import DataUnavailable
-from thalweg.evaluate import friedman, mean_interval, nemenyi_difference, prequential
+from thalweg.evaluate import friedman, nemenyi_difference, prequential
 from thalweg.learners.auto import AutoClassifier
 from thalweg.papers.auto.study import (
     AUTO,
@@ -34,14 +33,15 @@ from thalweg.papers.auto.study import (
     PERSISTENT,
     RIVER_ROWS,
     SOURCES,
+    AutoStudy,
     Errors,
     Source,
-    Study,
     forest_sources,
     require_river,
 )
-from thalweg.papers.records import Finding
-from thalweg.papers.registry import PAPERS, Outcome, Progress
+from thalweg.papers.findings import Finding
+from thalweg.papers.registry import PAPERS, Outcome
+from thalweg.papers.study import Progress
 from thalweg.report import critical_difference, curves, tables
 
 PAPER = "auto"
@@ -73,16 +73,14 @@ def reproduce(
     wanted = PAPERS[PAPER].wanted(items, runs)
     if "forest" in wanted:
         require_river()
-    began = time.perf_counter()
-    study = Study(wanted, runs=runs, seed=seed, workers=workers, progress=progress)
+    study = AutoStudy(wanted, runs=runs, seed=seed, workers=workers, progress=progress)
     makers = {"ranks": _ranks, "fig-ranks": _ranks_figure, "fig-weights": _weights_figure, "forest": _forest}
     outcomes = [makers.get(item, _table)(item, study) for item in wanted]
     notes = (*_NOTES, *study.notes)
-    timing = f"Measured in {time.perf_counter() - began:,.0f} s."
-    return [replace(outcome, notes=notes, timing=timing) for outcome in outcomes]
+    return [replace(outcome, notes=notes, timing=study.timing()) for outcome in outcomes]
 
 
-def _table(item: str, study: Study) -> Outcome:
+def _table(item: str, study: AutoStudy) -> Outcome:
     measured = {source: errors for source in SOURCES[item] if (errors := study.errors(source)) is not None}
     names = list(dict.fromkeys(name for errors in measured.values() for name in errors))
     lines = {name: [_mean(errors, name) for errors in measured.values()] for name in names}
@@ -93,7 +91,7 @@ def _table(item: str, study: Study) -> Outcome:
         PAPER,
         item,
         f"{_TITLES[item]}: prequential error" + (f", mean of {study.runs} runs" if item == "generated" else ""),
-        tuple(finding for source, errors in measured.items() for finding in _findings(item, source, errors)),
+        _findings(item, measured),
         summary=tuple(_against_best_member(measured)) if measured else ("No data set is at hand.",),
         table=partial(tables.errors, [source.header for source in measured], [group for group in groups if group]),
     )
@@ -103,13 +101,12 @@ def _mean(errors: Errors, name: str) -> float | None:
     return float(errors[name].mean()) if name in errors else None
 
 
-def _findings(item: str, source: Source, errors: Errors) -> list[Finding]:
-    return [_finding(item, source.name, name, each) for name, each in errors.items()]
-
-
-def _finding(item: str, data: str, model: str, runs: NDArray[np.float64]) -> Finding:
-    ci95 = mean_interval(runs).halfwidth if len(runs) > 1 else None
-    return Finding(PAPER, item, data, model, "", None, float(runs.mean()), ci95, len(runs))
+def _findings(item: str, measured: Mapping[Source, Errors]) -> tuple[Finding, ...]:
+    return tuple(
+        Finding.of_runs(PAPER, item, source.name, name, runs)
+        for source, errors in measured.items()
+        for name, runs in errors.items()
+    )
 
 
 def _against_best_member(measured: dict[Source, Errors]) -> list[str]:
@@ -128,7 +125,7 @@ def _against_best_member(measured: dict[Source, Errors]) -> list[str]:
 # ---- ranks ----------------------------------------------------------------------------------------------
 
 
-def _ranked(study: Study) -> tuple[list[str], NDArray[np.float64]]:
+def _ranked(study: AutoStudy) -> tuple[list[str], NDArray[np.float64]]:
     """The models, and their errors by stream, of the streams that all have seen."""
     sources = [source for group in SOURCES.values() for source in group if source.ranked]
     measured = [errors for source in sources if (errors := study.errors(source)) is not None]
@@ -136,27 +133,28 @@ def _ranked(study: Study) -> tuple[list[str], NDArray[np.float64]]:
     return names, np.array([[errors[name].mean() for name in names] for errors in measured])
 
 
-def _ranks(item: str, study: Study) -> Outcome:
+def _ranks(item: str, study: AutoStudy) -> Outcome:
     names, errors = _ranked(study)
     test, difference = friedman(errors), nemenyi_difference(len(names), len(errors))
     mean_ranks = dict(zip(names, test.mean_ranks.tolist(), strict=True))
     worse = [name for name in names if mean_ranks[name] - mean_ranks[AUTO] > difference]
+    best_first = sorted(names, key=lambda name: mean_ranks[name])
     data = f"{len(errors)} streams"
     return Outcome(
         PAPER,
         item,
         f"Mean ranks of {len(names)} models over {data}",
-        tuple(Finding(PAPER, item, data, name, "", None, rank, None, 1) for name, rank in mean_ranks.items()),
+        tuple(Finding(PAPER, item, data, name, rank) for name, rank in mean_ranks.items()),
         summary=(
             f"Friedman: chi-squared {test.statistic:.1f}, p = {test.p_value:.1g}. "
             f"Nemenyi, 5 %: a difference of {difference:.2f}.",
             f"Told apart from {AUTO}: {', '.join(worse) or 'none'}.",
         ),
-        table=partial(tables.ranks, mean_ranks),
+        table=partial(tables.lines, ("", "mean rank"), [[name, f"{mean_ranks[name]:.2f}"] for name in best_first]),
     )
 
 
-def _ranks_figure(item: str, study: Study) -> Outcome:
+def _ranks_figure(item: str, study: AutoStudy) -> Outcome:
     names, errors = _ranked(study)
     mean_ranks = dict(zip(names, friedman(errors).mean_ranks.tolist(), strict=True))
     title = f"Mean rank over {len(errors)} streams (1 is best)"
@@ -165,10 +163,10 @@ def _ranks_figure(item: str, study: Study) -> Outcome:
     return Outcome(PAPER, item, title, (), draw=draw)
 
 
-# ---- whose voice counts ---------------------------------------------------------------------------------
+# ---- the members' weights -------------------------------------------------------------------------------
 
 
-def _weights_figure(item: str, study: Study) -> Outcome:
+def _weights_figure(item: str, study: AutoStudy) -> Outcome:
     title = f"{ELEC2.name}: whose voice counts in {AUTO}"
     try:
         table = ELEC2.table(0, study.seed)
@@ -191,7 +189,7 @@ def _weights_figure(item: str, study: Study) -> Outcome:
 # ---- the forest -----------------------------------------------------------------------------------------
 
 
-def _forest(item: str, study: Study) -> Outcome:
+def _forest(item: str, study: AutoStudy) -> Outcome:
     measured = {source: errors for source in forest_sources() if (errors := study.forest(source)) is not None}
     names = list(next(iter(measured.values())))
     lines = {source.name: [_mean(errors, name) for name in names] for source, errors in measured.items()}
@@ -199,6 +197,6 @@ def _forest(item: str, study: Study) -> Outcome:
         PAPER,
         item,
         "River's adaptive random forest of 10 trees: prequential error in one run",
-        tuple(finding for source, errors in measured.items() for finding in _findings(item, source, errors)),
+        _findings(item, measured),
         table=partial(tables.scores, names, lines),
     )

@@ -1,6 +1,4 @@
-"""The measurements behind the study of the default: its models, its streams, and errors measured when first asked
-for.
-"""
+"""The measurements behind the study of the default: its models, its streams, and the error of each model on each."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ from thalweg.learners.base.rate_bank import BANK_DISCOUNT, BANK_RATES, BANK_RIDG
 from thalweg.learners.majority import MajorityClass
 from thalweg.learners.no_change import NoChange
 from thalweg.learners.online_ldc import OnlineLDC
-from thalweg.papers.registry import Meter, Progress
+from thalweg.papers.study import Progress, Study
 from thalweg.papers.workers import run_all, seeds_of_run
 from thalweg.streams import (
     ConceptStream,
@@ -39,7 +37,7 @@ from thalweg.streams import (
 )
 from thalweg.streams.drifting_gaussians import Scenario
 
-#: Passes a table once, answering each row before its label is learned: the share of mistakes.
+#: Prequential error of a model over one pass through a table.
 Error: TypeAlias = Callable[[Table], float]
 
 AUTO, PERSISTENT, BANK = "AutoClassifier", "Auto, persistence", "O-LDC auto"
@@ -72,7 +70,7 @@ def _error(make: Callable[[], StreamClassifier], table: Table) -> float:
     return sum(int(np.count_nonzero(record.mistakes)) for record in records) / table.length
 
 
-#: The members of `AutoClassifier`, each by itself: how it is made, and how it is measured.
+#: The members of `AutoClassifier`: how each is made, and how it is measured alone.
 MEMBER_CORES: Mapping[str, Callable[[int], Core]] = {
     **{f"O-LDC {rate:g}": partial(_one_rate, rate=rate) for rate in BANK_RATES},
     **{name: member.make for name, member in LINEAR_MEMBERS.items()},
@@ -230,20 +228,10 @@ Errors: TypeAlias = Mapping[str, NDArray[np.float64]]
 _GROUPS = {"ranks": tuple(SOURCES), "fig-ranks": tuple(SOURCES), "fig-weights": ()}
 
 
-class Study:
-    """Errors of all models on all sources.
-
-    Attributes
-    ----------
-    notes : list of str
-        What had to be left out, and why.
-    """
+class AutoStudy(Study):
+    """Errors of all models on all sources."""
 
     def __init__(self, items: Sequence[str], *, runs: int, seed: int, workers: int, progress: Progress) -> None:
-        self.runs, self.seed, self.workers = runs, seed, workers
-        self.notes: list[str] = []
-        self._peers = self._river()
-        self._measured: dict[str, Errors | None] = {}
         groups = {group for item in items for group in _GROUPS.get(item, (item,))}
         work = {
             source.name: float(source.rows * source.features * source.runs(runs))
@@ -254,16 +242,20 @@ class Study:
         if "forest" in items:
             # The forest takes about fifty times as long for a row as all the others together.
             work |= {_forest_stage(source): 50.0 * source.rows * source.features for source in forest_sources()}
-        self._meter = Meter(work, progress)
+        super().__init__(work, workers=workers, progress=progress)
+        self.runs, self.seed = runs, seed
+        self._peers = self._river()
 
     def errors(self, source: Source) -> Errors | None:
-        """Of all models on this source; None where it is not at hand."""
+        """Errors of all models on this source; None where it is not at hand."""
         models = {**OURS, **self._peers} if source.rows <= RIVER_ROWS else OURS
-        return self._once(source.name, source, models, source.runs(self.runs))
+        return self.once(source.name, lambda: self._measure(source.name, source, models, source.runs(self.runs)))
 
     def forest(self, source: Source) -> Errors | None:
-        """Of the default and River's forest, in the first run."""
-        return self._once(_forest_stage(source), source, {AUTO: OURS[AUTO], RIVER_FOREST: RiverPeer(RIVER_FOREST)}, 1)
+        """Errors of the default and River's forest, in the first run."""
+        stage = _forest_stage(source)
+        models: Mapping[str, Error] = {AUTO: OURS[AUTO], RIVER_FOREST: RiverPeer(RIVER_FOREST)}
+        return self.once(stage, lambda: self._measure(stage, source, models, 1))
 
     def _river(self) -> Mapping[str, Error]:
         try:
@@ -272,24 +264,16 @@ class Study:
             self.notes.append(f"River is left out: {error}.")
             return {}
 
-    def _once(self, stage: str, source: Source, models: Mapping[str, Error], runs: int) -> Errors | None:
-        if stage not in self._measured:
-            try:
-                source.table(0, self.seed)
-            except DataUnavailable as error:
-                self._measured[stage] = None
-                self.notes.append(f"Left out: {error}")
-            else:
-                self._measured[stage] = self._measure(source, models, runs, self._meter.stage(stage))
-        return self._measured[stage]
-
-    def _measure(
-        self, source: Source, models: Mapping[str, Error], runs: int, finished: Callable[[float], None]
-    ) -> Errors:
-        """Runs side by side; of a single one, the models."""
+    def _measure(self, stage: str, source: Source, models: Mapping[str, Error], runs: int) -> Errors | None:
+        """Several runs in parallel, or the models of a single run."""
+        try:
+            source.table(0, self.seed)
+        except DataUnavailable as error:
+            self.notes.append(f"Left out: {error}")
+            return None
         parts = [models] if runs > 1 else [{name: error} for name, error in models.items()]
         tasks = [partial(_errors, part, source, run, self.seed) for run in range(runs) for part in parts]
-        results = run_all(tasks, self.workers, finished)
+        results = run_all(tasks, self.workers, self.stage(stage))
         return {name: np.array([result[name] for result in results if name in result]) for name in models}
 
 

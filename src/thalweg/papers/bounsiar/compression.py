@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from thalweg.errors import DataUnavailable
 from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier
+from thalweg.papers.bounsiar.printed import PAPER, per_cent, split_error
 from thalweg.papers.bounsiar.study import Densities, Parameters, of_tuning_splits, tune
-from thalweg.papers.bounsiar.table1 import PAPER
-from thalweg.papers.records import SplitError
+from thalweg.papers.findings import Finding
 from thalweg.papers.registry import Outcome
 from thalweg.papers.workers import run_all
 from thalweg.report import tables
@@ -31,7 +31,7 @@ _NOTES = (
 
 def outcome(splits: int, workers: int, finished: Callable[[float], None]) -> Outcome:
     """Errors at every budget, beside the exact machine."""
-    findings: list[SplitError] = []
+    findings: list[Finding] = []
     lines: list[list[str]] = []
     notes: list[str] = []
     for place, name in enumerate(SETS):
@@ -44,10 +44,10 @@ def outcome(splits: int, workers: int, finished: Callable[[float], None]) -> Out
         largest = int(max(np.sum(data.y[rows] == label) for rows in data.train for label in (-1, 1)))
         line = [name]
         for budget, each in errors.items():
-            finding = SplitError.of(PAPER, "compression", name, f"{budget} centroids" if budget else "exact", each)
+            finding = split_error("compression", name, f"{budget} centroids" if budget else "exact", each)
             findings.append(finding)
             compresses = budget is None or budget < largest
-            line.append(str(finding.measured) if compresses else f"({finding.measured})")
+            line.append(per_cent(finding) if compresses else f"({per_cent(finding)})")
         lines.append([*line, f"{largest:,}"])
     if not findings:
         raise DataUnavailable(notes[0].removeprefix("Left out: "))
@@ -78,7 +78,7 @@ def _measure(
 
 def _errors(data: BenchmarkSet, number: int, chosen: Parameters) -> Mapping[int | None, float]:
     X, y, X_test, y_test = data.split(number)
-    # Some sets are stored in sorted order, which no stream of rows would have.
+    # Some sets are stored in sorted order, unlike a stream.
     order = np.random.default_rng(number).permutation(len(y))
     return {
         budget: float(np.mean(_machine(chosen, budget).fit(X[order], y[order]).predict(X_test) != y_test))
@@ -90,9 +90,9 @@ def _machine(chosen: Parameters, budget: int | None) -> KernelMeanClassifier:
     return KernelMeanClassifier(sigma=chosen.sigma, rho=chosen.rho, bias=chosen.bias, budget=budget)
 
 
-def _losses(findings: list[SplitError]) -> list[str]:
+def _losses(findings: list[Finding]) -> list[str]:
     """What 128 centroids cost, in points of error."""
-    means = {(each.data, each.model): 100.0 * each.measured.mean for each in findings}
+    means = {(each.data, each.model): 100.0 * each.measured for each in findings}
     lost = {name: means[name, "128 centroids"] - means[name, "exact"] for name in SETS if (name, "exact") in means}
     said = ", ".join(f"{name} {points:+.2f}" for name, points in lost.items())
     return [f"128 centroids less exact, in points: {said}."] if said else []

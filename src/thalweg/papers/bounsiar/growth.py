@@ -1,4 +1,4 @@
-"""How fitting and answering grow with the training rows: the kernel mean machine beside SVC, on Breiman's twonorm.
+"""How the time to fit and to predict grows with the training rows: the kernel mean machine beside SVC, on twonorm.
 
 The paper's claim is time: training is immediate, where a support vector machine takes O(n²). Here it is measured up to
 100,000 rows. Each machine has the parameters that were best on 2,000 fresh rows after 1,000 training rows. One that
@@ -15,9 +15,10 @@ import numpy as np
 
 from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier
 from thalweg.papers.bounsiar import figures
+from thalweg.papers.bounsiar.printed import PAPER, duration, readable
 from thalweg.papers.bounsiar.study import GRID, Densities, tune
-from thalweg.papers.bounsiar.table1 import PAPER
-from thalweg.papers.records import Duration, readable
+from thalweg.papers.figures import Curve, Panel
+from thalweg.papers.findings import Finding
 from thalweg.papers.registry import Outcome
 from thalweg.papers.workers import processor_seconds
 from thalweg.report import tables
@@ -96,9 +97,9 @@ def outcome(seed: int, finished: Callable[[float], None]) -> Outcome:
     )
 
 
-def _findings(points: Mapping[str, list[Point]]) -> list[Duration]:
+def _findings(points: Mapping[str, list[Point]]) -> list[Finding]:
     return [
-        Duration(PAPER, "growth", "twonorm", name, operation, point.rows, getattr(point, operation))
+        duration("growth", "twonorm", name, operation, point.rows, getattr(point, operation))
         for name, each in points.items()
         for point in each
         for operation in ("fit", "predict")
@@ -117,14 +118,14 @@ def _table(points: Mapping[str, list[Point]]) -> tuple[list[str], list[list[str]
 
 
 def _draw(points: Mapping[str, list[Point]]) -> Figure:
-    def curve(name: str, operation: str) -> figures.Curve:
-        rows = [point.rows for point in points[name]]
-        return figures.Curve(name, rows, [getattr(point, operation) for point in points[name]])
+    def curve(name: str, operation: str) -> Curve:
+        rows = np.array([point.rows for point in points[name]])
+        return Curve(name, rows, np.array([getattr(point, operation) for point in points[name]]))
 
     panels = [
-        figures.GrowthPanel("fit", [curve(name, "fit") for name in points]),
-        # Tuned or not, the machine answers alike.
-        figures.GrowthPanel(f"answers to {TEST:,} rows", [curve(name, "predict") for name in (OURS, COMPRESSED, PEER)]),
+        Panel("fit", [curve(name, "fit") for name in points]),
+        # Predicting takes as long whether the machine is tuned or not.
+        Panel(f"answers to {TEST:,} rows", [curve(name, "predict") for name in (OURS, COMPRESSED, PEER)]),
     ]
     return figures.draw_growth(panels, title="Twonorm: time against training rows")
 

@@ -1,4 +1,4 @@
-"""The numbers that Bounsiar, Beauseroy & Grall print in Table 1.
+"""The numbers that Bounsiar, Beauseroy & Grall print in Table 1, and errors and times in the same form.
 
 A line per data set, in the paper's order: mean test error and standard deviation over the splits, in per cent, of
 regularised AdaBoost, a support vector machine, the kernel Fisher discriminant and the paper's own method.
@@ -7,9 +7,14 @@ regularised AdaBoost, a support vector machine, the kernel Fisher discriminant a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from thalweg.papers.records import Spread
+import numpy as np
+from numpy.typing import NDArray
 
+from thalweg.papers.findings import Finding
+
+PAPER = "bounsiar"
 METHODS = ("AB_R", "SVM", "KFD", "METH.")
 OWN = "METH."
 
@@ -30,6 +35,18 @@ waveform      |  9.8 0.8 |  9.9 0.4 |  9.9 0.4 | 10.9 0.8
 """
 
 
+class Spread(NamedTuple):
+    """A mean error and its standard deviation over the splits, as shares of the test rows."""
+
+    mean: float
+    #: None for a single split.
+    sd: float | None
+
+    def __str__(self) -> str:
+        """In per cent, as the paper prints it."""
+        return f"{100.0 * self.mean:.1f}" + ("" if self.sd is None else f"±{100.0 * self.sd:.1f}")
+
+
 def _read(text: str) -> Mapping[str, Mapping[str, Spread]]:
     table = {}
     for line in text.strip().splitlines():
@@ -41,3 +58,58 @@ def _read(text: str) -> Mapping[str, Mapping[str, Spread]]:
 
 #: By data set and method; errors are shares of the test rows.
 TABLE_1 = _read(_TABLE_1)
+
+
+def split_error(
+    item: str,
+    data: str,
+    model: str,
+    errors: NDArray[np.float64],
+    printed: Spread | None = None,
+    parameters: Mapping[str, float] | None = None,
+) -> Finding:
+    """The mean error over splits; ``parameters`` are those of the model, where all splits share them."""
+    return Finding.of_runs(
+        PAPER,
+        item,
+        data,
+        model,
+        errors,
+        printed=None if printed is None else printed.mean,
+        more={
+            "sd": float(errors.std(ddof=1)) if len(errors) > 1 else None,
+            "paper_sd": None if printed is None else printed.sd,
+            "parameters": dict(parameters or {}),
+        },
+    )
+
+
+def per_cent(error: Finding) -> str:
+    """A split error as the paper prints it.
+
+    Examples
+    --------
+    >>> per_cent(split_error("table1", "heart", "METH.", np.array([0.16, 0.18])))
+    '17.0±1.4'
+    """
+    return str(Spread(error.measured, error.more["sd"]))
+
+
+def duration(item: str, data: str, model: str, operation: str, rows: int, seconds: float) -> Finding:
+    """Processor seconds that a model took for an operation after learning so many rows."""
+    more = {"operation": operation, "rows_learned": rows}
+    return Finding(PAPER, item, data, model, seconds, more=more, is_time=True)
+
+
+def readable(seconds: float) -> str:
+    """Three digits and the unit that fits.
+
+    Examples
+    --------
+    >>> readable(0.000321), readable(0.0456), readable(12.3)
+    ('321 µs', '45.6 ms', '12.3 s')
+    """
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} µs"

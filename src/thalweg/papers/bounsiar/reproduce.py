@@ -1,9 +1,8 @@
 """Bounsiar, Beauseroy & Grall, Fast training and efficient linear learning machine.
 
-Table 1 by the paper's protocol (`bounsiar_protocol`, `bounsiar_study`, `bounsiar_table`), beside scikit-learn's SVC by
-the same protocol; Figures 1 to 3, computed (`bounsiar_sketches`); and what the paper claims or leaves for later: how
-time grows with the rows (`bounsiar_growth`), fewer rows kept (`bounsiar_compression`), and rows that drift
-(`bounsiar_stream`).
+Table 1 by the paper's protocol (`study`, `table1`), beside scikit-learn's SVC by the same protocol; Figures 1 to 3,
+computed (`sketches`); and what the paper claims or leaves for later: how time grows with the rows (`growth`), fewer
+rows kept (`compression`), and rows that drift (`stream`).
 
 Where we depart
 ---------------
@@ -11,25 +10,25 @@ Where we depart
    exactly, over every threshold.
 2. image and splice have 20 splits, as they are published, not 100.
 3. The toy's sizes are ours; the paper gives its shapes alone.
-4. Densities are compared by their logarithms, so that rows far from all training rows are answered too.
+4. Densities are compared by their logarithms, so that rows far from all training rows are predicted too.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from thalweg.errors import DataUnavailable
 from thalweg.papers.bounsiar import compression, growth, sketches, stream, table1
-from thalweg.papers.bounsiar.study import SETS, Study
-from thalweg.papers.bounsiar.table1 import PAPER
-from thalweg.papers.registry import PAPERS, Meter, Outcome, Progress
+from thalweg.papers.bounsiar.printed import PAPER
+from thalweg.papers.bounsiar.study import SETS, Table1Study
+from thalweg.papers.registry import PAPERS, Outcome
+from thalweg.papers.study import Progress, Study
 
 ITEMS = PAPERS[PAPER].items
 
-#: Minutes of the items on two cores, roughly, for the progress bar.
+#: Approximate minutes of the items on two cores, for the progress bar.
 _WORK = {"table1": 20.0, "fig1": 0.5, "fig2": 0.02, "fig3": 0.02, "growth": 4.0, "compression": 2.0, "stream": 2.0}
 
 
@@ -41,32 +40,30 @@ def reproduce(
     workers: int = 1,
     progress: Progress = lambda share, label: None,
 ) -> list[Outcome]:
-    """Measure what the items need, as `Reproduction` says; a run is a split of each data set."""
+    """Measure what the items need; see `thalweg.papers.registry.Reproduction`. A run is a split of each data set."""
     wanted = PAPERS[PAPER].wanted(items, runs)
-    meter = Meter({item: _WORK[item] for item in wanted}, progress)
+    study = Study({item: _WORK[item] for item in wanted}, workers=workers, progress=progress)
 
     def table_1() -> list[Outcome]:
-        study = Study(SETS, splits=runs, workers=workers, progress=meter.part("table1"))
-        if not study.sets:
-            raise DataUnavailable(study.notes[0].removeprefix("Left out: "))
-        return table1.outcomes(study)
+        of_table = Table1Study(SETS, splits=runs, workers=workers, progress=study.part("table1"))
+        if not of_table.sets:
+            raise DataUnavailable(of_table.notes[0].removeprefix("Left out: "))
+        return table1.outcomes(of_table)
 
     def sketched(item: str, sketch: Callable[[int], Outcome]) -> list[Outcome]:
-        finished = meter.stage(item)
+        finished = study.stage(item)
         outcomes = [sketch(seed)]
         finished(1.0)
         return outcomes
 
     makers: Mapping[str, Callable[[], list[Outcome]]] = {
         "table1": table_1,
-        "fig1": lambda: [sketches.disc_and_bow(seed, runs, workers, meter.stage("fig1"))],
+        "fig1": lambda: [sketches.disc_and_bow(seed, runs, workers, study.stage("fig1"))],
         "fig2": partial(sketched, "fig2", sketches.turning_weight),
         "fig3": partial(sketched, "fig3", sketches.rotated_hyperplane),
-        "growth": lambda: [growth.outcome(seed, meter.stage("growth"))],
-        "compression": lambda: [compression.outcome(runs, workers, meter.stage("compression"))],
-        "stream": lambda: [stream.outcome(seed, runs, workers, meter.stage("stream"))],
+        "growth": lambda: [growth.outcome(seed, study.stage("growth"))],
+        "compression": lambda: [compression.outcome(runs, workers, study.stage("compression"))],
+        "stream": lambda: [stream.outcome(seed, runs, workers, study.stage("stream"))],
     }
-    began = time.perf_counter()
     outcomes = [outcome for item in wanted for outcome in makers[item]()]
-    seconds = f"Measured in {time.perf_counter() - began:,.0f} s."
-    return [replace(outcome, timing=outcome.timing or seconds) for outcome in outcomes]
+    return [replace(outcome, timing=outcome.timing or study.timing()) for outcome in outcomes]

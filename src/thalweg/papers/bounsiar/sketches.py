@@ -25,9 +25,8 @@ from thalweg.learners.kernel_mean.tuning import (
     middle_of_minima,
 )
 from thalweg.papers.bounsiar import figures
+from thalweg.papers.bounsiar.printed import PAPER, per_cent, split_error
 from thalweg.papers.bounsiar.study import Densities, Parameters, tune
-from thalweg.papers.bounsiar.table1 import PAPER
-from thalweg.papers.records import SplitError
 from thalweg.papers.registry import Outcome
 from thalweg.papers.workers import run_all, seeds_of_run
 from thalweg.report import style
@@ -84,7 +83,7 @@ def disc_and_bow(seed: int, runs: int, workers: int, finished: Callable[[float],
     toys = run_all([partial(toy, seed, run) for run in range(runs)], workers, finished)
     errors = {rule: np.array([each.errors[rule] for each in toys]) for rule in toys[0].errors}
     typical = toys[int(np.argsort(errors[LIKELIHOOD] - errors[BIASED])[len(toys) // 2])]
-    findings = tuple(SplitError.of(PAPER, "fig1", "disc and bow", rule, each) for rule, each in errors.items())
+    findings = tuple(split_error("fig1", "disc and bow", rule, each) for rule, each in errors.items())
     better = [float(np.mean(errors[BIASED] < errors[rule])) for rule in (LIKELIHOOD, WEIGHED)]
     least = DiscAndBow().bayes_error_at(0)
     return Outcome(
@@ -93,7 +92,7 @@ def disc_and_bow(seed: int, runs: int, workers: int, finished: Callable[[float],
         f"Figure 1. Disc and bow, {EACH} training rows of each class, the median gain of {runs} training sets",
         findings,
         summary=(
-            "Test error in per cent: " + ", ".join(f"{each.model} {each.measured}" for each in findings) + ".",
+            "Test error in per cent: " + ", ".join(f"{each.model} {per_cent(each)}" for each in findings) + ".",
             f"Bayes error {100.0 * least:.1f}. Rule (5) errs less than rule (2), ρ = 1/2 and b = 0, on {better[0]:.0%} "
             f"of the training sets, and less than rule (3), b = 0, on {better[1]:.0%}.",
         ),
@@ -203,14 +202,14 @@ def _draw_turning(seed: int) -> Figure:
         figures.Arrow(plane.minus, style.VERMILION, "$C_-$", "mean of class −1, the bow"),
         figures.Arrow(-plane.minus, style.VERMILION, "$-C_-$", offset=(0.0, -18.0)),
     ]
-    panel = figures.Panel(
+    plane_of_means = figures.Plane(
         f"Disc and bow, radial kernel, σ = {sigma:.2g}:\n$w = ρ\\,C_+ - (1 - ρ)\\,C_-$",
         ("along $C_+ - C_-$ (no unit)", "at right angles to it (no unit)"),
         arrows=arrows,
         path=np.stack([plane.weight(rho) for rho in rhos]),
         path_labels=[f"ρ = {rho:.1f}" for rho in rhos],
     )
-    return figures.draw_mean_plane([panel])
+    return figures.draw_mean_plane([plane_of_means])
 
 
 def rotated_hyperplane(seed: int) -> Outcome:
@@ -254,8 +253,8 @@ def _angle(one: Floats, other: Floats) -> float:
     return abs(float(np.degrees((turn + np.pi) % (2.0 * np.pi) - np.pi)))
 
 
-def _separated(title: str, plane: MeanPlane, positive: Flags, fixed: Separation, free: Separation) -> figures.Panel:
-    return figures.Panel(
+def _separated(title: str, plane: MeanPlane, positive: Flags, fixed: Separation, free: Separation) -> figures.Plane:
+    return figures.Plane(
         title,
         ("along $C_+ - C_-$ (no unit)", "at right angles to it (no unit)"),
         clouds=[

@@ -1,4 +1,4 @@
-"""The measurements behind Table 1: each data set tuned, tested on its splits and timed, when first asked for.
+"""The measurements behind Table 1: each data set tuned, tested on its splits and timed.
 
 The parameters are tuned on the first five splits of a set, one choice for all splits; scikit-learn's SVC is tuned the
 same way.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from thalweg.learners.kernel_mean.tuning import (
     middle_of_minima,
 )
 from thalweg.papers.bounsiar.printed import TABLE_1
-from thalweg.papers.registry import Meter, Progress
+from thalweg.papers.study import Finished, Progress, Study
 from thalweg.papers.workers import processor_seconds, run_all
 from thalweg.streams import BenchmarkSet, Split, load_benchmark
 
@@ -147,8 +147,6 @@ LEFT_OUT, LEFT_OUT_ALONE, SUPPORT_VECTORS = "leave-one-out", "leave-one-out, eac
 ONE_HOT = "splice, one-hot"
 SETS = (*TABLE_1, ONE_HOT)
 
-Tell: TypeAlias = Callable[[float], None]
-
 
 @dataclass(frozen=True)
 class Timing:
@@ -172,53 +170,43 @@ class Measured:
     timings: Mapping[str, Timing]
 
 
-class Study:
-    """The sets of the table that are at hand.
+class Table1Study(Study):
+    """The measurements on those sets of the table that are at hand."""
 
-    Attributes
-    ----------
-    notes : list of str
-        What had to be left out, and why.
-    """
-
-    def __init__(self, sets: Sequence[str], *, splits: int, workers: int, progress: Progress) -> None:
-        self.notes: list[str] = []
+    def __init__(self, names: Sequence[str], *, splits: int, workers: int, progress: Progress) -> None:
         self.sets: dict[str, BenchmarkSet] = {}
-        self._splits, self._workers = splits, workers
-        for name in sets:
+        notes = []
+        for name in names:
             try:
                 self.sets[name] = _load(name)
             except DataUnavailable as error:
-                self.notes.append(f"Left out: {error}")
-        self._meter = Meter(
-            {
-                stage: share * _work(data, splits)
-                for name, data in self.sets.items()
-                for stage, share in zip(_stages(name), _SHARES, strict=True)
-            },
-            progress,
-        )
-        self._measured: dict[str, Measured] = {}
+                notes.append(f"Left out: {error}")
+        work = {
+            stage: share * _work(data, splits)
+            for name, data in self.sets.items()
+            for stage, share in zip(_stages(name), _SHARES, strict=True)
+        }
+        super().__init__(work, workers=workers, progress=progress)
+        self.notes += notes
+        self._splits = splits
 
     def measured(self, name: str) -> Measured:
-        """What is found on a set, measured now or before."""
-        if name not in self._measured:
-            self._measured[name] = self._measure(name, self.sets[name])
-        return self._measured[name]
+        """What is measured on a set."""
+        return self.once(name, lambda: self._measure(name, self.sets[name]))
 
     def _measure(self, name: str, data: BenchmarkSet) -> Measured:
-        tuning, peer, testing, timing = map(self._meter.stage, _stages(name))
-        machines = tuned_machines(data, self._workers, tuning)
-        support_vectors = tuned_support_vectors(data, self._workers, peer)
+        tuning, peer, testing, timing = map(self.stage, _stages(name))
+        machines = tuned_machines(data, self.workers, tuning)
+        support_vectors = tuned_support_vectors(data, self.workers, peer)
         numbers = range(min(self._splits, data.n_splits))
         tasks = [partial(_errors, data, number, machines, support_vectors) for number in numbers]
-        by_split = run_all(tasks, self._workers, testing)
+        by_split = run_all(tasks, self.workers, testing)
         errors = {model: np.array([each[model] for each in by_split]) for model in by_split[0]}
         timings = _timings(data.split(0), machines[PAPER_PROTOCOL], support_vectors, timing)
         return Measured(data, errors, machines, support_vectors, timings)
 
 
-def tuned_machines(data: BenchmarkSet, workers: int, finished: Tell) -> dict[str, Parameters]:
+def tuned_machines(data: BenchmarkSet, workers: int, finished: Finished) -> dict[str, Parameters]:
     """The machines whose parameters all splits share, by model."""
     shares = iter((0.3, 0.6, 0.7, 1.0))
 
@@ -250,7 +238,9 @@ def _errors(
     return errors
 
 
-def _timings(split: Split, chosen: Parameters, support_vectors: SupportVectors, finished: Tell) -> dict[str, Timing]:
+def _timings(
+    split: Split, chosen: Parameters, support_vectors: SupportVectors, finished: Finished
+) -> dict[str, Timing]:
     models = {
         PAPER_PROTOCOL: chosen.machine(),
         LEFT_OUT_ALONE: KernelMeanClassifier(progress=False),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from thalweg.papers.bounsiar.printed import METHODS, OWN, TABLE_1
+from thalweg.papers.bounsiar.printed import METHODS, OWN, PAPER, TABLE_1, duration, per_cent, readable, split_error
 from thalweg.papers.bounsiar.study import (
     HALF,
     LEFT_OUT,
@@ -14,13 +14,11 @@ from thalweg.papers.bounsiar.study import (
     SUPPORT_VECTORS,
     UNBIASED,
     Measured,
-    Study,
+    Table1Study,
 )
-from thalweg.papers.records import Duration, SplitError, readable
+from thalweg.papers.findings import Finding
 from thalweg.papers.registry import Outcome
 from thalweg.report import tables
-
-PAPER = "bounsiar"
 
 #: Points of error: how near the paper a mean should come, and leave-one-out the paper's own protocol.
 NEAR_PAPER, NEAR_PROTOCOL = 1.0, 0.8
@@ -35,20 +33,20 @@ _NOTES = (
 )
 
 
-def outcomes(study: Study) -> list[Outcome]:
+def outcomes(study: Table1Study) -> list[Outcome]:
     """Errors, variants and times."""
     measured = {name: study.measured(name) for name in study.sets}
     return [_errors(measured, (*_NOTES, *study.notes)), _variants(measured), _times(measured)]
 
 
-def _split_error(item: str, name: str, model: str, found: Measured) -> SplitError:
+def _split_error(item: str, name: str, model: str, found: Measured) -> Finding:
     parameters: Mapping[str, float] = {}
     if model in found.machines:
         parameters = found.machines[model]._asdict()
     elif model == SUPPORT_VECTORS:
         parameters = found.support_vectors._asdict()
     printed = TABLE_1[name][OWN] if model == PAPER_PROTOCOL and name in TABLE_1 else None
-    return SplitError.of(PAPER, item, name, model, found.errors[model], printed, parameters)
+    return split_error(item, name, model, found.errors[model], printed, parameters)
 
 
 def _errors(measured: Mapping[str, Measured], notes: tuple[str, ...]) -> Outcome:
@@ -57,9 +55,9 @@ def _errors(measured: Mapping[str, Measured], notes: tuple[str, ...]) -> Outcome
     for name, found in measured.items():
         errors = [_split_error("table1", name, model, found) for model in models]
         printed = [str(TABLE_1[name][method]) if name in TABLE_1 else "" for method in METHODS]
-        lines.append([name, *printed, *(str(error.measured) for error in errors)])
+        lines.append([name, *printed, *(per_cent(error) for error in errors)])
         findings += errors
-    most = max((error.splits for error in findings), default=0)
+    most = max((error.runs for error in findings), default=0)
     return Outcome(
         PAPER,
         "table1",
@@ -96,7 +94,7 @@ def _variants(measured: Mapping[str, Measured]) -> Outcome:
         errors = [_split_error("table1-variants", name, model, found) for model in models]
         chosen = found.machines[PAPER_PROTOCOL]
         numbers = (f"{chosen.sigma:.2g}", f"{chosen.rho:.2f}", f"{chosen.bias:.0e}")
-        lines.append([name, *(str(error.measured) for error in errors), *numbers])
+        lines.append([name, *(per_cent(error) for error in errors), *numbers])
         findings += errors
     headers = ("", "METH.", "ρ = 1/2", "b = 0", "LOO", "LOO\nalone", "σ", "ρ", "b")
     return Outcome(
@@ -130,7 +128,7 @@ def _times(measured: Mapping[str, Measured]) -> Outcome:
         )
         for model, timing in found.timings.items():
             for operation, seconds in (("fit", timing.fit), ("predict", timing.predict)):
-                findings.append(Duration(PAPER, "table1-times", name, model, operation, training, seconds))
+                findings.append(duration("table1-times", name, model, operation, training, seconds))
     headers = ("", "train\nrows", "test\nrows", "fit", "SVC\nfit", "", "predict", "SVC\npredict", "", "LOO\nfit")
     return Outcome(
         PAPER,

@@ -16,11 +16,12 @@ from sklearn.tree import DecisionTreeClassifier
 from thalweg.errors import DataUnavailable
 from thalweg.learners.learn_nse.classifier import LearnNSE
 from thalweg.learners.online_ldc import OnlineLDC
+from thalweg.papers.figures import Curve
+from thalweg.papers.findings import Finding
 from thalweg.papers.karnick2008 import figures
 from thalweg.papers.karnick2008.data import Blocks
 from thalweg.papers.karnick2008.figures import ENSEMBLE
-from thalweg.papers.karnick2008.study import BAYES, BOARD, WEIGHTINGS, Study
-from thalweg.papers.records import Measurement
+from thalweg.papers.karnick2008.study import BAYES, BOARD, WEIGHTINGS, CourseStudy
 from thalweg.papers.registry import Outcome
 from thalweg.papers.workers import run_in_processes, seeds_of_run
 from thalweg.report import tables
@@ -155,8 +156,6 @@ def timed(data: Blocks, finished: Callable[[float], None]) -> Timing:
 
 PAPER = "karnick2008"
 LOOP = "loop over scikit-learn's members"
-#: Seconds, roughly, to weigh progress by.
-SECONDS = {"real": 180.0, "time": 20.0}
 
 _WEIGHTING_NOTES = {
     "age": "the age of the error: what the paper's text says",
@@ -165,19 +164,22 @@ _WEIGHTING_NOTES = {
 }
 
 
-def weightings(study: Study) -> Outcome:
+def measurement(item: str, data: str, model: str, measure: str, runs: NDArray[np.float64]) -> Finding:
+    """The mean over runs of what ``measure`` names, such as "accuracy"."""
+    return Finding.of_runs(PAPER, item, data, model, runs, more={"measure": measure})
+
+
+def weightings(study: CourseStudy) -> Outcome:
     """The three weightings on the checkerboard, the same classifiers in each run."""
     source = study.data[BOARD]
-    measured: list[Measurement] = []
+    measured: list[Finding] = []
     lines: dict[str, list[float]] = {}
     for weighting in WEIGHTINGS:
         courses = study.courses(BOARD, BAYES, weighting)
         parts = {"accuracy": courses.ensemble.mean(axis=1)}
         parts["first half"], parts["second half"] = courses.halves
-        line = [
-            Measurement.of_runs(PAPER, "weightings", source.name, weighting, name, runs) for name, runs in parts.items()
-        ]
-        lines[weighting] = [each.value for each in line]
+        line = [measurement("weightings", source.name, weighting, name, runs) for name, runs in parts.items()]
+        lines[weighting] = [each.measured for each in line]
         measured += line
     return Outcome(
         PAPER,
@@ -189,8 +191,9 @@ def weightings(study: Study) -> Outcome:
     )
 
 
-def real(workers: int, finished: Callable[[float], None], *, fast: bool = False) -> Outcome:
+def real(study: CourseStudy, *, fast: bool = False) -> Outcome:
     """Errors on NOAA weather and ELEC2, by model and case; a data set that is not at hand is left out."""
+    finished = study.stage("real")
     cases, tasks, notes = [], [], []
     for case in CASES:
         try:
@@ -201,7 +204,7 @@ def real(workers: int, finished: Callable[[float], None], *, fast: bool = False)
         cases.append(case)
         tasks += [(case, task) for task in tasks_here]
     errors: dict[str, dict[str, float]] = {case.header: {} for case in cases}
-    results = run_in_processes([task for _, task in tasks], workers)
+    results = run_in_processes([task for _, task in tasks], study.workers)
     for done, (number, found) in enumerate(results, start=1):
         errors[tasks[number][0].header] |= found
         finished(done / len(tasks))
@@ -215,7 +218,7 @@ def real(workers: int, finished: Callable[[float], None], *, fast: bool = False)
         "real",
         "Real data: error, every block answered before it is learned",
         tuple(
-            Measurement(PAPER, "real", f"{case.name}, blocks of {case.block}", model, "error", error, None, 1)
+            Finding(PAPER, "real", f"{case.name}, blocks of {case.block}", model, error, more={"measure": "error"})
             for case in cases
             for model, error in errors[case.header].items()
         ),
@@ -230,23 +233,25 @@ def real(workers: int, finished: Callable[[float], None], *, fast: bool = False)
     )
 
 
-def timing(study: Study, seed: int, finished: Callable[[float], None]) -> Outcome:
-    """Seconds a block, learned and tested on the grid, beside the loop; naive Bayes."""
+def timing(study: CourseStudy) -> Outcome:
+    """Seconds to learn a block and test on the grid, beside a loop over scikit-learn's members; naive Bayes."""
     source = study.data[BOARD]
-    found = timed(source.draw(seeds_of_run(seed, 0)[0]), finished)
+    found = timed(source.draw(seeds_of_run(study.seed, 0)[0]), study.stage("time"))
     ours = found.seconds[found.loop_members - 1]
     shown = np.arange(len(ours))[::-3][::-1]  # the last point and some before it
     title = f"{source.name}: time of a block, naive Bayes members"
-    lines = {}
+    lines = []
     for members, here, loop in zip(found.loop_members[shown], ours[shown], found.loop_seconds[shown], strict=True):
-        lines[f"{members} members"] = [f"{1e3 * here:.2f}", f"{1e3 * loop:.1f}", f"{loop / here:.0f}"]
+        lines.append([f" {members} members", f"{1e3 * here:.2f}", f"{1e3 * loop:.1f}", f"{loop / here:.0f}"])
     every = np.arange(1, source.blocks + 1)
     return Outcome(
         PAPER,
         "time",
         title,
         tuple(
-            Measurement(PAPER, "time", f"{source.name}, {source.blocks} blocks", model, "seconds", seconds, None, 1)
+            Finding(
+                PAPER, "time", f"{source.name}, {source.blocks} blocks", model, seconds, more={"measure": "seconds"}
+            )
             for model, seconds in ((ENSEMBLE, found.total), (LOOP, found.loop_total))
         ),
         summary=(
@@ -255,12 +260,12 @@ def timing(study: Study, seed: int, finished: Callable[[float], None]) -> Outcom
         ),
         table=partial(
             tables.sections,
-            ("Learn++.NSE\nms", "loop\nms", "times\nas long"),
+            ("", "Learn++.NSE\nms", "loop\nms", "times\nas long"),
             {"A block of 100 rows, and 2,601 test rows": lines},
         ),
         draw=partial(
             figures.draw_block_times,
-            {ENSEMBLE: (every, found.seconds), LOOP: (found.loop_members, found.loop_seconds)},
+            [Curve(ENSEMBLE, every, 1e3 * found.seconds), Curve(LOOP, found.loop_members, 1e3 * found.loop_seconds)],
             title=title,
             task="100 rows learned, 2,601 answered",
         ),

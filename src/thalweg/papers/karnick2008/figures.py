@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.papers.figures import Curve, Panel, plot
 from thalweg.report import style
 
 if TYPE_CHECKING:
@@ -19,59 +20,36 @@ if TYPE_CHECKING:
 ENSEMBLE, SINGLE = "Learn++.NSE", "newest classifier alone"
 
 
-@dataclass(frozen=True)
-class Panel:
-    """Accuracy after each block, means over runs."""
-
-    title: str
-    ensemble: NDArray[np.float64]
-    single: NDArray[np.float64]
-
-
-def draw_accuracy(panels: Sequence[Panel], *, title: str, changes: Sequence[int] = ()) -> Figure:
-    """The panels one above the other, on one scale of time and one of accuracy.
-
-    Parameters
-    ----------
-    panels : sequence of Panel
-        One for each kind of classifier.
-    title : str
-        What was run.
-    changes : sequence of int
-        The first block after each sudden change.
-    """
+def draw_accuracy(panels: Sequence[Panel], *, title: str) -> Figure:
+    """Accuracy over blocks, a panel for each kind of classifier, on one scale of time and one of accuracy."""
     with style.house_style():
         figure = style.new_figure(9.0, 2.3 * len(panels) + 1.0)
         column = figure.subplots(len(panels), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         for axes, panel in zip(column, panels, strict=True):
-            _draw_panel(axes, panel, changes)
+            _draw_panel(axes, panel)
             axes.set_ylabel("accuracy\n(share of test rows)")
         column[0].set_ylim(top=min(1.0, column[0].get_ylim()[1]))
         column[-1].set_xlabel("blocks learned")
         figure.suptitle(title, fontweight="bold", x=0.01, ha="left")
-        figure.legend(*column[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, handlelength=2.5)
+        style.legend_below(figure, 2, handlelength=2.5)
     return figure
 
 
-def _draw_panel(axes: Axes, panel: Panel, changes: Sequence[int]) -> None:
-    blocks = np.arange(1, len(panel.ensemble) + 1)
-    for change in changes:
-        axes.axvline(change + 0.5, color=style.INK, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
-    axes.plot(blocks, panel.single, color=style.look_of(SINGLE).colour, linewidth=0.8, label=SINGLE)
-    axes.plot(blocks, panel.ensemble, color=style.look_of(ENSEMBLE).colour, label=ENSEMBLE)
-    axes.set_title(f"{panel.title}: {panel.ensemble.mean():.3f} beside {panel.single.mean():.3f}", fontsize=10.5)
-    axes.set_xlim(0, len(blocks))
+def _draw_panel(axes: Axes, panel: Panel) -> None:
+    style.mark_changes(axes, panel.changes, style.INK)
+    for curve in panel.curves:
+        plot(axes, curve, linewidth=0.8 if curve.model == SINGLE else None)
+    axes.set_title(panel.title, fontsize=10.5)
+    axes.set_xlim(0, int(panel.curves[0].x[-1]))
 
 
-def draw_block_times(
-    curves: Mapping[str, tuple[NDArray[np.int64], NDArray[np.float64]]], *, title: str, task: str
-) -> Figure:
-    """Milliseconds a block against the members at that time.
+def draw_block_times(curves: Sequence[Curve], *, title: str, task: str) -> Figure:
+    """Milliseconds a block against the members at that time, with markers for curves of few points.
 
     Parameters
     ----------
-    curves : mapping of name to members and seconds
-        A curve of few points is drawn with its points.
+    curves : sequence of Curve
+        Milliseconds by number of members.
     title : str
         What was run.
     task : str
@@ -80,25 +58,14 @@ def draw_block_times(
     with style.house_style():
         figure = style.new_figure(9.0, 4.2)
         axes = figure.subplots()
-        for name, (members, seconds) in curves.items():
-            look = style.look_of(name)
-            axes.plot(
-                members,
-                1e3 * seconds,
-                color=look.colour,
-                linestyle=look.dashes,
-                linewidth=1.2,
-                marker=look.marker if len(members) <= 50 else None,
-                markersize=5,
-                clip_on=False,
-                label=name,
-            )
+        for curve in curves:
+            plot(axes, curve, markersize=5 if len(curve.x) <= 50 else None, linewidth=1.2, clip_on=False)
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter("{x:g}")
-        axes.set_xlim(0, max(int(members[-1]) for members, _ in curves.values()))
+        axes.set_xlim(0, max(int(curve.x[-1]) for curve in curves))
         axes.set_title(title)
         axes.set(xlabel="members", ylabel=f"milliseconds a block\n({task})")
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(curves))
+        style.legend_below(figure)
     return figure
 
 
@@ -110,7 +77,7 @@ _ROW_LOOKS = ((style.VERMILION, "s"), (style.BLUE, "o"))
 
 @dataclass(frozen=True)
 class Board:
-    """The classes in square cells that fill the unit square, first axis x1, and rows of the same moment."""
+    """The classes in square cells that fill the unit square, first axis x1, and rows of the same time."""
 
     title: str
     #: Shape (cells, cells), 0 and 1.
@@ -120,7 +87,7 @@ class Board:
 
 
 def draw_boards(boards: Sequence[Board]) -> Figure:
-    """The moments in rows of three, on one scale, with one legend."""
+    """The boards in rows of three, on one scale, with one legend."""
     with style.house_style():
         rows = -(-len(boards) // COLUMNS)
         figure = style.new_figure(9.0, 3.05 * rows + 0.6)

@@ -1,14 +1,14 @@
 """Karnick, Muhlbaier & Polikar (2008), Incremental learning in non-stationary environments with concept drift using a
 multiple classifier based approach.
 
-The paper prints no numbers, only curves: its Figures 3 and 4 are drawn again, and what they show is measured. Beyond
-the paper stand other weightings of old errors, real data, and how long a block takes.
+The paper prints no numbers, only curves: its Figures 3 and 4 are drawn again, and what they show is measured. Items
+beyond the paper: other weightings of old errors, real data, and the time per block.
 
 Where we depart
 ---------------
-1. Equation (6) is read as the text says it: the sigmoid weighs the age of an error; `LearnNSE` says the rest.
+1. Equation (6) is read as in the text: the sigmoid weights the age of an error; see `LearnNSE`.
 2. The network is trained by L-BFGS; the paper names the 25 units and the error goal of 0.1, and no method.
-3. Features of SEA are scaled to [0, 1] for the SVM, whose kernel of width 0.5 would otherwise see each row alone.
+3. Features of SEA are scaled to [0, 1] for the SVM: rows are otherwise far apart for a kernel of width 0.5.
 
 Where comparisons stop
 ----------------------
@@ -17,29 +17,29 @@ Where comparisons stop
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from thalweg.papers.figures import Curve, Panel
+from thalweg.papers.findings import Finding
 from thalweg.papers.karnick2008 import beyond, figures
+from thalweg.papers.karnick2008.beyond import PAPER
 from thalweg.papers.karnick2008.data import Checkerboard
 from thalweg.papers.karnick2008.figures import ENSEMBLE, SINGLE
-from thalweg.papers.karnick2008.study import BOARD, DATA, FAST_DATA, LEARNERS, SEA, Study
-from thalweg.papers.records import Measurement
-from thalweg.papers.registry import PAPERS, Meter, Outcome, Progress
+from thalweg.papers.karnick2008.study import BEYOND, BOARD, DATA, FAST_DATA, LEARNERS, SEA, CourseStudy
+from thalweg.papers.registry import PAPERS, Outcome
+from thalweg.papers.study import Progress
 from thalweg.report import tables
 
-PAPER = "karnick2008"
 ITEMS = PAPERS[PAPER].items
 #: The turns of the board that Figure 2 shows, in degrees.
 TURNS = (0, 30, 60, 90, 135, 180)
 #: Cells along a side of the drawn boards.
 CELLS = 400
 
-_RUNS = "runs of Learn++.NSE"
 _NOTE = (
     "Accuracy on fixed test points under their right labels of the time, after each block: a grid of 51 × 51 on the "
     "checkerboard, 2,500 rows on SEA. 'Alone' is the newest classifier of the ensemble by itself."
@@ -61,55 +61,64 @@ def reproduce(
     Without ``runs``: 5 with naive Bayes, 3 with the network, 2 with the SVM; of the short version one each.
     """
     wanted = PAPERS[PAPER].wanted(items, runs)
-    began = time.perf_counter()
-    study = Study(wanted, FAST_DATA if fast else DATA, runs=1 if fast and runs is None else runs, seed=seed)
-    work = {_RUNS: study.work, **{item: beyond.SECONDS[item] for item in wanted if item in beyond.SECONDS}}
-    meter = Meter({label: seconds for label, seconds in work.items() if seconds}, progress)
-    if study.work:
-        study.measure(workers, meter.stage(_RUNS))
+    study = CourseStudy(
+        wanted,
+        FAST_DATA if fast else DATA,
+        runs=1 if fast and runs is None else runs,
+        seed=seed,
+        workers=workers,
+        progress=progress,
+    )
     makers: Mapping[str, Callable[[], Outcome]] = {
-        "fig2": partial(_boards, study, seed),
+        "fig2": partial(_boards, study),
         "fig3": partial(_curves, "fig3", 3, BOARD, study),
         "fig4": partial(_curves, "fig4", 4, SEA, study),
         "table": partial(_table, study),
         "drifts": partial(_drifts, study),
         "weightings": partial(beyond.weightings, study),
-        "real": lambda: beyond.real(workers, meter.stage("real"), fast=fast),
-        "time": lambda: beyond.timing(study, seed, meter.stage("time")),
+        "real": partial(beyond.real, study, fast=fast),
+        "time": partial(beyond.timing, study),
     }
     outcomes = [makers[item]() for item in wanted]
-    timing = f"Measured in {time.perf_counter() - began:,.0f} s."
-    return [_noted(outcome, fast, timing) if outcome.findings else outcome for outcome in outcomes]
+    return [_noted(outcome, fast, study.timing()) if outcome.findings else outcome for outcome in outcomes]
 
 
 def _noted(outcome: Outcome, fast: bool, timing: str) -> Outcome:
-    accuracy = () if outcome.item in beyond.SECONDS else (_NOTE,)
+    accuracy = () if outcome.item in BEYOND else (_NOTE,)
     return replace(outcome, notes=(*accuracy, *outcome.notes, *((_FAST_NOTE,) if fast else ())), timing=timing)
 
 
-def _boards(study: Study, seed: int) -> Outcome:
+def _boards(study: CourseStudy) -> Outcome:
     board = study.data[BOARD]
     assert isinstance(board, Checkerboard)
-    stream = board.stream(seed)
+    stream = board.stream(study.seed)
     middles = (np.arange(CELLS) + 0.5) / CELLS
     cells = np.stack(np.meshgrid(middles, middles, indexing="ij"), axis=-1).reshape(-1, 2)
     shown = []
     for degrees in TURNS:
         block = round(degrees / 360 * (board.blocks - 1))
         colours = stream.concept(block).label(cells).reshape(CELLS, CELLS)
-        shown.append(figures.Board(f"{degrees}°, block {block + 1}", colours, *board.block(seed, block)))
+        shown.append(figures.Board(f"{degrees}°, block {block + 1}", colours, *board.block(study.seed, block)))
     return Outcome(PAPER, "fig2", "Figure 2. The rotating checkerboard", (), draw=partial(figures.draw_boards, shown))
 
 
-def _curves(item: str, number: int, data: str, study: Study) -> Outcome:
+def _curves(item: str, number: int, data: str, study: CourseStudy) -> Outcome:
     source = study.data[data]
+    blocks = np.arange(1, source.blocks + 1)
     panels, measured = [], []
     for learner in LEARNERS:
         courses = study.courses(data, learner)
         title = f"{learner}, {courses.runs} run{'s' if courses.runs > 1 else ''}"
-        panels.append(figures.Panel(title, courses.ensemble.mean(axis=0), courses.single.mean(axis=0)))
+        ensemble, single = courses.ensemble.mean(axis=0), courses.single.mean(axis=0)
+        panels.append(
+            Panel(
+                f"{title}: {ensemble.mean():.3f} beside {single.mean():.3f}",
+                [Curve(SINGLE, blocks, single), Curve(ENSEMBLE, blocks, ensemble)],
+                changes=[change + 0.5 for change in source.changes],
+            )
+        )
         measured += [
-            Measurement.of_runs(PAPER, item, source.name, f"{name}, {learner}", "accuracy", curves.mean(axis=1))
+            beyond.measurement(item, source.name, f"{name}, {learner}", "accuracy", curves.mean(axis=1))
             for name, curves in ((ENSEMBLE, courses.ensemble), (SINGLE, courses.single))
         ]
     title = f"{source.name}: accuracy after each of {source.blocks} blocks"
@@ -118,16 +127,16 @@ def _curves(item: str, number: int, data: str, study: Study) -> Outcome:
         item,
         f"Figure {number}. {title}",
         tuple(measured),
-        draw=partial(figures.draw_accuracy, panels, title=title, changes=source.changes),
+        draw=partial(figures.draw_accuracy, panels, title=title),
     )
 
 
-def _table(study: Study) -> Outcome:
-    groups: dict[str, dict[str, list[str]]] = {}
+def _table(study: CourseStudy) -> Outcome:
+    groups: dict[str, list[list[str]]] = {}
     measured = []
     for data in (BOARD, SEA):
         source = study.data[data]
-        lines = groups.setdefault(f"{source.name}, {source.blocks} blocks", {})
+        lines = groups.setdefault(f"{source.name}, {source.blocks} blocks", [])
         for learner in LEARNERS:
             courses = study.courses(data, learner)
             first, second = courses.halves
@@ -138,13 +147,12 @@ def _table(study: Study) -> Outcome:
                 "second half": second,
                 "share of blocks at least as good": courses.as_good,
             }
-            line = [
-                Measurement.of_runs(PAPER, "table", source.name, learner, name, runs) for name, runs in values.items()
-            ]
-            *accuracies, share = line
-            lines[learner] = [f"{each.value:.3f}" for each in accuracies] + [f"{share.value:.0%}", str(courses.runs)]
+            line = [beyond.measurement("table", source.name, learner, name, runs) for name, runs in values.items()]
+            *accuracies, share = (each.measured for each in line)
+            numbers = [*(f"{each:.3f}" for each in accuracies), f"{share:.0%}", str(courses.runs)]
+            lines.append([f" {learner}", *numbers])
             measured += line
-    headers = ("en-\nsemble", "alone", "first\nhalf", "second\nhalf", "as good\nor better", "runs")
+    headers = ("", "en-\nsemble", "alone", "first\nhalf", "second\nhalf", "as good\nor better", "runs")
     rises = []
     for learner in LEARNERS:
         first, second = study.courses(BOARD, learner).halves
@@ -162,26 +170,34 @@ def _table(study: Study) -> Outcome:
     )
 
 
-def _drifts(study: Study) -> Outcome:
+def _drifts(study: CourseStudy) -> Outcome:
     source = study.data[SEA]
     concept = source.changes[0]
-    groups: dict[str, dict[str, list[str]]] = {}
+    groups: dict[str, list[list[str]]] = {}
     measured, slowest_mean, slowest_run = [], 0, 0
     for learner in LEARNERS:
         courses = study.courses(SEA, learner)
-        lines = groups.setdefault(f"{learner}, {courses.runs} run{'s' if courses.runs > 1 else ''}", {})
+        lines = groups.setdefault(f"{learner}, {courses.runs} run{'s' if courses.runs > 1 else ''}", [])
         for number, change in enumerate(source.changes, start=1):
             drawn = courses.mean_course.recovery(change, concept)
             before, dip, blocks = float(drawn.before[0]), float(drawn.dip[0]), int(drawn.blocks[0])
             slowest = int(courses.recovery(change, concept).blocks.max())
             slowest_mean, slowest_run = max(slowest_mean, blocks), max(slowest_run, slowest)
-            lines[f"block {change + 1}"] = [f"{before:.3f}", f"{dip:.3f}", str(blocks), str(slowest)]
+            lines.append([f" block {change + 1}", f"{before:.3f}", f"{dip:.3f}", str(blocks), str(slowest)])
             values = {"before": before, "dip after": dip, "blocks to recover from": blocks, "slowest run from": slowest}
             measured += [
-                Measurement(PAPER, "drifts", source.name, learner, f"{name} drift {number}", value, None, courses.runs)
+                Finding(
+                    PAPER,
+                    "drifts",
+                    source.name,
+                    learner,
+                    value,
+                    runs=courses.runs,
+                    more={"measure": f"{name} drift {number}"},
+                )
                 for name, value in values.items()
             ]
-    headers = ("before", "dip", "blocks until\nabove newest", "slowest\nrun")
+    headers = ("", "before", "dip", "blocks until\nabove newest", "slowest\nrun")
     return Outcome(
         PAPER,
         "drifts",

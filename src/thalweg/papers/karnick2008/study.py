@@ -1,6 +1,4 @@
-"""The runs behind the paper: learners on both data sets, each run made once, and the accuracy of each over its
-blocks.
-"""
+"""The runs behind the paper: each learner on both data sets, and its accuracy after each block."""
 
 from __future__ import annotations
 
@@ -17,6 +15,7 @@ from sklearn.svm import SVC
 from thalweg.learners.learn_nse.classifier import LearnNSE
 from thalweg.papers.karnick2008.data import Blocks, Checkerboard, Data, SeaConcepts
 from thalweg.papers.karnick2008.network import GoalNetwork
+from thalweg.papers.study import Progress, Study
 from thalweg.papers.workers import run_in_processes, seeds_of_run
 
 Floats = NDArray[np.float64]
@@ -34,10 +33,10 @@ class Course:
 
 
 def follow(model: LearnNSE, data: Blocks) -> Course:
-    """Learn the blocks one by one; after each, answer the test points under their labels of that time.
+    """Learn the blocks one by one; after each, predict the test points and score them by their labels at that time.
 
-    The points stand still and so does a classifier once trained: each answers them once, and the ensemble's answers
-    follow from these and the voting weights of the time.
+    Neither the points nor a trained classifier changes: each classifier predicts them once, and the ensemble's
+    predictions follow from these and its current voting weights.
     """
     votes = np.empty((len(data.X), len(data.points)))  # +1 for class 1, -1 for class 0
     ensemble, single = np.empty(len(data.X)), np.empty(len(data.X))
@@ -71,7 +70,7 @@ class Courses:
 
     @property
     def runs(self) -> int:
-        """How many."""
+        """The number of runs."""
         return len(self._courses)
 
     @cached_property
@@ -86,7 +85,7 @@ class Courses:
 
     @property
     def mean_course(self) -> Courses:
-        """The mean over runs, as if it were one: what a figure shows."""
+        """The mean over runs as a single course, as the figures show it."""
         return Courses([Course(self.ensemble.mean(axis=0), self.single.mean(axis=0))])
 
     @property
@@ -128,12 +127,12 @@ LEARNERS: Mapping[str, Callable[[], Any]] = {
     SVM: partial(SVC, C=1e4, gamma=2.0),
     MLP: partial(GoalNetwork, hidden=25, goal=0.1),
 }
-#: Runs where nobody says how many: fewer of what takes longer.
+#: Default number of runs: fewer of the slower learners.
 RUNS: Mapping[str, int] = {BAYES: 5, SVM: 2, MLP: 3}
 DATA: Mapping[str, Data] = {BOARD: Checkerboard(), SEA: SeaConcepts()}
 FAST_DATA: Mapping[str, Data] = {BOARD: Checkerboard(blocks=350), SEA: SeaConcepts(blocks=80)}
 
-#: Seconds of a run, roughly: the longest are begun first, and progress is weighed by them.
+#: Approximate seconds of a run. The longest start first, and progress is weighted by them.
 _SECONDS = {
     (BOARD, SVM): 150.0,
     (SEA, SVM): 60.0,
@@ -155,12 +154,12 @@ class Job:
 
     @property
     def seconds(self) -> float:
-        """How long it takes, roughly."""
+        """Approximate duration."""
         return _SECONDS[self.data, self.learner]
 
 
 def jobs_of(item: str, runs: int | None) -> list[Job]:
-    """What an item needs to be measured."""
+    """The runs that an item needs."""
     learners: list[tuple[str, str, Weighting]] = [
         (data, learner, "age") for data in _data_of(item) for learner in LEARNERS
     ]
@@ -178,35 +177,47 @@ def _data_of(item: str) -> tuple[str, ...]:
     return {"fig3": (BOARD,), "fig4": (SEA,), "table": (BOARD, SEA), "drifts": (SEA,)}.get(item, ())
 
 
-class Study:
-    """The courses that some items need, measured at once, the longest first."""
+_RUNS = "runs of Learn++.NSE"
+#: Items that need no such runs, and their approximate seconds.
+BEYOND = {"real": 180.0, "time": 20.0}
 
-    def __init__(self, items: Sequence[str], data: Mapping[str, Data], *, runs: int | None, seed: int) -> None:
+
+class CourseStudy(Study):
+    """The courses that the items need, all measured when the first is asked for, the longest first."""
+
+    def __init__(
+        self,
+        items: Sequence[str],
+        data: Mapping[str, Data],
+        *,
+        runs: int | None,
+        seed: int,
+        workers: int,
+        progress: Progress,
+    ) -> None:
         wanted = dict.fromkeys(job for item in items for job in jobs_of(item, runs))
         self._jobs = sorted(wanted, key=lambda job: -job.seconds)
-        self._seed = seed
-        self._courses: dict[Job, Course] = {}
-        self.data = data
+        work = {
+            _RUNS: sum(job.seconds for job in self._jobs),
+            **{item: BEYOND[item] for item in items if item in BEYOND},
+        }
+        super().__init__(work, workers=workers, progress=progress)
+        self.data, self.seed = data, seed
 
-    @property
-    def work(self) -> float:
-        """How long it takes, roughly, in seconds on one processor."""
-        return sum(job.seconds for job in self._jobs)
-
-    def measure(self, workers: int, finished: Callable[[float], None]) -> None:
-        """Make all runs, telling ``finished`` the share done."""
-        tasks = [partial(_course, self.data[job.data], job, self._seed) for job in self._jobs]
-        done = 0.0
-        for number, course in run_in_processes(tasks, workers):
-            job = self._jobs[number]
-            self._courses[job] = course
-            done += job.seconds
-            finished(done / self.work)
+    def _measure(self) -> dict[Job, Course]:
+        tasks = [partial(_course, self.data[job.data], job, self.seed) for job in self._jobs]
+        finished, total = self.stage(_RUNS), sum(job.seconds for job in self._jobs)
+        courses: dict[Job, Course] = {}
+        for number, course in run_in_processes(tasks, self.workers):
+            courses[self._jobs[number]] = course
+            finished(sum(job.seconds for job in courses) / total)
+        return courses
 
     def courses(self, data: str, learner: str, weighting: str = "age") -> Courses:
         """All runs of a learner on a data set, in their order."""
-        chosen = [job for job in self._courses if (job.data, job.learner, job.weighting) == (data, learner, weighting)]
-        return Courses([self._courses[job] for job in sorted(chosen, key=lambda job: job.run)])
+        courses = self.once(_RUNS, self._measure)
+        chosen = [job for job in courses if (job.data, job.learner, job.weighting) == (data, learner, weighting)]
+        return Courses([courses[job] for job in sorted(chosen, key=lambda job: job.run)])
 
 
 def _course(data: Data, job: Job, seed: int) -> Course:

@@ -1,4 +1,4 @@
-"""The figures of the paper: error against a fixed rate, and the concept at several moments with its boundary."""
+"""The figures of the paper: error against a fixed rate, and the concept at several times with its boundary."""
 
 from __future__ import annotations
 
@@ -9,50 +9,35 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.papers.figures import Panel, plot, plot_points
 from thalweg.report import style
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True)
-class Curve:
-    """One model's mean error at each rate, with the half-width of its 95 % interval."""
-
-    model: str
-    symbol: str
-    rates: NDArray[np.float64]
-    errors: NDArray[np.float64]
-    halfwidths: NDArray[np.float64]
-    #: The (rate, error) the paper prints as its best, drawn as a star.
-    paper_best: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One data set."""
-
-    title: str
-    curves: Sequence[Curve]
-
-
 def draw_error_versus_rate(panels: Sequence[Panel]) -> Figure:
-    """The panels side by side on one error scale, with one legend."""
+    """The panels side by side on one error scale, with one legend; the paper's best rates as stars."""
     with style.house_style():
         figure = style.new_figure(5.0 * len(panels) + 0.4, 4.4)
         axes_row = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axes, panel in zip(axes_row, panels, strict=True):
             _draw_panel(axes, panel)
         axes_row[0].set_ylabel("mean error (share of test rows)")
-        curves = [curve for panel in panels for curve in panel.curves]
-        style.share_from_zero(axes_row[0], max(_highest(curve) for curve in curves))
-        handles, labels = axes_row[0].get_legend_handles_labels()
-        if any(curve.paper_best for curve in curves):
-            handles.append(_star(axes_row[0]))
-            labels.append("best rate printed in the paper")
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), handlelength=2.6)
+        style.share_from_zero(axes_row[0], max(panel.top for panel in panels))
+        if any(curve.paper_best for panel in panels for curve in panel.curves):
+            axes_row[0].plot(
+                [],
+                [],
+                linestyle="none",
+                marker="*",
+                markersize=12,
+                color="white",
+                markeredgecolor=style.INK,
+                label="best rate printed in the paper",
+            )
+        style.legend_below(figure, handlelength=2.6)
     return figure
 
 
@@ -61,30 +46,17 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
     axes.set_xlabel("learning rate, fixed (no unit)")
     axes.set_xlim(0.0, 1.0)
     for curve in panel.curves:
-        look = style.look_of(curve.model)
-        axes.fill_between(
-            curve.rates,
-            curve.errors - curve.halfwidths,
-            curve.errors + curve.halfwidths,
-            color=look.colour,
-            alpha=0.15,
-            linewidth=0,
-        )
-        axes.plot(
-            curve.rates,
-            curve.errors,
-            color=look.colour,
-            linestyle=look.dashes,
-            marker=look.marker,
-            markersize=4,
-            label=f"{curve.model} ({curve.symbol})",
-        )
+        colour = style.look_of(curve.model).colour
+        if curve.halfwidths is not None:
+            low, high = curve.y - curve.halfwidths, curve.y + curve.halfwidths
+            axes.fill_between(curve.x, low, high, color=colour, alpha=0.15, linewidth=0)
+        plot(axes, curve, markersize=4)
         if curve.paper_best is not None:
             axes.plot(
                 *curve.paper_best,
                 marker="*",
                 markersize=14,
-                markerfacecolor=look.colour,
+                markerfacecolor=colour,
                 markeredgecolor=style.INK,
                 markeredgewidth=0.9,
                 clip_on=False,
@@ -92,18 +64,9 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
             )
 
 
-def _star(axes: Axes) -> Artist:
-    (star,) = axes.plot([], [], linestyle="none", marker="*", markersize=12, color="white", markeredgecolor=style.INK)
-    return star
-
-
-def _highest(curve: Curve) -> float:
-    return float(np.max(curve.errors + curve.halfwidths))
-
-
 @dataclass(frozen=True)
 class Snapshot:
-    """Points of one moment; the boundary is the line through the origin at right angles to ``normal``."""
+    """Points of one time; the boundary is the line through the origin at right angles to ``normal``."""
 
     title: str
     X: NDArray[np.float64]
@@ -112,7 +75,7 @@ class Snapshot:
 
 
 def draw_snapshots(snapshots: Sequence[Snapshot], *, axis_names: tuple[str, str] = ("$x_1$", "$x_2$")) -> Figure:
-    """The moments side by side, square and on one scale."""
+    """The snapshots side by side, square and on one scale."""
     with style.house_style():
         figure = style.new_figure(2.75 * len(snapshots) + 0.3, 3.75)
         axes_row = figure.subplots(1, len(snapshots), sharey=True, squeeze=False)[0]
@@ -120,8 +83,7 @@ def draw_snapshots(snapshots: Sequence[Snapshot], *, axis_names: tuple[str, str]
             _draw_snapshot(axes, snapshot)
             axes.set_xlabel(f"{axis_names[0]} (no unit)")
         axes_row[0].set_ylabel(f"{axis_names[1]} (no unit)")
-        handles, labels = axes_row[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+        style.legend_below(figure)
     return figure
 
 
@@ -134,17 +96,7 @@ def _draw_snapshot(axes: Axes, snapshot: Snapshot) -> None:
         (snapshot.positive, "class 1", style.BLUE, "o"),
         (~snapshot.positive, "class 0", style.VERMILION, "x"),
     ):
-        points = snapshot.X[chosen]
-        axes.plot(
-            points[:, 0],
-            points[:, 1],
-            linestyle="none",
-            marker=marker,
-            markersize=4,
-            markerfacecolor="none",
-            markeredgecolor=colour,
-            label=name,
-        )
+        plot_points(axes, snapshot.X[chosen], colour, marker, name, markersize=4)
     across, up = snapshot.normal
     length = 2 * reach / np.hypot(across, up)
     axes.plot([-up * length, up * length], [across * length, -across * length], color=style.INK, label="boundary")

@@ -28,7 +28,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -39,14 +38,27 @@ from thalweg.learners.no_change import NoChange
 from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.learners.perceptron import Perceptron
 from thalweg.learners.winnow import BalancedWinnow
+from thalweg.papers.figures import Curve, Panel, draw_progression
+from thalweg.papers.findings import Finding
 from thalweg.papers.kuncheva2008 import figures
-from thalweg.papers.kuncheva2008.laboratory import Bench, Laboratory, Stage
 from thalweg.papers.kuncheva2008.protocols import HeldOutTrial, OnePass, OnePassTrial
-from thalweg.papers.records import Finding, Printed
-from thalweg.papers.registry import PAPERS, Outcome, Progress
+from thalweg.papers.kuncheva2008.study import Bench, RateStudy, Stage
+from thalweg.papers.kuncheva2008.tables import (
+    ELEC2,
+    MARK,
+    PLANE,
+    STAGGER,
+    TABLE_1,
+    TABLE_2,
+    Comparison,
+    Printed,
+    Printout,
+    layout,
+)
+from thalweg.papers.registry import PAPERS, Outcome
+from thalweg.papers.study import Progress
 from thalweg.papers.trials import Batch, Measured, Model, Trial
 from thalweg.rates import ErrorDriven
-from thalweg.report import curves, tables
 from thalweg.streams import ConceptStream, MovingPlane, Stagger, load_elec2
 
 PAPER = "kuncheva2008"
@@ -69,7 +81,6 @@ ADAPTIVE = ErrorDriven(start=0.5, window=10)
 
 # ---- the data sets --------------------------------------------------------------------------------------
 
-STAGGER, PLANE, ELEC2 = "STAGGER", "Moving plane", "ELEC2"
 GENERATED: Mapping[str, type[ConceptStream]] = {STAGGER: Stagger, PLANE: MovingPlane}
 MODELS: Mapping[str, tuple[Model, ...]] = {
     STAGGER: (O_LDC, PERCEPTRON, WINNOW, HIRAOKA),
@@ -83,39 +94,6 @@ ADAPTIVE_MODELS: Mapping[str, tuple[Model, ...]] = {
 BASELINES = (NO_CHANGE, MAJORITY)
 
 ROWS_A_WEEK = 7 * 48
-
-# ---- the numbers the paper prints -----------------------------------------------------------------------
-
-Printout: TypeAlias = Mapping[tuple[str, str], Printed]
-
-TABLE_1: Printout = {
-    (STAGGER, "O-LDC"): Printed(0.156, 0.024, rate=0.90),
-    (STAGGER, "Perceptron"): Printed(0.191, 0.023, rate=0.91),
-    (STAGGER, "Winnow"): Printed(0.197, 0.025, rate=0.01),
-    (STAGGER, "Hiraoka's LDA"): Printed(0.334, 0.029, rate=0.01),
-    (PLANE, "O-LDC"): Printed(0.082, 0.005, rate=0.96),
-    (PLANE, "Perceptron"): Printed(0.116, 0.003, rate=0.70),
-    (PLANE, "Winnow"): Printed(0.110, 0.009, rate=0.20),
-    (PLANE, "Hiraoka's LDA"): Printed(0.139, 0.005, rate=0.36),
-    (ELEC2, "O-LDC"): Printed(0.162, 0.0342, rate=0.50),
-    (ELEC2, "Perceptron"): Printed(0.169, 0.035, rate=0.90),
-    (ELEC2, "Winnow"): Printed(0.171, 0.035, rate=0.10),
-    (ELEC2, "Hiraoka's LDA"): Printed(0.190, 0.036, rate=0.50),
-}
-TABLE_2: Printout = {
-    (STAGGER, "O-LDC"): Printed(0.171, 0.022),
-    (STAGGER, "Perceptron"): Printed(0.216, 0.023),
-    (STAGGER, "Winnow"): Printed(0.211, 0.022),
-    (STAGGER, "Hiraoka's LDA"): Printed(0.251, 0.017),
-    (PLANE, "O-LDC"): Printed(0.101, 0.002),
-    (PLANE, "Perceptron"): Printed(0.119, 0.002),
-    (PLANE, "Winnow"): Printed(0.138, 0.005),
-    (PLANE, "Hiraoka's LDA"): Printed(0.158, 0.002),
-    (ELEC2, "O-LDC"): Printed(0.165, 0.035),
-    (ELEC2, "Perceptron"): Printed(0.169, 0.035),
-    (ELEC2, "Winnow"): Printed(0.172, 0.035),
-    (ELEC2, "Hiraoka's LDA"): Printed(0.198, 0.036),
-}
 
 # ---- how the figures are drawn --------------------------------------------------------------------------
 
@@ -149,7 +127,7 @@ DATA: Mapping[str, tuple[str, ...]] = {
     "fig3": (STAGGER, PLANE, ELEC2),
 }
 
-_MARK_NOTE = "• differs from O-LDC at p < 0.05 (paired t test)."
+_MARK_NOTE = f"{MARK} differs from O-LDC at p < 0.05 (paired t test)."
 _NOTES = {
     "table1": "Best rates are searched on the test rows themselves, as in the paper.",
     "table2": f"Rates start at {ADAPTIVE.start} and follow the error of the last {ADAPTIVE.window} rows.",
@@ -170,25 +148,25 @@ def reproduce(
     workers: int = 1,
     progress: Progress = lambda share, label: None,
 ) -> list[Outcome]:
-    """Run the experiments behind the items, as `Reproduction` says; ELEC2 is always passed once."""
+    """Run the experiments behind the items; see `thalweg.papers.registry.Reproduction`. ELEC2 is always passed once."""
     wanted = PAPERS[PAPER].wanted(items, runs)
     benches, notes = _benches({data for item in wanted for data in DATA[item]}, runs, seed)
     stages = [(data, stage) for item in wanted for data in DATA[item] for stage in STAGES[item]]
-    laboratory = Laboratory(
+    study = RateStudy(
         benches,
         [(data, stage) for data, stage in dict.fromkeys(stages) if data in benches],
         adaptive=ADAPTIVE,
         workers=workers,
         progress=progress,
     )
-    makers: Mapping[str, Callable[[Laboratory], Outcome]] = {
-        "table1": _table1,
-        "table2": _table2,
+    makers: Mapping[str, Callable[[RateStudy], Outcome]] = {
+        "table1": partial(_table, "table1", "Table 1. Error at the best fixed rate", "final", TABLE_1),
+        "table2": partial(_table, "table2", "Table 2. Error with the adaptive rate", "adaptive", TABLE_2),
         "fig1": _fig1,
         "fig2": lambda _: _fig2(seed),
         "fig3": _fig3,
     }
-    outcomes = [makers[item](laboratory) for item in wanted]
+    outcomes = [makers[item](study) for item in wanted]
     return [replace(outcome, notes=(*outcome.notes, *notes)) for outcome in outcomes]
 
 
@@ -220,89 +198,78 @@ def _benches(needed: Collection[str], runs: int, seed: int) -> tuple[dict[str, B
     return benches, notes
 
 
-def _finding(item: str, data: str, batch: Batch[Measured], place: int, **more: Any) -> Finding:
+def _finding(item: str, data: str, batch: Batch[Measured], place: int, printed: Printed | None = None) -> Finding:
     candidate, measured = batch.candidates[place], batch.measured
     return Finding(
-        paper=PAPER,
-        item=item,
-        data=data,
-        model=candidate.model.name,
-        symbol=candidate.model.symbol,
-        rate=candidate.rate if isinstance(candidate.rate, float) else None,
-        measured=measured.error(place),
+        PAPER,
+        item,
+        data,
+        candidate.model.name,
+        measured.error(place),
         ci95=measured.ci95(place),
         runs=measured.runs,
-        **more,
+        printed=None if printed is None else printed.error,
+        rate=candidate.rate if isinstance(candidate.rate, float) else None,
     )
 
 
-def _compared(item: str, data: str, batch: Batch[Measured], printout: Printout) -> list[Finding]:
-    """One finding per model, tested against the first, which is O-LDC, and beside what the paper prints."""
-    measured, findings = batch.measured, []
+def _compared(item: str, data: str, batch: Batch[Measured], printout: Printout) -> list[Comparison]:
+    """One line per model, tested against the first, which is O-LDC, and beside what the paper prints."""
+    measured, compared = batch.measured, []
     models = {candidate.model.name: candidate.model for candidate in batch.candidates}
     for name, model in models.items():
         place, printed = batch.place(model), printout.get((data, name))
         at_printed_rate = None
         if printed is not None and printed.rate is not None:
             there = batch.place(model, printed.rate)
-            at_printed_rate = measured.error(there), measured.ci95(there)
+            at_printed_rate = _finding(f"{item}-at-paper-rate", data, batch, there, printed)
         kappa = measured.kappa_temporal(place, batch.place(NO_CHANGE)) if isinstance(measured, OnePass) else None
-        findings.append(
-            _finding(
-                item,
-                data,
-                batch,
-                place,
-                printed=printed,
-                at_printed_rate=at_printed_rate,
-                differs=measured.differs(place, 0),
-                kappa_temporal=kappa,
+        compared.append(
+            Comparison(
+                _finding(item, data, batch, place, printed),
+                model.symbol,
+                printed,
+                at_printed_rate,
+                measured.differs(place, 0),
+                kappa,
             )
         )
-    return findings
+    return compared
 
 
-def _table1(laboratory: Laboratory) -> Outcome:
-    return _table("table1", "Table 1. Error at the best fixed rate", "final", TABLE_1, laboratory)
+def _findings(compared: Sequence[Comparison]) -> tuple[Finding, ...]:
+    return tuple(each for line in compared for each in (line.finding, line.at_printed_rate) if each is not None)
 
 
-def _table2(laboratory: Laboratory) -> Outcome:
-    return _table("table2", "Table 2. Error with the adaptive rate", "adaptive", TABLE_2, laboratory)
-
-
-def _table(item: str, title: str, stage: Stage, printout: Printout, laboratory: Laboratory) -> Outcome:
-    findings = [
-        finding
-        for data in laboratory.benches
-        for finding in _compared(item, data, laboratory.batch(data, stage), printout)
-    ]
-    runs = max(finding.runs for finding in findings)
+def _table(item: str, title: str, stage: Stage, printout: Printout, study: RateStudy) -> Outcome:
+    compared = [line for data in study.benches for line in _compared(item, data, study.batch(data, stage), printout)]
+    runs = max(line.finding.runs for line in compared)
     notes: tuple[str, ...] = (f"Means of {runs:,} runs ± 95 % interval. {_MARK_NOTE}", _NOTES[item])
-    if ELEC2 in laboratory.benches:
+    if ELEC2 in study.benches:
         notes += (_ELEC2_NOTES[item], _ELEC2_NOTE)
-    return Outcome(PAPER, item, title, tuple(findings), notes=notes, table=partial(tables.comparison, findings))
+    return Outcome(PAPER, item, title, _findings(compared), notes=notes, table=partial(layout, compared))
 
 
-def _fig1(laboratory: Laboratory) -> Outcome:
+def _fig1(study: RateStudy) -> Outcome:
     findings, panels = [], []
     for data in DATA["fig1"]:
-        batch = laboratory.batch(data, "coarse")
+        batch = study.batch(data, "coarse")
         curves = []
         for model in MODELS[data]:
             found = [_finding("fig1", data, batch, batch.place(model, rate)) for rate in batch.errors(model)]
             findings += found
             printed = TABLE_1[data, model.name]
             curves.append(
-                figures.Curve(
+                Curve(
                     model.name,
-                    model.symbol,
-                    rates=np.array([finding.rate for finding in found]),
-                    errors=np.array([finding.measured for finding in found]),
+                    np.array([finding.rate for finding in found]),
+                    np.array([finding.measured for finding in found]),
+                    label=f"{model.name} ({model.symbol})",
                     halfwidths=np.array([finding.ci95 or 0.0 for finding in found]),
                     paper_best=None if printed.rate is None else (printed.rate, printed.error),
                 )
             )
-        panels.append(figures.Panel(data, curves))
+        panels.append(Panel(data, curves))
     return Outcome(
         PAPER,
         "fig1",
@@ -324,27 +291,28 @@ def _fig2(seed: int) -> Outcome:
     return Outcome(PAPER, "fig2", title, (), draw=partial(figures.draw_snapshots, shots))
 
 
-def _fig3(laboratory: Laboratory) -> Outcome:
-    findings, panels = [], []
-    for data in laboratory.benches:
-        batch = laboratory.batch(data, "adaptive")
-        found = _compared("fig3", data, batch, TABLE_2)
-        findings += found
+def _fig3(study: RateStudy) -> Outcome:
+    findings: list[Finding] = []
+    panels = []
+    for data in study.benches:
+        batch = study.batch(data, "adaptive")
+        compared = _compared("fig3", data, batch, TABLE_2)
+        findings += _findings(compared)
         panels.append(
-            curves.Panel(
+            Panel(
                 data,
-                batch.measured.times(),
-                *AXES[data],
-                curves=[
-                    curves.Curve(
-                        finding.model,
+                [
+                    Curve(
+                        line.finding.model,
+                        batch.measured.times(),
                         batch.measured.curve(place),
-                        finding.measured,
-                        None if finding.printed is None else finding.printed.error,
+                        mean=line.finding.measured,
+                        paper_mean=line.finding.printed,
                     )
-                    for place, finding in enumerate(found)
-                    if finding.model not in LEFT_OUT_OF_FIG3
+                    for place, line in enumerate(compared)
+                    if line.finding.model not in LEFT_OUT_OF_FIG3
                 ],
+                *AXES[data],
                 changes=CHANGES.get(data, ()),
             )
         )
@@ -353,5 +321,5 @@ def _fig3(laboratory: Laboratory) -> Outcome:
         "fig3",
         "Figure 3. Error over time with the adaptive rate",
         tuple(findings),
-        draw=partial(curves.draw_progression, panels),
+        draw=partial(draw_progression, panels),
     )

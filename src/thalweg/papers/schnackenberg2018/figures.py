@@ -11,33 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.papers.figures import Panel, plot, square_around
 from thalweg.report import style
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLUMNS = 3
 _TICKS = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
-
-
-@dataclass(frozen=True)
-class Curve:
-    """One model's error over time, and its mean."""
-
-    model: str
-    errors: NDArray[np.float64]
-    mean: float
-
-
-@dataclass(frozen=True)
-class Panel:
-    """Curves over the same times."""
-
-    title: str
-    times: NDArray[np.float64]
-    curves: Sequence[Curve]
 
 
 def thinned(values: NDArray[np.generic], steps: int) -> NDArray[np.float64]:
@@ -53,43 +35,35 @@ def thinned(values: NDArray[np.generic], steps: int) -> NDArray[np.float64]:
     return np.asarray(np.add.reduceat(values.astype(np.float64), starts) / counts)
 
 
-def draw_curves(
-    panels: Sequence[Panel], *, title: str, changes: Sequence[float] = (), steps_per_point: int = 1
-) -> Figure:
-    """The panels in rows of three on common scales, with one legend; ``changes`` are times of sudden change."""
+def draw_curves(panels: Sequence[Panel], *, title: str, steps_per_point: int = 1) -> Figure:
+    """The panels in rows of three on common scales, with one legend."""
     with style.house_style():
         rows = -(-len(panels) // COLUMNS)
         figure = style.new_figure(12.0, 3.1 * rows + 1.0)
         grid = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False)
-        legend: dict[str, Artist] = {}
-        top = max(float(curve.errors.max()) for panel in panels for curve in panel.curves)
         for axes, panel in zip(grid.flat, panels, strict=False):
-            _draw_panel(axes, panel, changes)
-            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-                legend.setdefault(label, handle)
+            _draw_panel(axes, panel)
         for axes in grid.flat[len(panels) :]:
             axes.remove()
-        _root_scale(grid[0, 0], top)
+        _root_scale(grid[0, 0], max(panel.top for panel in panels))
         for axes in grid[:, 0]:
             axes.set_ylabel("error (share of test rows,\nsquare-root scale)")
         for axes in figure.axes[-COLUMNS:]:
             axes.set_xlabel("rows learned")
             axes.tick_params(labelbottom=True)
         figure.suptitle(f"{title}, each point a mean of {steps_per_point} steps", fontweight="bold", x=0.01, ha="left")
-        figure.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=len(legend), handlelength=2.8)
+        style.legend_below(figure, handlelength=2.8)
     return figure
 
 
-def _draw_panel(axes: Axes, panel: Panel, changes: Sequence[float]) -> None:
+def _draw_panel(axes: Axes, panel: Panel) -> None:
     axes.set_title(panel.title, fontsize=10.5)
-    axes.set_xlim(0.0, 100.0 * np.ceil(panel.times[-1] / 100.0))
+    axes.set_xlim(0.0, 100.0 * np.ceil(panel.curves[0].x[-1] / 100.0))
     axes.locator_params(axis="x", nbins=4)
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    for change in changes:
-        axes.axvline(change, color=style.GREY, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+    style.mark_changes(axes, panel.changes, style.GREY, 0.8)
     for curve in panel.curves:
-        look = style.look_of(curve.model)
-        axes.plot(panel.times, curve.errors, color=look.colour, linestyle=look.dashes, linewidth=1.2, label=curve.model)
+        plot(axes, curve, linewidth=1.2)
 
 
 def _root_scale(axes: Axes, top: float) -> None:
@@ -116,7 +90,7 @@ class Cloud:
 
 @dataclass(frozen=True)
 class Moment:
-    """The clouds of one moment."""
+    """The clouds at one time."""
 
     title: str
     clouds: Sequence[Cloud]
@@ -138,8 +112,7 @@ def draw_contours(rows: Sequence[tuple[str, Sequence[Moment]]]) -> Figure:
             axes_row[0].set_ylabel(f"{name}\n$x_2$ (no unit)".strip())
         for axes in figure.axes:
             axes.set_xlabel("$x_1$ (no unit)")
-        handles, labels = grid[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+        style.legend_below(figure)
         # Titles over square panels find their place at the second layout only.
         figure.draw_without_rendering()
     return figure
@@ -171,12 +144,8 @@ def _ellipse(cloud: Cloud, deviations: float) -> NDArray[np.float64]:
 
 
 def _limits(clouds: Sequence[Cloud]) -> NDArray[np.float64]:
-    """A square that holds all ellipses, as lowest and highest of each axis."""
-    points = np.concatenate([_ellipse(cloud, 2.2) for cloud in clouds], axis=1)
-    low, high = points.min(axis=1), points.max(axis=1)
-    half = float((high - low).max()) / 2.0
-    middle = (low + high) / 2.0
-    return np.stack([middle - half, middle + half], axis=1)
+    """A square that holds all ellipses."""
+    return square_around(np.concatenate([_ellipse(cloud, 2.2) for cloud in clouds], axis=1).T, 0.5)
 
 
 @dataclass(frozen=True)
@@ -201,8 +170,7 @@ def draw_shifted_times(panels: Sequence[TimePanel]) -> Figure:
         for axes, panel in zip(axes_row, panels, strict=True):
             _draw_times(axes, panel)
         axes_row[0].set_ylabel("feature (no unit)")
-        handles, labels = axes_row[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+        style.legend_below(figure)
     return figure
 
 

@@ -8,21 +8,31 @@ runs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
-
-from thalweg.papers.records import Curve
+from typing import NamedTuple, TypeAlias
 
 RATES = (0.1, 0.3, 0.5, 0.7, 0.9)
 WINDOWS = (None, 10, 20, 50, 200)
 
+
+class CurveSummary(NamedTuple):
+    """An error curve in three numbers."""
+
+    #: Mean over time of the mean over runs.
+    mean: float
+    #: Standard deviation over time of the mean over runs.
+    sd_curve: float
+    #: Mean over time of the standard deviation over runs; None for a single run.
+    mean_sd: float | None
+
+
 #: Cells by rate and window.
-Printout: TypeAlias = Mapping[tuple[float, int | None], Curve]
+Printout: TypeAlias = Mapping[tuple[float, int | None], CurveSummary]
 
 
 def _read(text: str) -> Printout:
     lines = [[float(number) for number in line.replace("|", "").split()] for line in text.strip().splitlines()]
     return {
-        (rate, window): Curve(*numbers[3 * place : 3 * place + 3])
+        (rate, window): CurveSummary(*numbers[3 * place : 3 * place + 3])
         for rate, *numbers in lines
         for place, window in enumerate(WINDOWS)
     }

@@ -1,8 +1,8 @@
-"""The protocol for drift that goes on: a row is learned, then rows of the *next* time are answered.
+"""The protocol for continuous drift: a row is learned, then rows of the *next* time are predicted.
 
-The first rows of the stream start the learners. Everything random about a run comes from the seed and the run's
-number and is shared by all candidates. Whole test sets are large, so only sums over runs are kept, as whole numbers:
-they come out the same in whatever order runs end.
+The first rows of the stream start the learners. The random numbers of a run depend on the seed and the run's number
+only and are the same for all candidates. Whole test sets are large, so only sums over runs are kept, as integers: they
+do not depend on the order in which runs end.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.papers.records import Curve
+from thalweg.papers.schnackenberg2018.printed import CurveSummary
 from thalweg.papers.trials import Candidate, OverRuns, Trial
 from thalweg.papers.workers import run_each, seeds_of_run
 from thalweg.streams import ConceptStream
@@ -49,7 +49,7 @@ class NextStepTrial(Trial):
 
     @property
     def work(self) -> float:
-        """Rows answered per candidate."""
+        """Rows predicted per candidate."""
         return float(self.runs * self.steps * TEST_ROWS)
 
     def measure(self, candidates: Sequence[Candidate], workers: int, finished: Callable[[float], None]) -> NextStep:
@@ -118,12 +118,12 @@ class NextStep(OverRuns):
         """Mean over runs, step by step."""
         return np.asarray(self.sums[place] / (self.runs * TEST_ROWS))
 
-    def summary(self, place: int) -> Curve:
+    def summary(self, place: int) -> CurveSummary:
         """The curve in three numbers."""
         curve, runs = self.curve(place), self.runs
         mean_sd = None
         if runs > 1:
-            # n Σx² - (Σx)², in whole numbers: nothing cancels.
+            # n Σx² - (Σx)² in integers, so nothing cancels.
             spread = runs * self.squares[place] - self.sums[place] ** 2
             mean_sd = float(np.sqrt(spread / (runs * (runs - 1))).mean() / TEST_ROWS)
-        return Curve(float(curve.mean()), float(curve.std(ddof=1)), mean_sd)
+        return CurveSummary(float(curve.mean()), float(curve.std(ddof=1)), mean_sd)

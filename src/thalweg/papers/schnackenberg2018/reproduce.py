@@ -1,9 +1,9 @@
 """Schnackenberg, Ligges & Weihs (2018), Online linear discriminant analysis for data streams with concept drift.
 
 The paper's tables and figures, with its printed numbers as data. In each of four situations, O-LDC at five rates
-answers with its class means as they are and with their forecasts from four windows; `TrendForecast` with a window that
-nobody chooses stands beside them, and so does the Bayes error. Figures 1 to 3 explain and need no runs: they are in
-`schnackenberg2018_sketches`.
+predicts with its class means as they are and with their forecasts from four windows; `TrendForecast` with an automatic
+window is measured beside them, and so is the Bayes error. Figures 1 to 3 explain and need no runs: they are in
+`thalweg.papers.schnackenberg2018.sketches`.
 
 Where we depart
 ---------------
@@ -25,15 +25,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.learners.trend_forecast import TrendForecast
-from thalweg.papers.records import Cell, Curve
-from thalweg.papers.registry import PAPERS, Meter, Outcome, Progress
+from thalweg.papers.figures import Curve, Panel
+from thalweg.papers.findings import Finding
+from thalweg.papers.registry import PAPERS, Outcome
 from thalweg.papers.schnackenberg2018 import figures, sketches
 from thalweg.papers.schnackenberg2018.printed import (
     CIRCULAR,
@@ -42,15 +43,18 @@ from thalweg.papers.schnackenberg2018.printed import (
     RATES,
     SUDDEN,
     WINDOWS,
+    CurveSummary,
     Printout,
 )
 from thalweg.papers.schnackenberg2018.protocol import NextStep, NextStepTrial
+from thalweg.papers.study import Progress, Study
 from thalweg.papers.trials import Batch, Candidate, Model
 from thalweg.report import tables
 from thalweg.streams import DriftingGaussians
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from rich.table import Table
 
 PAPER = "schnackenberg2018"
 ITEMS = PAPERS[PAPER].items
@@ -59,7 +63,7 @@ PAPER_RUNS = 100
 
 # ---- what is tried --------------------------------------------------------------------------------------
 
-#: The rate under the window that nobody chooses.
+#: The rate under the automatic window.
 AUTO_RATE = 0.9
 AUTO = Model("window auto", "λ", lambda rate, seed: TrendForecast(OnlineLDC(rate=rate), window="auto"))
 
@@ -118,36 +122,36 @@ _NOTES = (
 )
 
 
-class Study:
-    """The four situations, each measured once, when it is first asked for."""
+class SituationStudy(Study):
+    """All candidates in each of the four situations."""
 
     def __init__(self, situations: Sequence[str], *, runs: int, seed: int, workers: int, progress: Progress) -> None:
         self._trials = {name: NextStepTrial(SITUATIONS[name].stream, seed, runs) for name in situations}
-        self._meter = Meter({SITUATIONS[name].name: trial.work for name, trial in self._trials.items()}, progress)
-        self._workers = workers
-        self._batches: dict[str, Batch[NextStep]] = {}
+        work = {SITUATIONS[name].name: trial.work for name, trial in self._trials.items()}
+        super().__init__(work, workers=workers, progress=progress)
         self._seconds = 0.0
 
     def batch(self, name: str) -> Batch[NextStep]:
         """All candidates in one situation."""
-        if name not in self._batches:
-            began = time.perf_counter()
-            finished = self._meter.stage(SITUATIONS[name].name)
-            measured = self._trials[name].measure(CANDIDATES, self._workers, finished)
-            self._batches[name] = Batch(CANDIDATES, measured)
-            self._seconds += time.perf_counter() - began
-        return self._batches[name]
+        return self.once(name, lambda: self._measure(name))
+
+    def _measure(self, name: str) -> Batch[NextStep]:
+        began = time.perf_counter()
+        measured = self._trials[name].measure(CANDIDATES, self.workers, self.stage(SITUATIONS[name].name))
+        self._seconds += time.perf_counter() - began
+        return Batch(CANDIDATES, measured)
 
     def timing(self) -> str:
         """How long everything so far took, and where the time went."""
-        if not self._batches:
+        measured = {name: self.batch(name).measured for name in self._trials if name in self._results}
+        if not measured:
             return ""
-        efforts = [batch.measured.effort for batch in self._batches.values()]
+        efforts = [each.effort for each in measured.values()]
         share = sum(effort.drawing for effort in efforts) / sum(effort.whole for effort in efforts)
-        answers = len(CANDIDATES) * sum(self._trials[name].work for name in self._batches)
+        answers = len(CANDIDATES) * sum(self._trials[name].work for name in measured)
         return (
-            f"{answers:.2g} test answers in {self._seconds:.0f} s on {self._workers} "
-            f"thread{'s' if self._workers > 1 else ''}; {share:.0%} of the processors' time went into random numbers."
+            f"{answers:.2g} test answers in {self._seconds:.0f} s on {self.workers} "
+            f"thread{'s' if self.workers > 1 else ''}; {share:.0%} of the processors' time went into random numbers."
         )
 
 
@@ -159,10 +163,10 @@ def reproduce(
     workers: int = 1,
     progress: Progress = lambda share, label: None,
 ) -> list[Outcome]:
-    """Run the experiments behind the items, as `Reproduction` says."""
+    """Run the experiments behind the items; see `thalweg.papers.registry.Reproduction`."""
     wanted = PAPERS[PAPER].wanted(items, runs)
     needed = {TABLES.get(item, CURVES.get(item)) for item in wanted}
-    study = Study(
+    study = SituationStudy(
         [name for name in SITUATIONS if name in needed], runs=runs, seed=seed, workers=workers, progress=progress
     )
     makers: Mapping[str, Callable[[], Outcome]] = {
@@ -184,7 +188,7 @@ def _sketch(item: str, title: str, draw: Callable[[], Figure]) -> Outcome:
     return Outcome(PAPER, item, title, (), draw=draw)
 
 
-def _cells(item: str, name: str, batch: Batch[NextStep]) -> list[Cell]:
+def _cells(item: str, name: str, batch: Batch[NextStep]) -> list[Finding]:
     """Every candidate beside what the paper prints of it, and last the Bayes error."""
     situation, measured = SITUATIONS[name], batch.measured
     windows = {model.name: window for window, model in MODELS.items()} | {AUTO.name: "auto"}
@@ -192,26 +196,40 @@ def _cells(item: str, name: str, batch: Batch[NextStep]) -> list[Cell]:
     for place, candidate in enumerate(batch.candidates):
         assert isinstance(candidate.rate, float)
         window = windows[candidate.model.name]
-        cells.append(
-            Cell(
-                PAPER,
-                item,
-                situation.name,
-                candidate.model.name,
-                candidate.rate,
-                window,
-                measured.summary(place),
-                measured.ci95(place),
-                measured.runs,
-                None if isinstance(window, str) else situation.printed[candidate.rate, window],
-            )
-        )
+        printed = None if isinstance(window, str) else situation.printed[candidate.rate, window]
+        cell = _cell(item, situation.name, candidate.model.name, measured.summary(place), printed, window)
+        cells.append(replace(cell, rate=candidate.rate, ci95=measured.ci95(place), runs=measured.runs))
     errors = situation.bayes_errors[measured.times()]
-    least = Curve(float(errors.mean()), float(errors.std(ddof=1)), None)
-    return [*cells, Cell(PAPER, item, situation.name, BAYES, None, None, least, None, measured.runs)]
+    least = CurveSummary(float(errors.mean()), float(errors.std(ddof=1)), None)
+    return [*cells, replace(_cell(item, situation.name, BAYES, least), runs=measured.runs)]
 
 
-def _table(item: str, name: str, study: Study) -> Outcome:
+def _cell(
+    item: str,
+    data: str,
+    model: str,
+    measured: CurveSummary,
+    printed: CurveSummary | None = None,
+    window: int | str | None = None,
+) -> Finding:
+    return Finding(
+        PAPER,
+        item,
+        data,
+        model,
+        measured.mean,
+        printed=None if printed is None else printed.mean,
+        more={
+            "window": window,
+            "sd_curve": measured.sd_curve,
+            "mean_sd": measured.mean_sd,
+            "paper_sd_curve": None if printed is None else printed.sd_curve,
+            "paper_mean_sd": None if printed is None else printed.mean_sd,
+        },
+    )
+
+
+def _table(item: str, name: str, study: SituationStudy) -> Outcome:
     cells = _cells(item, name, study.batch(name))
     *learners, least = cells
     number = item.removeprefix("table")
@@ -220,16 +238,46 @@ def _table(item: str, name: str, study: Study) -> Outcome:
         item,
         f"Table {number}. {SITUATIONS[name].name}: mean error at five rates and windows, {least.runs} runs",
         tuple(cells),
-        summary=(f"Bayes error {least.measured.mean:.4f}.", *_deviations(learners)),
+        summary=(f"Bayes error {least.measured:.4f}.", *_deviations(learners)),
         notes=_NOTES,
-        table=partial(tables.grid, learners),
+        table=partial(_grid, learners),
     )
 
 
-def _deviations(cells: Sequence[Cell]) -> list[str]:
+def _grid(cells: Sequence[Finding]) -> Table:
+    """Three lines per rate, one column per model: mean, (SD over time) and mean SD over runs.
+
+    Where the paper prints a cell, its number is left of ours. Leading zeros are omitted to make it fit.
+    """
+    models = list(dict.fromkeys(cell.model for cell in cells))
+    printed = {cell.model for cell in cells if cell.printed is not None}
+    headers = ["\nλ", *(f"{model}\n{'paper  here' if model in printed else ' here'}" for model in models)]
+    rows: list[tables.Line] = []
+    for rate in dict.fromkeys(cell.rate for cell in cells):
+        line = {cell.model: cell.as_json() for cell in cells if cell.rate == rate}
+        columns = [line.get(model, {}) for model in models]
+        rows += [
+            [f"{rate or 0:.1f}".lstrip("0"), *(_pair(cell, "paper_value", "measured") for cell in columns)],
+            tables.Styled(["", *(_pair(cell, "paper_sd_curve", "sd_curve") for cell in columns)], "dim"),
+            tables.Styled(["", *(_pair(cell, "paper_mean_sd", "mean_sd") for cell in columns)], "dim"),
+        ]
+    return tables.lines(headers, rows, left=range(len(headers)))
+
+
+def _pair(cell: Mapping[str, Any], paper: str, here: str) -> str:
+    """The paper's number and ours, or ours alone; the deviation over time in brackets and to three digits."""
+    if not cell:
+        return ""
+    numbers = [cell[here]] if cell["paper_value"] is None else [cell[paper], cell[here]]
+    digits = 3 if here == "sd_curve" else 4
+    text = " ".join("" if number is None else f"{number:.{digits}f}".lstrip("0") for number in numbers)
+    return f"({text})" if here == "sd_curve" else text
+
+
+def _deviations(cells: Sequence[Finding]) -> list[str]:
     """The largest deviation from the paper, and the cells in which chance alone may exceed the tolerance."""
-    telling: list[tuple[Cell, float, float]] = []
-    uncertain: list[tuple[Cell, float, float]] = []
+    telling: list[tuple[Finding, float, float]] = []
+    uncertain: list[tuple[Finding, float, float]] = []
     for cell in cells:
         if cell.deviation is not None:
             by_chance = math.inf if cell.ci95 is None else cell.ci95 * math.sqrt(1.0 + cell.runs / PAPER_RUNS)
@@ -248,34 +296,29 @@ def _deviations(cells: Sequence[Cell]) -> list[str]:
     return said
 
 
-def _where(cell: Cell) -> str:
+def _where(cell: Finding) -> str:
     return f"{cell.model}, λ = {cell.rate}"
 
 
-def _curves(item: str, name: str, study: Study) -> Outcome:
+def _curves(item: str, name: str, study: SituationStudy) -> Outcome:
     situation, batch = SITUATIONS[name], study.batch(name)
     measured = batch.measured
     times = figures.thinned(measured.times(), STEPS_PER_POINT)
 
-    def drawn(model: Model, rate: float) -> figures.Curve:
-        errors = measured.curve(batch.place(model, rate))
-        return figures.Curve(model.name, figures.thinned(errors, STEPS_PER_POINT), float(errors.mean()))
+    def drawn(model: Model, rate: float) -> Curve:
+        return Curve(model.name, times, figures.thinned(measured.curve(batch.place(model, rate)), STEPS_PER_POINT))
 
-    least = situation.bayes_errors[measured.times()]
-    bayes = figures.Curve(BAYES, figures.thinned(least, STEPS_PER_POINT), float(least.mean()))
-    panels = [
-        figures.Panel(f"λ = {rate}", times, [drawn(model, rate) for model in MODELS.values()] + [bayes])
-        for rate in RATES
-    ]
+    bayes = Curve(BAYES, times, figures.thinned(situation.bayes_errors[measured.times()], STEPS_PER_POINT))
+    panel = partial(Panel, changes=situation.changes)
+    panels = [panel(f"λ = {rate}", [*(drawn(model, rate) for model in MODELS.values()), bayes]) for rate in RATES]
     best = min(
         (Candidate(model, rate) for rate in RATES for model in MODELS.values()),
         key=lambda each: measured.error(batch.place(each.model, each.rate)),
     )
     assert isinstance(best.rate, float)
     panels.append(
-        figures.Panel(
+        panel(
             f"auto, and the best cell (λ = {best.rate})",
-            times,
             [drawn(best.model, best.rate), drawn(AUTO, AUTO_RATE), bayes],
         )
     )
@@ -289,7 +332,6 @@ def _curves(item: str, name: str, study: Study) -> Outcome:
             figures.draw_curves,
             panels,
             title=f"{situation.name}: mean error of {measured.runs} runs",
-            changes=situation.changes,
             steps_per_point=STEPS_PER_POINT,
         ),
     )

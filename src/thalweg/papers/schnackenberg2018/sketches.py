@@ -1,4 +1,4 @@
-"""Figures 1 to 3 of Schnackenberg, Ligges & Weihs (2018): what drifts, and what a running mean then tells."""
+"""Figures 1 to 3 of Schnackenberg, Ligges & Weihs (2018): drifting classes, and the lag of a running mean."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.papers.schnackenberg2018 import figures
-from thalweg.papers.schnackenberg2018 import figures as late_means
 from thalweg.streams import DriftingGaussians, Gliding
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ RATES = (0.5, 0.9)
 
 
 def shift() -> Figure:
-    """Figure 1: one class, its mean on the way, its covariance unchanged."""
+    """Figure 1: one class whose mean shifts and whose covariance does not."""
     here = np.zeros(2)
     clouds = [
         figures.Cloud("time $t$", here, COVARIANCE, heading=SHIFT),
@@ -45,7 +44,7 @@ def shift() -> Figure:
 
 
 def shifted_times(seed: int) -> Figure:
-    """Figure 2: a class on a line, its running mean, and the time of which that mean tells."""
+    """Figure 2: a class on a line, its running mean, and the time at which that mean is right."""
     stream = DriftingGaussians(seed, Gliding(starts=[[0.0], [9.0]], velocities=[[1.0], [-1.0]]), covariance=0.6)
     observed = np.array([_row_of_class_0(stream, int(time) - 1) for time in OBSERVED])
     every_time = np.arange(1.0, OBSERVED[-1] + 1.0)
@@ -53,7 +52,7 @@ def shifted_times(seed: int) -> Figure:
     for rate in RATES:
         means, shifted = _means_and_times(observed, OBSERVED, rate)
         panels.append(
-            late_means.TimePanel(
+            figures.TimePanel(
                 f"λ = {rate}" + (": all rows weigh the same" if rate == 0.5 else ": late rows weigh more"),
                 OBSERVED,
                 observed,
@@ -63,7 +62,7 @@ def shifted_times(seed: int) -> Figure:
                 stream.means_at(every_time - 1.0)[:, 0, 0],
             )
         )
-    return late_means.draw_shifted_times(panels)
+    return figures.draw_shifted_times(panels)
 
 
 def _row_of_class_0(stream: DriftingGaussians, row: int) -> float:

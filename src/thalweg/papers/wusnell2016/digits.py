@@ -1,6 +1,6 @@
 """Several principal components in one pass: CCIPCA beside scikit-learn's IncrementalPCA on its 1,797 digits.
 
-Every order of the rows is put to all of them. The reference is the PCA of all rows at once.
+All of them learn the rows in the same orders. The reference is the PCA of all rows at once.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.evaluate import subspace_overlap
-from thalweg.papers.records import Fact
+from thalweg.papers.findings import Finding
 from thalweg.papers.registry import Outcome
 from thalweg.report import tables
 from thalweg.transforms import CCIPCA
 
 COMPONENTS = 10
-#: More tell no more, and the others take their time.
+#: More orders change nothing, and IncrementalPCA is slow.
 MOST_RUNS = 20
-#: What an order of the rows should at least come to.
+#: Overlap that an order of the rows should at least reach.
 GOOD = 0.995
 _BATCHES = (20, 100, 300)
 
@@ -30,7 +30,7 @@ _BATCHES = (20, 100, 300)
 def outcome(paper: str, runs: int, seed: int, finished: Callable[[float], None]) -> Outcome:
     """Overlap with the exact subspace, share of the variance it could hold, and rows a second.
 
-    After each order of the rows ``finished`` is told the share done.
+    ``finished`` is called after each order of the rows, with the share done.
     """
     from sklearn.datasets import load_digits
 
@@ -43,28 +43,33 @@ def outcome(paper: str, runs: int, seed: int, finished: Callable[[float], None])
         for name, learn in learners.items():
             measured[name].append(_measure(learn, X[order], exact))
         finished(number / len(orders))
-    lines, facts = {}, []
+    rows, findings = [], []
     for name, results in measured.items():
         overlap, held, speed = np.array(results).T
-        summed_up = {
+        summary = {
             "median overlap": float(np.median(overlap)),
             "worst": float(overlap.min()),
             f"share ≥ {GOOD}": float((overlap >= GOOD).mean()),
             "variance": float(held.mean()),
         }
-        lines[name] = summed_up | {"rows a second": float(np.median(speed))}
-        facts += [Fact(paper, "digits", part, name, value, None, len(orders)) for part, value in summed_up.items()]
+        rows.append([name, *map(_number, (*summary.values(), float(np.median(speed))))])
+        findings += [Finding(paper, "digits", part, name, value, runs=len(orders)) for part, value in summary.items()]
+    headers = ["", *("\n".join(each.rsplit(" ", 1)) for each in (*summary, "rows a second"))]
     return Outcome(
         paper,
         "digits",
         f"Digits, {COMPONENTS} components in one pass: {len(orders)} order{'s' if len(orders) > 1 else ''} of the rows",
-        tuple(facts),
+        tuple(findings),
         notes=(
             "Digits: mean squared cosine between the subspace found and that of batch PCA, over orders of the rows; "
             "mean variance of the rows in the subspace, as a share of what batch PCA holds; rows a second, median.",
         ),
-        table=partial(tables.speeds, lines),
+        table=partial(tables.lines, headers, rows),
     )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4f}"
 
 
 def _learners() -> Mapping[str, Callable[[NDArray[np.float64]], Any]]:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.papers.figures import plot_points
 from thalweg.report import style
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -30,7 +30,7 @@ _LOOKS = (
 
 @dataclass(frozen=True)
 class Band:
-    """Runs of one thing, summed up at each point of time."""
+    """Mean and quantiles over runs, at each time."""
 
     name: str
     mean: NDArray[np.float64]
@@ -51,7 +51,7 @@ class Band:
 
 
 @dataclass(frozen=True)
-class Panel:
+class BandPanel:
     """Bands over the same times, on scales of their own."""
 
     title: str
@@ -67,22 +67,20 @@ class Panel:
     limits: tuple[float, float] | None = None
 
 
-def draw_bands(panels: Sequence[Panel], *, title: str) -> Figure:
+def draw_bands(panels: Sequence[BandPanel], *, title: str) -> Figure:
     """The panels side by side, with one legend."""
     with style.house_style():
         figure = style.new_figure(5.2 * len(panels) + 0.4, 4.2)
-        legend: dict[str, Artist] = {}
         for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
             _draw_panel(axes, panel)
-            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-                legend.setdefault(label, handle)
         held = f"mean and the band from {100 * LOW:.0f} to {100 * HIGH:.0f} %"
         figure.suptitle(f"{title}: {held}", fontweight="bold", x=0.01, ha="left")
-        figure.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=min(4, len(legend)))
+        names = {name for panel in panels for name in (*panel.levels, *(band.name for band in panel.bands))}
+        style.legend_below(figure, min(4, len(names)))
     return figure
 
 
-def _draw_panel(axes: Axes, panel: Panel) -> None:
+def _draw_panel(axes: Axes, panel: BandPanel) -> None:
     axes.set_title(panel.title, fontsize=10.5)
     axes.set(xlabel="rows learned", ylabel=panel.quantity)
     if panel.logarithmic_time:
@@ -107,14 +105,6 @@ _LINES = ((style.INK, "-"), (style.GREEN, (0, (5, 1.6))), (style.PURPLE, (0, (1.
 
 
 @dataclass(frozen=True)
-class Cloud:
-    """Points of one kind."""
-
-    name: str
-    X: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
 class Line:
     """A line through a point."""
 
@@ -123,9 +113,9 @@ class Line:
     direction: tuple[float, float]
 
 
-def draw_scatter(clouds: Sequence[Cloud], lines: Sequence[Line], *, title: str) -> Figure:
-    """All in one panel, on the same scale along both axes."""
-    points = np.concatenate([cloud.X for cloud in clouds])
+def draw_scatter(clouds: Mapping[str, NDArray[np.float64]], lines: Sequence[Line], *, title: str) -> Figure:
+    """Points by name, and lines, in one panel with the same scale along both axes."""
+    points = np.concatenate(list(clouds.values()))
     low, high = points.min(axis=0), points.max(axis=0)
     air = 0.04 * (high - low).max()
     across, up = high - low + 2.0 * air
@@ -134,17 +124,8 @@ def draw_scatter(clouds: Sequence[Cloud], lines: Sequence[Line], *, title: str) 
         axes = figure.subplots()
         axes.set(xlim=(low[0] - air, high[0] + air), ylim=(low[1] - air, high[1] + air), aspect="equal")
         axes.set(title=title, xlabel="$x_1$ (no unit)", ylabel="$x_2$ (no unit)")
-        for cloud, (colour, marker) in zip(clouds, _CLOUDS, strict=False):
-            axes.plot(
-                *cloud.X.T,
-                linestyle="none",
-                marker=marker,
-                markersize=3.5,
-                alpha=0.65,
-                markerfacecolor="none",
-                markeredgecolor=colour,
-                label=cloud.name,
-            )
+        for (name, X), (colour, marker) in zip(clouds.items(), _CLOUDS, strict=False):
+            plot_points(axes, X, colour, marker, name, markersize=3.5, alpha=0.65)
         for line, (colour, dashes) in zip(lines, _LINES, strict=False):
             axes.axline(
                 line.point,
@@ -154,5 +135,5 @@ def draw_scatter(clouds: Sequence[Cloud], lines: Sequence[Line], *, title: str) 
                 linewidth=2.0,
                 label=line.name,
             )
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        style.legend_below(figure, 2)
     return figure

@@ -1,10 +1,9 @@
 """Wu & Snell (2016), An introduction to incremental learning.
 
 Three simulations of 1,000 rows: linear regression by stochastic gradients, the perceptron, and the first principal
-component. The paper draws one run of each; here are as many as one likes, with bands. It prints few numbers; they are
-in `wusnell2016_printed`, and the table of facts sets them beside what was measured and names the misprints. Two
-further tables show what the paper only promises: several components, on the digits, and the three algorithms behind a
-kernel.
+component. The paper draws one run of each; here any number of runs is drawn, with bands. It prints few numbers; the
+table of facts compares them with the measured ones and names the misprints. Two further tables show what the paper only
+mentions: several components, on the digits, and the three algorithms behind a kernel.
 """
 
 from __future__ import annotations
@@ -17,14 +16,12 @@ from functools import partial
 import numpy as np
 from scipy.special import ndtr
 
-from thalweg.papers.records import remarks
-from thalweg.papers.registry import PAPERS, Meter, Outcome, Progress
+from thalweg.papers.registry import PAPERS, Outcome
+from thalweg.papers.study import Progress, Study
 from thalweg.papers.workers import run_all, seeds_of_run
-from thalweg.papers.wusnell2016 import digits, figures, kernels
-from thalweg.papers.wusnell2016 import simulations as facts
+from thalweg.papers.wusnell2016 import digits, facts, figures, kernels
 from thalweg.papers.wusnell2016 import simulations as simulated
 from thalweg.papers.wusnell2016.simulations import CENTRE, ROWS
-from thalweg.report import tables
 
 PAPER = "wusnell2016"
 ITEMS = PAPERS[PAPER].items
@@ -46,28 +43,22 @@ _NEEDS = {
 TIMES = np.arange(1, ROWS + 1)
 
 
-class Study:
-    """The simulations, each measured once, when it is first asked for: by quantity and learner, runs by rows."""
+class SimulationStudy(Study):
+    """The simulations that the items need."""
 
     def __init__(self, items: Sequence[str], *, runs: int, seed: int, workers: int, progress: Progress) -> None:
-        self.runs, self.seed = runs, seed
-        self._workers = workers
         stages = (stage for item in items for stage in _NEEDS.get(item, ()))
-        self._meter = Meter(dict.fromkeys(stages, 1.0), progress)
-        self._measured: dict[str, simulated.Curves] = {}
+        super().__init__(dict.fromkeys(stages, 1.0), workers=workers, progress=progress)
+        self.runs, self.seed = runs, seed
 
     def curves(self, name: str) -> simulated.Curves:
-        """Of all runs of one simulation."""
-        if name not in self._measured:
-            seeds = [seeds_of_run(self.seed, run)[0] for run in range(self.runs)]
-            tasks = [partial(SIMULATIONS[name], seed) for seed in seeds]
-            runs = run_all(tasks, self._workers, self.stage(name))
-            self._measured[name] = {key: np.array([run[key] for run in runs]) for key in runs[0]}
-        return self._measured[name]
+        """Runs by rows of one simulation, by quantity and learner."""
+        return self.once(name, lambda: self._measure(name))
 
-    def stage(self, name: str) -> Callable[[float], None]:
-        """Begin a stage: a function to call with the share of it that is done."""
-        return self._meter.stage(name)
+    def _measure(self, name: str) -> simulated.Curves:
+        tasks = [partial(SIMULATIONS[name], seeds_of_run(self.seed, run)[0]) for run in range(self.runs)]
+        runs = run_all(tasks, self.workers, self.stage(name))
+        return {key: np.array([run[key] for run in runs]) for key in runs[0]}
 
 
 def reproduce(
@@ -78,10 +69,10 @@ def reproduce(
     workers: int = 1,
     progress: Progress = lambda share, label: None,
 ) -> list[Outcome]:
-    """Run the simulations behind the items, as `Reproduction` says."""
+    """Run the simulations behind the items; see `thalweg.papers.registry.Reproduction`."""
     wanted = PAPERS[PAPER].wanted(items, runs)
-    study = Study(wanted, runs=runs, seed=seed, workers=workers, progress=progress)
-    makers: Mapping[str, Callable[[Study], Outcome]] = {
+    study = SimulationStudy(wanted, runs=runs, seed=seed, workers=workers, progress=progress)
+    makers: Mapping[str, Callable[[SimulationStudy], Outcome]] = {
         "facts": _facts,
         "fig1": _distance_figure,
         "fig2": _regret_figure,
@@ -95,7 +86,7 @@ def reproduce(
     return [makers[item](study) for item in wanted]
 
 
-def _facts(study: Study) -> Outcome:
+def _facts(study: SimulationStudy) -> Outcome:
     stated = (
         *facts.of_regression(study.curves("Regression")),
         *facts.of_perceptron(study.curves("Perceptron")),
@@ -106,9 +97,9 @@ def _facts(study: Study) -> Outcome:
         "facts",
         f"What the paper says in numbers, and what {study.runs} {'runs say' if study.runs > 1 else 'run says'}",
         stated,
-        summary=remarks(stated),
+        summary=facts.remarks(stated),
         notes=(f"Facts: means over runs ± the 95 % interval, after {ROWS:,} rows unless said otherwise.",),
-        table=partial(tables.facts, stated),
+        table=partial(facts.table, stated),
     )
 
 
@@ -119,7 +110,7 @@ def _bands(curves: simulated.Curves, quantity: str, names: Sequence[str]) -> lis
     return [figures.Band.of(name, curves[quantity, name]) for name in names]
 
 
-def _drawn(item: str, title: str, panels: Sequence[figures.Panel], study: Study) -> Outcome:
+def _drawn(item: str, title: str, panels: Sequence[figures.BandPanel], study: SimulationStudy) -> Outcome:
     number = item.removeprefix("fig")
     full = f"Figure {number}. {title}, {study.runs} run{'s' if study.runs > 1 else ''}"
     return Outcome(PAPER, item, full, (), draw=partial(figures.draw_bands, panels, title=full))
@@ -129,25 +120,25 @@ def _regressors_but(name: str) -> list[str]:
     return [each for each in simulated.REGRESSORS if each != name]
 
 
-def _distance_figure(study: Study) -> Outcome:
+def _distance_figure(study: SimulationStudy) -> Outcome:
     shown = _bands(study.curves("Regression"), simulated.DISTANCE, _regressors_but(simulated.RIDGE))
     quantity = "distance to the true weights (no unit)"
     panels = [
-        figures.Panel("As in the paper", quantity, TIMES, shown, limits=(0.0, 2.5)),
-        figures.Panel("The same, logarithmic", quantity, TIMES, shown, logarithmic_time=True, logarithmic=True),
+        figures.BandPanel("As in the paper", quantity, TIMES, shown, limits=(0.0, 2.5)),
+        figures.BandPanel("The same, logarithmic", quantity, TIMES, shown, logarithmic_time=True, logarithmic=True),
     ]
     return _drawn("fig1", "Estimation error", panels, study)
 
 
-def _regret_figure(study: Study) -> Outcome:
+def _regret_figure(study: SimulationStudy) -> Outcome:
     # Without a penalty the first answers of least squares are wild, and its band would fill the panel.
     curves, names = study.curves("Regression"), _regressors_but(simulated.LEAST_SQUARES)
     quantity = "regret (sum of squared losses)"
     panels = [
-        figures.Panel(
+        figures.BandPanel(
             "Against the true weights, as in the paper", quantity, TIMES, _bands(curves, simulated.REGRET, names)
         ),
-        figures.Panel(
+        figures.BandPanel(
             "Against the best weights in hindsight, logarithmic",
             quantity,
             TIMES,
@@ -159,10 +150,10 @@ def _regret_figure(study: Study) -> Outcome:
     return _drawn("fig2", "Regret", panels, study)
 
 
-def _accuracy_figure(study: Study) -> Outcome:
+def _accuracy_figure(study: SimulationStudy) -> Outcome:
     curves, names = study.curves("Perceptron"), list(simulated.PERCEPTRONS)
     panels = [
-        figures.Panel(
+        figures.BandPanel(
             "As in the paper",
             "accuracy on all rows so far (share)",
             TIMES,
@@ -170,7 +161,7 @@ def _accuracy_figure(study: Study) -> Outcome:
             levels={"best line, Φ(√2)": float(ndtr(math.sqrt(2.0)))},
             limits=(0.75, 1.0),
         ),
-        figures.Panel(
+        figures.BandPanel(
             "Against the best line, x₁ + x₂ = 0",
             "mistakes beyond the line's (rows)",
             TIMES,
@@ -180,20 +171,20 @@ def _accuracy_figure(study: Study) -> Outcome:
     return _drawn("fig4", "Cumulative accuracy of the perceptron", panels, study)
 
 
-def _component_figure(study: Study) -> Outcome:
+def _component_figure(study: SimulationStudy) -> Outcome:
     names = (simulated.CENTRED, simulated.VARIANCE_WEIGHED, simulated.RAW)
     shown = _bands(study.curves("First component"), simulated.DISTANCE, names)
     quantity = "distance to the first component (no unit)"
     panels = [
-        figures.Panel("As in the paper", quantity, TIMES, shown, limits=(0.0, 1.42)),
-        figures.Panel("The same, logarithmic", quantity, TIMES, shown, logarithmic_time=True, logarithmic=True),
+        figures.BandPanel("As in the paper", quantity, TIMES, shown, limits=(0.0, 1.42)),
+        figures.BandPanel("The same, logarithmic", quantity, TIMES, shown, logarithmic_time=True, logarithmic=True),
     ]
     return _drawn("fig6", "Error of the first component", panels, study)
 
 
-def _classes_figure(study: Study) -> Outcome:
+def _classes_figure(study: SimulationStudy) -> Outcome:
     X, y = replace(simulated.TWO_CLASSES, seed=seeds_of_run(study.seed, 0)[0]).take()
-    clouds = [figures.Cloud(name, X[y == label]) for label, name in ((1, "class +1"), (0, "class −1"))]
+    clouds = {"class +1": X[y == 1], "class −1": X[y == 0]}
     (a, b), (c, d) = simulated.BEST_LINE, simulated.PRINTED_LINE
     lines = [
         figures.Line(f"best {simulated.line_name((a, b))}", (0.0, 0.0), (-b, a)),
@@ -203,7 +194,7 @@ def _classes_figure(study: Study) -> Outcome:
     return Outcome(PAPER, "fig3", title, (), draw=partial(figures.draw_scatter, clouds, lines, title=title))
 
 
-def _cloud_figure(study: Study) -> Outcome:
+def _cloud_figure(study: SimulationStudy) -> Outcome:
     X, _ = replace(simulated.ONE_CLOUD, seed=seeds_of_run(study.seed, 0)[0]).take()
     centre = CENTRE[0], CENTRE[1]
     lines = [
@@ -219,5 +210,5 @@ def _cloud_figure(study: Study) -> Outcome:
         "fig5",
         title,
         (),
-        draw=partial(figures.draw_scatter, [figures.Cloud("rows", X[:, :2])], lines, title=title),
+        draw=partial(figures.draw_scatter, {"rows": X[:, :2]}, lines, title=title),
     )

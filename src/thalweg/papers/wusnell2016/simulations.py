@@ -1,15 +1,13 @@
-"""The three simulations of the paper: one run of each, the printed numbers, and what the runs say about them."""
+"""The three simulations of the paper, one run of each, and the numbers that the paper prints."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from thalweg.evaluate import (
     BestWeights,
@@ -19,14 +17,12 @@ from thalweg.evaluate import (
     axis_distance,
     cumulative_accuracy,
     distance,
-    mean_interval,
     prequential,
     regrets,
 )
 from thalweg.learners.base.regressor import LinearAnswers
 from thalweg.learners.linear_regression import OnlineLinearRegression
 from thalweg.learners.perceptron import Perceptron
-from thalweg.papers.records import Fact
 from thalweg.rates import InverseSqrt
 from thalweg.streams import DriftingGaussians, Gliding, LinearResponse
 from thalweg.transforms import CCIPCA
@@ -53,7 +49,7 @@ COVARIANCE[0, 1] = COVARIANCE[1, 0] = -1.0
 FIRST_COMPONENT = (0.9517, -0.2898, 0.0, 0.0, 0.0)
 
 
-#: What is measured, by the name of whom it is measured of: a value after each row, or at the end only.
+#: By quantity and learner: a value after each row, or at the end only.
 Curves: TypeAlias = Mapping[tuple[str, str], NDArray[np.float64]]
 
 # ---- linear regression ----------------------------------------------------------------------------------
@@ -142,7 +138,7 @@ def first_axis(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 TRUE_AXIS = first_axis(COVARIANCE)
-#: Where the recursion goes on raw rows: the first axis of E x x', which is not that of the covariance.
+#: What the recursion converges to on raw rows: the first axis of E x x', which is not that of the covariance.
 RAW_AXIS = first_axis(COVARIANCE + np.outer(CENTRE, CENTRE))
 
 CENTRED, VARIANCE_WEIGHED, RAW, BATCH = "centred rows", "centred, CCIPCA of 2003", "raw rows, as printed", "batch PCA"
@@ -176,92 +172,3 @@ def printed_recursion(X: NDArray[np.float64]) -> NDArray[np.float64]:
         axis = towards / np.linalg.norm(towards)  # v_(1,t)
         axes[t - 1] = axis
     return axes
-
-
-PAPER, ITEM = "wusnell2016", "facts"
-
-
-def of_regression(curves: Curves) -> list[Fact]:
-    """How near the weights come, and what it costs on the way."""
-    part = "Stochastic gradient, η₀ = 1"
-    early = NEAR_OPTIMAL_AFTER
-    regret = curves[REGRET, SGD]
-    return [
-        _mean(
-            part,
-            "distance to w",
-            curves[DISTANCE, SGD][:, -1],
-            remark="The fifth weight is 2, as in the paper's vector; its formula has 1.",
-        ),
-        _mean(part, "…of recursive least squares", curves[DISTANCE, LEAST_SQUARES][:, -1]),
-        _mean(part, f"regret after {early} rows", regret[:, early - 1]),
-        _mean(part, f"regret after {ROWS:,} rows", regret[:, -1]),
-        _mean(
-            part,
-            f"regret a row after row {early}",
-            (regret[:, -1] - regret[:, early - 1]) / (ROWS - early),
-            remark=f"“They increase very slowly after {early} steps”; the noise itself costs {NOISE**2:g} a row.",
-        ),
-    ]
-
-
-def of_perceptron(curves: Curves) -> list[Fact]:
-    """What is possible, and what is reached."""
-    part = "Perceptron"
-    accuracy = {name: runs for (quantity, name), runs in curves.items() if quantity == ACCURACY}
-    best, printed = (line_name(line) for line in (BEST_LINE, PRINTED_LINE))
-    said = {
-        MARGIN_0: "Updates at y w'x ≤ margin, with η y x: the printed < never begins from w = 0, nor η y w.",
-        MARGIN_1: "“The classification ability … is near optimal after some number of updates.”",
-        AVERAGED: "",
-    }
-    return [
-        _known(part, "best accuracy possible", float(ndtr(math.sqrt(2.0))), OPTIMAL_ACCURACY, "Φ(√2)."),
-        _mean(part, f"{best} on these rows", accuracy[best]),
-        _mean(
-            part,
-            f"{printed} on these rows",
-            accuracy[printed],
-            OPTIMAL_ACCURACY,
-            "A misprint: that line goes through both means.",
-        ),
-        *(_mean(part, f"cumulative, {name}", accuracy[name][:, -1], remark=why) for name, why in said.items()),
-    ]
-
-
-def of_component(curves: Curves) -> list[Fact]:
-    """The component, and how near the recursions come to it."""
-    part = "First principal component"
-    length = math.hypot(*FIRST_COMPONENT)
-    misprints = (f"A misprint, two digits being swapped: as printed, the vector is {length:.4f} long.", "")
-    apart = float(np.linalg.norm(RAW_AXIS - TRUE_AXIS))
-    said = {
-        CENTRED: "",
-        RAW: f"Raw rows lead to the first axis of E x x', {apart:.2f} away: they must be centred.",
-        VARIANCE_WEIGHED: "As in Weng, Zhang & Hwang 2003, to which the paper refers.",
-        BATCH: "",
-    }
-    return [
-        *(
-            _known(part, f"v₁, entry {place + 1}", float(TRUE_AXIS[place]), number, remark)
-            for place, (number, remark) in enumerate(zip(FIRST_COMPONENT[:2], misprints, strict=True))
-        ),
-        *(
-            _mean(part, f"distance, {name}", _at_the_end(curves[DISTANCE, name]), remark=why)
-            for name, why in said.items()
-        ),
-    ]
-
-
-def _known(part: str, quantity: str, value: float, printed: float, remark: str) -> Fact:
-    return Fact(PAPER, ITEM, part, quantity, value, printed=printed, remark=remark)
-
-
-def _mean(part: str, quantity: str, runs: NDArray[np.float64], printed: float | None = None, remark: str = "") -> Fact:
-    ci95 = mean_interval(runs).halfwidth if len(runs) > 1 else None
-    return Fact(PAPER, ITEM, part, quantity, float(runs.mean()), ci95, len(runs), printed, remark)
-
-
-def _at_the_end(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The last value of each run; values may be curves, or of the end only."""
-    return values if values.ndim == 1 else np.asarray(values[:, -1])

@@ -1,6 +1,6 @@
-"""Where a paper's experiments are run, each once, however many of its items need them.
+"""The measurements behind the tables and figures: errors at fixed and at adaptive learning rates.
 
-A stage is one batch of candidates on one bench:
+A stage is one batch of candidates on one data set:
 
 ==============  ==============================================================================
 stage           candidates
@@ -8,7 +8,7 @@ stage           candidates
 ``coarse``      every model at every rate of the coarse grid
 ``fine``        every model at the hundredths around its best coarse rate
 ``final``       every model at its best rate and at the rate the paper prints, and the baselines
-``adaptive``    every model at a rate that adapts itself, and the baselines
+``adaptive``    every model at an adaptive rate, and the baselines
 ==============  ==============================================================================
 """
 
@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from thalweg.papers.registry import Meter, Progress
+from thalweg.papers.study import Progress, Study
 from thalweg.papers.trials import Batch, Candidate, Measured, Model, Trial
 from thalweg.rates import Rate
 
@@ -73,15 +73,15 @@ class Bench:
 
     trial: Trial
     models: tuple[Model, ...]
-    #: The models as they are given the adaptive rate.
+    #: The models measured at the adaptive rate.
     adaptive_models: tuple[Model, ...]
     #: The rate the paper prints as best, by model name.
     printed_rates: Mapping[str, float]
     baselines: tuple[Model, ...] = ()
 
 
-class Laboratory:
-    """Benches, and the batches measured on them so far."""
+class RateStudy(Study):
+    """What the stages measure on each data set."""
 
     def __init__(
         self,
@@ -92,30 +92,28 @@ class Laboratory:
         workers: int,
         progress: Progress,
     ) -> None:
-        self.benches = benches
-        self._adaptive = adaptive
-        self._workers = workers
         work = {
             _label(data, stage): _RATES_TRIED[stage] * len(benches[data].models) * benches[data].trial.work
             for data, stage in stages
         }
-        self._meter = Meter(work, progress)
-        self._batches: dict[tuple[str, Stage], Batch[Measured]] = {}
+        super().__init__(work, workers=workers, progress=progress)
+        self.benches = benches
+        self._adaptive = adaptive
 
     def batch(self, data: str, stage: Stage) -> Batch[Measured]:
-        """What the stage measures on the data, measured now or before."""
-        if (data, stage) not in self._batches:
-            choose: Mapping[Stage, Callable[[str], list[Candidate]]] = {
-                "coarse": self._coarse,
-                "fine": self._fine,
-                "final": self._final,
-                "adaptive": self._adapting,
-            }
-            candidates = tuple(choose[stage](data))
-            finished = self._meter.stage(_label(data, stage))
-            measured = self.benches[data].trial.measure(candidates, self._workers, finished)
-            self._batches[data, stage] = Batch(candidates, measured)
-        return self._batches[data, stage]
+        """What the stage measures on the data."""
+        return self.once((data, stage), lambda: self._measure(data, stage))
+
+    def _measure(self, data: str, stage: Stage) -> Batch[Measured]:
+        choose: Mapping[Stage, Callable[[str], list[Candidate]]] = {
+            "coarse": self._coarse,
+            "fine": self._fine,
+            "final": self._final,
+            "adaptive": self._adapting,
+        }
+        candidates = tuple(choose[stage](data))
+        finished = self.stage(_label(data, stage))
+        return Batch(candidates, self.benches[data].trial.measure(candidates, self.workers, finished))
 
     def best_rate(self, data: str, model: Model) -> float:
         """The rate of least error over the coarse and the fine search."""

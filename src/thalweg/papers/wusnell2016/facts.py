@@ -1,0 +1,155 @@
+"""The table of facts: numbers that the paper prints, beside what the simulations measure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from thalweg.papers.findings import Finding
+from thalweg.papers.wusnell2016.simulations import (
+    ACCURACY,
+    AVERAGED,
+    BATCH,
+    BEST_LINE,
+    CENTRED,
+    DISTANCE,
+    FIRST_COMPONENT,
+    LEAST_SQUARES,
+    MARGIN_0,
+    MARGIN_1,
+    NEAR_OPTIMAL_AFTER,
+    NOISE,
+    OPTIMAL_ACCURACY,
+    PRINTED_LINE,
+    RAW,
+    RAW_AXIS,
+    REGRET,
+    ROWS,
+    SGD,
+    TRUE_AXIS,
+    VARIANCE_WEIGHED,
+    Curves,
+    line_name,
+)
+from thalweg.report import tables
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+PAPER, ITEM = "wusnell2016", "facts"
+
+
+def of_regression(curves: Curves) -> list[Finding]:
+    """Distance to the true weights, and regret."""
+    part = "Stochastic gradient, η₀ = 1"
+    early = NEAR_OPTIMAL_AFTER
+    regret = curves[REGRET, SGD]
+    return [
+        _mean(
+            part,
+            "distance to w",
+            curves[DISTANCE, SGD][:, -1],
+            note="The fifth weight is 2, as in the paper's vector; its formula has 1.",
+        ),
+        _mean(part, "…of recursive least squares", curves[DISTANCE, LEAST_SQUARES][:, -1]),
+        _mean(part, f"regret after {early} rows", regret[:, early - 1]),
+        _mean(part, f"regret after {ROWS:,} rows", regret[:, -1]),
+        _mean(
+            part,
+            f"regret a row after row {early}",
+            (regret[:, -1] - regret[:, early - 1]) / (ROWS - early),
+            note=f"“They increase very slowly after {early} steps”; the noise itself costs {NOISE**2:g} a row.",
+        ),
+    ]
+
+
+def of_perceptron(curves: Curves) -> list[Finding]:
+    """The best accuracy possible, and the accuracy reached."""
+    part = "Perceptron"
+    accuracy = {name: runs for (quantity, name), runs in curves.items() if quantity == ACCURACY}
+    best, printed = (line_name(line) for line in (BEST_LINE, PRINTED_LINE))
+    said = {
+        MARGIN_0: "Updates at y w'x ≤ margin, with η y x: the printed < never begins from w = 0, nor η y w.",
+        MARGIN_1: "“The classification ability … is near optimal after some number of updates.”",
+        AVERAGED: "",
+    }
+    return [
+        _known(part, "best accuracy possible", float(ndtr(math.sqrt(2.0))), OPTIMAL_ACCURACY, "Φ(√2)."),
+        _mean(part, f"{best} on these rows", accuracy[best]),
+        _mean(
+            part,
+            f"{printed} on these rows",
+            accuracy[printed],
+            OPTIMAL_ACCURACY,
+            "A misprint: that line goes through both means.",
+        ),
+        *(_mean(part, f"cumulative, {name}", accuracy[name][:, -1], note=why) for name, why in said.items()),
+    ]
+
+
+def of_component(curves: Curves) -> list[Finding]:
+    """The first component, and the distance of each recursion to it."""
+    part = "First principal component"
+    length = math.hypot(*FIRST_COMPONENT)
+    misprints = (f"A misprint, two digits being swapped: as printed, the vector is {length:.4f} long.", "")
+    apart = float(np.linalg.norm(RAW_AXIS - TRUE_AXIS))
+    said = {
+        CENTRED: "",
+        RAW: f"Raw rows lead to the first axis of E x x', {apart:.2f} away: they must be centred.",
+        VARIANCE_WEIGHED: "As in Weng, Zhang & Hwang 2003, to which the paper refers.",
+        BATCH: "",
+    }
+    return [
+        *(
+            _known(part, f"v₁, entry {place + 1}", float(TRUE_AXIS[place]), number, note)
+            for place, (number, note) in enumerate(zip(FIRST_COMPONENT[:2], misprints, strict=True))
+        ),
+        *(
+            _mean(part, f"distance, {name}", _at_the_end(curves[DISTANCE, name]), note=why)
+            for name, why in said.items()
+        ),
+    ]
+
+
+def _known(part: str, quantity: str, value: float, printed: float, note: str) -> Finding:
+    return Finding(PAPER, ITEM, part, quantity, value, printed=printed, note=note)
+
+
+def _mean(part: str, quantity: str, runs: NDArray[np.float64], printed: float | None = None, note: str = "") -> Finding:
+    return Finding.of_runs(PAPER, ITEM, part, quantity, runs, printed=printed, note=note)
+
+
+def _at_the_end(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The last value of each run, given curves or values at the end only."""
+    return values if values.ndim == 1 else np.asarray(values[:, -1])
+
+
+def table(findings: Sequence[Finding]) -> Table:
+    """The paper's numbers, if it prints any, beside ours, a section for each part.
+
+    A number in brackets refers to the line of `remarks`.
+    """
+    notes = _notes(findings)
+    with_paper = any(each.printed is not None for each in findings)
+    groups: dict[str, list[list[str]]] = {}
+    for each in findings:
+        printed = ["" if each.printed is None else f"{each.printed:.4f}"] if with_paper else []
+        interval = "" if each.ci95 is None else f" ± {each.ci95:.4f}"
+        mark = f"({notes.index(each.note) + 1})" if each.note else ""
+        groups.setdefault(each.data, []).append([f" {each.model}", *printed, f"{each.measured:.4f}{interval}", mark])
+    headers = ("", "paper", "here", "") if with_paper else ("", "here", "")
+    return tables.sections(headers, groups, left=(0, len(headers) - 1))
+
+
+def remarks(findings: Sequence[Finding]) -> tuple[str, ...]:
+    """The notes of the findings, numbered as in the table."""
+    return tuple(f"({number}) {note}" for number, note in enumerate(_notes(findings), start=1))
+
+
+def _notes(findings: Sequence[Finding]) -> list[str]:
+    return list(dict.fromkeys(each.note for each in findings if each.note))
