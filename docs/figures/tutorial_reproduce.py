@@ -25,8 +25,8 @@ def draw() -> Figure:
     axes.plot([0, 0.65], [0, 0.65], color=style.GREY, linewidth=1.0)
     for outcome in outcomes:
         name, colour, marker = TABLES[outcome.item]
-        rows = [row for cell in outcome.findings for row in cell.rows() if row["paper_value"] is not None]
-        printed, measured = [row["paper_value"] for row in rows], [row["measured"] for row in rows]
+        cells = [cell for cell in outcome.findings if cell.printed is not None]
+        printed, measured = [cell.printed for cell in cells], [cell.measured for cell in cells]
         axes.plot(printed, measured, marker, color=colour, markerfacecolor="none", markersize=6, label=name)
     axes.set(xlabel="error as printed", ylabel=f"error measured here, {RUNS} runs", aspect="equal")
     axes.set(xlim=(0, 0.65), ylim=(0, 0.65), xticks=[0, 0.2, 0.4, 0.6], yticks=[0, 0.2, 0.4, 0.6])

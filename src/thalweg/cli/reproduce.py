@@ -68,10 +68,10 @@ def reproduce(
     if json is not None:
         writable_file(json)
 
-    with _workers(jobs, dask) as workers, progress() as tell:
-        outcomes = chosen.load().reproduce(items, seed=seed, workers=workers, progress=tell, **options)
+    with _workers(jobs, dask) as workers, progress() as report:
+        outcomes = chosen.load().reproduce(items, seed=seed, workers=workers, progress=report, **options)
 
-    # Paths and messages may hold brackets, which are markup to the console unless told otherwise.
+    # Paths and messages may hold brackets, which the console would read as markup.
     console = Console(markup=False, highlight=False)
     for outcome in outcomes:
         if outcome.table is not None:

@@ -15,7 +15,7 @@ from thalweg.rates import Rate
 
 
 class Learner(Protocol):
-    """What a learner must be able to do to be measured here."""
+    """The methods of a learner that is measured here."""
 
     def fit(self, X: Any, y: Any) -> Any:
         """Start from these rows."""
@@ -24,7 +24,7 @@ class Learner(Protocol):
         """Mistakes on each step's own test rows, after learning the step's row."""
 
     def predict_then_learn(self, X: Any, y: Any) -> Any:
-        """Each row's answer, given before its label was learned."""
+        """Each row's prediction, made before its label is learned."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model at a rate, fixed or adapting itself; a baseline has none."""
+    """A model at a fixed or adaptive rate; a baseline has none."""
 
     model: Model
     rate: float | Rate | None
@@ -66,11 +66,11 @@ class Measured(ABC):
 
     @abstractmethod
     def ci95(self, place: int) -> float | None:
-        """Half-width of the error's 95 % interval; none where there is too little to tell."""
+        """Half-width of the error's 95 % interval; None for a single run."""
 
     @abstractmethod
     def differs(self, place: int, reference: int) -> bool | None:
-        """Whether two candidates' errors differ at p < 0.05; none where it cannot be told."""
+        """Whether two candidates' errors differ at p < 0.05; None where it cannot be tested."""
 
     @abstractmethod
     def times(self) -> NDArray[np.int64]:
@@ -82,7 +82,7 @@ class Measured(ABC):
 
 
 class OverRuns(Measured):
-    """Measured in several independent runs, whose means tell how sure a mean is."""
+    """Measured in several independent runs, whose spread gives the intervals."""
 
     @abstractmethod
     def run_means(self, place: int) -> NDArray[np.float64]:
@@ -110,11 +110,11 @@ class Trial(ABC):
     @property
     @abstractmethod
     def work(self) -> float:
-        """Rows answered to measure one candidate, to weigh progress by."""
+        """Rows predicted to measure one candidate, the unit of progress."""
 
     @abstractmethod
     def measure(self, candidates: Sequence[Candidate], workers: int, finished: Callable[[float], None]) -> Measured:
-        """Measure all candidates on the same rows, telling ``finished`` the share done."""
+        """Measure all candidates on the same rows; ``finished`` is called with the share done."""
 
 
 Measurement = TypeVar("Measurement", bound=Measured, covariant=True)
@@ -128,7 +128,7 @@ class Batch(Generic[Measurement]):
     measured: Measurement
 
     def place(self, model: Model, rate: float | Rate | None = None) -> int:
-        """Where a model stands, at a rate if it was tried at several."""
+        """The place of a model, at a rate if it was tried at several."""
         return next(
             place
             for place, candidate in enumerate(self.candidates)

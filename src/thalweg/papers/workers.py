@@ -30,7 +30,7 @@ def available_workers() -> int:
 
 @contextmanager
 def sending_away() -> Iterator[None]:
-    """Inside, all tasks go where joblib is told to send them, even those that threads would be enough for."""
+    """Inside, all tasks go to joblib's backend, even those for which threads would be enough."""
     before = _SENT_AWAY.set(True)
     try:
         yield
@@ -47,9 +47,9 @@ def seeds_of_run(seed: int, run: int) -> tuple[int, int]:
 def run_each(
     tasks: Sequence[Callable[[], Result]], workers: int, finished: Callable[[float], None]
 ) -> Iterator[tuple[int, Result]]:
-    """Each task's number and result as soon as it is done, which is not the order of the tasks.
+    """Each task's number and result as soon as it is done, in no particular order.
 
-    After each, ``finished`` is told the share of them that is done. Results handed out are not kept.
+    ``finished`` is called after each with the share done. Results are not kept.
     """
     if _SENT_AWAY.get():
         for done, numbered in enumerate(run_in_processes(tasks, workers), start=1):
@@ -69,7 +69,7 @@ def run_each(
 
 
 def run_all(tasks: Sequence[Callable[[], Result]], workers: int, finished: Callable[[float], None]) -> list[Result]:
-    """Run every task; after each, tell ``finished`` the share of them that is done.
+    """Run every task; ``finished`` is called after each with the share done.
 
     Examples
     --------

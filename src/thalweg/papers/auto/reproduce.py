@@ -6,7 +6,7 @@ same order, and the first row, before any label, is a mistake for each.
 
 Where comparisons stop
 ----------------------
-1. River goes 50,000 rows into Covertype, which therefore stands twice in the table; ranks use the part all have seen.
+1. River goes 50,000 rows into Covertype, which is therefore twice in the table; ranks use the part that all have seen.
 2. Streams are not a sample of anything, and some are kin (ELEC2 twice, four Gaussians): Friedman's p is a description.
 3. The adaptive random forest is an item of its own, on request: it takes minutes for a single run.
 """

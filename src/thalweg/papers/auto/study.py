@@ -93,17 +93,17 @@ class RiverPeer:
     name: str
 
     def __call__(self, table: Table) -> float:
-        """The share of mistakes; the first row, for which it knows no class, counts as one."""
+        """The share of mistakes; the first row, before any label, counts as one."""
         classes = table.classes
         model = self._model(len(classes))
-        names, mistakes, knows_a_class = table.feature_names, 0, False
+        names, mistakes, seen_a_label = table.feature_names, 0, False
         for X, y in table.batches(1024):
             labels = y if len(classes) > 2 else y == classes[-1]  # River's binary models take True and False
             for row, label in zip(X.tolist(), labels.tolist(), strict=True):
                 x = dict(zip(names, row, strict=True))
-                mistakes += not knows_a_class or model.predict_one(x) != label
+                mistakes += not seen_a_label or model.predict_one(x) != label
                 model.learn_one(x, label)
-                knows_a_class = True
+                seen_a_label = True
         return mistakes / table.length
 
     def _model(self, n_classes: int) -> Any:
@@ -138,7 +138,7 @@ RIVER_ROWS = 50_000
 
 @dataclass(frozen=True)
 class DataSet:
-    """A public data set, passed once; ``load`` raises `DataUnavailable` where it is not at hand."""
+    """A public data set, passed once; ``load`` raises `DataUnavailable` where it is missing."""
 
     name: str
     #: The name over a narrow column.
@@ -159,7 +159,7 @@ class DataSet:
         return self._table
 
     def runs(self, runs: int) -> int:
-        """There is only one of it."""
+        """One: its rows are the same in every run."""
         return 1
 
 
@@ -247,7 +247,7 @@ class AutoStudy(Study):
         self._peers = self._river()
 
     def errors(self, source: Source) -> Errors | None:
-        """Errors of all models on this source; None where it is not at hand."""
+        """Errors of all models on this source; None where it is missing."""
         models = {**OURS, **self._peers} if source.rows <= RIVER_ROWS else OURS
         return self.once(source.name, lambda: self._measure(source.name, source, models, source.runs(self.runs)))
 

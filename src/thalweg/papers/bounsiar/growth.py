@@ -46,7 +46,7 @@ class Point(NamedTuple):
 
 
 def measure(seed: int, sizes: tuple[int, ...], finished: Callable[[float], None]) -> dict[str, list[Point]]:
-    """Every machine at every size it is patient enough for; ``finished`` is told the share done."""
+    """Every machine at every size it can fit within `PATIENCE`; ``finished`` is called with the share done."""
     stream = TwoNorm(seed=seed)
     X, y = stream.take(max(sizes))
     test, validation = (stream.sampler(key).rows_at(np.zeros(TEST, dtype=np.int64)) for key in ("test", "tune"))

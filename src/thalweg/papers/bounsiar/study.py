@@ -52,7 +52,7 @@ class Parameters(NamedTuple):
 
 
 class Densities(NamedTuple):
-    """Estimated log densities of both classes, at rows of which the class is known, for every width."""
+    """Estimated log densities of both classes, at labelled rows, for every width."""
 
     #: Of shape (sigmas, rows, 2): of class -1 and of class 1.
     log_p: NDArray[np.float64]
@@ -89,11 +89,10 @@ def tune(
     rhos: NDArray[np.float64] = RHOS,
     bias: float | None = None,
     workers: int = 1,
-    finished: Callable[[float], None] = lambda share: None,
 ) -> Parameters:
     """The parameters with the fewest errors: over all widths, the given rhos and, unless one is given, every bias.
 
-    Of equally good ones the middle one in the order of the grid. ``finished`` is told the share of the widths tried.
+    Of equally good ones, the middle one in the order of the grid.
     """
 
     def errors(log_p: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -101,7 +100,7 @@ def tune(
             return fewest_errors(log_p, densities.positive, rhos)
         return errors_at(log_p, densities.positive, rhos, bias)
 
-    table = np.stack(run_all([partial(errors, log_p) for log_p in densities.log_p], workers, finished))
+    table = np.stack(run_all([partial(errors, log_p) for log_p in densities.log_p], workers, lambda share: None))
     width, weight = divmod(middle_of_minima(table), len(rhos))
     rho = float(rhos[weight])
     found = best_bias(densities.log_p[width], densities.positive, rho).bias if bias is None else bias
@@ -132,7 +131,7 @@ class SupportVectors(NamedTuple):
 GRID = tuple(SupportVectors(cost, gamma) for cost in COSTS for gamma in GAMMAS)
 
 
-def tuned_support_vectors(data: BenchmarkSet, workers: int, finished: Callable[[float], None]) -> SupportVectors:
+def tuned_support_vectors(data: BenchmarkSet, workers: int, finished: Finished) -> SupportVectors:
     """Those of the grid with the least mean error on the first five test halves, the first of equally good ones."""
     splits = list(data.splits(TUNING_SPLITS))
     tasks = [lambda chosen=chosen: float(np.mean([chosen.error(split) for split in splits])) for chosen in GRID]
@@ -150,7 +149,7 @@ SETS = (*TABLE_1, ONE_HOT)
 
 @dataclass(frozen=True)
 class Timing:
-    """Processor seconds on the first split: fitting the training rows, answering the test rows."""
+    """Processor seconds on the first split: to fit the training rows and to predict the test rows."""
 
     fit: float
     predict: float
@@ -158,7 +157,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Measured:
-    """What was found on one data set."""
+    """The measurements on one data set."""
 
     data: BenchmarkSet
     #: By model, the error of each split.
@@ -171,7 +170,7 @@ class Measured:
 
 
 class Table1Study(Study):
-    """The measurements on those sets of the table that are at hand."""
+    """The measurements on those sets of the table that are available."""
 
     def __init__(self, names: Sequence[str], *, splits: int, workers: int, progress: Progress) -> None:
         self.sets: dict[str, BenchmarkSet] = {}
@@ -269,6 +268,6 @@ def _stages(name: str) -> tuple[str, str, str, str]:
 
 
 def _work(data: BenchmarkSet, splits: int) -> float:
-    """Roughly, for the progress bar."""
+    """Approximate work on a set, for the progress bar."""
     training = data.train.shape[1]
     return float((20 + min(splits, data.n_splits)) * training * (len(data.y) + training))

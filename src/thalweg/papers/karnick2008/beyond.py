@@ -32,7 +32,7 @@ FAST_ROWS = 3000
 MEMBERS: Mapping[str, Callable[[], Any]] = {
     "naive Bayes": GaussianNB,
     "tree": DecisionTreeClassifier,
-    # A full tree makes no mistake on its own block: the newest then outvotes all others, whatever they know.
+    # A full tree makes no mistake on its own block: the newest then outvotes all others.
     "tree of depth 3": partial(DecisionTreeClassifier, max_depth=3),
 }
 OLDC, OLDC_BY_BLOCK, NO_CHANGE = "O-LDC soft", "O-LDC soft, labels by block", "No change"
@@ -40,7 +40,7 @@ OLDC, OLDC_BY_BLOCK, NO_CHANGE = "O-LDC soft", "O-LDC soft, labels by block", "N
 
 @dataclass(frozen=True)
 class Case:
-    """A data set cut into blocks; ``load`` raises `DataUnavailable` where it is not at hand."""
+    """A data set cut into blocks; ``load`` raises `DataUnavailable` where it is missing."""
 
     name: str
     load: Callable[[], Table]
@@ -79,7 +79,7 @@ def single_of(member: str) -> str:
 def _ensemble_errors(
     member: str, make: Callable[[], Any], X: NDArray[np.float64], y: NDArray[Any], block: int
 ) -> dict[str, float]:
-    """Of the ensemble and of its newest classifier alone, each block answered before it is learned."""
+    """Errors of the ensemble and of its newest classifier alone, each block predicted before it is learned."""
     model = LearnNSE(make(), n_jobs=1).partial_fit(X[:block], y[:block])
     wrong = {ensemble_of(member): 0, single_of(member): 0}
     for start in range(block, len(y), block):
@@ -91,7 +91,7 @@ def _ensemble_errors(
 
 
 def _row_errors(X: NDArray[np.float64], y: NDArray[Any], block: int) -> dict[str, float]:
-    """Of what learns row by row; O-LDC also with labels that come a whole block at a time, as for the ensemble."""
+    """Errors of models that learn row by row; O-LDC also with labels a whole block at a time, like the ensemble."""
     answers = OnlineLDC("auto", counts="soft").predict_then_learn(X, y)
     late = OnlineLDC("auto", counts="soft").partial_fit(X[:block], y[:block])
     mistakes = 0
@@ -112,7 +112,7 @@ LOOP_POINTS = 15
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds for a block: learned, and the test points answered."""
+    """Seconds to learn a block and to predict the test points."""
 
     #: Ours, after each block.
     seconds: NDArray[np.float64]
@@ -192,7 +192,7 @@ def weightings(study: CourseStudy) -> Outcome:
 
 
 def real(study: CourseStudy, *, fast: bool = False) -> Outcome:
-    """Errors on NOAA weather and ELEC2, by model and case; a data set that is not at hand is left out."""
+    """Errors on NOAA weather and ELEC2, by model and case; a missing data set is left out."""
     finished = study.stage("real")
     cases, tasks, notes = [], [], []
     for case in CASES:

@@ -1,7 +1,7 @@
 """The two data sets of Karnick, Muhlbaier & Polikar (2008), as blocks to learn and points to test on.
 
-The test points of a run stand still; only their right labels change with time. So a classifier of the ensemble, once
-trained, needs to answer them only once.
+The test points of a run are fixed; only their right labels change with time. So a classifier of the ensemble, once
+trained, predicts them only once.
 """
 
 from __future__ import annotations

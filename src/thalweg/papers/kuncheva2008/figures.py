@@ -74,15 +74,15 @@ class Snapshot:
     normal: tuple[float, float]
 
 
-def draw_snapshots(snapshots: Sequence[Snapshot], *, axis_names: tuple[str, str] = ("$x_1$", "$x_2$")) -> Figure:
+def draw_snapshots(snapshots: Sequence[Snapshot]) -> Figure:
     """The snapshots side by side, square and on one scale."""
     with style.house_style():
         figure = style.new_figure(2.75 * len(snapshots) + 0.3, 3.75)
         axes_row = figure.subplots(1, len(snapshots), sharey=True, squeeze=False)[0]
         for axes, snapshot in zip(axes_row, snapshots, strict=True):
             _draw_snapshot(axes, snapshot)
-            axes.set_xlabel(f"{axis_names[0]} (no unit)")
-        axes_row[0].set_ylabel(f"{axis_names[1]} (no unit)")
+            axes.set_xlabel("$x_1$ (no unit)")
+        axes_row[0].set_ylabel("$x_2$ (no unit)")
         style.legend_below(figure)
     return figure
 

@@ -34,7 +34,7 @@ class HeldOutTrial(Trial):
 
     @property
     def work(self) -> float:
-        """Rows answered per candidate."""
+        """Rows predicted per candidate."""
         return float(self.runs * self.stream().length * TEST_ROWS)
 
     def measure(self, candidates: Sequence[Candidate], workers: int, finished: Callable[[float], None]) -> HeldOut:
@@ -94,7 +94,7 @@ class OnePassTrial(Trial):
 
     @property
     def work(self) -> float:
-        """Rows answered per candidate."""
+        """Rows predicted per candidate."""
         return float(self.table.length)
 
     def measure(self, candidates: Sequence[Candidate], workers: int, finished: Callable[[float], None]) -> OnePass:

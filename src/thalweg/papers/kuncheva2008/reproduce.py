@@ -1,7 +1,7 @@
 """Kuncheva & Plumpton (2008), Adaptive learning rate for online linear discriminant classifiers.
 
 The paper's tables and figures, with its printed numbers as data. STAGGER and the moving plane follow the
-paper's hold-out protocol; ELEC2 is passed once, each row answered before it is learned.
+paper's hold-out protocol; ELEC2 is passed once, test-then-train.
 
 Where we depart
 ---------------

@@ -97,7 +97,7 @@ class Moment:
 
 
 def draw_contours(rows: Sequence[tuple[str, Sequence[Moment]]]) -> Figure:
-    """A row of moments for each name, square and on one scale within the row."""
+    """A row of times for each name, square and on one scale within the row."""
     columns = max(len(moments) for _, moments in rows)
     with style.house_style():
         side = 2.45 if columns > 1 else 4.0
@@ -150,7 +150,7 @@ def _limits(clouds: Sequence[Cloud]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class TimePanel:
-    """One weighting: observations of a class, and after each its running mean and the time that mean stands for."""
+    """One rate: observations of a class, and after each its running mean and the time at which that mean is right."""
 
     title: str
     times: NDArray[np.float64]

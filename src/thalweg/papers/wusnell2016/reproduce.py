@@ -131,7 +131,7 @@ def _distance_figure(study: SimulationStudy) -> Outcome:
 
 
 def _regret_figure(study: SimulationStudy) -> Outcome:
-    # Without a penalty the first answers of least squares are wild, and its band would fill the panel.
+    # Without a penalty the first predictions of least squares are far off, and its band would fill the panel.
     curves, names = study.curves("Regression"), _regressors_but(simulated.LEAST_SQUARES)
     quantity = "regret (sum of squared losses)"
     panels = [
