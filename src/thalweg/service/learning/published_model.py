@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from thalweg.run.class_means import MeanWatch
+from thalweg.run.history import MeanWatch
 from thalweg.service.learning.progress import LEVEL, Comparison, View, point_of
 from thalweg.tables.plan import Plan
 
