@@ -10,7 +10,7 @@ import pytest
 
 from thalweg import OnlineLDC, cli
 from thalweg.catalogue import MODELS, make_model
-from thalweg.run.class_means import MOST_CLASSES, MOST_FEATURES, MeanWatch
+from thalweg.run.history import MOST_FEATURES, MOST_MEANS, MeanWatch
 
 KEEPING = ("auto", "oldc", "trend", "hiraoka")
 CENTRES = np.array([[100.0, -3.0, 0.02], [140.0, 5.0, 0.05]])
@@ -71,7 +71,7 @@ def test_what_is_kept_is_bounded() -> None:
     for begin in (0, 7, 300):
         model.partial_fit(X[begin : begin + 300 if begin else 7], y[begin : begin + 300 if begin else 7])
         means = watch.snapshot(model)["means"]
-        assert len(means) <= MOST_CLASSES
+        assert len(means) <= MOST_MEANS
         assert {len(values) for values in means.values()} == {MOST_FEATURES}
     assert list(means)[:7] == [f"class {i:02}" for i in range(7)]  # those that came first
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -21,6 +22,16 @@ class RunningMean(Protocol):
 
     def mean(self) -> Floats:
         """The average of what was pushed; there must have been a row."""
+
+
+def push_in_pieces(running: RunningMean, block: Floats, seen: int, every: int) -> Iterator[int]:
+    """Push rows up to each multiple of ``every``; after each piece, how many rows have been seen."""
+    done = 0
+    while done < len(block):
+        upto = min(len(block), done + every - (seen + done) % every)
+        running.push(block[done:upto])
+        done = upto
+        yield seen + done
 
 
 class CumulativeMean:

@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.evaluate.averages import CumulativeMean, FadingMean, RunningMean, WindowedMean
+from thalweg.evaluate.averages import CumulativeMean, FadingMean, RunningMean, WindowedMean, push_in_pieces
 from thalweg.evaluate.metrics import (
     Means,
     brier,
@@ -201,17 +201,13 @@ class Meter:
                 yield self.summary()
 
     def _update_in_pieces(self, record: Record, every: int) -> Iterator[int]:
-        block = row_statistics(record)
         self._with_proba = record.proba is not None
-        done = 0
-        while done < len(record):
-            upto = min(len(record), done + every - self._rows % every)
-            self._running.push(block[done:upto])
-            self._rows += upto - done
+        before = self._rows
+        for seen in push_in_pieces(self._running, row_statistics(record), before, every):
+            self._rows = seen
             if record.rate is not None:
-                self._rate = float(record.rate[upto - 1])
-            done = upto
-            yield self._rows
+                self._rate = float(record.rate[seen - before - 1])
+            yield seen
 
 
 def summarise(records: Iterable[Record], average: Average | None = None) -> Summary:

@@ -12,7 +12,6 @@ from thalweg.evaluate.late_labels import follow_baselines, new_baselines
 from thalweg.evaluate.prequential_evaluation import Model, teach
 from thalweg.evaluate.record import Codes, encode_truth
 from thalweg.streams import ConceptStream
-from thalweg.streams.concept import Sampler
 from thalweg.streams.parameters import whole_number
 from thalweg.streams.stream import Floats, Rows
 
@@ -115,7 +114,7 @@ def holdout(
     return _walk(model, stream, first_rows, steps, n_test, chunk, compiled=compiled, with_rate=with_rate)
 
 
-def draw_start(stream: ConceptStream, rows: int, sampler: Sampler | None = None) -> Rows:
+def draw_start(stream: ConceptStream, rows: int) -> Rows:
     """Rows of the concept at time 0, of which the first are one of each class.
 
     As in the paper's experiments, a row of the wrong class is drawn again while a class is still missing.
@@ -130,7 +129,7 @@ def draw_start(stream: ConceptStream, rows: int, sampler: Sampler | None = None)
     classes = stream.classes
     if rows < len(classes):
         raise InvalidParameter.of("holdout", "start", f"be 0 or at least the {len(classes)} classes", rows)
-    source = stream.sampler("start") if sampler is None else sampler
+    source = stream.sampler("start")
     X, y = source.rows_at(np.zeros(4 * rows, dtype=np.int64))
     kept: list[int] = []
     while len(kept) < rows:
@@ -198,7 +197,7 @@ def _walk(
                 mistakes += model.learn_then_test(X[this], y[this], X_test[this], y_test[this]).tolist()
             else:
                 teach(model, X[this], y[this], classes)
-                mistakes.append(np.count_nonzero(model.predict(X_test[row]) != y_test[row]))
+                mistakes.append(int(np.count_nonzero(model.predict(X_test[row]) != y_test[row])))
             if with_rate:
                 rates[row] = getattr(model, "rate_", None)
         learned = np.arange(len(y))

@@ -25,7 +25,7 @@ class Record:
     """Consecutive rows of a stream, each answered before its label was learned.
 
     Labels are codes, positions in ``classes`` (``record.classes[record.y]`` are the labels themselves);
-    `NO_ANSWER` stands where there was none: at the first row, for whoever has seen no label yet.
+    `NO_ANSWER` stands where there was none, which is until the first label has come.
 
     Attributes
     ----------
@@ -34,7 +34,8 @@ class Record:
     classes : array
         The stream's labels, sorted.
     y, answers, no_change, majority : arrays of int
-        The truth, the model's answers, the label before, the most frequent label before (lowest of equals).
+        The truth, the model's predictions, the last label that had come by then, the most frequent one (the lowest at
+        a tie).
     proba : array of shape (rows, classes), or None
         The model's probabilities: zero for a class it had not met, all alike while it had met none.
     rate : array, or None

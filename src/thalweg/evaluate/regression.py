@@ -15,6 +15,7 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.evaluate.averages import push_in_pieces
 from thalweg.evaluate.history import Average, Cumulative, Windowed
 from thalweg.evaluate.prequential_evaluation import (
     Model,
@@ -239,11 +240,8 @@ def curve_regression(
     points: list[tuple[RegressionScores[float], ...]] = []
     rows = 0
     for record in records:
-        block = _errors(record)
-        while len(block):
-            piece, block = np.split(block, [every - rows % every])
-            running.push(piece)
-            rows += len(piece)
+        for reached in push_in_pieces(running, _errors(record), rows, every):
+            rows = reached
             if rows % every == 0:
                 seen.append(rows)
                 points.append(_scores(running.mean()))

@@ -1,13 +1,15 @@
-"""The history of the model itself while it learns: snapshots of its rate, its memory and the weights of its members."""
+"""The history of the model itself while it learns: snapshots of its rate, memory, member weights and class means."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from thalweg.evaluate.averages import HistoryPoints
-from thalweg.run.class_means import MeanWatch, means_as_series
+
+Floats = NDArray[np.float64]
 
 #: The name of a memory that a model does not keep by class.
 ALL_ROWS = "all rows"
@@ -49,7 +51,7 @@ def rate_of(model: Any) -> float | None:
     return float(rate) if rate is not None and np.isfinite(rate) else None
 
 
-def as_series(traces: list[dict[str, Any]]) -> dict[str, Any]:
+def _as_series(traces: list[dict[str, Any]]) -> dict[str, Any]:
     """Traces as columns; None where none has the thing."""
     rates = [trace.get("rate") for trace in traces]
     return {
@@ -62,6 +64,113 @@ def as_series(traces: list[dict[str, Any]]) -> dict[str, Any]:
 def _columns(traces: list[dict[str, Any]], name: str) -> dict[str, list[float | None]] | None:
     keys = dict.fromkeys(key for trace in traces for key in trace.get(name, {}))
     return {key: [trace.get(name, {}).get(key) for trace in traces] for key in keys} or None
+
+
+#: Of class means: features and classes at the most.
+MOST_FEATURES, MOST_MEANS = 6, 8
+#: Digits that are kept: enough for any chart, and a third of the room.
+_DIGITS = 6
+
+
+class MeanWatch:
+    """Snapshots of the means of a model's first classes, for features chosen by the first rows and then kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thalweg import OnlineLDC
+    >>> X, y = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [3.0, 0.0]]), np.array(["a", "b", "a", "b"])
+    >>> watch = MeanWatch()
+    >>> watch.choose(X, y)
+    >>> watch.features  # the other never moves
+    [0]
+    >>> watch.snapshot(OnlineLDC(0.5).partial_fit(X, y))
+    {'means': {'a': [0.0], 'b': [2.0]}}
+    """
+
+    def __init__(self) -> None:
+        #: Places of the features, rising.
+        self.features: list[int] = []
+        #: The first classes that the model knew.
+        self.classes: list[str] = []
+
+    def choose(self, X: Floats, labels: NDArray[np.str_]) -> None:
+        """Take the features whose class means lie furthest apart, relative to their spread; earlier ones where equal.
+
+        One that has not moved yet comes last; one that was always 0, such as a category not seen, is not taken.
+
+        Parameters
+        ----------
+        X, labels
+            The first rows and their labels, an empty one where there is none.
+        """
+        X, labels = X[labels != ""], labels[labels != ""]
+        if len(X) == 0:
+            return
+        classes, places = np.unique(labels, return_inverse=True)
+        between = np.zeros(X.shape[1])
+        for place in range(len(classes)):
+            own = X[places == place]
+            between += len(own) / len(X) * (own.mean(axis=0) - X.mean(axis=0)) ** 2
+        moves = (X[0] != X).any(axis=0)
+        apart = np.divide(between, X.var(axis=0), out=np.zeros(len(between)), where=moves)
+        best = np.argsort(-np.where(moves, apart, -1.0), kind="stable")
+        self.features = sorted([int(at) for at in best if moves[at] or X[0, at] != 0][:MOST_FEATURES])
+
+    def snapshot(self, model: Any) -> dict[str, Any]:
+        """The means now, and the forecast ones, by class; nothing of a model that keeps none or knows none yet."""
+        if not model.__sklearn_is_fitted__() or not self.features:
+            return {}
+        means = model._class_means()
+        if means is None:
+            return {}
+        known = [str(label) for label in model.classes_]
+        room = MOST_MEANS - len(self.classes)
+        self.classes += [label for label in known if label not in self.classes][:room]
+        found = {"means": self._of(means, known)}
+        if hasattr(model, "forecast_"):
+            found["forecast"] = self._of(model.forecast_.means, known)
+        return found
+
+    def _of(self, means: Floats, known: list[str]) -> dict[str, list[float | None]]:
+        return {
+            label: [_short(value) for value in means[known.index(label), self.features].tolist()]
+            for label in self.classes
+        }
+
+    def state(self) -> dict[str, Any]:
+        """All of it, as JSON holds it."""
+        return {"features": self.features, "classes": self.classes}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back what `state` gave."""
+        self.features, self.classes = list(state["features"]), list(state["classes"])
+
+
+def _means_as_series(snapshots: list[dict[str, Any]], features: list[str], ahead: int | None) -> dict[str, Any] | None:
+    """Snapshots of means as columns, of features with these names; None where no snapshot has means."""
+    means = _mean_columns(snapshots, "means", len(features))
+    if not means:
+        return None
+    return {
+        "features": features,
+        "classes": means,
+        "ahead": ahead,
+        "forecast": _mean_columns(snapshots, "forecast", len(features)) or None,
+    }
+
+
+def _mean_columns(snapshots: list[dict[str, Any]], name: str, features: int) -> dict[str, list[list[float | None]]]:
+    labels = dict.fromkeys(label for snapshot in snapshots for label in snapshot.get(name, {}))
+    unknown = [None] * features
+    return {
+        label: [[snapshot.get(name, {}).get(label, unknown)[at] for snapshot in snapshots] for at in range(features)]
+        for label in labels
+    }
+
+
+def _short(value: float) -> float | None:
+    return float(f"{value:.{_DIGITS}g}") if np.isfinite(value) else None
 
 
 #: Rows between the first points, and how many are kept.
@@ -124,7 +233,7 @@ class ModelHistory:
         points = dict([*self.points, (learned, self._snapshot(model))])
         points.pop(0, None)
         snapshots = list(points.values())
-        return {"rows": list(points), **as_series(snapshots), "means": means_as_series(snapshots, features, ahead)}
+        return {"rows": list(points), **_as_series(snapshots), "means": _means_as_series(snapshots, features, ahead)}
 
     def _snapshot(self, model: Any) -> dict[str, Any]:
         trace = trace_of(model)

@@ -7,7 +7,7 @@ from typing import Any
 
 from thalweg.client import protocol
 from thalweg.client.protocol import Change, Course, LivePoint, Model, ModelDetails, Point, Points
-from thalweg.run.class_means import MeanWatch
+from thalweg.run.history import MeanWatch
 from thalweg.service.learning.progress import LEVEL, Comparison, View, point_of
 from thalweg.tables.plan import Plan
 

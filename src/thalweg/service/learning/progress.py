@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from thalweg.evaluate.averages import FadingMean, HistoryPoints, WindowedMean
 from thalweg.evaluate.drift import ChangeDetector
-from thalweg.run.class_means import MeanWatch
-from thalweg.run.history import trace_of
+from thalweg.run.history import MeanWatch, trace_of
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
