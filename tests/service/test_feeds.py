@@ -17,7 +17,7 @@ from tests.waiting import wait_until
 from thalweg.errors import InvalidParameter
 from thalweg.service.commands import Refused
 from thalweg.service.feeds import feeding
-from thalweg.service.feeds.opening import opener
+from thalweg.service.feeds.feeding import opener
 from thalweg.service.feeds.source import Message
 
 ROWS, LABELS = (each[1:] for each in stream(241))  # the first row has gaps, and tells too little

@@ -12,9 +12,8 @@ import pytest
 from tests.service.rows import SCHEMA, stream
 from thalweg.catalogue import MODELS
 from thalweg.service.batcher import answer
-from thalweg.service.events import LabelsArrived
 from thalweg.service.journal.databases import open_journal
-from thalweg.service.journal.records import Asked, Labelled, LabelLink, PredictedLabels, Record
+from thalweg.service.journal.records import Asked, Labelled, LabelLink, LabelsArrived, PredictedLabels, Record
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning import encoding, schema
 from thalweg.service.learning.encoding import encode

@@ -14,8 +14,10 @@ from thalweg.errors import MissingExtra
 
 try:
     from msgspec import UNSET, Meta, Struct, UnsetType
-except ImportError:
-    raise MissingExtra.of("msgspec", "client", "speaking with a service") from None
+except ImportError as error:
+    missing = MissingExtra.of("msgspec", "client", "speaking with a service")
+    missing.name = error.name  # `thalweg serve` says it in its own words
+    raise missing from None
 
 JSON, ARROW, EVENTS = "application/json", "application/vnd.apache.arrow.stream", "text/event-stream"
 #: The model that is asked where a request names none.
@@ -28,43 +30,28 @@ MOST_COLUMNS, MOST_TEXT = 2000, 1000
 Label: TypeAlias = str | int | float | bool
 
 
-def _checked(rule: str, **schema: Any) -> Meta:
-    """A field of a request: the sentence that refuses another type, and more for its JSON schema."""
-    return Meta(extra={"rule": rule}, extra_json_schema=schema)
+def _json(**schema: Any) -> Meta:
+    """More for the JSON schema of a field, for readers: whether a model or a label fits is checked by the service."""
+    return Meta(extra_json_schema=schema)
 
 
-# What the JSON schema says beyond the type is for readers; whether a model or a label fits is the service's to say.
-Name = Annotated[str, Meta(extra_json_schema={"pattern": NAME_PATTERN})]
-RowId = Annotated[str, Meta(extra_json_schema={"examples": ["12-0"]})]
-Count = Annotated[int, Meta(extra_json_schema={"minimum": 0})]
-Time = Annotated[float, Meta(description="Seconds since 1970.")]
-Text = Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": MOST_TEXT})]
-#: Checked row by row where rows are encoded, whose refusals name row and column.
-Row = Annotated[
-    Any,
-    Meta(
-        description="Values by column. A column that is left out, or null, is missing.",
-        extra_json_schema={
-            "type": "object",
-            "minProperties": 1,
-            "additionalProperties": {
-                "anyOf": [{"type": "number"}, {"type": "string", "maxLength": MOST_TEXT}, {"type": "null"}]
-            },
-        },
-    ),
-]
-LabelValue = Annotated[
-    Any,
-    Meta(
-        extra_json_schema={
-            "anyOf": [
-                {"type": "string", "minLength": 1, "maxLength": MOST_TEXT},
-                {"type": "number"},
-                {"type": "boolean"},
-            ]
-        }
-    ),
-]
+def _checked(rule: str, item: str = "", **schema: Any) -> Meta:
+    """A field of a request: the sentences that refuse a value or an item of another type, and more for its schema."""
+    return Meta(extra={"rule": rule, "item": item}, extra_json_schema=schema)
+
+
+_TEXT = {"type": "string", "minLength": 1, "maxLength": MOST_TEXT}
+_CELL = {"anyOf": [{"type": "number"}, {"type": "string", "maxLength": MOST_TEXT}, {"type": "null"}]}
+_ROW = {"type": "object", "minProperties": 1, "additionalProperties": _CELL}
+
+Name = Annotated[str, _json(pattern=NAME_PATTERN)]
+RowId = Annotated[str, _json(examples=["12-0"])]
+Count = Annotated[int, _json(minimum=0)]
+Time = Annotated[float, _json(description="Seconds since 1970.")]
+Text = Annotated[str, _json(**_TEXT)]
+#: Rows are checked where they are encoded, whose refusals name row and column.
+Row = Annotated[Any, _json(description="Values by column. A column that is left out, or null, is missing.", **_ROW)]
+LabelValue = Annotated[Any, _json(anyOf=[_TEXT, {"type": "number"}, {"type": "boolean"}])]
 ModelName = Annotated[Name, _checked("the model must be a name")]
 
 
@@ -95,12 +82,10 @@ class LabelRequest(RequestBody, frozen=True):
 
     labels: Annotated[
         list[RowLabel],
-        Meta(
-            extra={
-                "rule": "labels must be a list",
-                "item": "label {}: it must be an object with an id, which is text, and a label",
-            },
-            extra_json_schema={"minItems": 1},
+        _checked(
+            "labels must be a list",
+            "label {}: it must be an object with an id, which is text, and a label",
+            minItems=1,
         ),
     ]
     model: ModelName = DEFAULT_MODEL
@@ -121,17 +106,17 @@ class ColumnSchema(RequestBody, frozen=True):
 
     name: Text
     kind: Literal["number", "category", "time"]
-    categories: Annotated[list[Text] | UnsetType, Meta(extra_json_schema={"maxItems": 64, "uniqueItems": True})] = UNSET
+    categories: Annotated[list[Text] | UnsetType, _json(maxItems=64, uniqueItems=True)] = UNSET
     missing: Annotated[
-        bool | UnsetType, Meta(description="Whether a missing number is marked by a feature of its own.")
+        bool | UnsetType, _json(description="Whether a missing number is marked by a feature of its own.")
     ] = UNSET
 
 
 class ModelSchema(RequestBody, frozen=True):
     """The columns of a new model, and its labels where no others may come."""
 
-    columns: Annotated[list[ColumnSchema], Meta(extra_json_schema={"minItems": 1, "maxItems": MOST_COLUMNS})]
-    labels: Annotated[list[Text] | UnsetType, Meta(extra_json_schema={"minItems": 1})] = UNSET
+    columns: Annotated[list[ColumnSchema], _json(minItems=1, maxItems=MOST_COLUMNS)]
+    labels: Annotated[list[Text] | UnsetType, _json(minItems=1)] = UNSET
 
 
 class CreateRequest(RequestBody, frozen=True):
@@ -180,7 +165,7 @@ class Prediction(Struct, frozen=True):
     """The prediction for one row."""
 
     id: RowId
-    answer: Annotated[str | None, Meta(description="Null before the first label.")]
+    answer: Annotated[str | None, _json(description="Null before the first label.")]
     probabilities: dict[str, float]
 
 
@@ -340,7 +325,7 @@ class Model(Struct, frozen=True, omit_defaults=True):
     error: float | None
     created: Time
     archived: bool
-    champion: Annotated[bool, Meta(extra_json_schema={"const": True})] = False
+    champion: Annotated[bool, _json(const=True)] = False
     challenger_of: Name | None = None
     parameters: dict[str, Any] | None = None
     version: Count | None = None

@@ -11,7 +11,6 @@ from uuid import uuid4
 
 from thalweg.client.answers import Answer, Answers
 from thalweg.client.batches import Batch, arrow_columns, as_body, labels_in_batches, rows_in_batches
-from thalweg.client.events import followed
 from thalweg.client.protocol import (
     ARROW,
     EVENTS,
@@ -28,7 +27,7 @@ from thalweg.client.protocol import (
     PromoteRequest,
     Receipt,
 )
-from thalweg.client.transport import Reply, Request, Wire, answered, decoded
+from thalweg.client.transport import Reply, Request, Wire, answered, decoded, followed
 from thalweg.errors import InvalidInput
 
 P = ParamSpec("P")

@@ -18,7 +18,7 @@ import uvicorn
 from thalweg.client.protocol import DEFAULT_MODEL
 from thalweg.errors import InvalidParameter
 from thalweg.service.auth import Authorizer, read_tokens
-from thalweg.service.feeds.opening import opener
+from thalweg.service.feeds.feeding import opener
 from thalweg.service.http.app import build
 from thalweg.service.journal.databases import open_journal
 from thalweg.service.journal.records import Record

@@ -17,11 +17,9 @@ from typing import Any
 from thalweg.service.auth import Authorizer
 from thalweg.service.batcher import Batcher, PublishedModel, Question
 from thalweg.service.commands import Command, Decide, Expire, KeepSnapshot, Key, Label, Predict, Refused
-from thalweg.service.counters import Counters
-from thalweg.service.events import Event, Listeners
 from thalweg.service.idempotency import Keys
 from thalweg.service.intake import Intake
-from thalweg.service.journal.records import Kind
+from thalweg.service.journal.records import Event, Kind
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning import schema
 from thalweg.service.learning.creation import parameters_of, require_name
@@ -29,6 +27,7 @@ from thalweg.service.learning.learner import LearningThread
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.model_state import ModelState
 from thalweg.service.learning.rebuild import rebuild
+from thalweg.service.metrics import Counters
 from thalweg.service.options import ServeOptions
 from thalweg.service.writer import Writer, WriterState
 
@@ -36,6 +35,42 @@ from thalweg.service.writer import Writer, WriterState
 _MANY_REPLAYED = 1000
 #: Seconds between looks for rows that have expired.
 _EXPIRY_SECONDS = 20.0
+
+
+class Listeners:
+    """Those who wait for news of a model, on the event loop."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, asyncio.Event] = {}
+        self.closed = False
+
+    def tell(self, name: str) -> None:
+        """There is something new to see of a model."""
+        event = self._waiting.pop(name, None)
+        if event is not None:
+            event.set()
+
+    async def wait(self, name: str, seconds: float) -> bool:
+        """Whether there was news within so many seconds."""
+        if self.closed:
+            return False
+        event = self._waiting.setdefault(name, asyncio.Event())
+        try:
+            await asyncio.wait_for(event.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    async def pause(self, seconds: float) -> None:
+        """Wait, but not longer than until `close`."""
+        if seconds > 0 and not self.closed:
+            await asyncio.sleep(seconds)
+
+    def close(self) -> None:
+        """Nobody is to wait any longer."""
+        self.closed = True
+        for name in list(self._waiting):
+            self.tell(name)
 
 
 class Service:

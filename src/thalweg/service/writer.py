@@ -16,8 +16,16 @@ import orjson
 
 from thalweg.errors import JournalError
 from thalweg.service.commands import Command, Decide, Expire, KeepSnapshot, Label, Predict, Refused
-from thalweg.service.events import AskedRows, Decision, Event, LabelsArrived
-from thalweg.service.journal.records import Kind, LabelLink, Record, StoredResponse
+from thalweg.service.journal.records import (
+    AskedRows,
+    Decision,
+    Event,
+    Kind,
+    LabelLink,
+    LabelsArrived,
+    Record,
+    StoredResponse,
+)
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import Ledger, Sorted
 from thalweg.service.learning.live_model import LiveModel

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import importlib.util
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
@@ -17,6 +18,7 @@ from typing import Any, TypeAlias
 import orjson
 
 from thalweg.client.protocol import DEFAULT_MODEL, JSON
+from thalweg.errors import InvalidParameter, MissingExtra
 from thalweg.service.commands import HttpResponse, Key, Label, Predict, Refused
 from thalweg.service.feeds.source import Message, Source, SourceLost
 from thalweg.service.http.handlers import label_text
@@ -208,3 +210,35 @@ def _labelled(command: Label) -> HttpResponse:
     assert found is not None
     told = {"unknown": bool(found.unknown), "expired": bool(found.expired), "conflict": bool(found.conflicts)}
     return HttpResponse(200, JSON, orjson.dumps(told))
+
+
+def opener(address: str) -> Callable[[], Source]:
+    """What opens the stream of an address; an error at once where it names none, or what reads it is not installed.
+
+    Examples
+    --------
+    >>> callable(opener("redis://localhost:6379/0/rows"))
+    True
+    >>> opener("rows.csv")
+    Traceback (most recent call last):
+        ...
+    thalweg.errors.InvalidParameter: --from must begin with redis://, rediss:// or kafka://, got 'rows.csv'
+    """
+    if address.startswith(("redis://", "rediss://")):
+        from thalweg.service.feeds import redis_stream
+
+        redis_stream.split(address)
+        _require("redis", "redis", "reading a Redis stream")
+        return lambda: redis_stream.RedisStream(address)
+    if address.startswith("kafka://"):
+        from thalweg.service.feeds import kafka_topic
+
+        kafka_topic.split(address)
+        _require("confluent_kafka", "kafka", "reading a topic of Kafka")
+        return lambda: kafka_topic.KafkaTopic(address)
+    raise InvalidParameter.of_option("from", "begin with redis://, rediss:// or kafka://", address)
+
+
+def _require(library: str, extra: str, purpose: str) -> None:
+    if importlib.util.find_spec(library) is None:
+        raise MissingExtra.of(library.replace("_", "-"), extra, purpose)

@@ -10,22 +10,8 @@ from typing import Any
 
 from msgspec import UNSET
 
-from thalweg.client.protocol import (
-    ARROW,
-    DEFAULT_MODEL,
-    EVENTS,
-    MOST_TEXT,
-    CreateRequest,
-    Decision,
-    LabelRequest,
-    Models,
-    Point,
-    Prediction,
-    Predictions,
-    PredictRequest,
-    PromoteRequest,
-    Receipt,
-)
+from thalweg.client import protocol
+from thalweg.client.protocol import ARROW, DEFAULT_MODEL, EVENTS, MOST_TEXT
 from thalweg.service.commands import Decide, HttpResponse, Key, Label, Predict, Refused
 from thalweg.service.http import arrow
 from thalweg.service.http.exchange import Flow, Handler, Request, as_json, done_once, encode
@@ -46,7 +32,7 @@ async def predict(service: Service, request: Request) -> HttpResponse:
         rows = await asyncio.to_thread(arrow.read, request.body, service.limits)
         written = arrow.predicted
     else:
-        given = request.decoded(PredictRequest)
+        given = request.decoded(protocol.PredictRequest)
         name, rows, written = given.model, _rows(given), _predicted
     if not 0 < len(rows) <= service.limits.rows:
         raise Refused(
@@ -59,7 +45,7 @@ async def predict(service: Service, request: Request) -> HttpResponse:
     return await done_once(service, request, act, written, at_length=len(rows) > _MANY)
 
 
-def _rows(given: PredictRequest) -> list[dict[str, Any]]:
+def _rows(given: protocol.PredictRequest) -> list[dict[str, Any]]:
     if (given.row is UNSET) == (given.rows is UNSET):
         raise Refused(422, "there must be either a row or rows")
     rows: list[Any] = [given.row] if given.rows is UNSET else given.rows
@@ -74,14 +60,14 @@ def _predicted(command: Predict) -> HttpResponse:
     own = asked.answers[command.model]
     likely = [None] * len(asked.X) if command.proba is None else command.proba.tolist()
     answers = [
-        Prediction(
+        protocol.Prediction(
             row_id(command.seq, row),
             None if code == NO_ANSWER else own.labels[code],
             {} if shares is None else dict(zip(own.labels, shares, strict=True)),
         )
         for row, (code, shares) in enumerate(zip(own.codes.tolist(), likely, strict=True))
     ]
-    return as_json(Predictions(command.model, asked.version, answers))
+    return as_json(protocol.Predictions(command.model, asked.version, answers))
 
 
 async def label(service: Service, request: Request) -> HttpResponse:
@@ -94,7 +80,7 @@ async def label(service: Service, request: Request) -> HttpResponse:
         revise = asked == "true"
         given = arrow.read_labels(request.body, service.limits)
     else:
-        body = request.decoded(LabelRequest)
+        body = request.decoded(protocol.LabelRequest)
         name, revise = body.model, body.revise
         given = [(each.id, each.label) for each in body.labels]
     if not 0 < len(given) <= service.limits.rows:
@@ -127,7 +113,7 @@ def _labelled(command: Label) -> HttpResponse:
     found = command.outcome
     assert found is not None
     return as_json(
-        Receipt(
+        protocol.Receipt(
             command.model,
             command.seq,
             len(found.learned),
@@ -147,12 +133,12 @@ _LEAST_SECONDS, _HEARTBEAT_SECONDS = 0.25, 15.0
 
 async def list_models(service: Service, request: Request) -> HttpResponse:
     """All models and challengers."""
-    return as_json(Models([each.summary(name) for each in service.states() for name in each.learners]))
+    return as_json(protocol.Models([each.summary(name) for each in service.states() for name in each.learners]))
 
 
 async def create(service: Service, request: Request) -> HttpResponse:
     """A model, or a challenger of one."""
-    given = request.decoded(CreateRequest)
+    given = request.decoded(protocol.CreateRequest)
 
     async def act(key: Key | None) -> Decide:
         return await service.create(given.name, given.kind, given.parameters, given.schema, given.challenger_of, key)
@@ -180,7 +166,7 @@ async def compare(service: Service, request: Request) -> HttpResponse:
 
 def _decided(name: str, status: int = 200) -> Callable[[Decide], HttpResponse]:
     """How the answer to a decision about a model is written."""
-    return lambda command: as_json(Decision(name, command.seq), status)
+    return lambda command: as_json(protocol.Decision(name, command.seq), status)
 
 
 async def _decide(kind: Kind, service: Service, request: Request) -> HttpResponse:
@@ -200,7 +186,7 @@ def deciding(kind: Kind) -> Handler:
 async def promote(service: Service, request: Request) -> HttpResponse:
     """A challenger takes the champion's place; a body is optional."""
     name = request.path["name"]
-    given = request.decoded(PromoteRequest) if request.body else PromoteRequest()
+    given = request.decoded(protocol.PromoteRequest) if request.body else protocol.PromoteRequest()
 
     async def act(key: Key | None) -> Decide:
         return await service.promote(name, given.expected, given.force, key)
@@ -244,5 +230,5 @@ async def _points(service: Service, name: str, last: int) -> AsyncIterator[bytes
         await service.listeners.pause(_LEAST_SECONDS - (time.monotonic() - began))
 
 
-def _event(point: Point) -> bytes:
+def _event(point: protocol.Point) -> bytes:
     return b"event: point\nid: %d\ndata: %s\n\n" % (point.labels, encode(point))

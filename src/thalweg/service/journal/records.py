@@ -1,4 +1,4 @@
-"""What the journal holds: records, and the bodies of predictions and labels as few bytes.
+"""What the journal holds: records, their bodies as few bytes, and records as events, ready to be applied to a model.
 
 A predict record keeps the rows as features, not as they were sent: what was predicted is what will be learned,
 whatever the encoder has seen by then. Missing cells and new categories are kept beside them, so that the encoder can
@@ -168,6 +168,54 @@ class Labelled:
             [(asked, row, labels[code]) for asked, row, code in learned.tolist()],
             [(asked, row, labels[code], first) for asked, row, code, first in revised.tolist()],
         )
+
+
+@dataclass(slots=True)
+class AskedRows:
+    """A predict record, ready to be learned from."""
+
+    seq: int
+    model: str
+    time: int
+    asked: Asked
+    #: By row, its label as it is now, and the record in which the first one came.
+    labels: dict[int, tuple[str, int]]
+
+    def __len__(self) -> int:
+        return len(self.asked.X)
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One label of one row."""
+
+    rows: AskedRows
+    row: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsArrived:
+    """A label record: what is to be learned, in order."""
+
+    seq: int
+    time: int
+    lessons: list[Lesson]
+    #: Whether it also changes labels that were learned before.
+    revises: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Any other record, with its body as JSON."""
+
+    seq: int
+    kind: str
+    time: int
+    body: dict[str, Any]
+
+
+Event = AskedRows | LabelsArrived | Decision
 
 
 def _with_header(header: dict[str, Any], arrays: Sequence[bytes]) -> bytes:

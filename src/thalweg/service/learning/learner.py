@@ -11,8 +11,7 @@ from contextlib import suppress
 
 from thalweg.errors import JournalError
 from thalweg.service.commands import Command, Refused
-from thalweg.service.events import Decision, Event, LabelsArrived
-from thalweg.service.journal.records import Part
+from thalweg.service.journal.records import Decision, Event, LabelsArrived, Part
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.model_state import ModelState

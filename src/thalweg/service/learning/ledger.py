@@ -11,8 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from thalweg.service.events import AskedRows, Lesson
-from thalweg.service.journal.records import Asked, Labelled, Record
+from thalweg.service.journal.records import Asked, AskedRows, Labelled, Lesson, Record
 from thalweg.service.journal.sql import SqlJournal
 
 _ID = re.compile(r"([1-9][0-9]{0,17})-(0|[1-9][0-9]{0,8})", re.ASCII)

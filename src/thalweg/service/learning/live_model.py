@@ -18,8 +18,7 @@ import orjson
 
 from thalweg.catalogue import make_model
 from thalweg.errors import ModelFileError
-from thalweg.service.events import AskedRows, Decision, Event, LabelsArrived, Lesson
-from thalweg.service.journal.records import Part
+from thalweg.service.journal.records import AskedRows, Decision, Event, LabelsArrived, Lesson, Part
 from thalweg.service.learning import schema
 from thalweg.service.learning.encoding import Encoded, Follower
 from thalweg.service.learning.model_state import LearnerState, ModelState

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import orjson
 
 from thalweg.errors import InvalidParameter, ModelFileError
-from thalweg.service.events import AskedRows, Decision, Event, LabelsArrived, Lesson
-from thalweg.service.journal.records import Labelled, Record
+from thalweg.service.journal.records import AskedRows, Decision, Event, Labelled, LabelsArrived, Lesson, Record
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import asked_rows
 from thalweg.service.learning.live_model import LiveModel
