@@ -11,7 +11,6 @@ from thalweg import CCIPCA, Committee, OnlineLDC, OnlineLinearRegression, Online
 from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
 from thalweg.evaluate import prequential, prequential_regression, summarise, summarise_regression
 from thalweg.river import from_river, river_stream, to_river
-from thalweg.river.checks import checks_of
 
 pytest.importorskip("river", reason="River is not installed")
 
@@ -178,7 +177,7 @@ def test_without_river_it_says_what_to_install(monkeypatch):
     for name in [name for name in sys.modules if name.startswith(("thalweg.river.models", "thalweg.river.open_"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "river", None)
-    for ask in (to_river, from_river, lambda model: next(checks_of(model))):
+    for ask in (to_river, from_river):
         with pytest.raises(MissingExtra, match=r"needs River: pip install 'thalweg\[river\]'"):
             ask(OnlineLDC())
 

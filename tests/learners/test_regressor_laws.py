@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.examples import examples
 from tests.regressor_laws import LAWS, REGRESSORS
-from thalweg.conformance import expected_failures
 from thalweg.store import dumps
 
 PAIRS = [(name, law) for name in REGRESSORS for law in LAWS]
@@ -43,9 +41,3 @@ def test_size_does_not_grow_with_rows(name):
     for _ in range(100):
         model.partial_fit(X, X.sum(axis=1))
     assert len(dumps(model)) == pytest.approx(size, abs=16)
-
-
-@pytest.mark.filterwarnings("ignore::thalweg.errors.Diverging")
-@parametrize_with_checks(list(REGRESSORS.values()), expected_failed_checks=expected_failures)
-def test_scikit_learn_conformance(estimator, check):
-    check(estimator)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.examples import examples
 from tests.regressor_laws import LAWS, the_coefficients_are_the_answer
@@ -38,8 +37,3 @@ def test_law(name, law, seed, rows, features, outputs, scale):
     X = (rng.normal(size=(rows, features)) + rng.normal(size=features)) * scale
     y = X @ rng.normal(size=features) / scale + rng.normal(size=rows)
     law(PIPELINES[name], X, y if outputs is None else np.column_stack([y, X.sum(axis=1)])[:, :outputs])
-
-
-@parametrize_with_checks([PIPELINES["scaled"]])
-def test_scikit_learn_conformance(estimator, check):
-    check(estimator)

@@ -2,6 +2,10 @@
 
 A data frame keeps columns together and a learner reads rows. The pass from one to the other goes over as many rows at
 a time as fit into a processor's cache, so each cell is read and written once, and no column is copied as a whole.
+
+narwhals was tried instead: read column by column, which naming a bad one needs, 1,000 rows of 8 columns take 0.88 ms
+instead of 0.59 with pandas, 0.42 instead of 0.15 with polars and 0.56 instead of 0.12 with Arrow, and it refuses record
+batches and streams of Arrow's C interface.
 """
 
 from __future__ import annotations
