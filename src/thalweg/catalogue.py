@@ -105,13 +105,13 @@ def _learn_nse(options: RunOptions) -> Any:
 
 
 def _no_change(options: RunOptions) -> Any:
-    from thalweg.learners.no_change import NoChange
+    from thalweg.learners.baselines import NoChange
 
     return NoChange()
 
 
 def _majority(options: RunOptions) -> Any:
-    from thalweg.learners.majority import MajorityClass
+    from thalweg.learners.baselines import MajorityClass
 
     return MajorityClass()
 

@@ -23,7 +23,7 @@ from thalweg.evaluate.metrics import (
     row_statistics,
 )
 from thalweg.evaluate.record import Codes, Record
-from thalweg.streams.parameters import whole_number
+from thalweg.parameters import whole_number
 from thalweg.streams.stream import Floats
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.prequential import Model, RunningBaselines, teach
 from thalweg.evaluate.record import Codes, encode_truth
+from thalweg.parameters import whole_number
 from thalweg.streams import ConceptStream
 from thalweg.streams.concept import Sampler
-from thalweg.streams.parameters import whole_number
 from thalweg.streams.stream import Floats, Labels, Rows
 
 #: A class so rare in the first concept that it is not met in this many rows cannot be started with.

@@ -18,7 +18,7 @@ from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.history import Average, Cumulative, Windowed
 from thalweg.evaluate.prequential import Model, Walkable, batches_of, chunk_for, require_walkable, single_rows
 from thalweg.learners.base.regressor import as_targets
-from thalweg.streams.parameters import whole_number
+from thalweg.parameters import whole_number
 from thalweg.streams.stream import Floats
 
 

@@ -1,4 +1,4 @@
-"""One algorithm, one file. What they share: `contract` (the estimator), `labels`, `seeds`, `bank`."""
+"""Learners, one algorithm to a file; `base` is what they share."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from thalweg.on_first_use import on_first_use
 
 if TYPE_CHECKING:
     from thalweg.learners.auto import AutoClassifier
+    from thalweg.learners.baselines import MajorityClass, NoChange
     from thalweg.learners.committee import Committee
     from thalweg.learners.hiraoka import HiraokaLDA
     from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier
     from thalweg.learners.learn_nse.classifier import LearnNSE
     from thalweg.learners.linear_regression import OnlineLinearRegression
     from thalweg.learners.logistic import OnlineLogistic
-    from thalweg.learners.majority import MajorityClass
-    from thalweg.learners.no_change import NoChange
     from thalweg.learners.online_ldc import OnlineLDC
     from thalweg.learners.passive_aggressive import PassiveAggressive
     from thalweg.learners.perceptron import Perceptron
@@ -46,8 +45,8 @@ _HOMES = {
     "HiraokaLDA": "thalweg.learners.hiraoka",
     "KernelMeanClassifier": "thalweg.learners.kernel_mean.classifier",
     "LearnNSE": "thalweg.learners.learn_nse.classifier",
-    "MajorityClass": "thalweg.learners.majority",
-    "NoChange": "thalweg.learners.no_change",
+    "MajorityClass": "thalweg.learners.baselines",
+    "NoChange": "thalweg.learners.baselines",
     "OnlineLDC": "thalweg.learners.online_ldc",
     "OnlineLinearRegression": "thalweg.learners.linear_regression",
     "OnlineLogistic": "thalweg.learners.logistic",

@@ -36,10 +36,9 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithWeights
 from thalweg.learners.base.rate_bank import (
     BANK_DISCOUNT,
     BANK_RATES,
@@ -50,7 +49,7 @@ from thalweg.learners.base.rate_bank import (
     remembered_rows,
 )
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.base.weighted import WithWeights
+from thalweg.parameters import FLAG, Rules
 
 WIDEST_BANK = 200
 _DISCOUNT, _SHARPNESS = 0.995, 0.5
@@ -124,12 +123,13 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
 
     _why_not_added = "its members are weighed by their mistakes, row by row"
 
+    _rules = Rules(persistence=FLAG)
+
     def __init__(self, *, persistence: bool = False) -> None:
         self.persistence = persistence
 
     def _make_core(self, features: int) -> Core:
-        if not isinstance(self.persistence, bool | np.bool_):
-            raise InvalidParameter.of("AutoClassifier", "persistence", "be True or False", self.persistence)
+        self._rules.check(self)
         cores: list[Core] = []
         rates: list[float] = []
         if features <= WIDEST_BANK:

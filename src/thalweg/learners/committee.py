@@ -21,6 +21,7 @@ from thalweg.kernels._base import Core
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.learners.base.foreign import compiled_core_of
 from thalweg.learners.base.rows import Floats
+from thalweg.parameters import FLAG, OneOf, Real, Rule, Rules
 
 LOSSES = ("zero-one", "brier", "log")
 
@@ -68,6 +69,17 @@ class Committee(WithProbabilities, StreamClassifier):
 
     _why_not_added = "its members are weighed by their mistakes, row by row"
 
+    _rules = Rules(
+        members=Rule(
+            "be a sequence of at least one classifier",
+            lambda value: isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 0,
+        ),
+        persistence=FLAG,
+        discount=Real(0, 1, "neither"),
+        sharpness=Real(0, 1e6, "neither", text="be a positive finite number"),
+        loss=OneOf(*LOSSES, text=f"be one of {', '.join(LOSSES)}"),
+    )
+
     def __init__(
         self,
         members: Sequence[Any],
@@ -86,11 +98,7 @@ class Committee(WithProbabilities, StreamClassifier):
         self.handicaps = handicaps
 
     def _make_core(self, features: int) -> Core:
-        if isinstance(self.members, str) or not isinstance(self.members, Sequence) or len(self.members) == 0:
-            raise InvalidParameter.of("Committee", "members", "be a sequence of at least one classifier", self.members)
-        if not isinstance(self.persistence, bool | np.bool_):
-            raise InvalidParameter.of("Committee", "persistence", "be True or False", self.persistence)
-        require_mixing("Committee", self.discount, self.sharpness, self.loss)
+        self._rules.check(self)
         cores = [compiled_core_of(member, features, "Committee", "members") for member in self.members]
         if self.persistence:
             cores.append(compiled.persistence(features))
@@ -118,14 +126,3 @@ def _as_handicaps(given: Sequence[float] | None, voices: int) -> list[float]:
     if values.shape != (voices,) or not (values >= 0).all() or not np.isfinite(values).all():
         raise InvalidParameter.of("Committee", "handicaps", rule, given)
     return list(values.tolist())
-
-
-def require_mixing(owner: str, discount: object, sharpness: object, loss: object) -> None:
-    """The rules of the mixture's parameters."""
-    numbers = int | float | np.integer | np.floating
-    if isinstance(discount, bool) or not isinstance(discount, numbers) or not 0 < discount < 1:
-        raise InvalidParameter.of(owner, "discount", "lie in (0, 1)", discount)
-    if isinstance(sharpness, bool) or not isinstance(sharpness, numbers) or not 0 < sharpness < 1e6:
-        raise InvalidParameter.of(owner, "sharpness", "be a positive finite number", sharpness)
-    if loss not in LOSSES:
-        raise InvalidParameter.of(owner, "loss", f"be one of {', '.join(LOSSES)}", loss)

@@ -52,9 +52,9 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import RegressionCore
-from thalweg.learners.base.regressor import StreamRegressor
+from thalweg.learners.base.regressor import StreamRegressor, WithTargetWeights
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.base.weighted import WithTargetWeights
+from thalweg.parameters import FLAG, FORGETTING, NOT_NEGATIVE, OneOf, Rules
 from thalweg.rates import ErrorDriven, InverseSqrt, Rate, as_rate
 
 if TYPE_CHECKING:
@@ -117,6 +117,14 @@ class OnlineLinearRegression(WithTargetWeights, StreamRegressor):
 
     _why_not_added = "each of its gradient steps depends on what the rows before it had made of it"
 
+    _rules = Rules(
+        intercept=FLAG,
+        averaged=FLAG,
+        penalty=NOT_NEGATIVE,
+        forgetting=FORGETTING,
+        solver=OneOf("sgd", "rls"),
+    )
+
     def __init__(
         self,
         rate: float | Rate | None = None,
@@ -135,11 +143,8 @@ class OnlineLinearRegression(WithTargetWeights, StreamRegressor):
         self.forgetting = forgetting
 
     def _make_core(self, features: int) -> RegressionCore:
-        for name in ("intercept", "averaged"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise InvalidParameter.of(_OWNER, name, "be True or False", getattr(self, name))
-        penalty = self._number("penalty", "be a finite number >= 0", below=1e50)
-        forgetting = self._number("forgetting", "lie in [0, 1)", below=1.0)
+        self._rules.check(self)
+        penalty, forgetting = float(self.penalty), float(self.forgetting)
         if self.solver == "sgd":
             if forgetting > 0 and not self.averaged:
                 raise InvalidParameter.of(
@@ -148,13 +153,11 @@ class OnlineLinearRegression(WithTargetWeights, StreamRegressor):
             return compiled.gradient_regression(
                 features, self._rate().code(), bool(self.intercept), bool(self.averaged), penalty, forgetting
             )
-        if self.solver == "rls":
-            if self.averaged:
-                raise InvalidParameter.of(_OWNER, "averaged", 'be False with solver="rls", which is exact', True)
-            if self.rate is not None:
-                raise InvalidParameter.of(_OWNER, "rate", 'be left out with solver="rls", which has no step', self.rate)
-            return compiled.least_squares(features, bool(self.intercept), penalty, forgetting)
-        raise InvalidParameter.of(_OWNER, "solver", 'be "sgd" or "rls"', self.solver)
+        if self.averaged:
+            raise InvalidParameter.of(_OWNER, "averaged", 'be False with solver="rls", which is exact', True)
+        if self.rate is not None:
+            raise InvalidParameter.of(_OWNER, "rate", 'be left out with solver="rls", which has no step', self.rate)
+        return compiled.least_squares(features, bool(self.intercept), penalty, forgetting)
 
     def _sums(self) -> Sums:
         if self.solver != "rls":
@@ -173,13 +176,6 @@ class OnlineLinearRegression(WithTargetWeights, StreamRegressor):
         if not rate.code()[1] < 1e50:
             raise InvalidParameter.of(_OWNER, "rate", "be below 1e50", self.rate)
         return rate
-
-    def _number(self, name: str, rule: str, below: float) -> float:
-        value = getattr(self, name)
-        real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-        if not real or not 0 <= value < below:
-            raise InvalidParameter.of(_OWNER, name, rule, value)
-        return float(value)
 
     def _of_solver(self, solver: str, name: str) -> RegressionCore:
         if self.solver != solver:

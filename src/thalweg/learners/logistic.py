@@ -15,13 +15,10 @@ Cost: O(p c) a row and c exponentials; the limit is reading and writing the weig
 
 from __future__ import annotations
 
-import numpy as np
-
-from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithRate
-from thalweg.learners.base.weighted import WithWeights
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithRate, WithWeights
+from thalweg.parameters import NOT_NEGATIVE, Rules
 from thalweg.rates import Rate, as_rate
 
 
@@ -46,20 +43,16 @@ class OnlineLogistic(WithWeights, WithProbabilities, WithRate, StreamClassifier)
 
     _why_not_added = "each of its steps depends on what the rows before it had made of it"
 
+    _rules = Rules(penalty=NOT_NEGATIVE)
+
     def __init__(self, rate: float | Rate = 0.02, *, penalty: float = 0.0) -> None:
         self.rate = rate
         self.penalty = penalty
 
     def _make_core(self, features: int) -> Core:
         rate = as_rate(self.rate, "OnlineLogistic", below_one=False)
-        value = self.penalty
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float | np.integer | np.floating)
-            or not 0 <= value < 1e50
-        ):
-            raise InvalidParameter.of("OnlineLogistic", "penalty", "be a finite number >= 0", value)
-        return compiled.logistic(features, rate.code(), penalty=float(value))
+        self._rules.check(self)
+        return compiled.logistic(features, rate.code(), penalty=float(self.penalty))
 
     @property
     def _answers_linearly(self) -> bool:

@@ -65,7 +65,7 @@ import numpy as np
 from thalweg.errors import InvalidParameter, NotAdditive
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate
+from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate, WithWeights
 from thalweg.learners.base.rate_bank import (
     BANK_DISCOUNT,
     BANK_RATES,
@@ -76,7 +76,7 @@ from thalweg.learners.base.rate_bank import (
     remembered_rows,
 )
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.base.weighted import WithWeights
+from thalweg.parameters import OneOf, Real, Rules, Whole
 from thalweg.rates import Constant, Rate, as_rate
 
 if TYPE_CHECKING:
@@ -151,6 +151,14 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
     [0.25, 5.0]
     """
 
+    _rules = Rules(
+        counts=OneOf("hard", "soft"),
+        covariance=OneOf("corrected", "2008"),
+        warmup=Whole(0, 10**9),
+        ridge=Real(0),
+        dtype=OneOf("float64", "float32"),
+    )
+
     def __init__(
         self,
         rate: float | Rate | Literal["auto"] = 0.5,
@@ -170,19 +178,7 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
 
     def _make_core(self, features: int) -> Core:
         rate = None if self._is_bank else as_rate(self.rate, "OnlineLDC")
-        if self.counts not in ("hard", "soft"):
-            raise InvalidParameter.of("OnlineLDC", "counts", 'be "hard" or "soft"', self.counts)
-        if self.covariance not in ("corrected", "2008"):
-            raise InvalidParameter.of("OnlineLDC", "covariance", 'be "corrected" or "2008"', self.covariance)
-        whole = isinstance(self.warmup, int | np.integer) and not isinstance(self.warmup, bool)
-        if not whole or not 0 <= self.warmup <= 10**9:
-            raise InvalidParameter.of("OnlineLDC", "warmup", "be an integer from 0 to 1,000,000,000", self.warmup)
-        if isinstance(self.ridge, bool) or not isinstance(self.ridge, int | float | np.floating):
-            raise InvalidParameter.of("OnlineLDC", "ridge", "be a number >= 0", self.ridge)
-        if not 0.0 <= self.ridge < float("inf"):
-            raise InvalidParameter.of("OnlineLDC", "ridge", "be a finite number >= 0", self.ridge)
-        if not isinstance(self.dtype, str) or self.dtype not in ("float64", "float32"):
-            raise InvalidParameter.of("OnlineLDC", "dtype", 'be "float64" or "float32"', self.dtype)
+        self._rules.check(self)
         if rate is None:
             return self._make_bank(features)
         return compiled.discriminant(

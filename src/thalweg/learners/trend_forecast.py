@@ -39,9 +39,9 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate
+from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate, WithWeights
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.base.weighted import WithWeights
+from thalweg.parameters import Rule, Rules, Whole
 
 #: The bank of ``window="auto"``, and how it is mixed: discount and sharpness of the count of mistakes, and the rate at
 #: which each window's residual covariance forgets. One setting for all streams.
@@ -98,19 +98,23 @@ class TrendForecast(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
 
     _why_not_added = "its trend runs through the class means in the order of their rows"
 
+    _rules = Rules(
+        window=Whole(2, 10**9, text="be an integer >= 2").or_else("auto"),
+        horizon=Whole(1, 10**9, text="be an integer >= 1"),
+        base=Rule(
+            "be a discriminant with running class means (OnlineLDC, HiraokaLDA)",
+            lambda value: not isinstance(value, type) and getattr(value, "_keeps_class_means", False),
+        ),
+    )
+
     def __init__(self, base: StreamClassifier, window: int | Literal["auto"] = 50, *, horizon: int = 1) -> None:
         self.base = base
         self.window = window
         self.horizon = horizon
 
     def _make_core(self, features: int) -> Core:
+        self._rules.check(self)
         windows = self._windows()
-        whole = isinstance(self.horizon, int | np.integer) and not isinstance(self.horizon, bool)
-        if not whole or not 1 <= self.horizon <= 10**9:
-            raise InvalidParameter.of("TrendForecast", "horizon", "be an integer >= 1", self.horizon)
-        if isinstance(self.base, type) or not getattr(self.base, "_keeps_class_means", False):
-            rule = "be a discriminant with running class means (OnlineLDC, HiraokaLDA)"
-            raise InvalidParameter.of("TrendForecast", "base", rule, self.base)
         if len(windows) > 1 and not self.base._keeps_covariance:
             rule = 'keep a covariance (OnlineLDC) for window="auto"'
             raise InvalidParameter.of("TrendForecast", "base", rule, self.base)
@@ -126,12 +130,7 @@ class TrendForecast(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         )
 
     def _windows(self) -> tuple[int, ...]:
-        if isinstance(self.window, str) and self.window == "auto":
-            return BANK
-        whole = isinstance(self.window, int | np.integer) and not isinstance(self.window, bool)
-        if not whole or not 2 <= int(self.window) <= 10**9:
-            raise InvalidParameter.of("TrendForecast", "window", 'be an integer >= 2 or "auto"', self.window)
-        return (int(self.window),)
+        return BANK if self.window == "auto" else (int(self.window),)
 
     def _class_means(self) -> Floats:
         state = self._learned_core().state()

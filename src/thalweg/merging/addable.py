@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from thalweg.errors import InvalidInput, InvalidParameter, NotAdditive
+from thalweg.learners.base.estimator import described
 from thalweg.learners.base.labels import Labels
 from thalweg.merging.moments import Moments
 from thalweg.merging.summable import Learned, State, Sums
@@ -123,7 +124,7 @@ def require_alike(models: Sequence[Any]) -> None:
 
 
 def _require_same_parameters(first: Any, other: Any) -> None:
-    ours, theirs = first._described(), other._described()
+    ours, theirs = described(first), described(other)
     for name, value in ours.items():
         if name in theirs and theirs[name] is not value and theirs[name] != value:
             rule = "be the same in all that is added"

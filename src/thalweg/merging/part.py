@@ -30,6 +30,7 @@ from thalweg.merging.addable import (
 )
 from thalweg.merging.moments import Moments
 from thalweg.merging.summable import Sums
+from thalweg.parameters import FLAG
 
 
 class Part(WithColumns):
@@ -80,11 +81,10 @@ class Part(WithColumns):
     def __init__(self, model: Any, *, later: bool = False) -> None:
         if not isinstance(model, StreamEstimator):
             raise InvalidInput(f"a part is of a model of thalweg, got {model!r}")
-        if not isinstance(later, bool | np.bool_):
-            raise InvalidParameter.of("Part", "later", "be True or False", later)
+        FLAG.check("Part", "later", later)
         self.model = clone(model)
         self.later = bool(later)
-        self._begun_with = {}
+        self._parameters_at_start, self._watched = {}, None
         sums = self._sums()
         refuse(model, sums.why_not_followed() if self.later else sums.why_not_begun())
         if isinstance(model, LabelledEstimator):
@@ -99,7 +99,7 @@ class Part(WithColumns):
         if self._moments is None:
             self.__dict__ = changed.__dict__
             return self
-        changed._begun_with = self._begun_with
+        changed._parameters_at_start = self._parameters_at_start
         changed._require_same_parameters()
         return self
 
@@ -137,7 +137,7 @@ class Part(WithColumns):
         if self._moments is None:
             self._remember_columns(X)
             self.n_features_in_ = rows.shape[1]
-            self._begun_with = self._described()
+            self._remember_parameters()
         else:
             self._require_same_columns(X)
         sums = self._sums()
@@ -255,7 +255,7 @@ class Part(WithColumns):
         summed = model._rows_to_sum(np.zeros((1, features))).shape[1]
         width = sums.columns(summed, 1 if columns is None else columns)
         part._moments = Moments.of_arrays(arrays, width, groups, sums.diagonal)
-        part._begun_with = part._described()
+        part._remember_parameters()
         return part
 
     # ------------------------------------------------------------------ being an estimator

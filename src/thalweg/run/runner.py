@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from thalweg.catalogue import make_model
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.files import write_atomically
-from thalweg.learners.majority import MajorityClass
-from thalweg.learners.no_change import NoChange
+from thalweg.learners.baselines import MajorityClass, NoChange
 from thalweg.run import checkpoint, options
 from thalweg.run.checkpoint import restore, state_of
 from thalweg.run.drift import ChangeDetector

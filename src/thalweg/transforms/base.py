@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import TransformerMixin
 
-from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.errors import InvalidInput
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.rows import Floats, Row, as_rows, names_of, told_of_row, width_of
 from thalweg.learners.base.sample_weight import as_masses
@@ -115,20 +115,6 @@ class StreamTransformer(TransformerMixin, StreamEstimator):
         if names is not None:
             core.name_features(names)
         return core
-
-
-def as_forgetting(value: object, owner: str) -> float:
-    """A number in [0, 1), or an error that names its owner.
-
-    Examples
-    --------
-    >>> as_forgetting(0.01, "StandardScaler")
-    0.01
-    """
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not 0 <= value < 1:  # type: ignore[operator]
-        raise InvalidParameter.of(owner, "forgetting", "lie in [0, 1)", value)
-    return float(value)  # type: ignore[arg-type]
 
 
 class WithRowWeights(StreamTransformer):

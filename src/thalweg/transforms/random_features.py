@@ -32,11 +32,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
-from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import TransformerCore
-from thalweg.learners.base.parameters import as_seed
 from thalweg.learners.base.rows import Floats
+from thalweg.parameters import FLAG, SEED, Real, Rules, Whole
 from thalweg.transforms.base import StreamTransformer
 
 
@@ -90,6 +89,13 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamTransformer):
     True
     """
 
+    _rules = Rules(
+        n_components=Whole(1),
+        sigma=Real(1e-40, 1e40, "both", text="be a number from 1e-40 to 1e40"),
+        orthogonal=FLAG,
+        random_state=SEED,
+    )
+
     def __init__(
         self, n_components: int = 256, *, sigma: float = 1.0, orthogonal: bool = True, random_state: int = 0
     ) -> None:
@@ -99,15 +105,8 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamTransformer):
         self.random_state = random_state
 
     def _make_core(self, features: int) -> TransformerCore:
-        whole = isinstance(self.n_components, int | np.integer) and not isinstance(self.n_components, bool)
-        if not whole or self.n_components < 1:
-            raise InvalidParameter.of("RandomFeatures", "n_components", "be an integer >= 1", self.n_components)
-        number = isinstance(self.sigma, int | float | np.integer | np.floating) and not isinstance(self.sigma, bool)
-        if not number or not 1e-40 <= self.sigma <= 1e40:
-            raise InvalidParameter.of("RandomFeatures", "sigma", "be a number from 1e-40 to 1e40", self.sigma)
-        if not isinstance(self.orthogonal, bool | np.bool_):
-            raise InvalidParameter.of("RandomFeatures", "orthogonal", "be True or False", self.orthogonal)
-        rng = np.random.default_rng([as_seed(self.random_state, "RandomFeatures"), features])
+        self._rules.check(self)
+        rng = np.random.default_rng([int(self.random_state), features])
         draw = _orthogonal if self.orthogonal else _independent
         outputs = int(self.n_components)
         return compiled.random_features(outputs, draw(rng, (outputs + 1) // 2, features) / float(self.sigma))

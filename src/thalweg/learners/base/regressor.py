@@ -298,3 +298,34 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         if arrays["n_outputs"].tolist() != [1 if columns is None else columns]:
             raise ValueError("the targets and the state disagree")
         return {"_columns": columns}
+
+
+class WithTargetWeights(StreamRegressor):
+    """A regressor whose rows may have weights."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Forget everything and start from these rows; `partial_fit` goes on from there.
+
+        ``sample_weight`` is how much each row counts: 1, or None, is an ordinary row, 0 is none, and more than 1 counts
+        for more: as so many copies, or by a step so many times as large (the documentation's page on weights).
+        """
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn these rows in order; ``sample_weight`` is how many rows each row counts for."""
+        return self._partial_fit(X, y, sample_weight)
+
+    def predict_then_learn(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        with_coef: bool = False,
+    ) -> Floats | LinearAnswers:
+        """Answer each row before its target is seen, then learn it: the whole stream in one compiled call.
+
+        ``sample_weight`` is how many rows each row counts for; one of weight 0 is only answered. With ``with_coef``
+        the linear model after each row is returned beside the answers.
+        """
+        return self._predict_then_learn(X, y, with_coef, sample_weight)
