@@ -139,7 +139,7 @@ class Fleet(LabelledEstimator):
 
     _core: FleetCore
 
-    _why_not_added = "keys are kept in the order of their use; add the models of a key, which model_of gives"
+    _why_not_merged = "keys are kept in the order of their use; add the models of a key, which model_of gives"
 
     _rules = Rules(
         capacity=Whole(1, 2**32 - 1, text="be an integer from 1 to 2**32 - 1,").or_else(None),

@@ -11,7 +11,7 @@ logistic regression     rates 0.1, 0.02, 0.003
 ======================  ==========================================================================
 
 and mixes their posteriors by the rule of `Committee` (zero-one loss, discount 0.995, sharpness 0.5). Before there is
-evidence the weight of a member is proportional to its rate (`thalweg.learners.base.rate_bank.handicaps`). Nothing is
+evidence the weight of a member is proportional to its rate (`thalweg.learners.base.rate_bank.prior_losses`). Nothing is
 tuned to a stream; these constants were settled on ELEC2, SEA concepts, NOAA weather and STAGGER, and are the same
 everywhere.
 
@@ -44,7 +44,7 @@ from thalweg.learners.base.rate_bank import (
     BANK_RATES,
     BANK_RIDGE,
     BANK_SHARPNESS,
-    handicaps,
+    prior_losses,
     remembered_means,
     remembered_rows,
 )
@@ -56,13 +56,13 @@ _DISCOUNT, _SHARPNESS = 0.995, 0.5
 
 
 class LinearMember(NamedTuple):
-    """A voice beside the bank: how it is made for rows of so many features, and how eagerly it learns."""
+    """A member beside the bank: how it is made for rows of so many features, and how eagerly it learns."""
 
     make: Callable[[int], Core]
     rate: float
 
 
-#: The voices beside the bank, by name.
+#: The members beside the bank, by name.
 LINEAR_MEMBERS: Mapping[str, LinearMember] = {
     "perceptron": LinearMember(
         partial(compiled.perceptron, rate=(0, 0.5, 0), margin=0.0, averaged=False, start_scale=0.01, seed=0), 0.5
@@ -90,9 +90,9 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     Attributes
     ----------
     members_ : tuple of str
-        The voices, in the order of ``weights_``.
+        The members, in the order of ``weights_``.
     weights_ : ndarray
-        The share of each voice in the next answer.
+        The weight of each member in the next prediction.
     left_out_ : str
         What was left out because of the number of features; empty where nothing was.
     effective_rows_ : float
@@ -121,7 +121,7 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     True
     """
 
-    _why_not_added = "its members are weighed by their mistakes, row by row"
+    _why_not_merged = "its members are weighed by their mistakes, row by row"
 
     _rules = Rules(persistence=FLAG)
 
@@ -141,7 +141,7 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
         if self.persistence:
             cores.append(compiled.persistence(features))
             rates.append(1.0)
-        mixed = compiled.committee(cores, _DISCOUNT, _SHARPNESS, 0, handicaps(rates, _SHARPNESS))
+        mixed = compiled.committee(cores, _DISCOUNT, _SHARPNESS, 0, prior_losses(rates, _SHARPNESS))
         return compiled.scaled(mixed)
 
     def _begin_with(self, core: Core, names: tuple[str, ...] | None) -> None:
@@ -175,14 +175,14 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
 
     @property
     def members_(self) -> tuple[str, ...]:
-        """The voices, in the order of ``weights_``."""
+        """The members, in the order of ``weights_``."""
         self._learned_core()
         bank = tuple(f"O-LDC {rate:g}" for rate in BANK_RATES) if self._has_bank() else ()
         return (*bank, *LINEAR_MEMBERS, *(("persistence",) if self.persistence else ()))
 
     @property
     def weights_(self) -> Floats:
-        """The share of each voice in the next answer."""
+        """The weight of each member in the next prediction."""
         return self._learned_core().shares()
 
     @property
@@ -199,7 +199,7 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
         return remembered_rows(state, self.weights_[: len(BANK_RATES)], name="member0_")
 
     def explain(self) -> str:
-        """Which voice carries the weight, how long the memory is, and how much is known of each class."""
+        """Which member carries the weight, how long the memory is, and how much is known of each class."""
         check_is_fitted(self)
         weights, names = self.weights_, self.members_
         lines = [

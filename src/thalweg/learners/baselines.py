@@ -13,7 +13,7 @@ from thalweg.kernels._base import Core
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 
 if TYPE_CHECKING:
-    from thalweg.merging.summable import CountSums, LastSums
+    from thalweg.merging.models import CountMerging, LastLabelMerging
 
 
 class _Baseline(WithProbabilities, StreamClassifier):
@@ -38,10 +38,10 @@ class MajorityClass(_Baseline):
     def _make_core(self, features: int) -> Core:
         return compiled.majority(features)
 
-    def _sums(self) -> CountSums:
-        from thalweg.merging.summable import CountSums
+    def _merging(self) -> CountMerging:
+        from thalweg.merging.models import CountMerging
 
-        return CountSums()
+        return CountMerging()
 
 
 class NoChange(_Baseline):
@@ -57,7 +57,7 @@ class NoChange(_Baseline):
     def _make_core(self, features: int) -> Core:
         return compiled.no_change(features)
 
-    def _sums(self) -> LastSums:
-        from thalweg.merging.summable import LastSums
+    def _merging(self) -> LastLabelMerging:
+        from thalweg.merging.models import LastLabelMerging
 
-        return LastSums()
+        return LastLabelMerging()

@@ -68,7 +68,7 @@ class HiraokaLDA(WithWeights, WithRate, StreamClassifier):
     True
     """
 
-    _why_not_added = "each turn of its axes depends on those before it"
+    _why_not_merged = "each turn of its axes depends on those before it"
 
     _rules = Rules(
         n_components=Whole(1).or_else(None),

@@ -28,7 +28,7 @@ Where we depart
 2. A step that would throw its own row's answer beyond ten times every target so far is cut to the one that fits
    the row exactly, counted, and named in a warning. The paper's simulation never comes near it.
 3. `fit` is the exact least-squares solution of its rows for both solvers, since the paper's remarks advise a batch
-   method for the initial estimator. `partial_fit` goes on from there, the gradient's step counting the rows of `fit`.
+   method for the initial estimator. `partial_fit` continues from there, the gradient's step counting the rows of `fit`.
 4. Least squares begins from a prior of 1e-13 of a feature's first squared deviation (in `fit`, of the mean of all of
    them, which does not depend on the order of the rows), so that its answers exist from the second row on and are those
    of the batch to 1e-9. Directions that forgetting has emptied keep as much, so that P stays bounded; their weights
@@ -58,7 +58,7 @@ from thalweg.parameters import FLAG, FORGETTING, NOT_NEGATIVE, OneOf, Rules
 from thalweg.rates import ErrorDriven, InverseSqrt, Rate, as_rate
 
 if TYPE_CHECKING:
-    from thalweg.merging.summable import Sums
+    from thalweg.merging.models import Merging
 
 _OWNER = "OnlineLinearRegression"
 
@@ -115,7 +115,7 @@ class OnlineLinearRegression(WithTargetWeights, StreamRegressor):
     True
     """
 
-    _why_not_added = "each of its gradient steps depends on what the rows before it had made of it"
+    _why_not_merged = "each of its gradient steps depends on what the rows before it had made of it"
 
     _rules = Rules(
         intercept=FLAG,
@@ -159,13 +159,13 @@ class OnlineLinearRegression(WithTargetWeights, StreamRegressor):
             raise InvalidParameter.of(_OWNER, "rate", 'be left out with solver="rls", which has no step', self.rate)
         return compiled.least_squares(features, bool(self.intercept), penalty, forgetting)
 
-    def _sums(self) -> Sums:
+    def _merging(self) -> Merging:
         if self.solver != "rls":
-            return super()._sums()
-        from thalweg.merging.least_squares import LeastSquaresSums
+            return super()._merging()
+        from thalweg.merging.least_squares import LeastSquaresMerging
 
         self._make_core(1)  # refuses parameters that break their rules
-        return LeastSquaresSums(
+        return LeastSquaresMerging(
             intercept=bool(self.intercept), penalty=float(self.penalty), forgetting=float(self.forgetting)
         )
 

@@ -41,7 +41,7 @@ class OnlineLogistic(WithWeights, WithProbabilities, WithRate, StreamClassifier)
     True
     """
 
-    _why_not_added = "each of its steps depends on what the rows before it had made of it"
+    _why_not_merged = "each of its steps depends on what the rows before it had made of it"
 
     _rules = Rules(penalty=NOT_NEGATIVE)
 

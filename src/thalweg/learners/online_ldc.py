@@ -71,7 +71,7 @@ from thalweg.learners.base.rate_bank import (
     BANK_RATES,
     BANK_RIDGE,
     BANK_SHARPNESS,
-    handicaps,
+    prior_losses,
     remembered_means,
     remembered_rows,
 )
@@ -80,7 +80,7 @@ from thalweg.parameters import OneOf, Real, Rules, Whole
 from thalweg.rates import Constant, Rate, as_rate
 
 if TYPE_CHECKING:
-    from thalweg.merging.discriminant import DiscriminantSums
+    from thalweg.merging.discriminant import DiscriminantMerging
 
 
 class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
@@ -92,7 +92,7 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         The weight of a new row. With hard counts 0.5 is the batch estimate of all rows so far, above it the learner
         is eager, below reluctant. With soft counts the memory is about 1 / rate rows. Raising it follows drift
         faster and is noisier. "auto", with soft counts, runs memories of 3 to 3,333 rows side by side and weighs them
-        by their mistakes of late: nothing to choose.
+        by their recent mistakes: nothing to choose.
     counts : {"hard", "soft"}, default "hard"
         "hard": the printed formulas, whose memory still lengthens with the rows seen. "soft": counts fade as well,
         exact exponential forgetting; the choice for long streams.
@@ -120,7 +120,7 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         How many rows the model remembers: 1 / (share of the last row). Over time, about 1 / the rates that
         ``predict_then_learn(…, with_rate=True)`` gives.
     class_effective_rows_ : ndarray of shape (classes,)
-        The same by class, with soft counts; hard ones do not fade, so they do not tell.
+        The same by class, with soft counts; hard ones do not fade, so it is not known.
     counts_, priors_ : ndarray of shape (classes,)
         Rows per class (soft: their remaining weight), and the priors in use. These and the following exist for a
         single rate, not for "auto".
@@ -198,16 +198,16 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         if self.dtype != "float64":
             raise InvalidParameter.of("OnlineLDC", "dtype", 'be "float64" where rate is "auto"', self.dtype)
         ridge = float(self.ridge) or BANK_RIDGE
-        start = handicaps(BANK_RATES, BANK_SHARPNESS)
+        start = prior_losses(BANK_RATES, BANK_SHARPNESS)
         return compiled.scaled(compiled.rate_bank(features, BANK_RATES, ridge, BANK_DISCOUNT, BANK_SHARPNESS, start))
 
-    def _sums(self) -> DiscriminantSums:
-        from thalweg.merging.discriminant import DiscriminantSums
+    def _merging(self) -> DiscriminantMerging:
+        from thalweg.merging.discriminant import DiscriminantMerging
 
         if self._is_bank:
             raise NotAdditive.of("an OnlineLDC", 'the rates of "auto" are weighed by their mistakes, row by row')
         constant = isinstance(as_rate(self.rate, "OnlineLDC"), Constant)
-        return DiscriminantSums(
+        return DiscriminantMerging(
             self._make_core(1).rate if constant else None,
             soft=self.counts == "soft",
             printed_2008=self.covariance == "2008",

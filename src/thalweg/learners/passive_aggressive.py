@@ -52,7 +52,7 @@ class PassiveAggressive(WithWeights, WithProbabilities, StreamClassifier):
     True
     """
 
-    _why_not_added = "each of its steps depends on what the rows before it had made of it"
+    _why_not_merged = "each of its steps depends on what the rows before it had made of it"
 
     _rules = Rules(
         C=Real(0, 1e50, "neither", text="be a positive finite number"),

@@ -62,7 +62,7 @@ class Perceptron(WithWeights, WithRate, StreamClassifier):
     'left'
     """
 
-    _why_not_added = "each of its steps depends on what the rows before it had made of it"
+    _why_not_merged = "each of its steps depends on what the rows before it had made of it"
 
     _rules = Rules(
         margin=NOT_NEGATIVE,

@@ -22,12 +22,12 @@ Where we depart from the printed paper
    up to 0.027); it is a bold one, so give rare classes a wide window. A class that stays away falls back to the base's
    mean smoothly, over the second half of the window: its line would otherwise fly off.
 4. ``window="auto"`` is ours: a bank of windows over the same records, each with the covariance of its own forecast
-   residuals, their posteriors mixed by how often each was right of late.
+   residuals, their posteriors mixed by how often each was right recently.
 5. Rows may have weights, which are the base's; each row is one step of time whatever its weight. In a bank of windows a
    mistake is charged, and a residual counted, by the weight.
 
 Cost: O(p c) a row and window for the lines, whatever the window, and O(p^2 c) to weigh the forecast means. Memory
-O(window c p) for the records. Sums are taken afresh once per turnover of a window, so nothing drifts in 10^9 rows.
+O(window c p) for the records. Merging are taken afresh once per turnover of a window, so nothing drifts in 10^9 rows.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class TrendForecast(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         The learner whose running means are extrapolated; any rate, hard or soft counts.
     window : int >= 2 or "auto", default 50
         Time points behind the line. Larger is steadier, and blind to turns shorter than itself. "auto" weighs the
-        windows 10, 20, 50, 100, 200 and 400 by how often each was right of late (needs an `OnlineLDC` base).
+        windows 10, 20, 50, 100, 200 and 400 by how often each was right recently (needs an `OnlineLDC` base).
     horizon : int >= 1, default 1
         How many rows ahead to forecast, counted from the last row learned: labels that come h rows late need h + 1.
 
@@ -96,7 +96,7 @@ class TrendForecast(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
     True
     """
 
-    _why_not_added = "its trend runs through the class means in the order of their rows"
+    _why_not_merged = "its trend runs through the class means in the order of their rows"
 
     _rules = Rules(
         window=Whole(2, 10**9, text="be an integer >= 2").or_else("auto"),

@@ -51,7 +51,7 @@ class BalancedWinnow(WithWeights, WithRate, StreamClassifier):
     True
     """
 
-    _why_not_added = "each of its steps depends on what the rows before it had made of it"
+    _why_not_merged = "each of its steps depends on what the rows before it had made of it"
 
     _rules = Rules(random_state=SEED)
 

@@ -121,12 +121,12 @@ class CCIPCA(WithRowWeights, ClassNamePrefixFeaturesOutMixin, StreamTransformer)
         amnesic, forgetting = float(self.amnesic), float(self.forgetting)
         return compiled.principal(features, k, amnesic, forgetting, self.recursion == "2016")
 
-    _why_not_added = "its axes are turned row by row and are no sums, so add whole models of it"
+    _why_not_merged = "its axes are turned row by row and are no sums, so add whole models of it"
 
-    def _joined(self, models: Sequence[Any]) -> Any:
-        from thalweg.merging.transformers import joined_axes
+    def _merged(self, models: Sequence[Any]) -> Any:
+        from thalweg.merging.transformers import merge_axes
 
-        return joined_axes(models, float(self.forgetting))
+        return merge_axes(models, float(self.forgetting))
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
         """The point of the axes' plane that each projected row stands for."""

@@ -17,7 +17,7 @@ z(x)            ``transform``          (rows, D)   [cos omega'x, sin omega'x] sq
 Where we depart
 1. The pair of cosine and sine, in place of one cosine with a random phase: z'z is then exactly 1, and the error of the
    kernel is smaller for this kernel.
-2. The frequencies are drawn when the first row tells the width, from the seed and the width. Files hold the
+2. The frequencies are drawn when the width is known from the first row, from the seed and the width. Files hold the
    frequencies themselves, so that a loaded model is the same under any version of NumPy.
 
 Cost: O(D p) a row and D / 2 sines and cosines, which are computed as many at a time as the processor has lanes.
@@ -112,9 +112,9 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamTransformer):
         return compiled.random_features(outputs, draw(rng, (outputs + 1) // 2, features) / float(self.sigma))
 
     _learns = False
-    _why_not_added = "it learns nothing from rows"
+    _why_not_merged = "it learns nothing from rows"
 
-    def _joined(self, models: Sequence[Any]) -> Any:
+    def _merged(self, models: Sequence[Any]) -> Any:
         return deepcopy(models[0])  # the seed and the number of features are all that it goes by
 
     @property

@@ -37,7 +37,7 @@ from thalweg.parameters import FLAG, FORGETTING, POSITIVE, Rules
 from thalweg.transforms.base import StreamTransformer, WithRowWeights
 
 if TYPE_CHECKING:
-    from thalweg.merging.transformers import ScalerSums
+    from thalweg.merging.transformers import ScalerMerging
 
 
 class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
@@ -91,11 +91,11 @@ class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
         farthest = compiled.largest_value if self.clip is None else min(float(self.clip), compiled.largest_value)
         return compiled.scaler(features, bool(self.with_mean), bool(self.with_std), float(self.forgetting), farthest)
 
-    def _sums(self) -> ScalerSums:
-        from thalweg.merging.transformers import ScalerSums
+    def _merging(self) -> ScalerMerging:
+        from thalweg.merging.transformers import ScalerMerging
 
         self._rules.check(self)
-        return ScalerSums(float(self.forgetting))
+        return ScalerMerging(float(self.forgetting))
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
         """Rows that `transform` turns into these; clipped values do not come back."""

@@ -22,7 +22,7 @@ from thalweg.frames.reading import names_of_columns, with_names
 from thalweg.learners.base.rows import Floats, as_rows
 
 if TYPE_CHECKING:
-    from thalweg.merging.summable import Sums
+    from thalweg.merging.models import Merging
 
 #: Names of constructors' parameters: to read them off takes scikit-learn as long as answering some hundred rows.
 _PARAMETERS: dict[type, list[str]] = {}
@@ -33,7 +33,7 @@ class WithColumns(BaseEstimator):
 
     n_features_in_: int
     feature_names_in_: NDArray[Any]
-    #: The parameters at the first row, and what tells cheaply that they are still the same.
+    #: The parameters at the first row, and a copy that is cheap to compare with.
     _parameters_at_start: dict[str, Any]
     _watched: _Watched | None
     _to_start_anew = "call fit"
@@ -170,30 +170,30 @@ class StreamEstimator(WithColumns):
         """The attributes those entries stand for; ValueError where they and the core's arrays disagree."""
         return {}
 
-    # ------------------------------------------------------------------ adding up, told in ``adding.py``
+    # ------------------------------------------------------------------ merging (``thalweg.merging``)
 
-    #: The end of a sentence: why models of this class do not add up, where they do not.
-    _why_not_added = "nothing is known of how two such models would go together"
+    #: The end of a sentence: why models of this class cannot be merged, where they cannot.
+    _why_not_merged = "nothing is known of how two such models would go together"
 
     def __add__(self, other: Any) -> Self:
-        from thalweg.merging import addable
+        from thalweg.merging.models import merge_models
 
-        return addable.join([self, other]) if isinstance(other, StreamEstimator) else NotImplemented
+        return merge_models([self, other]) if isinstance(other, StreamEstimator) else NotImplemented
 
     def __radd__(self, other: Any) -> Self:
         return deepcopy(self) if is_zero(other) else NotImplemented
 
     def __sub__(self, other: Any) -> Self:
-        from thalweg.merging import addable
+        from thalweg.merging.models import subtract_model
 
-        return addable.take_out(self, other) if isinstance(other, StreamEstimator) else NotImplemented
+        return subtract_model(self, other) if isinstance(other, StreamEstimator) else NotImplemented
 
-    def _sums(self) -> Sums:
-        """The sums that a model with these parameters is; `NotAdditive` where it is none."""
-        raise NotAdditive.of(self._in_a_sentence(), self._why_not_added)
+    def _merging(self) -> Merging:
+        """How models with these parameters are merged; `NotAdditive` where they cannot be."""
+        raise NotAdditive.of(self._in_a_sentence(), self._why_not_merged)
 
-    def _rows_to_sum(self, rows: Floats) -> Floats:
-        """Rows as the sums take them."""
+    def _rows_to_merge(self, rows: Floats) -> Floats:
+        """Rows as moments are taken of them."""
         return rows
 
     def _in_a_sentence(self) -> str:

@@ -260,19 +260,19 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
                     "KernelMeanClassifier", name, f"be one number, or one for each of the {classes} classes", value
                 )
 
-    # ------------------------------------------------------------------ adding up
+    # ------------------------------------------------------------------ merging
 
-    _why_not_added = "it is made of rows or centroids and not of sums, so add whole models of it"
+    _why_not_merged = "it is made of rows or centroids and not of sums, so add whole models of it"
 
-    def _joined(self, models: Sequence[Any]) -> Any:
-        from thalweg.merging.addable import refuse
-        from thalweg.merging.kernel_mean import joined_centroids, joined_rows
+    def _merged(self, models: Sequence[Any]) -> Any:
+        from thalweg.merging.kernel_mean import merge_centroids, merge_rows
+        from thalweg.merging.models import refuse
 
         if self.budget is None:
-            return joined_rows(models)
+            return merge_rows(models)
         if self.sigma is None:
             refuse(self, "its widths are weighed by their mistakes, row by row, so give sigma")
-        return joined_centroids(models, self.budget, self.forgetting)
+        return merge_centroids(models, self.budget, self.forgetting)
 
     # ------------------------------------------------------------------ what was learned
 

@@ -86,7 +86,7 @@ def _is_classifier(value: Any) -> bool:
 
 
 class LearnNSE(StreamClassifier):
-    """An ensemble that adds a classifier per block and weighs all of them by their errors of late.
+    """An ensemble that adds a classifier per block and weighs all of them by their recent errors.
 
     It suits streams whose concepts come back, and bases that cannot learn on. Its memory and the time of an answer grow
     with the blocks, unless ``max_members`` is given.
@@ -101,7 +101,7 @@ class LearnNSE(StreamClassifier):
     base : classifier
         One of scikit-learn's or of ours; each block trains a copy. Where it takes a ``random_state``, each copy has a
         seed of its own. Where its training raises an error, the blocks of the call before it are learned, the rows that
-        were waiting go on waiting, and the others are not learned.
+        were waiting keep waiting, and the others are not learned.
     slope : positive float, default 0.5
         How sharply errors fade around ``crossing``. Larger is closer to a window of that many blocks.
     crossing : float >= 0, default 10.0
@@ -153,7 +153,7 @@ class LearnNSE(StreamClassifier):
     (150, 150, (150, 67))
     """
 
-    _why_not_added = "its members are weighed by their errors on the blocks that came after them"
+    _why_not_merged = "its members are weighed by their errors on the blocks that came after them"
 
     _rules = Rules(
         slope=Real(1e-6, 1e6, "both", text="be a number from 1e-06 to 1,000,000"),
