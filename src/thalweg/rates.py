@@ -17,11 +17,12 @@ eager; for `BalancedWinnow` it is beta, and smaller is more eager.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from numbers import Real
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from thalweg.errors import InvalidParameter
+from thalweg.parameters import POSITIVE, Real, Whole
 
 __all__ = ["Constant", "ErrorDriven", "InverseSqrt", "Rate", "as_rate"]
 
@@ -30,23 +31,7 @@ RateCode: TypeAlias = tuple[int, float, int]
 
 
 #: The inverse of a smaller rate, times that of a small weight, would be infinite.
-_LEAST = 1e-100
-
-
-def _require_positive(owner: str, name: str, value: object, *, below_one: bool) -> float:
-    rule = "lie in (0, 1)" if below_one else "be a positive finite number"
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise InvalidParameter.of(owner, name, rule, value)
-    number = float(value)
-    if not 0.0 < number < (1.0 if below_one else float("inf")):
-        raise InvalidParameter.of(owner, name, rule, value)
-    _require_some(owner, name, number)
-    return number
-
-
-def _require_some(owner: str, name: str, number: float) -> None:
-    if number < _LEAST:
-        raise InvalidParameter.of(owner, name, f"be at least {_LEAST:g}", number)
+_LARGE_ENOUGH = Real(1e-100, text="be at least 1e-100")
 
 
 @dataclass(frozen=True)
@@ -62,7 +47,8 @@ class Constant:
     value: float
 
     def __post_init__(self) -> None:
-        _require_positive("Constant", "value", self.value, below_one=False)
+        for rule in (POSITIVE, _LARGE_ENOUGH):
+            rule.check("Constant", "value", self.value)
 
     def code(self) -> RateCode:
         """The rate as the kernels take it."""
@@ -84,7 +70,8 @@ class InverseSqrt:
     eta0: float = 1.0
 
     def __post_init__(self) -> None:
-        _require_positive("InverseSqrt", "eta0", self.eta0, below_one=False)
+        for rule in (POSITIVE, _LARGE_ENOUGH):
+            rule.check("InverseSqrt", "eta0", self.eta0)
 
     def code(self) -> RateCode:
         """The rate as the kernels take it."""
@@ -117,9 +104,9 @@ class ErrorDriven:
     window: int = 10
 
     def __post_init__(self) -> None:
-        _require_positive("ErrorDriven", "start", self.start, below_one=True)
-        if isinstance(self.window, bool) or not isinstance(self.window, int) or not 1 <= self.window <= 10**6:
-            raise InvalidParameter.of("ErrorDriven", "window", "be an integer from 1 to 1,000,000", self.window)
+        for rule in (Real(0, 1, "neither"), _LARGE_ENOUGH):
+            rule.check("ErrorDriven", "start", self.start)
+        Whole(1, 10**6).check("ErrorDriven", "window", self.window)
 
     def code(self) -> RateCode:
         """The rate as the kernels take it."""
@@ -144,11 +131,9 @@ thalweg.rates, got 'fast'.
     """
     if isinstance(value, (InverseSqrt, ErrorDriven)):
         return value
-    number = value.value if isinstance(value, Constant) else value
-    rule = f"be a {'float in (0, 1)' if below_one else 'positive float'} or a rate of thalweg.rates"
-    if isinstance(number, bool) or not isinstance(number, Real):
-        raise InvalidParameter.of(owner, "rate", rule, value)
-    if not 0.0 < float(number) < (1.0 if below_one else float("inf")):
-        raise InvalidParameter.of(owner, "rate", rule, value)
-    _require_some(owner, "rate", float(number))
+    number: Any = value.value if isinstance(value, Constant) else value
+    text = f"be a {'float in (0, 1)' if below_one else 'positive float'} or a rate of thalweg.rates"
+    if not Real(0, 1 if below_one else math.inf, "neither").allows(number):
+        raise InvalidParameter.of(owner, "rate", text, value)
+    _LARGE_ENOUGH.check(owner, "rate", float(number))
     return Constant(float(number))

@@ -29,7 +29,7 @@ from thalweg import (
 )
 from thalweg.conformance import estimators, expected_failures
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.learners.base.weighted import WithWeights
+from thalweg.learners.base.classifier import WithWeights
 from thalweg.store import dumps
 
 WEIGHED = {

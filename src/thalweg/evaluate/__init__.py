@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from thalweg.on_first_use import on_first_use
+import lazy_loader
 
 if TYPE_CHECKING:
     from thalweg.evaluate.distances import axis_distance, distance, subspace_overlap
@@ -138,9 +138,6 @@ _NAMES = {
         "mean_interval nemenyi_difference paired_t_test wilcoxon"
     ),
 }
-_HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names.split()}
-__getattr__ = on_first_use(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__, _ = lazy_loader.attach(
+    __name__, submod_attrs={module: names.split() for module, names in _NAMES.items()}
+)

@@ -22,7 +22,7 @@ from thalweg.evaluate.metrics import (
     row_statistics,
 )
 from thalweg.evaluate.record import Codes, Floats, Record
-from thalweg.streams.parameters import whole_number
+from thalweg.parameters import whole_number
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from thalweg.errors import InvalidParameter
 from thalweg.evaluate.late_labels import follow_baselines, new_baselines
 from thalweg.evaluate.prequential_evaluation import Model, teach
 from thalweg.evaluate.record import Codes, encode_truth
+from thalweg.parameters import whole_number
 from thalweg.streams import ConceptStream
-from thalweg.streams.parameters import whole_number
 from thalweg.streams.stream import Floats, Rows
 
 #: A class so rare in the first concept that it is not met in this many rows cannot be started with.

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.learners.majority import MajorityClass
-from thalweg.learners.no_change import NoChange
+from thalweg.learners.baselines import MajorityClass, NoChange
 
 Places = NDArray[np.int64]
 

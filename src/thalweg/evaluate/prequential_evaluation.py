@@ -23,8 +23,8 @@ from thalweg.frames.reading import as_array, frame_of, names_of_columns, sliced
 from thalweg.learners.base.labels import Labels as KnownLabels
 from thalweg.learners.base.labels import as_labels
 from thalweg.learners.base.rows import Row, as_rows
+from thalweg.parameters import whole_number
 from thalweg.streams import Stream
-from thalweg.streams.parameters import whole_number
 
 #: A stream, or chunks of features and labels in arrays or in frames of any library.
 Walkable: TypeAlias = Stream | Iterable[tuple[Any, Any]]

@@ -26,7 +26,7 @@ from thalweg.evaluate.prequential_evaluation import (
     single_rows,
 )
 from thalweg.learners.base.regressor import as_targets
-from thalweg.streams.parameters import whole_number
+from thalweg.parameters import whole_number
 from thalweg.streams.stream import Floats
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.streams.parameters import whole_number
+from thalweg.parameters import whole_number
 from thalweg.streams.stream import Floats
 
 

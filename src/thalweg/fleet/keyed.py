@@ -20,6 +20,7 @@ from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
 from thalweg.learners.base.labels import Labels, code_points
 from thalweg.learners.base.rows import Floats, Row
+from thalweg.parameters import Rules, Whole
 
 _KINDS = {"i": "integers", "U": "strings"}
 
@@ -138,7 +139,11 @@ class Fleet(LabelledEstimator):
 
     _core: FleetCore
 
-    _why_not_added = "keys are kept in the order of their use; add the models of a key, which model_of gives"
+    _why_not_merged = "keys are kept in the order of their use; add the models of a key, which model_of gives"
+
+    _rules = Rules(
+        capacity=Whole(1, 2**32 - 1, text="be an integer from 1 to 2**32 - 1,").or_else(None),
+    )
 
     def __init__(
         self,
@@ -154,16 +159,13 @@ class Fleet(LabelledEstimator):
         self.folder = folder
 
     def _make_core(self, features: int) -> FleetCore:
-        capacity = self.capacity
-        whole = isinstance(capacity, int | np.integer) and not isinstance(capacity, bool)
-        if capacity is not None and not (whole and 1 <= capacity < 2**32):
-            raise InvalidParameter.of("Fleet", "capacity", "be an integer from 1 to 2**32 - 1, or None", capacity)
+        self._rules.check(self)
         core = self._lone_core(features)
-        if capacity is None:
+        if self.capacity is None:
             return compiled.FleetCore(core)
         try:
             with tempfile.TemporaryFile(dir=self.folder) as file:
-                return compiled.FleetCore(core, int(capacity), os.dup(file.fileno()))
+                return compiled.FleetCore(core, int(self.capacity), os.dup(file.fileno()))
         except OSError as error:
             rule = f"be a folder that can be written ({error.strerror or error})"
             raise InvalidParameter.of("Fleet", "folder", rule, self.folder) from error

@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from functools import partial
-from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,6 +27,7 @@ from thalweg.kernels import compiled
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.labels import Labels, as_labels
 from thalweg.learners.base.rows import Floats, are_rows_already, as_rows
+from thalweg.parameters import Whole
 
 #: So many runs go side by side; a thread takes as many times these that each has about four parts to do.
 _LANES, _PARTS = 8, 4
@@ -90,8 +90,7 @@ class Sweep:
 
 def _place(number: int, count: int, name: str) -> int:
     """A place among so many, negative ones counted from the end."""
-    if isinstance(number, bool) or not isinstance(number, Integral) or not -count <= number < count:
-        raise InvalidParameter.of("model_of", name, f"be the number of one of {count}", number)
+    Whole(-count, count - 1, text=f"be the number of one of {count}").check("model_of", name, number)
     return int(number) % count
 
 
@@ -191,8 +190,7 @@ def sweep(
     """
     if not isinstance(model, StreamClassifier):
         raise InvalidParameter.of("sweep", "model", "be a classifier of thalweg", model)
-    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1):
-        raise InvalidParameter.of("sweep", "threads", "be an integer >= 1 or None", threads)
+    Whole(1).or_else(None).check("sweep", "threads", threads)
     rows, labels, shape = _streams(model, X, y)
     chosen = _each(settings)
     try:

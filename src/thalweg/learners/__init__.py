@@ -1,4 +1,4 @@
-"""One algorithm, one file; `base` holds what they share."""
+"""Learners, one algorithm to a file; `base` holds what they share."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import lazy_loader
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from thalweg.learners.auto import AutoClassifier as AutoClassifier
+    from thalweg.learners.baselines import MajorityClass as MajorityClass
+    from thalweg.learners.baselines import NoChange as NoChange
     from thalweg.learners.committee import Committee as Committee
     from thalweg.learners.hiraoka import HiraokaLDA as HiraokaLDA
     from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier as KernelMeanClassifier
     from thalweg.learners.learn_nse.classifier import LearnNSE as LearnNSE
     from thalweg.learners.linear_regression import OnlineLinearRegression as OnlineLinearRegression
     from thalweg.learners.logistic import OnlineLogistic as OnlineLogistic
-    from thalweg.learners.majority import MajorityClass as MajorityClass
-    from thalweg.learners.no_change import NoChange as NoChange
     from thalweg.learners.online_ldc import OnlineLDC as OnlineLDC
     from thalweg.learners.passive_aggressive import PassiveAggressive as PassiveAggressive
     from thalweg.learners.perceptron import Perceptron as Perceptron
@@ -35,9 +35,13 @@ MODULES = {
     "LearnNSE": "thalweg.learners.learn_nse.classifier",
     "Committee": "thalweg.learners.committee",
     "OnlineLinearRegression": "thalweg.learners.linear_regression",
-    "NoChange": "thalweg.learners.no_change",
-    "MajorityClass": "thalweg.learners.majority",
+    "NoChange": "thalweg.learners.baselines",
+    "MajorityClass": "thalweg.learners.baselines",
 }
 __getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__, submod_attrs={module.removeprefix(f"{__name__}."): [name] for name, module in MODULES.items()}
+    __name__,
+    submod_attrs={
+        module.removeprefix(f"{__name__}."): [name for name, home in MODULES.items() if home == module]
+        for module in MODULES.values()
+    },
 )

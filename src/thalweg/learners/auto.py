@@ -11,7 +11,7 @@ logistic regression     rates 0.1, 0.02, 0.003
 ======================  ==========================================================================
 
 and mixes their posteriors by the rule of `Committee` (zero-one loss, discount 0.995, sharpness 0.5). Before there is
-evidence the weight of a member is proportional to its rate (`thalweg.learners.base.rate_bank.handicaps`). Nothing is
+evidence the weight of a member is proportional to its rate (`thalweg.learners.base.rate_bank.prior_losses`). Nothing is
 tuned to a stream; these constants were settled on ELEC2, SEA concepts, NOAA weather and STAGGER, and are the same
 everywhere.
 
@@ -36,35 +36,34 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithWeights
 from thalweg.learners.base.rate_bank import (
     BANK_DISCOUNT,
     BANK_RATES,
     BANK_RIDGE,
     BANK_SHARPNESS,
-    handicaps,
+    prior_losses,
     remembered_means,
     remembered_rows,
 )
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.base.weighted import WithWeights
+from thalweg.parameters import FLAG, Rules
 
 WIDEST_BANK = 200
 _DISCOUNT, _SHARPNESS = 0.995, 0.5
 
 
 class LinearMember(NamedTuple):
-    """A voice beside the bank: how it is made for rows of so many features, and how eagerly it learns."""
+    """A member beside the bank: how it is made for rows of so many features, and how eagerly it learns."""
 
     make: Callable[[int], Core]
     rate: float
 
 
-#: The voices beside the bank, by name.
+#: The members beside the bank, by name.
 LINEAR_MEMBERS: Mapping[str, LinearMember] = {
     "perceptron": LinearMember(
         partial(compiled.perceptron, rate=(0, 0.5, 0), margin=0.0, averaged=False, start_scale=0.01, seed=0), 0.5
@@ -92,9 +91,9 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     Attributes
     ----------
     members_ : tuple of str
-        The voices, in the order of ``weights_``.
+        The members, in the order of ``weights_``.
     weights_ : ndarray
-        The share of each voice in the next answer.
+        The weight of each member in the next prediction.
     left_out_ : str
         What was left out because of the number of features; empty where nothing was.
     effective_rows_ : float
@@ -141,14 +140,15 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
         ),
     )
     _fit_depends_on_order = True
-    _why_not_added = "its members are weighed by their mistakes, row by row"
+    _why_not_merged = "its members are weighed by their mistakes, row by row"
+
+    _rules = Rules(persistence=FLAG)
 
     def __init__(self, *, persistence: bool = False) -> None:
         self.persistence = persistence
 
     def _make_core(self, features: int) -> Core:
-        if not isinstance(self.persistence, bool | np.bool_):
-            raise InvalidParameter.of("AutoClassifier", "persistence", "be True or False", self.persistence)
+        self._rules.check(self)
         cores: list[Core] = []
         rates: list[float] = []
         if features <= WIDEST_BANK:
@@ -160,7 +160,7 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
         if self.persistence:
             cores.append(compiled.persistence(features))
             rates.append(1.0)
-        mixed = compiled.committee(cores, _DISCOUNT, _SHARPNESS, 0, handicaps(rates, _SHARPNESS))
+        mixed = compiled.committee(cores, _DISCOUNT, _SHARPNESS, 0, prior_losses(rates, _SHARPNESS))
         return compiled.scaled(mixed)
 
     def _begin_with(self, core: Core, names: tuple[str, ...] | None) -> None:
@@ -194,14 +194,14 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
 
     @property
     def members_(self) -> tuple[str, ...]:
-        """The voices, in the order of ``weights_``."""
+        """The members, in the order of ``weights_``."""
         self._learned_core()
         bank = tuple(f"O-LDC {rate:g}" for rate in BANK_RATES) if self._has_bank() else ()
         return (*bank, *LINEAR_MEMBERS, *(("persistence",) if self.persistence else ()))
 
     @property
     def weights_(self) -> Floats:
-        """The share of each voice in the next answer."""
+        """The weight of each member in the next prediction."""
         return self._learned_core().shares()
 
     @property
@@ -218,7 +218,7 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
         return remembered_rows(state, self.weights_[: len(BANK_RATES)], name="member0_")
 
     def explain(self) -> str:
-        """Which voice carries the weight, how long the memory is, and how much is known of each class."""
+        """Which member carries the weight, how long the memory is, and how much is known of each class."""
         check_is_fitted(self)
         weights, names = self.weights_, self.members_
         lines = [

@@ -1,4 +1,4 @@
-"""A learner made of learners, each trusted as far as it has been right of late.
+"""A learner made of learners, each weighted by how often it has recently been right.
 
 The posteriors of the members are mixed with weights exp(-sharpness L), where each row sets L to discount L + loss. A
 member that was right while the others erred gains within 1 / (1 - discount) rows, and loses as fast. The rule looks at
@@ -22,6 +22,7 @@ from thalweg.learners.base.catalogue_entry import GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.learners.base.foreign import compiled_core_of
 from thalweg.learners.base.rows import Floats
+from thalweg.parameters import FLAG, OneOf, Real, Rule, Rules
 
 LOSSES = ("zero-one", "brier", "log")
 
@@ -40,20 +41,20 @@ class Committee(WithProbabilities, StreamClassifier):
     discount : float in (0, 1), default 0.995
         How long a loss counts: about 1 / (1 - discount) rows.
     sharpness : positive float, default 0.5
-        How strongly losses tell. Larger follows the best member more closely, and its luck.
+        How strongly losses count. Larger follows the best member more closely, and its luck.
     loss : {"zero-one", "brier", "log"}, default "zero-one"
         What is counted. "log" is cut at 5.
     persistence : bool, default False
         Adds a member that knows only which label usually follows the last one. Honest only where each label is known
         before the next row: evaluation refuses it when labels are delayed.
     handicaps : sequence of float >= 0, optional
-        The loss each voice is charged with before the first row, in the order of ``weights_``; it fades like all
-        others. By default none: all voices begin alike. Slow learners deserve one, since they say little at first.
+        The loss each member starts with, in the order of ``weights_``; it fades like all others. By default none: all
+        members start with the same weight. A slow learner should start with a lower one, hence with a loss.
 
     Attributes
     ----------
     weights_ : ndarray
-        The share of each voice in the next answer; a bank among the members has a voice per rate.
+        The weight of each member in the next prediction; a bank among the members counts as one member per rate.
 
     Examples
     --------
@@ -78,7 +79,18 @@ class Committee(WithProbabilities, StreamClassifier):
             cost="sum of its members",
         ),
     )
-    _why_not_added = "its members are weighed by their mistakes, row by row"
+    _why_not_merged = "its members are weighed by their mistakes, row by row"
+
+    _rules = Rules(
+        members=Rule(
+            "be a sequence of at least one classifier",
+            lambda value: isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 0,
+        ),
+        persistence=FLAG,
+        discount=Real(0, 1, "neither"),
+        sharpness=Real(0, 1e6, "neither", text="be a positive finite number"),
+        loss=OneOf(*LOSSES, text=f"be one of {', '.join(LOSSES)}"),
+    )
 
     def __init__(
         self,
@@ -98,11 +110,7 @@ class Committee(WithProbabilities, StreamClassifier):
         self.handicaps = handicaps
 
     def _make_core(self, features: int) -> Core:
-        if isinstance(self.members, str) or not isinstance(self.members, Sequence) or len(self.members) == 0:
-            raise InvalidParameter.of("Committee", "members", "be a sequence of at least one classifier", self.members)
-        if not isinstance(self.persistence, bool | np.bool_):
-            raise InvalidParameter.of("Committee", "persistence", "be True or False", self.persistence)
-        require_mixing("Committee", self.discount, self.sharpness, self.loss)
+        self._rules.check(self)
         cores = [compiled_core_of(member, features, "Committee", "members") for member in self.members]
         if self.persistence:
             cores.append(compiled.persistence(features))
@@ -115,29 +123,18 @@ class Committee(WithProbabilities, StreamClassifier):
 
     @property
     def weights_(self) -> Floats:
-        """The share of each voice in the next answer."""
+        """The weight of each member in the next prediction."""
         return self._learned_core().shares()
 
 
-def _as_handicaps(given: Sequence[float] | None, voices: int) -> list[float]:
+def _as_handicaps(given: Sequence[float] | None, members: int) -> list[float]:
     if given is None:
-        return [0.0] * voices
-    rule = f"be {voices} finite numbers >= 0, one for each voice"
+        return [0.0] * members
+    rule = f"be {members} finite numbers >= 0, one for each voice"
     try:
         values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidParameter.of("Committee", "handicaps", rule, given) from error
-    if values.shape != (voices,) or not (values >= 0).all() or not np.isfinite(values).all():
+    if values.shape != (members,) or not (values >= 0).all() or not np.isfinite(values).all():
         raise InvalidParameter.of("Committee", "handicaps", rule, given)
     return list(values.tolist())
-
-
-def require_mixing(owner: str, discount: object, sharpness: object, loss: object) -> None:
-    """The rules of the mixture's parameters."""
-    numbers = int | float | np.integer | np.floating
-    if isinstance(discount, bool) or not isinstance(discount, numbers) or not 0 < discount < 1:
-        raise InvalidParameter.of(owner, "discount", "lie in (0, 1)", discount)
-    if isinstance(sharpness, bool) or not isinstance(sharpness, numbers) or not 0 < sharpness < 1e6:
-        raise InvalidParameter.of(owner, "sharpness", "be a positive finite number", sharpness)
-    if loss not in LOSSES:
-        raise InvalidParameter.of(owner, "loss", f"be one of {', '.join(LOSSES)}", loss)

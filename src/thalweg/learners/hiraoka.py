@@ -34,9 +34,9 @@ from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-from thalweg.learners.base.classifier import StreamClassifier, WithRate
+from thalweg.learners.base.classifier import StreamClassifier, WithRate, WithWeights
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.base.weighted import WithWeights
+from thalweg.parameters import OneOf, Rules, Whole
 from thalweg.rates import Rate, as_rate
 
 
@@ -88,7 +88,12 @@ class HiraokaLDA(WithWeights, WithRate, StreamClassifier):
             cost="p²",
         ),
     )
-    _why_not_added = "each turn of its axes depends on those before it"
+    _why_not_merged = "each turn of its axes depends on those before it"
+
+    _rules = Rules(
+        n_components=Whole(1).or_else(None),
+        gradient=OneOf("simplified", "full"),
+    )
 
     def __init__(
         self,
@@ -103,14 +108,11 @@ class HiraokaLDA(WithWeights, WithRate, StreamClassifier):
 
     def _make_core(self, features: int) -> Core:
         rate = as_rate(self.rate, "HiraokaLDA")
+        self._rules.check(self)
         components = features if self.n_components is None else self.n_components
-        if isinstance(components, bool) or not isinstance(components, int | np.integer) or components < 1:
-            raise InvalidParameter.of("HiraokaLDA", "n_components", "be an integer >= 1 or None", components)
         if components > features:
             rule = f"be at most the number of features, {features}"
             raise InvalidParameter.of("HiraokaLDA", "n_components", rule, components)
-        if self.gradient not in ("simplified", "full"):
-            raise InvalidParameter.of("HiraokaLDA", "gradient", 'be "simplified" or "full"', self.gradient)
         return compiled.hiraoka(features, rate.code(), int(components), self.gradient == "full")
 
     @property

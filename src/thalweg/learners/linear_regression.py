@@ -28,7 +28,7 @@ Where we depart
 2. A step that would throw its own row's answer beyond ten times every target so far is cut to the one that fits
    the row exactly, counted, and named in a warning. The paper's simulation never comes near it.
 3. `fit` is the exact least-squares solution of its rows for both solvers, since the paper's remarks advise a batch
-   method for the initial estimator. `partial_fit` goes on from there, the gradient's step counting the rows of `fit`.
+   method for the initial estimator. `partial_fit` continues from there, the gradient's step counting the rows of `fit`.
 4. Least squares begins from a prior of 1e-13 of a feature's first squared deviation (in `fit`, of the mean of all of
    them, which does not depend on the order of the rows), so that its answers exist from the second row on and are those
    of the batch to 1e-9. Directions that forgetting has emptied keep as much, so that P stays bounded; their weights
@@ -52,13 +52,13 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import RegressionCore
-from thalweg.learners.base.regressor import StreamRegressor
+from thalweg.learners.base.regressor import StreamRegressor, WithTargetWeights
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.base.weighted import WithTargetWeights
+from thalweg.parameters import FLAG, FORGETTING, NOT_NEGATIVE, OneOf, Rules
 from thalweg.rates import ErrorDriven, InverseSqrt, Rate, as_rate
 
 if TYPE_CHECKING:
-    from thalweg.merging.summable import Sums
+    from thalweg.merging.models import Merging
 
 _OWNER = "OnlineLinearRegression"
 
@@ -115,7 +115,15 @@ class OnlineLinearRegression(WithTargetWeights, StreamRegressor):
     True
     """
 
-    _why_not_added = "each of its gradient steps depends on what the rows before it had made of it"
+    _why_not_merged = "each of its gradient steps depends on what the rows before it had made of it"
+
+    _rules = Rules(
+        intercept=FLAG,
+        averaged=FLAG,
+        penalty=NOT_NEGATIVE,
+        forgetting=FORGETTING,
+        solver=OneOf("sgd", "rls"),
+    )
 
     def __init__(
         self,
@@ -135,11 +143,8 @@ class OnlineLinearRegression(WithTargetWeights, StreamRegressor):
         self.forgetting = forgetting
 
     def _make_core(self, features: int) -> RegressionCore:
-        for name in ("intercept", "averaged"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise InvalidParameter.of(_OWNER, name, "be True or False", getattr(self, name))
-        penalty = self._number("penalty", "be a finite number >= 0", below=1e50)
-        forgetting = self._number("forgetting", "lie in [0, 1)", below=1.0)
+        self._rules.check(self)
+        penalty, forgetting = float(self.penalty), float(self.forgetting)
         if self.solver == "sgd":
             if forgetting > 0 and not self.averaged:
                 raise InvalidParameter.of(
@@ -148,21 +153,19 @@ class OnlineLinearRegression(WithTargetWeights, StreamRegressor):
             return compiled.gradient_regression(
                 features, self._rate().code(), bool(self.intercept), bool(self.averaged), penalty, forgetting
             )
-        if self.solver == "rls":
-            if self.averaged:
-                raise InvalidParameter.of(_OWNER, "averaged", 'be False with solver="rls", which is exact', True)
-            if self.rate is not None:
-                raise InvalidParameter.of(_OWNER, "rate", 'be left out with solver="rls", which has no step', self.rate)
-            return compiled.least_squares(features, bool(self.intercept), penalty, forgetting)
-        raise InvalidParameter.of(_OWNER, "solver", 'be "sgd" or "rls"', self.solver)
+        if self.averaged:
+            raise InvalidParameter.of(_OWNER, "averaged", 'be False with solver="rls", which is exact', True)
+        if self.rate is not None:
+            raise InvalidParameter.of(_OWNER, "rate", 'be left out with solver="rls", which has no step', self.rate)
+        return compiled.least_squares(features, bool(self.intercept), penalty, forgetting)
 
-    def _sums(self) -> Sums:
+    def _merging(self) -> Merging:
         if self.solver != "rls":
-            return super()._sums()
-        from thalweg.merging.least_squares import LeastSquaresSums
+            return super()._merging()
+        from thalweg.merging.least_squares import LeastSquaresMerging
 
         self._make_core(1)  # refuses parameters that break their rules
-        return LeastSquaresSums(
+        return LeastSquaresMerging(
             intercept=bool(self.intercept), penalty=float(self.penalty), forgetting=float(self.forgetting)
         )
 
@@ -173,13 +176,6 @@ class OnlineLinearRegression(WithTargetWeights, StreamRegressor):
         if not rate.code()[1] < 1e50:
             raise InvalidParameter.of(_OWNER, "rate", "be below 1e50", self.rate)
         return rate
-
-    def _number(self, name: str, rule: str, below: float) -> float:
-        value = getattr(self, name)
-        real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-        if not real or not 0 <= value < below:
-            raise InvalidParameter.of(_OWNER, name, rule, value)
-        return float(value)
 
     def _of_solver(self, solver: str, name: str) -> RegressionCore:
         if self.solver != solver:

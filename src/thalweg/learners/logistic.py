@@ -15,14 +15,11 @@ Cost: O(p c) a row and c exponentials; the limit is reading and writing the weig
 
 from __future__ import annotations
 
-import numpy as np
-
-from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithRate
-from thalweg.learners.base.weighted import WithWeights
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithRate, WithWeights
+from thalweg.parameters import NOT_NEGATIVE, Rules
 from thalweg.rates import Rate, as_rate
 
 
@@ -65,7 +62,9 @@ class OnlineLogistic(WithWeights, WithProbabilities, WithRate, StreamClassifier)
         ),
     )
     _fit_depends_on_order = True
-    _why_not_added = "each of its steps depends on what the rows before it had made of it"
+    _why_not_merged = "each of its steps depends on what the rows before it had made of it"
+
+    _rules = Rules(penalty=NOT_NEGATIVE)
 
     def __init__(self, rate: float | Rate = 0.02, *, penalty: float = 0.0) -> None:
         self.rate = rate
@@ -73,14 +72,8 @@ class OnlineLogistic(WithWeights, WithProbabilities, WithRate, StreamClassifier)
 
     def _make_core(self, features: int) -> Core:
         rate = as_rate(self.rate, "OnlineLogistic", below_one=False)
-        value = self.penalty
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float | np.integer | np.floating)
-            or not 0 <= value < 1e50
-        ):
-            raise InvalidParameter.of("OnlineLogistic", "penalty", "be a finite number >= 0", value)
-        return compiled.logistic(features, rate.code(), penalty=float(value))
+        self._rules.check(self)
+        return compiled.logistic(features, rate.code(), penalty=float(self.penalty))
 
     @property
     def _answers_linearly(self) -> bool:

@@ -66,22 +66,22 @@ from thalweg.errors import InvalidParameter, NotAdditive
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate
+from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate, WithWeights
 from thalweg.learners.base.rate_bank import (
     BANK_DISCOUNT,
     BANK_RATES,
     BANK_RIDGE,
     BANK_SHARPNESS,
-    handicaps,
+    prior_losses,
     remembered_means,
     remembered_rows,
 )
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.base.weighted import WithWeights
+from thalweg.parameters import OneOf, Real, Rules, Whole
 from thalweg.rates import Constant, Rate, as_rate
 
 if TYPE_CHECKING:
-    from thalweg.merging.discriminant import DiscriminantSums
+    from thalweg.merging.discriminant import DiscriminantMerging
 
 
 class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
@@ -93,7 +93,7 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         The weight of a new row. With hard counts 0.5 is the batch estimate of all rows so far, above it the learner
         is eager, below reluctant. With soft counts the memory is about 1 / rate rows. Raising it follows drift
         faster and is noisier. "auto", with soft counts, runs memories of 3 to 3,333 rows side by side and weighs them
-        by their mistakes of late: nothing to choose.
+        by their recent mistakes: nothing to choose.
     counts : {"hard", "soft"}, default "hard"
         "hard": the printed formulas, whose memory still lengthens with the rows seen. "soft": counts fade as well,
         exact exponential forgetting; the choice for long streams.
@@ -121,7 +121,7 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         How many rows the model remembers: 1 / (share of the last row). Over time, about 1 / the rates that
         ``predict_then_learn(…, with_rate=True)`` gives.
     class_effective_rows_ : ndarray of shape (classes,)
-        The same by class, with soft counts; hard ones do not fade, so they do not tell.
+        The same by class, with soft counts; hard ones do not fade, so it is not known.
     counts_, priors_ : ndarray of shape (classes,)
         Rows per class (soft: their remaining weight), and the priors in use. These and the following exist for a
         single rate, not for "auto".
@@ -191,6 +191,13 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
             cost="p²",
         ),
     )
+    _rules = Rules(
+        counts=OneOf("hard", "soft"),
+        covariance=OneOf("corrected", "2008"),
+        warmup=Whole(0, 10**9),
+        ridge=Real(0),
+        dtype=OneOf("float64", "float32"),
+    )
 
     def __init__(
         self,
@@ -211,19 +218,7 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
 
     def _make_core(self, features: int) -> Core:
         rate = None if self._is_bank else as_rate(self.rate, "OnlineLDC")
-        if self.counts not in ("hard", "soft"):
-            raise InvalidParameter.of("OnlineLDC", "counts", 'be "hard" or "soft"', self.counts)
-        if self.covariance not in ("corrected", "2008"):
-            raise InvalidParameter.of("OnlineLDC", "covariance", 'be "corrected" or "2008"', self.covariance)
-        whole = isinstance(self.warmup, int | np.integer) and not isinstance(self.warmup, bool)
-        if not whole or not 0 <= self.warmup <= 10**9:
-            raise InvalidParameter.of("OnlineLDC", "warmup", "be an integer from 0 to 1,000,000,000", self.warmup)
-        if isinstance(self.ridge, bool) or not isinstance(self.ridge, int | float | np.floating):
-            raise InvalidParameter.of("OnlineLDC", "ridge", "be a number >= 0", self.ridge)
-        if not 0.0 <= self.ridge < float("inf"):
-            raise InvalidParameter.of("OnlineLDC", "ridge", "be a finite number >= 0", self.ridge)
-        if not isinstance(self.dtype, str) or self.dtype not in ("float64", "float32"):
-            raise InvalidParameter.of("OnlineLDC", "dtype", 'be "float64" or "float32"', self.dtype)
+        self._rules.check(self)
         if rate is None:
             return self._make_bank(features)
         return compiled.discriminant(
@@ -243,16 +238,16 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         if self.dtype != "float64":
             raise InvalidParameter.of("OnlineLDC", "dtype", 'be "float64" where rate is "auto"', self.dtype)
         ridge = float(self.ridge) or BANK_RIDGE
-        start = handicaps(BANK_RATES, BANK_SHARPNESS)
+        start = prior_losses(BANK_RATES, BANK_SHARPNESS)
         return compiled.scaled(compiled.rate_bank(features, BANK_RATES, ridge, BANK_DISCOUNT, BANK_SHARPNESS, start))
 
-    def _sums(self) -> DiscriminantSums:
-        from thalweg.merging.discriminant import DiscriminantSums
+    def _merging(self) -> DiscriminantMerging:
+        from thalweg.merging.discriminant import DiscriminantMerging
 
         if self._is_bank:
             raise NotAdditive.of("an OnlineLDC", 'the rates of "auto" are weighed by their mistakes, row by row')
         constant = isinstance(as_rate(self.rate, "OnlineLDC"), Constant)
-        return DiscriminantSums(
+        return DiscriminantMerging(
             self._make_core(1).rate if constant else None,
             soft=self.counts == "soft",
             printed_2008=self.covariance == "2008",

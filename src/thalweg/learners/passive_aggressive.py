@@ -24,14 +24,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numpy as np
-
-from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
-from thalweg.learners.base.weighted import WithWeights
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithWeights
+from thalweg.parameters import OneOf, Real, Rules
 
 
 class PassiveAggressive(WithWeights, WithProbabilities, StreamClassifier):
@@ -74,21 +71,19 @@ class PassiveAggressive(WithWeights, WithProbabilities, StreamClassifier):
         ),
     )
     _fit_depends_on_order = True
-    _why_not_added = "each of its steps depends on what the rows before it had made of it"
+    _why_not_merged = "each of its steps depends on what the rows before it had made of it"
+
+    _rules = Rules(
+        C=Real(0, 1e50, "neither", text="be a positive finite number"),
+        variant=OneOf("I", "II"),
+    )
 
     def __init__(self, C: float = 1.0, *, variant: Literal["I", "II"] = "I") -> None:
         self.C = C
         self.variant = variant
 
     def _make_core(self, features: int) -> Core:
-        if (
-            isinstance(self.C, bool)
-            or not isinstance(self.C, int | float | np.integer | np.floating)
-            or not 0 < self.C < 1e50
-        ):
-            raise InvalidParameter.of("PassiveAggressive", "C", "be a positive finite number", self.C)
-        if self.variant not in ("I", "II"):
-            raise InvalidParameter.of("PassiveAggressive", "variant", 'be "I" or "II"', self.variant)
+        self._rules.check(self)
         return compiled.passive_aggressive(features, C=float(self.C), second=self.variant == "II")
 
     @property

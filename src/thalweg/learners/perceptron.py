@@ -25,15 +25,11 @@ Cost: O(p c) a row, two dot products for two classes; the limit is reading the w
 
 from __future__ import annotations
 
-import numpy as np
-
-from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-from thalweg.learners.base.classifier import StreamClassifier, WithRate
-from thalweg.learners.base.parameters import as_seed
-from thalweg.learners.base.weighted import WithWeights
+from thalweg.learners.base.classifier import StreamClassifier, WithRate, WithWeights
+from thalweg.parameters import FLAG, NOT_NEGATIVE, SEED, Rules
 from thalweg.rates import Rate, as_rate
 
 
@@ -87,7 +83,15 @@ class Perceptron(WithWeights, WithRate, StreamClassifier):
         ),
     )
     _fit_depends_on_order = True
-    _why_not_added = "each of its steps depends on what the rows before it had made of it"
+    _why_not_merged = "each of its steps depends on what the rows before it had made of it"
+
+    _rules = Rules(
+        margin=NOT_NEGATIVE,
+        start_scale=NOT_NEGATIVE,
+        averaged=FLAG,
+        intercept=FLAG,
+        random_state=SEED,
+    )
 
     def __init__(
         self,
@@ -108,24 +112,14 @@ class Perceptron(WithWeights, WithRate, StreamClassifier):
 
     def _make_core(self, features: int) -> Core:
         rate = as_rate(self.rate, "Perceptron", below_one=False)
-        for name in ("margin", "start_scale"):
-            value = getattr(self, name)
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, int | float | np.integer | np.floating)
-                or not 0 <= value < 1e50
-            ):
-                raise InvalidParameter.of("Perceptron", name, "be a finite number >= 0", value)
-        for name in ("averaged", "intercept"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise InvalidParameter.of("Perceptron", name, "be True or False", getattr(self, name))
+        self._rules.check(self)
         return compiled.perceptron(
             features,
             rate.code(),
             margin=float(self.margin),
             averaged=bool(self.averaged),
             start_scale=float(self.start_scale),
-            seed=as_seed(self.random_state, "Perceptron"),
+            seed=int(self.random_state),
             intercept=bool(self.intercept),
         )
 

@@ -22,12 +22,12 @@ Where we depart from the printed paper
    up to 0.027); it is a bold one, so give rare classes a wide window. A class that stays away falls back to the base's
    mean smoothly, over the second half of the window: its line would otherwise fly off.
 4. ``window="auto"`` is ours: a bank of windows over the same records, each with the covariance of its own forecast
-   residuals, their posteriors mixed by how often each was right of late.
+   residuals, their posteriors mixed by how often each was right recently.
 5. Rows may have weights, which are the base's; each row is one step of time whatever its weight. In a bank of windows a
    mistake is charged, and a residual counted, by the weight.
 
 Cost: O(p c) a row and window for the lines, whatever the window, and O(p^2 c) to weigh the forecast means. Memory
-O(window c p) for the records. Sums are taken afresh once per turnover of a window, so nothing drifts in 10^9 rows.
+O(window c p) for the records. Merging are taken afresh once per turnover of a window, so nothing drifts in 10^9 rows.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate
+from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate, WithWeights
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.base.weighted import WithWeights
+from thalweg.parameters import Rule, Rules, Whole
 
 #: The bank of ``window="auto"``, and how it is mixed: discount and sharpness of the count of mistakes, and the rate at
 #: which each window's residual covariance forgets. One setting for all streams.
@@ -66,7 +66,7 @@ class TrendForecast(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         The learner whose running means are extrapolated; any rate, hard or soft counts.
     window : int >= 2 or "auto", default 50
         Time points behind the line. Larger is steadier, and blind to turns shorter than itself. "auto" weighs the
-        windows 10, 20, 50, 100, 200 and 400 by how often each was right of late (needs an `OnlineLDC` base).
+        windows 10, 20, 50, 100, 200 and 400 by how often each was right recently (needs an `OnlineLDC` base).
     horizon : int >= 1, default 1
         How many rows ahead to forecast, counted from the last row learned: labels that come h rows late need h + 1.
 
@@ -116,7 +116,16 @@ class TrendForecast(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
             cost="base + p",
         ),
     )
-    _why_not_added = "its trend runs through the class means in the order of their rows"
+    _why_not_merged = "its trend runs through the class means in the order of their rows"
+
+    _rules = Rules(
+        window=Whole(2, 10**9, text="be an integer >= 2").or_else("auto"),
+        horizon=Whole(1, 10**9, text="be an integer >= 1"),
+        base=Rule(
+            "be a discriminant with running class means (OnlineLDC, HiraokaLDA)",
+            lambda value: not isinstance(value, type) and getattr(value, "_keeps_class_means", False),
+        ),
+    )
 
     def __init__(self, base: StreamClassifier, window: int | Literal["auto"] = 50, *, horizon: int = 1) -> None:
         self.base = base
@@ -124,13 +133,8 @@ class TrendForecast(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         self.horizon = horizon
 
     def _make_core(self, features: int) -> Core:
+        self._rules.check(self)
         windows = self._windows()
-        whole = isinstance(self.horizon, int | np.integer) and not isinstance(self.horizon, bool)
-        if not whole or not 1 <= self.horizon <= 10**9:
-            raise InvalidParameter.of("TrendForecast", "horizon", "be an integer >= 1", self.horizon)
-        if isinstance(self.base, type) or not getattr(self.base, "_keeps_class_means", False):
-            rule = "be a discriminant with running class means (OnlineLDC, HiraokaLDA)"
-            raise InvalidParameter.of("TrendForecast", "base", rule, self.base)
         if len(windows) > 1 and not self.base._keeps_covariance:
             rule = 'keep a covariance (OnlineLDC) for window="auto"'
             raise InvalidParameter.of("TrendForecast", "base", rule, self.base)
@@ -146,12 +150,7 @@ class TrendForecast(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         )
 
     def _windows(self) -> tuple[int, ...]:
-        if isinstance(self.window, str) and self.window == "auto":
-            return BANK
-        whole = isinstance(self.window, int | np.integer) and not isinstance(self.window, bool)
-        if not whole or not 2 <= int(self.window) <= 10**9:
-            raise InvalidParameter.of("TrendForecast", "window", 'be an integer >= 2 or "auto"', self.window)
-        return (int(self.window),)
+        return BANK if self.window == "auto" else (int(self.window),)
 
     def _class_means(self) -> Floats:
         state = self._learned_core().state()

@@ -25,9 +25,8 @@ from __future__ import annotations
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-from thalweg.learners.base.classifier import StreamClassifier, WithRate
-from thalweg.learners.base.parameters import as_seed
-from thalweg.learners.base.weighted import WithWeights
+from thalweg.learners.base.classifier import StreamClassifier, WithRate, WithWeights
+from thalweg.parameters import SEED, Rules
 from thalweg.rates import InverseSqrt, Rate, as_rate
 
 
@@ -73,7 +72,9 @@ class BalancedWinnow(WithWeights, WithRate, StreamClassifier):
         ),
     )
     _fit_depends_on_order = True
-    _why_not_added = "each of its steps depends on what the rows before it had made of it"
+    _why_not_merged = "each of its steps depends on what the rows before it had made of it"
+
+    _rules = Rules(random_state=SEED)
 
     def __init__(self, rate: float | Rate = 0.5, *, random_state: int = 0) -> None:
         self.rate = rate
@@ -81,7 +82,8 @@ class BalancedWinnow(WithWeights, WithRate, StreamClassifier):
 
     def _make_core(self, features: int) -> Core:
         rate = as_rate(self.rate, "BalancedWinnow", below_one=not isinstance(self.rate, InverseSqrt))
-        return compiled.winnow(features, rate.code(), seed=as_seed(self.random_state, "BalancedWinnow"))
+        self._rules.check(self)
+        return compiled.winnow(features, rate.code(), seed=int(self.random_state))
 
     @property
     def _answers_linearly(self) -> bool:

@@ -1,4 +1,4 @@
-"""An online linear discriminant as sums of rows, and back.
+"""An online linear discriminant as moments of rows, and back.
 
 With hard counts at rate 1/2 the model is the batch estimate of all its rows: counts, class means and N S, the scatter
 within the classes. With soft counts it is the same of rows whose weights fade, so that later rows can follow it. What
@@ -14,8 +14,8 @@ import numpy as np
 
 from thalweg.errors import NotAdditive
 from thalweg.merging.factor import Factor
+from thalweg.merging.models import Merging, ModelMoments, State
 from thalweg.merging.moments import Moments
-from thalweg.merging.summable import Learned, State, Sums
 
 #: As in the kernels: the share of a feature's variance that must be left to it, given the others, for a start; and the
 #: share at which a direction without variance stops to shrink later.
@@ -23,8 +23,8 @@ _SINGULAR, _RESOLUTION, _LEAST_VARIANCE = 1e-11, 1e-20, 1e-80
 
 
 @dataclass(frozen=True)
-class LearnedClasses(Learned):
-    """Sums of rows, and how far the start is.
+class ClassMoments(ModelMoments):
+    """Moments of rows, and how far the start is.
 
     ``stand_in`` is how many rows the identity stands in for: it is in the scatter so many times, and their own scatter
     is lost. ``start_left`` rows of the start are missing, 0 after it. ``begun``: a start has ended, whatever it was.
@@ -35,38 +35,29 @@ class LearnedClasses(Learned):
     begun: bool = True
 
 
-class DiscriminantSums(Sums):
-    """The sums of discriminants with these parameters; ``rate`` is None where it is not constant."""
+class DiscriminantMerging(Merging):
+    """Merging of discriminants with these parameters; ``rate`` is None where it is not constant."""
 
     def __init__(self, rate: float | None, *, soft: bool, printed_2008: bool, ridge: bool, warmup: int) -> None:
-        self._rate, self._soft, self._printed_2008, self._ridge = rate, soft, printed_2008, ridge
-        self._warmup = max(1, warmup)
-        self.forgetting = rate if soft and rate is not None else 0.0
-
-    def why_not_begun(self) -> str | None:
-        """A ridge goes by an average in which wild values are cut, one row after the other."""
-        return "its ridge follows a long-run variance that depends on the order of the rows" if self._ridge else None
-
-    def why_not_followed(self) -> str | None:
-        """Only where a row's weight depends on nothing but the rows after it."""
-        if self._ridge:
-            return self.why_not_begun()
-        if self._printed_2008:
-            return 'the update of covariance="2008" weighs a row by the rows of its class before it'
-        if self._rate is None:
-            return "its rate is not constant, so that a row's weight depends on the rows before it"
-        if not self._soft and self._rate != 0.5:
-            return "with hard counts and a rate other than 0.5 a row's weight depends on the rows before it"
-        return None
-
-    def why_not_models(self) -> str | None:
-        """With soft counts the start of the later model weighs its rows in another way than the earlier one would."""
-        if self.why_not_followed() is None and self._soft:
-            return (
+        self._soft, self._warmup = soft, max(1, warmup)
+        self.forget(rate if soft and rate is not None else 0.0)
+        self.why_not_fitted = None  # with soft counts, too, `fit` weighs its rows alike
+        if ridge:
+            self.why_not_fitted = "its ridge follows a long-run variance that depends on the order of the rows"
+            self.why_not_extended = self.why_not_fitted
+        elif printed_2008:
+            self.why_not_extended = 'the update of covariance="2008" weighs a row by the rows of its class before it'
+        elif rate is None:
+            self.why_not_extended = "its rate is not constant, so that a row's weight depends on the rows before it"
+        elif not soft and rate != 0.5:
+            reason = "with hard counts and a rate other than 0.5 a row's weight depends on the rows before it"
+            self.why_not_extended = reason
+        self.why_not_merged = self.why_not_extended
+        if soft and self.why_not_extended is None:
+            self.why_not_merged = (
                 "with soft counts the later model's first rows weigh alike, as they would not after other rows; "
                 "sum the later rows up by a Part(model, later=True) and add that"
             )
-        return self.why_not_followed()
 
     def rows_first(self, state: State | None) -> int:
         """With soft counts, the rest of the start."""
@@ -74,8 +65,8 @@ class DiscriminantSums(Sums):
             return 0
         return self._warmup if state is None else int(state["warm_left"].item())
 
-    def learned(self, state: State) -> LearnedClasses:
-        """What a core knows."""
+    def moments_of(self, state: State) -> ClassMoments:
+        """The moments of a core in this state."""
         total, left = state["total"].item(), int(state["warm_left"].item())
         if left > 0:
             upper = np.triu(state["scatter"])
@@ -93,52 +84,47 @@ class DiscriminantSums(Sums):
             scatter=scatter / unit,
         )
         stand_in = float(state["surveyed"].item()) if left == 0 and state["ridge_held"].any() else 0.0
-        return LearnedClasses(moments, stand_in, left, left == 0)
+        return ClassMoments(moments, stand_in, left, left == 0)
 
-    def as_part(self, known: LearnedClasses) -> Moments:
-        """Its rows, if all of them are there."""
-        if known.stand_in:
-            raise NotAdditive(_LOST)
-        return known.moments
-
-    def begun(self, moments: Moments) -> LearnedClasses:
+    def fitted(self, moments: Moments) -> ClassMoments:
         """As `fit` begins."""
-        return LearnedClasses(moments, begun=False)
+        return ClassMoments(moments, begun=False)
 
-    def then(self, known: LearnedClasses, later: Any) -> LearnedClasses:
-        """What a core knows that learned both."""
-        if not isinstance(later, LearnedClasses):  # rows and no model
-            left = max(0, known.start_left - later.moments.rows)
-            return replace(known, moments=known.moments.then(later.moments), start_left=left)
-        if known.stand_in or later.stand_in:
+    def merge(self, model: ClassMoments, later: Any) -> ClassMoments:
+        """A model that learned both."""
+        if not isinstance(later, ClassMoments):  # rows and no model
+            left = max(0, model.start_left - later.moments.rows)
+            return replace(model, moments=model.moments.merge(later.moments), start_left=left)
+        if model.stand_in or later.stand_in:
             raise NotAdditive(_LOST)
-        both_start = known.start_left > 0 and later.start_left > 0
-        return LearnedClasses(
-            known.moments.then(later.moments),
-            start_left=max(0, known.start_left + later.start_left - self._warmup) if both_start else 0,
-            begun=known.begun or later.begun,
+        both_start = model.start_left > 0 and later.start_left > 0
+        return ClassMoments(
+            model.moments.merge(later.moments),
+            start_left=max(0, model.start_left + later.start_left - self._warmup) if both_start else 0,
+            begun=model.begun or later.begun,
         )
 
-    def without(self, known: LearnedClasses, part: Moments, owner: str) -> LearnedClasses:
+    def subtract(self, model: ClassMoments, other: ModelMoments, owner: str) -> ClassMoments:
         """What is left is judged as a start would be."""
-        if known.stand_in:  # whether these rows are among those it stands in for is not known
+        # Whether the rows of the other are among those that the identity stands in for cannot be said.
+        if model.stand_in or (isinstance(other, ClassMoments) and other.stand_in):
             raise NotAdditive(_LOST)
-        left = known.moments.without(part, owner)
-        missing = max(0, self._warmup - left.rows) if known.start_left > 0 else 0
-        return LearnedClasses(left, start_left=missing, begun=False)
+        left = model.moments.subtract(other.moments, owner)
+        missing = max(0, self._warmup - left.rows) if model.start_left > 0 else 0
+        return ClassMoments(left, start_left=missing, begun=False)
 
-    def state(self, known: LearnedClasses, fresh: State) -> State:
-        """The state of a core that knows this."""
-        moments, features = known.moments, known.moments.columns
-        counts = moments.weights * self._unit_of(known, float(fresh["rate"].item()))
+    def state_of(self, model: ClassMoments, fresh: State) -> State:
+        """The state of a core with these moments."""
+        moments, features = model.moments, model.moments.columns
+        counts = moments.weights * self._unit_of(model, float(fresh["rate"].item()))
         total = float(counts.sum())
         covariance = moments.scatter / moments.weight
         variance = covariance.diagonal()
-        least = np.maximum((_RESOLUTION if known.begun else _SINGULAR) * variance, _LEAST_VARIANCE)
+        least = np.maximum((_RESOLUTION if model.begun else _SINGULAR) * variance, _LEAST_VARIANCE)
         factor, regular = Factor.inverse_of(covariance, least)
         seen = int((moments.weights > 0).sum())
-        stand_in = known.stand_in
-        if not known.begun and (moments.rows - seen < features or not regular):
+        stand_in = model.stand_in
+        if not model.begun and (moments.rows - seen < features or not regular):
             factor, variance = Factor.identity(features), np.ones(features)  # footnote 3 of Kuncheva & Plumpton
             stand_in = moments.weight
         weights = factor.apply(moments.means)
@@ -146,7 +132,7 @@ class DiscriminantSums(Sums):
             log_counts = np.log(counts)
         state = fresh | {
             "rows": np.array([moments.rows]),
-            "warm_left": np.array([known.start_left]),
+            "warm_left": np.array([model.start_left]),
             "last_class": np.array([moments.last]),
             "total": np.array([total]),
             "log_count": log_counts[[moments.last]],
@@ -162,19 +148,19 @@ class DiscriminantSums(Sums):
             "factor_rows": factor.above,
             "factor_diagonal": factor.diagonal[np.newaxis],
         }
-        return {name: np.ascontiguousarray(array) for name, array in state.items()} | self._scatter(known)
+        return {name: np.ascontiguousarray(array) for name, array in state.items()} | self._scatter(model)
 
-    def _scatter(self, known: LearnedClasses) -> State:
-        return {"scatter": np.triu(known.moments.scatter)} if known.start_left > 0 else {}
+    def _scatter(self, model: ClassMoments) -> State:
+        return {"scatter": np.triu(model.moments.scatter)} if model.start_left > 0 else {}
 
     def _unit(self, start_left: int) -> float:
         """What a row of weight 1 adds to the counts."""
         return self.forgetting if self.forgetting > 0 and start_left == 0 else 1.0
 
-    def _unit_of(self, known: LearnedClasses, rate: float) -> float:
-        if self._soft and not known.begun and known.start_left == 0:
-            return min(1.0, known.moments.weight * rate) / known.moments.weight  # a start never outweighs a memory
-        return self._unit(known.start_left)
+    def _unit_of(self, model: ClassMoments, rate: float) -> float:
+        if self._soft and not model.begun and model.start_left == 0:
+            return min(1.0, model.moments.weight * rate) / model.moments.weight  # a start never outweighs a memory
+        return self._unit(model.start_left)
 
 
 _LOST = (

@@ -1,4 +1,4 @@
-"""Recursive least squares as sums of rows, and back.
+"""Recursive least squares as moments of rows, and back.
 
 The rows and their targets are summed side by side: X'X and X'y about the means, or about zero without an intercept. The
 model is w = P X'y with P = (X'X + penalty + next to nothing)^-1, so that X'y = P^-1 w. The sums hold neither the
@@ -14,39 +14,33 @@ import numpy as np
 
 from thalweg.learners.base.rows import Floats
 from thalweg.merging.factor import Factor
+from thalweg.merging.models import Merging, ModelMoments, State
 from thalweg.merging.moments import Moments
-from thalweg.merging.summable import Learned, State, Sums
 
-#: As in the kernel: of a typical square, what stands for "nothing is known of this direction"; and the least square
+#: As in the kernel: of a typical square, what stands for "nothing is model of this direction"; and the least square
 #: that says anything.
 _NOTHING_KNOWN, _LEAST_SQUARE = 1e-13, 1e-80
 
 
 @dataclass(frozen=True)
-class LearnedTargets(Learned):
-    """Sums of rows and targets, and the typical square of each feature's deviation, 0 for one that never deviated."""
+class TargetMoments(ModelMoments):
+    """Moments of rows and targets, and each feature's typical squared deviation: 0 if it never deviated."""
 
     scale: Floats
 
 
-class LeastSquaresSums(Sums):
-    """The sums of least squares with these parameters."""
+class LeastSquaresMerging(Merging):
+    """Merging of least squares with these parameters."""
 
     def __init__(self, *, intercept: bool, penalty: float, forgetting: float) -> None:
-        self.centred, self._penalty, self.forgetting = intercept, penalty, forgetting
+        self.centred, self._penalty = intercept, penalty
+        self.forget(forgetting)
+        if penalty > 0 and forgetting > 0:
+            reason = "with forgetting its penalty is topped up feature by feature, row by row"
+            self.why_not_extended = self.why_not_merged = reason
 
-    def why_not_followed(self) -> str | None:
-        """Forgetting eats the penalty."""
-        if self._penalty > 0 and self.forgetting > 0:
-            return "with forgetting its penalty is topped up feature by feature, row by row"
-        return None
-
-    def columns(self, features: int, outputs: int) -> int:
-        """Rows and targets."""
-        return features + outputs
-
-    def learned(self, state: State) -> LearnedTargets:
-        """What a core knows."""
+    def moments_of(self, state: State) -> TargetMoments:
+        """The moments of a core in this state."""
         scale, weight = state["scale"][0], float(state["weight"].item())
         features, awake = len(scale), scale > 0
         informed = Factor(state["factor_rows"], state["factor_diagonal"][0]).covariance()
@@ -66,27 +60,27 @@ class LeastSquaresSums(Sums):
             means=np.hstack((state["mean"], state["target_mean"])),
             scatter=scatter,
         )
-        return LearnedTargets(moments, scale)
+        return TargetMoments(moments, scale)
 
-    def begun(self, moments: Moments) -> LearnedTargets:
-        """What a core knows that began with these rows."""
-        return LearnedTargets(moments, self._scale_of(moments))
+    def fitted(self, moments: Moments) -> TargetMoments:
+        """A model that started with these rows."""
+        return TargetMoments(moments, self._scale_of(moments))
 
-    def then(self, known: LearnedTargets, later: Any) -> LearnedTargets:
-        """What a core knows that learned both: a feature keeps the scale that it had first."""
-        features = len(known.scale)
-        scale = later.scale if isinstance(later, LearnedTargets) else self._scale_of(later.moments)[:features]
-        return LearnedTargets(known.moments.then(later.moments), np.where(known.scale > 0, known.scale, scale))
+    def merge(self, model: TargetMoments, later: Any) -> TargetMoments:
+        """A model that learned both: a feature keeps the scale that it had first."""
+        features = len(model.scale)
+        scale = later.scale if isinstance(later, TargetMoments) else self._scale_of(later.moments)[:features]
+        return TargetMoments(model.moments.merge(later.moments), np.where(model.scale > 0, model.scale, scale))
 
-    def without(self, known: LearnedTargets, part: Moments, owner: str) -> LearnedTargets:
-        """What a core knows that never learned these rows of its own."""
-        left = known.moments.without(part, owner, squared=len(known.scale))  # a model keeps no y'y
-        return LearnedTargets(left, known.scale)
+    def subtract(self, model: TargetMoments, other: ModelMoments, owner: str) -> TargetMoments:
+        """A model that never learned these rows of its own."""
+        left = model.moments.subtract(other.moments, owner, squared=len(model.scale))  # a model keeps no y'y
+        return TargetMoments(left, model.scale)
 
-    def state(self, known: LearnedTargets, fresh: State) -> State:
-        """The state of a core that knows this."""
-        moments, features = known.moments, int(fresh["origin"].shape[1])
-        scale = np.where(known.scale[:features] > _LEAST_SQUARE, known.scale[:features], 0.0)
+    def state_of(self, model: TargetMoments, fresh: State) -> State:
+        """The state of a core with these moments."""
+        moments, features = model.moments, int(fresh["origin"].shape[1])
+        scale = np.where(model.scale[:features] > _LEAST_SQUARE, model.scale[:features], 0.0)
         awake = scale > 0
         prior = np.where(awake, self._penalty + _NOTHING_KNOWN * scale, 1.0)
         informed = moments.scatter[:features, :features] + np.diag(prior)

@@ -1,4 +1,4 @@
-"""Weights, means and scatter of rows in groups: sums that can be added up, and taken out of one another again.
+"""Moments of rows in groups: weights, means and scatter, which can be merged and subtracted again.
 
 T. F. Chan, G. H. Golub, R. J. LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances",
 COMPSTAT 1982. Of two runs of rows a, then b, with weights n, means m and scatters A about them, and d = m_b - m_a,
@@ -14,7 +14,7 @@ Means are kept relative to the first row, so that a large offset costs no digits
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Moments:
-    """Sums of rows.
+    """Moments of rows.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Moments:
         whole = self
         for start in range(0, len(rows), _BLOCK):
             part = slice(start, start + _BLOCK)
-            whole = whole.then(self._of_block(rows[part], groups[part], masses[part], forgetting, centred))
+            whole = whole.merge(self._of_block(rows[part], groups[part], masses[part], forgetting, centred))
         return whole
 
     def _of_block(
@@ -118,8 +118,8 @@ class Moments:
         scatter = self._squares(values)
         return Moments(len(rows), fades, int(groups[-1]), origin, weights, means, scatter)
 
-    def then(self, later: Moments) -> Moments:
-        """Of these rows and of those that came later."""
+    def merge(self, later: Moments) -> Moments:
+        """Moments of these rows and of those that came later."""
         if later.rows == 0:
             return self
         if self.rows == 0:
@@ -140,7 +140,7 @@ class Moments:
             scatter=kept * self.scatter + later.scatter + self._squares(half),
         )
 
-    def without(self, part: Moments, owner: str, *, squared: int | None = None) -> Moments:
+    def subtract(self, part: Moments, owner: str, *, squared: int | None = None) -> Moments:
         """Of these rows, less those of a part that is among them; nothing may have been forgotten.
 
         Only the first ``squared`` columns have sums of squares that are kept, where not all have.
@@ -178,15 +178,7 @@ class Moments:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """As a file holds them."""
-        return {
-            "rows": np.array([self.rows]),
-            "fade": np.array([self.fade]),
-            "last": np.array([self.last]),
-            "origin": self.origin,
-            "weights": self.weights,
-            "means": self.means,
-            "scatter": self.scatter,
-        }
+        return {field.name: np.atleast_1d(getattr(self, field.name)) for field in fields(self)}
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], columns: int, groups: int, diagonal: bool) -> Moments:

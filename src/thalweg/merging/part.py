@@ -1,8 +1,12 @@
-"""What rows add to a model: sums, made where the rows are, added up, and given to a model as if it had learned them."""
+"""`Part`, the moments of some rows, made where the rows are; and `merge`, for parts and models alike."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import copy, deepcopy
+from functools import reduce
+from itertools import pairwise
+from operator import add
 from typing import Any, Self
 
 import numpy as np
@@ -16,24 +20,27 @@ from thalweg.learners.base.labels import Labels, as_labels
 from thalweg.learners.base.regressor import StreamRegressor, as_targets
 from thalweg.learners.base.rows import Floats, as_rows
 from thalweg.learners.base.sample_weight import as_masses
-from thalweg.merging.addable import (
-    follow,
-    is_learned,
+from thalweg.merging.models import (
+    Merging,
+    ModelMoments,
+    extend,
+    is_fitted,
     labels_of,
-    made_of,
-    places,
+    merge_models,
+    placed,
     refuse,
     require_alike,
     require_same_columns,
-    take_rows_out,
-    united,
+    subtract_rows,
+    union,
+    with_moments,
 )
 from thalweg.merging.moments import Moments
-from thalweg.merging.summable import Sums
+from thalweg.parameters import FLAG
 
 
 class Part(WithColumns):
-    """The sums of some rows, for a model like the one given.
+    """The moments of some rows, for a model like the one given.
 
     Parts are made where the rows are, in any process, and added up: ``part + part``. ``part.fitted()`` is the model
     that `fit` would have made of all their rows, ``model + part`` the one that would have learned them by
@@ -80,13 +87,12 @@ class Part(WithColumns):
     def __init__(self, model: Any, *, later: bool = False) -> None:
         if not isinstance(model, StreamEstimator):
             raise InvalidInput(f"a part is of a model of thalweg, got {model!r}")
-        if not isinstance(later, bool | np.bool_):
-            raise InvalidParameter.of("Part", "later", "be True or False", later)
+        FLAG.check("Part", "later", later)
         self.model = clone(model)
         self.later = bool(later)
-        self._begun_with = {}
-        sums = self._sums()
-        refuse(model, sums.why_not_followed() if self.later else sums.why_not_begun())
+        self._parameters_at_start, self._watched = {}, None
+        merging = self._merging()
+        refuse(model, merging.why_not_extended if self.later else merging.why_not_fitted)
         if isinstance(model, LabelledEstimator):
             self._know(Labels.none())
         self._moments: Moments | None = None
@@ -99,7 +105,7 @@ class Part(WithColumns):
         if self._moments is None:
             self.__dict__ = changed.__dict__
             return self
-        changed._begun_with = self._begun_with
+        changed._parameters_at_start = self._parameters_at_start
         changed._require_same_parameters()
         return self
 
@@ -111,7 +117,7 @@ class Part(WithColumns):
     @property
     def in_order(self) -> bool:
         """Whether parts must be added in order of time."""
-        return self.later and self._sums().ordered
+        return self.later and self._merging().ordered
 
     @staticmethod
     def rows_first(model: Any) -> int:
@@ -123,7 +129,7 @@ class Part(WithColumns):
         >>> Part.rows_first(OnlineLDC(0.1, counts="soft", warmup=10).learn_one([0.0], "a"))
         9
         """
-        return int(model._sums().rows_first(model._core.state() if is_learned(model) else None))
+        return int(model._merging().rows_first(model._core.state() if is_fitted(model) else None))
 
     def learn(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Add these rows, with their labels or targets where the model has any; the part itself grows.
@@ -137,13 +143,13 @@ class Part(WithColumns):
         if self._moments is None:
             self._remember_columns(X)
             self.n_features_in_ = rows.shape[1]
-            self._begun_with = self._described()
+            self._remember_parameters()
         else:
             self._require_same_columns(X)
-        sums = self._sums()
-        forgetting = sums.forgetting if self.in_order else 0.0
+        merging = self._merging()
+        forgetting = merging.forgetting if self.in_order else 0.0
         before = self._placed(known, values.shape[1])
-        self._moments = before.with_rows(values, groups, masses, forgetting=forgetting, centred=sums.centred)
+        self._moments = before.with_rows(values, groups, masses, forgetting=forgetting, centred=merging.centred)
         self._know(known)
         return self
 
@@ -157,14 +163,14 @@ class Part(WithColumns):
         'b'
         """
         self._require_same_parameters()
-        sums = self._sums()
-        refuse(self.model, sums.why_not_begun())
+        merging = self._merging()
+        refuse(self.model, merging.why_not_fitted)
         refuse(self.model, "later rows have faded and are no start, so use later=False" if self.in_order else None)
         if self._moments is None or self.rows_ == 0:
             raise InvalidInput(f"{self.model._in_a_sentence()} needs rows to begin with, got a part of none")
-        return made_of(self.model, sums, sums.begun(self._moments), labels_of(self), like=self)
+        return with_moments(self.model, merging.fitted(self._moments), labels_of(self), like=self)
 
-    # ------------------------------------------------------------------ adding up
+    # ------------------------------------------------------------------ merging
 
     def __add__(self, other: Any) -> Part:
         if isinstance(other, StreamEstimator):
@@ -174,52 +180,54 @@ class Part(WithColumns):
         self._require_alike(other)
         if self.rows_ == 0 or other.rows_ == 0:
             return deepcopy(other if self.rows_ == 0 else self)
-        known = united([labels_of(self), labels_of(other)])
-        return self._with(self._placed(known).then(other._placed(known)), known)
+        known = union([labels_of(self), labels_of(other)])
+        return self._with(self._placed(known).merge(other._placed(known)), known)
 
     def __sub__(self, other: Any) -> Part:
         if not isinstance(other, Part):
             return NotImplemented
         self._require_alike(other)
-        refuse(self.model, self._sums().why_not_taken_out() if self.in_order else None)
+        refuse(self.model, self._merging().why_not_subtracted if self.in_order else None)
         if other.rows_ == 0:
             return deepcopy(self)
         if self.rows_ < other.rows_:
             raise InvalidInput(f"what is taken out of a Part must have been learned by it, got {other.rows_} rows")
-        known = united([labels_of(self), labels_of(other)])
-        return self._with(self._placed(known).without(other._placed(known), "a Part"), known)
+        known = union([labels_of(self), labels_of(other)])
+        return self._with(self._placed(known).subtract(other._placed(known), "a Part"), known)
 
     def __radd__(self, model: Any) -> Any:
         if is_zero(model):
             return deepcopy(self)
         if not isinstance(model, StreamEstimator):
             return NotImplemented
-        sums = self._ready_for(model)
+        merging = self._ready_for(model)
         if self._moments is None or self.rows_ == 0:
             return deepcopy(model)
-        if not is_learned(model) and not self.in_order:
+        if not is_fitted(model) and not self.in_order:
             return self.fitted()
-        refuse(model, sums.why_not_followed())
+        refuse(model, merging.why_not_extended)
         missing = self.rows_first(model)
         refuse(model, f"it must learn {missing} more rows by itself before parts can follow" if missing > 0 else None)
-        refuse(model, "it forgets, so sum later rows with later=True" if sums.ordered and not self.in_order else None)
-        if not is_learned(model):
-            return made_of(model, sums, sums.begun(self._moments), labels_of(self), like=self)
-        return follow(model, self._moments, labels_of(self))
+        refuse(
+            model, "it forgets, so sum later rows with later=True" if merging.ordered and not self.in_order else None
+        )
+        if not is_fitted(model):
+            return with_moments(model, merging.fitted(self._moments), labels_of(self), like=self)
+        return extend(model, self._moments, labels_of(self))
 
     def __rsub__(self, model: Any) -> Any:
         if not isinstance(model, StreamEstimator):
             return NotImplemented
-        sums = self._ready_for(model)
-        refuse(model, sums.why_not_followed() or sums.why_not_taken_out())
+        merging = self._ready_for(model)
+        refuse(model, merging.why_not_extended or merging.why_not_subtracted)
         if self._moments is None or self.rows_ == 0:
             return deepcopy(model)
-        return take_rows_out(model, self._moments, labels_of(self))
+        return subtract_rows(model, ModelMoments(self._moments), labels_of(self))
 
     # ------------------------------------------------------------------ as a file
 
     def _header(self) -> dict[str, Any]:
-        """What a part is beside its sums and the model's parameters, as JSON holds it."""
+        """What a part is beside its moments and the model's parameters, as JSON holds it."""
         self._require_same_parameters()
         names = getattr(self, "feature_names_in_", None)
         header: dict[str, Any] = {"later": self.later}
@@ -251,11 +259,11 @@ class Part(WithColumns):
             if columns is not None and not isinstance(columns, int):
                 raise ValueError("the number of target columns is not a number")
             part._columns = columns
-        sums = part._sums()
-        summed = model._rows_to_sum(np.zeros((1, features))).shape[1]
-        width = sums.columns(summed, 1 if columns is None else columns)
-        part._moments = Moments.of_arrays(arrays, width, groups, sums.diagonal)
-        part._begun_with = part._described()
+        merging = part._merging()
+        width = model._rows_to_merge(np.zeros((1, features))).shape[1] if merging.uses_features else 0
+        width += (1 if columns is None else columns) if isinstance(model, StreamRegressor) else 0
+        part._moments = Moments.of_arrays(arrays, width, groups, merging.diagonal)
+        part._remember_parameters()
         return part
 
     # ------------------------------------------------------------------ being an estimator
@@ -268,9 +276,9 @@ class Part(WithColumns):
 
     # ------------------------------------------------------------------ inside
 
-    def _sums(self) -> Sums:
-        sums: Sums = self.model._sums()
-        return sums
+    def _merging(self) -> Merging:
+        merging: Merging = self.model._merging()
+        return merging
 
     def _require_alike(self, other: Part) -> None:
         for part in (self, other):
@@ -281,21 +289,19 @@ class Part(WithColumns):
         if self._moments is not None and other._moments is not None:
             require_same_columns(self, other)
 
-    def _ready_for(self, model: Any) -> Sums:
+    def _ready_for(self, model: Any) -> Merging:
         self._require_same_parameters()
         require_alike([model, self.model])
-        if self._moments is not None and is_learned(model):
+        if self._moments is not None and is_fitted(model):
             require_same_columns(model, self)
-        return self._sums()
+        return self._merging()
 
     def _taken(self, rows: Floats, y: ArrayLike | None) -> tuple[Labels | None, NDArray[np.int64], Floats]:
-        """The labels known now, the group of each row, and what of it is summed."""
+        """The labels known now, the group of each row, and what moments are taken of."""
         owner = type(self.model).__name__
+        values = self.model._rows_to_merge(rows) if self._merging().uses_features else rows[:, :0]
         if isinstance(self.model, LabelledEstimator):
-            known, groups = self._labels.encode(as_labels(y, len(rows), owner))
-            values = self.model._rows_to_sum(rows)
-            return known, groups, values[:, : self._sums().columns(values.shape[1], 0)]
-        values = self.model._rows_to_sum(rows)
+            return *self._labels.encode(as_labels(y, len(rows), owner)), values
         if isinstance(self.model, StreamRegressor):
             targets, columns = as_targets(y, len(rows), owner)
             if self._moments is not None and columns != self._columns:
@@ -305,14 +311,11 @@ class Part(WithColumns):
         return None, np.zeros(len(rows), dtype=np.int64), values
 
     def _placed(self, known: Labels | None, width: int = 0) -> Moments:
-        """The sums, with room for all labels known."""
+        """The moments, with room for all labels known."""
         groups = 1 if known is None else len(known)
         if self._moments is None:
-            return Moments.none(width, groups, diagonal=self._sums().diagonal)
-        own = labels_of(self)
-        if known is None or own is None or own is known:
-            return self._moments
-        return self._moments.in_groups(places(own, known), groups)
+            return Moments.none(width, groups, diagonal=self._merging().diagonal)
+        return placed(self._moments, labels_of(self), known)
 
     def _know(self, known: Labels | None) -> None:
         if known is not None:
@@ -324,3 +327,55 @@ class Part(WithColumns):
         new.model, new._moments = clone(self.model), moments
         new._know(known)
         return new
+
+
+def merge(things: Iterable[Any]) -> Any:
+    """One model of several, one part of several, or a model and the parts that came after it.
+
+    Parameters
+    ----------
+    things : iterable of models, of parts, or of a model and then parts
+        All of one class with the same parameters and columns; classes may differ. Where the model forgets, in order of
+        time. None of them is changed.
+
+    Returns
+    -------
+    model or Part
+        What would have learned all their rows: a model where there is one among them, else a part.
+
+    Raises
+    ------
+    thalweg.errors.NotAdditive
+        Where such models do not add up, or a model comes after a part; it says why.
+
+    See Also
+    --------
+    Part : the moments of some rows.
+
+    Examples
+    --------
+    >>> from thalweg import OnlineLDC, merge
+    >>> north = OnlineLDC().fit([[0.0], [1.0], [5.0]], ["low", "low", "high"])
+    >>> south = OnlineLDC().fit([[2.0], [6.0], [7.0]], ["low", "high", "high"])
+    >>> merge([north, south]).means_.ravel().tolist()
+    [6.0, 1.0]
+    """
+    if isinstance(things, StreamEstimator | Part) or not isinstance(things, Iterable):
+        got = f"a single {type(things).__name__}" if isinstance(things, StreamEstimator | Part) else repr(things)
+        raise NotAdditive(f"merge takes a list of models or parts, got {got}")
+    found = list(things)
+    if not found:
+        raise InvalidInput("merge needs at least one model or part, got none")
+    for thing in found:
+        if not isinstance(thing, StreamEstimator | Part):
+            raise InvalidInput(f"merge takes models and parts of thalweg, got {thing!r}")
+    if len(found) == 1:
+        return deepcopy(found[0])
+    if all(isinstance(thing, StreamEstimator) for thing in found):
+        return merge_models(found)
+    for before, after in pairwise(found):
+        if isinstance(before, Part) and isinstance(after, StreamEstimator):
+            raise NotAdditive("merge takes models, or parts, or a model and then parts, got a model after a part")
+    if isinstance(found[0], StreamEstimator) and len(found) > 2:
+        return found[0] + reduce(add, found[1:])
+    return reduce(add, found)

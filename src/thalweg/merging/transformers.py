@@ -1,4 +1,4 @@
-"""The scaler as sums of rows (exact), and principal components that add up (approximate)."""
+"""Merging of scalers, by moments of rows (exact), and of principal components (approximate)."""
 
 from __future__ import annotations
 
@@ -10,34 +10,29 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.merging.addable import resumed
+from thalweg.merging.models import Merging, ModelMoments, State, with_state
 from thalweg.merging.moments import Moments
-from thalweg.merging.summable import Learned, State, Sums
 
 
 @dataclass(frozen=True)
-class LearnedColumns(Learned):
-    """Sums of rows, and what all of them counted for, forgotten or not."""
+class ColumnMoments(ModelMoments):
+    """Moments of rows, and what all of them counted for, forgotten or not."""
 
     mass: float
 
 
-class ScalerSums(Sums):
-    """The sums of scalers with this forgetting."""
+class ScalerMerging(Merging):
+    """Merging of scalers with this forgetting."""
 
     diagonal = True
 
     def __init__(self, forgetting: float) -> None:
-        self.forgetting = forgetting
-
-    def why_not_models(self) -> str | None:
-        """The start of the later one weighs its rows in another way than the earlier one would."""
-        if self.forgetting == 0:
-            return None
-        return (
-            "with forgetting the later model's first rows weigh alike, as they would not after other rows; "
-            "sum the later rows up by a Part(model, later=True) and add that"
-        )
+        self.forget(forgetting)
+        if forgetting > 0:
+            self.why_not_merged = (
+                "with forgetting the later model's first rows weigh alike, as they would not after other rows; "
+                "sum the later rows up by a Part(model, later=True) and add that"
+            )
 
     def rows_first(self, state: State | None) -> int:
         """Until the memory is full."""
@@ -45,8 +40,8 @@ class ScalerSums(Sums):
             return 0
         return max(0, math.ceil(1 / self.forgetting - (0.0 if state is None else state["rows"].item())))
 
-    def learned(self, state: State) -> LearnedColumns:
-        """What a core knows."""
+    def moments_of(self, state: State) -> ColumnMoments:
+        """The moments of a core in this state."""
         mass = float(state["rows"].item())
         weight = mass if self.forgetting == 0 else 1 / self.forgetting
         moments = Moments(
@@ -58,29 +53,29 @@ class ScalerSums(Sums):
             means=np.zeros_like(state["mean"]),
             scatter=weight * state["variance"][0],
         )
-        return LearnedColumns(moments, mass)
+        return ColumnMoments(moments, mass)
 
-    def begun(self, moments: Moments) -> LearnedColumns:
-        """What a core knows that began with these rows."""
-        return LearnedColumns(moments, moments.weight)
+    def fitted(self, moments: Moments) -> ColumnMoments:
+        """A model that started with these rows."""
+        return ColumnMoments(moments, moments.weight)
 
-    def then(self, known: LearnedColumns, later: Any) -> LearnedColumns:
-        """What a core knows that learned both."""
+    def merge(self, model: ColumnMoments, later: Any) -> ColumnMoments:
+        """A model that learned both."""
         rows: Moments = later.moments
-        mass = known.mass + (rows.weight if self.forgetting == 0 else rows.fade / math.log1p(-self.forgetting))
+        mass = model.mass + (rows.weight if self.forgetting == 0 else rows.fade / math.log1p(-self.forgetting))
         whole = float(round(mass))
-        return LearnedColumns(known.moments.then(rows), whole if math.isclose(mass, whole) else mass)
+        return ColumnMoments(model.moments.merge(rows), whole if math.isclose(mass, whole) else mass)
 
-    def without(self, known: LearnedColumns, part: Moments, owner: str) -> LearnedColumns:
-        """What a core knows that never learned these rows of its own."""
-        left = known.moments.without(part, owner)
-        return LearnedColumns(left, left.weight)
+    def subtract(self, model: ColumnMoments, other: ModelMoments, owner: str) -> ColumnMoments:
+        """A model that never learned these rows of its own."""
+        left = model.moments.subtract(other.moments, owner)
+        return ColumnMoments(left, left.weight)
 
-    def state(self, known: LearnedColumns, fresh: State) -> State:
-        """The state of a core that knows this."""
-        moments = known.moments
+    def state_of(self, model: ColumnMoments, fresh: State) -> State:
+        """The state of a core with these moments."""
+        moments = model.moments
         return fresh | {
-            "rows": np.array([known.mass]),
+            "rows": np.array([model.mass]),
             "mean": moments.means + moments.origin,
             "variance": np.maximum(moments.scatter / moments.weight, 0.0)[np.newaxis],
         }
@@ -90,10 +85,10 @@ class ScalerSums(Sums):
 _NOTHING = 1e-24
 
 
-def joined_axes(models: Sequence[Any], forgetting: float) -> Any:
+def merge_axes(models: Sequence[Any], forgetting: float) -> Any:
     """One model of all, the earliest first."""
     state = reduce(lambda one, other: _both(one, other, forgetting), [model._core.state() for model in models])
-    return resumed(models[0], state, None, like=models[0])
+    return with_state(models[0], state, None, like=models[0])
 
 
 def _both(one: State, other: State, forgetting: float) -> State:

@@ -24,7 +24,7 @@ from thalweg.pipeline.cores import ClassifierCore, ForeignRegressor, RegressorCo
 from thalweg.transforms.base import StreamTransformer
 
 if TYPE_CHECKING:
-    from thalweg.merging.summable import Sums
+    from thalweg.merging.models import Merging
 
 
 def named(steps: Any) -> list[tuple[str, Any]]:
@@ -101,7 +101,7 @@ class StreamPipeline(StreamEstimator):
     1000
     """
 
-    _why_not_added = "what its learner saw was made by transformers that had learned other rows"
+    _why_not_merged = "what its learner saw was made by transformers that had learned other rows"
 
     def __new__(cls, steps: Any = None) -> Self:
         """A pipeline of the kind of its last step."""
@@ -151,7 +151,7 @@ class StreamPipeline(StreamEstimator):
         raise NotImplementedError
 
     def _of_last(self, name: str) -> Any:
-        """What the last step tells of itself."""
+        """An attribute of the last step."""
         self._learned_core()
         return getattr(self._learned_steps()[-1], name)
 
@@ -164,14 +164,14 @@ class StreamPipeline(StreamEstimator):
             names = None
         return learned
 
-    def _sums(self) -> Sums:
+    def _merging(self) -> Merging:
         """Those of the last step, where nothing before it learns."""
         *before, last = self._given
         if any(step._learns for step in before) or not isinstance(last, LabelledEstimator | StreamRegressor):
-            return super()._sums()
-        return last._sums()
+            return super()._merging()
+        return last._merging()
 
-    def _rows_to_sum(self, rows: Floats) -> Floats:
+    def _rows_to_merge(self, rows: Floats) -> Floats:
         return self._make_chain(rows.shape[1], len(self._given) - 1).begin(rows)
 
     def _named(self) -> list[tuple[str, Any]]:
@@ -290,7 +290,7 @@ class RegressorPipeline(StreamPipeline, StreamRegressor):
 
     def predict_then_learn(self, X: ArrayLike, y: ArrayLike, *, with_coef: bool = False) -> Floats | LinearAnswers:
         """As the last step does; the linear model on the way can be had of thalweg's regressors alone."""
-        if with_coef and not self._tells_weights:
+        if with_coef and not self._has_coefficients:
             rule = f"be False behind {type(self._last).__name__}, which does not tell its weights on the way"
             raise InvalidParameter.of("StreamPipeline", "with_coef", rule, with_coef)
         return super().predict_then_learn(X, y, with_coef=with_coef)
@@ -298,12 +298,12 @@ class RegressorPipeline(StreamPipeline, StreamRegressor):
     @property
     def coef_(self) -> Floats:
         """The weights of what the transformers give out."""
-        return super().coef_ if self._tells_weights else np.asarray(self._of_last("coef_"))
+        return super().coef_ if self._has_coefficients else np.asarray(self._of_last("coef_"))
 
     @property
     def intercept_(self) -> float | Floats:
         """The constant term of the answer."""
-        intercept: float | Floats = super().intercept_ if self._tells_weights else self._of_last("intercept_")
+        intercept: float | Floats = super().intercept_ if self._has_coefficients else self._of_last("intercept_")
         return intercept
 
     @property
@@ -312,8 +312,8 @@ class RegressorPipeline(StreamPipeline, StreamRegressor):
         return float(self._of_last("rate_"))
 
     @property
-    def _tells_weights(self) -> bool:
-        return bool(getattr(self._last, "_tells_weights", isinstance(self._last, StreamRegressor)))
+    def _has_coefficients(self) -> bool:
+        return bool(getattr(self._last, "_has_coefficients", isinstance(self._last, StreamRegressor)))
 
 
 class TransformerPipeline(StreamPipeline, StreamTransformer):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from thalweg.errors import InvalidInput
-from thalweg.streams.parameters import whole_number
+from thalweg.parameters import whole_number
 from thalweg.streams.table import Table
 
 

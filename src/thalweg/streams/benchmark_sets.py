@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import DataUnavailable, InvalidParameter
+from thalweg.parameters import whole_number
 from thalweg.streams.datasets import in_folder_or_nowhere
-from thalweg.streams.parameters import whole_number
 from thalweg.streams.stream import Floats, Labels
 
 BENCHMARK_SETS = (

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chndtr, ndtr, ndtri
 
+from thalweg.parameters import Rules, at_least, whole_number
 from thalweg.streams.concept import ConceptStream, Times
-from thalweg.streams.parameters import whole_number
 from thalweg.streams.stream import Floats, Labels, Rows
 
 #: Below the smallest positive uniform number; a uniform 0 would be a normal minus infinity.
@@ -27,9 +27,7 @@ class _TwoGaussians(ConceptStream):
     features: int = 20
     length: int = 7400
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_sizes(self, self.features, self.length)
+    _rules = Rules(**ConceptStream._rules, features=at_least(1), length=at_least(1))
 
     @property
     def uniforms_per_row(self) -> int:
@@ -148,9 +146,11 @@ class Waveform(ConceptStream):
 
     length: int = 5000
 
+    _rules = Rules(**ConceptStream._rules, length=at_least(1))
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_sizes(self, self.n_features, self.length)
+        whole_number(type(self).__name__, "features", self.n_features, least=1)
 
     @property
     def uniforms_per_row(self) -> int:
@@ -186,8 +186,3 @@ def _normals(uniforms: Floats) -> Floats:
 
 def _coordinates(count: int) -> tuple[str, ...]:
     return tuple(f"x{number}" for number in range(1, count + 1))
-
-
-def _check_sizes(stream: ConceptStream, features: int, length: int) -> None:
-    whole_number(type(stream).__name__, "features", features, least=1)
-    whole_number(type(stream).__name__, "length", length, least=1)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.streams.parameters import whole_number
+from thalweg.parameters import Rules, at_least, whole_number
 from thalweg.streams.stream import Floats, Labels, Rows, Stream
 
 Times: TypeAlias = NDArray[np.int64]
@@ -43,8 +43,10 @@ class ConceptStream(Stream):
 
     seed: int = 0
 
+    _rules = Rules(seed=at_least(0))
+
     def __post_init__(self) -> None:
-        whole_number(type(self).__name__, "seed", self.seed)
+        self._rules.check(self)
 
     @property
     @abstractmethod

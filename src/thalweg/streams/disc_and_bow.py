@@ -12,8 +12,8 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from thalweg.errors import InvalidParameter
+from thalweg.parameters import POSITIVE, Rules, at_least
 from thalweg.streams.concept import ConceptStream, Times
-from thalweg.streams.parameters import real_number, whole_number
 from thalweg.streams.stream import Floats, Labels, Rows
 
 #: Below the smallest positive uniform number; a uniform 0 would be a normal minus infinity.
@@ -55,13 +55,12 @@ class DiscAndBow(ConceptStream):
     half_angle: float = 60.0
     length: int = 60
 
+    _rules = Rules(**ConceptStream._rules, radius=POSITIVE, blur=POSITIVE, half_angle=POSITIVE, length=at_least(1))
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("radius", "blur", "half_angle"):
-            real_number("DiscAndBow", name, getattr(self, name), positive=True)
         if self.half_angle > 180.0:
             raise InvalidParameter.of("DiscAndBow", "half_angle", "be at most 180", self.half_angle)
-        whole_number("DiscAndBow", "length", self.length, least=1)
 
     @property
     def feature_names(self) -> tuple[str, ...]:

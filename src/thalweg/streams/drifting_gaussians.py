@@ -15,9 +15,9 @@ from scipy.linalg import solve_triangular
 from scipy.special import ndtr, ndtri, owens_t
 
 from thalweg.errors import InvalidParameter
+from thalweg.parameters import Rule, Rules, at_least, real_matrix, real_number
 from thalweg.streams.concept import ConceptStream, Times
 from thalweg.streams.motions import Circling, Gliding, Jumping, Motion, as_points
-from thalweg.streams.parameters import real_matrix, real_number, whole_number
 from thalweg.streams.stream import Floats, Labels, Rows
 
 #: Relative to the spread of the means: nearer ones are the same, flatter clouds of them are in a plane.
@@ -158,12 +158,17 @@ class DriftingGaussians(ConceptStream):
     covariance: ArrayLike = 2.0
     length: int = 4000
 
+    _rules = Rules(
+        **ConceptStream._rules,
+        scenario=Rule(
+            f"be {', '.join(SCENARIOS)} or a motion",
+            lambda value: isinstance(value, Motion) or (isinstance(value, str) and value in SCENARIOS),
+        ),
+        length=at_least(1),
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.scenario, Motion) and self.scenario not in tuple(SCENARIOS):
-            rule = f"be {', '.join(SCENARIOS)} or a motion"
-            raise InvalidParameter.of("DriftingGaussians", "scenario", rule, self.scenario)
-        whole_number("DriftingGaussians", "length", self.length, least=1)
         object.__setattr__(self, "covariance", as_points(self._checked_covariance()))
 
     @property

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.parameters import Real, Rules, at_least, real_matrix
 from thalweg.streams.concept import ConceptStream, Times
-from thalweg.streams.parameters import real_matrix, real_number, whole_number
 from thalweg.streams.stream import Floats, Rows
 
 #: Below the smallest positive uniform number; a uniform 0 would be a normal minus infinity.
@@ -53,6 +53,8 @@ class LinearResponse(ConceptStream):
     drift: ArrayLike | None = None
     length: int = 1000
 
+    _rules = Rules(**ConceptStream._rules, noise=Real(0, text="be a positive finite number"), length=at_least(1))
+
     def __post_init__(self) -> None:
         super().__post_init__()
         weights = _as_vector("weights", self.weights)
@@ -62,8 +64,6 @@ class LinearResponse(ConceptStream):
             if len(drift) != len(weights):
                 raise InvalidParameter.of("LinearResponse", "drift", f"have {len(weights)} numbers", self.drift)
             object.__setattr__(self, "drift", drift)
-        real_number("LinearResponse", "noise", self.noise, positive=self.noise != 0)
-        whole_number("LinearResponse", "length", self.length, least=1)
 
     @property
     def uniforms_per_row(self) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from thalweg.errors import InvalidParameter
-from thalweg.streams.parameters import real_matrix, real_number, whole_number
+from thalweg.parameters import real_matrix, real_number, whole_number
 from thalweg.streams.stream import Floats
 
 #: One point per class, as tuples: comparable, hashable and unchangeable like all else about a stream.

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from thalweg.parameters import POSITIVE, Rules
 from thalweg.streams.concept import RuleStream, Times
-from thalweg.streams.parameters import real_number
 from thalweg.streams.stream import Floats, Labels
 
 
@@ -40,9 +40,7 @@ class MovingPlane(RuleStream):
 
     degrees_per_row: float = 1.0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        real_number("MovingPlane", "degrees_per_row", self.degrees_per_row, positive=True)
+    _rules = Rules(**RuleStream._rules, degrees_per_row=POSITIVE)
 
     @property
     def length(self) -> int:

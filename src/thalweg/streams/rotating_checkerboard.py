@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import ndtri
 
+from thalweg.parameters import POSITIVE, Real, Rules, at_least, whole_number
 from thalweg.streams.concept import NoisyRuleStream, Times
-from thalweg.streams.parameters import real_number, whole_number
 from thalweg.streams.stream import Floats, Labels, Rows
 
 #: Below the smallest positive uniform number; a uniform 0 would be a normal minus infinity.
@@ -56,11 +56,12 @@ class RotatingCheckerboard(NoisyRuleStream):
     noise: float = 0.01
     length: int = 70_000
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        real_number("RotatingCheckerboard", "side", self.side, positive=True)
-        real_number("RotatingCheckerboard", "noise", self.noise, positive=self.noise != 0)
-        whole_number("RotatingCheckerboard", "length", self.length, least=2)
+    _rules = Rules(
+        **NoisyRuleStream._rules,
+        side=POSITIVE,
+        noise=Real(0, text="be a positive finite number"),
+        length=at_least(2),
+    )
 
     @property
     def feature_names(self) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from thalweg.errors import InvalidParameter
+from thalweg.parameters import Real, Rule, Rules, at_least, real_number
 from thalweg.streams.concept import NoisyRuleStream, Times
-from thalweg.streams.parameters import real_number, whole_number
 from thalweg.streams.stream import Floats, Labels, Rows
 
 
@@ -48,15 +48,19 @@ class SEA(NoisyRuleStream):
     noise: float = 0.1
     rows_per_concept: int = 12_500
 
+    _rules = Rules(
+        **NoisyRuleStream._rules,
+        thresholds=Rule("be a tuple of at least one number", lambda value: isinstance(value, tuple) and len(value) > 0),
+        noise=Real(),
+        rows_per_concept=at_least(1),
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.thresholds, tuple) or not self.thresholds:
-            raise InvalidParameter.of("SEA", "thresholds", "be a tuple of at least one number", self.thresholds)
         for threshold in self.thresholds:
             real_number("SEA", "thresholds", threshold)
-        if not 0.0 <= real_number("SEA", "noise", self.noise) <= 0.5:
+        if not 0.0 <= self.noise <= 0.5:
             raise InvalidParameter.of("SEA", "noise", "lie in [0, 1/2]", self.noise)
-        whole_number("SEA", "rows_per_concept", self.rows_per_concept, least=1)
 
     @property
     def length(self) -> int:

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from thalweg.parameters import Rules, at_least
 from thalweg.streams.concept import RuleStream, Times
-from thalweg.streams.parameters import whole_number
 from thalweg.streams.stream import Floats, Labels
 
 _FEATURES = (
@@ -59,9 +59,7 @@ class Stagger(RuleStream):
 
     rows_per_concept: int = 40
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        whole_number("Stagger", "rows_per_concept", self.rows_per_concept, least=1)
+    _rules = Rules(**RuleStream._rules, rows_per_concept=at_least(1))
 
     @property
     def length(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.streams.parameters import whole_number
+from thalweg.parameters import whole_number
 
 Floats: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]

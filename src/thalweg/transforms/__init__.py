@@ -1,4 +1,4 @@
-"""Rows into other rows, on a stream. One algorithm, one file; `contract` is what they share."""
+"""Transformers of a stream, one algorithm to a file; `base` is what they share."""
 
 from thalweg.transforms.ccipca import CCIPCA
 from thalweg.transforms.random_features import RandomFeatures

@@ -1,4 +1,4 @@
-"""The contract of every stream transformer, over a compiled core that holds its state."""
+"""The base class of stream transformers, over a compiled core that holds the state."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import TransformerMixin
 
-from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.errors import InvalidInput
 from thalweg.learners.base.estimator import StreamEstimator
-from thalweg.learners.base.rows import Floats, Row, as_rows, names_of, told_of_row, width_of
+from thalweg.learners.base.rows import Floats, Row, as_rows, clearer_error, names_of, width_of
 from thalweg.learners.base.sample_weight import as_masses
 
 
@@ -31,7 +31,7 @@ class StreamTransformer(TransformerMixin, StreamEstimator):
     # ------------------------------------------------------------------ learning
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Forget everything and learn these rows; `partial_fit` goes on from there. ``y`` is not looked at."""
+        """Forget everything and learn these rows; `partial_fit` continues from there. ``y`` is not looked at."""
         return self._fit(X)
 
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -70,7 +70,7 @@ class StreamTransformer(TransformerMixin, StreamEstimator):
             try:
                 self._core.learn_one(x)
             except InvalidInput as error:
-                raise told_of_row(error, x, self) from None
+                raise clearer_error(error, x, self) from None
         else:
             core = self._core_for_row(x)
             core.learn_one(x)
@@ -92,7 +92,7 @@ class StreamTransformer(TransformerMixin, StreamEstimator):
         try:
             out: Floats = core.transform_one(x)
         except InvalidInput as error:
-            raise told_of_row(error, x, self) from None
+            raise clearer_error(error, x, self) from None
         return out
 
     @property
@@ -117,25 +117,11 @@ class StreamTransformer(TransformerMixin, StreamEstimator):
         return core
 
 
-def as_forgetting(value: object, owner: str) -> float:
-    """A number in [0, 1), or an error that names its owner.
-
-    Examples
-    --------
-    >>> as_forgetting(0.01, "StandardScaler")
-    0.01
-    """
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not 0 <= value < 1:  # type: ignore[operator]
-        raise InvalidParameter.of(owner, "forgetting", "lie in [0, 1)", value)
-    return float(value)  # type: ignore[arg-type]
-
-
 class WithRowWeights(StreamTransformer):
     """A transformer that learns rows by their weights."""
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Forget everything and learn these rows; `partial_fit` goes on from there. ``y`` is not looked at.
+        """Forget everything and learn these rows; `partial_fit` continues from there. ``y`` is not looked at.
 
         ``sample_weight`` is how much each row counts: 1, or None, is an ordinary row, 0 is none, and more than 1 counts
         for more: as so many copies, or by a step so many times as large (the documentation's page on weights).

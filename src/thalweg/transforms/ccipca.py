@@ -45,7 +45,8 @@ from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import TransformerCore
 from thalweg.learners.base.rows import Floats, as_rows
-from thalweg.transforms.base import StreamTransformer, WithRowWeights, as_forgetting
+from thalweg.parameters import FORGETTING, OneOf, Real, Rules, Whole
+from thalweg.transforms.base import StreamTransformer, WithRowWeights
 
 
 class CCIPCA(WithRowWeights, ClassNamePrefixFeaturesOutMixin, StreamTransformer):
@@ -91,6 +92,13 @@ class CCIPCA(WithRowWeights, ClassNamePrefixFeaturesOutMixin, StreamTransformer)
     True
     """
 
+    _rules = Rules(
+        n_components=Whole(1),
+        amnesic=Real(0, 1e6, text="be a number from 0 to 1e6"),
+        recursion=OneOf("2003", "2016"),
+        forgetting=FORGETTING,
+    )
+
     def __init__(
         self,
         n_components: int = 2,
@@ -105,27 +113,21 @@ class CCIPCA(WithRowWeights, ClassNamePrefixFeaturesOutMixin, StreamTransformer)
         self.recursion = recursion
 
     def _make_core(self, features: int) -> TransformerCore:
-        k, amnesic = self.n_components, self.amnesic
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise InvalidParameter.of("CCIPCA", "n_components", "be an integer >= 1", k)
+        self._rules.check(self)
+        k = int(self.n_components)
         if k > features:
             rule = f"be at most the number of features (n_features = {features})"
-            raise InvalidParameter.of("CCIPCA", "n_components", rule, k)
-        number = isinstance(amnesic, int | float | np.integer | np.floating) and not isinstance(amnesic, bool)
-        if not number or not 0 <= amnesic < 1e6:
-            raise InvalidParameter.of("CCIPCA", "amnesic", "be a number from 0 to 1e6", amnesic)
-        if self.recursion not in ("2003", "2016"):
-            raise InvalidParameter.of("CCIPCA", "recursion", 'be "2003" or "2016"', self.recursion)
-        forgetting = as_forgetting(self.forgetting, "CCIPCA")
-        return compiled.principal(features, int(k), float(amnesic), forgetting, self.recursion == "2016")
+            raise InvalidParameter.of("CCIPCA", "n_components", rule, self.n_components)
+        amnesic, forgetting = float(self.amnesic), float(self.forgetting)
+        return compiled.principal(features, k, amnesic, forgetting, self.recursion == "2016")
 
     _fit_depends_on_order = True
-    _why_not_added = "its axes are turned row by row and are no sums, so add whole models of it"
+    _why_not_merged = "its axes are turned row by row and are no sums, so add whole models of it"
 
-    def _joined(self, models: Sequence[Any]) -> Any:
-        from thalweg.merging.transformers import joined_axes
+    def _merged(self, models: Sequence[Any]) -> Any:
+        from thalweg.merging.transformers import merge_axes
 
-        return joined_axes(models, as_forgetting(self.forgetting, "CCIPCA"))
+        return merge_axes(models, float(self.forgetting))
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
         """The point of the axes' plane that each projected row stands for."""

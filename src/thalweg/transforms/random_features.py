@@ -17,7 +17,7 @@ z(x)            ``transform``          (rows, D)   [cos omega'x, sin omega'x] sq
 Where we depart
 1. The pair of cosine and sine, in place of one cosine with a random phase: z'z is then exactly 1, and the error of the
    kernel is smaller for this kernel.
-2. The frequencies are drawn when the first row tells the width, from the seed and the width. Files hold the
+2. The frequencies are drawn when the width is known from the first row, from the seed and the width. Files hold the
    frequencies themselves, so that a loaded model is the same under any version of NumPy.
 
 Cost: O(D p) a row and D / 2 sines and cosines, which are computed as many at a time as the processor has lanes.
@@ -32,11 +32,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
-from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import TransformerCore
-from thalweg.learners.base.parameters import as_seed
 from thalweg.learners.base.rows import Floats
+from thalweg.parameters import FLAG, SEED, Real, Rules, Whole
 from thalweg.transforms.base import StreamTransformer
 
 
@@ -90,6 +89,13 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamTransformer):
     True
     """
 
+    _rules = Rules(
+        n_components=Whole(1),
+        sigma=Real(1e-40, 1e40, "both", text="be a number from 1e-40 to 1e40"),
+        orthogonal=FLAG,
+        random_state=SEED,
+    )
+
     def __init__(
         self, n_components: int = 256, *, sigma: float = 1.0, orthogonal: bool = True, random_state: int = 0
     ) -> None:
@@ -99,23 +105,16 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamTransformer):
         self.random_state = random_state
 
     def _make_core(self, features: int) -> TransformerCore:
-        whole = isinstance(self.n_components, int | np.integer) and not isinstance(self.n_components, bool)
-        if not whole or self.n_components < 1:
-            raise InvalidParameter.of("RandomFeatures", "n_components", "be an integer >= 1", self.n_components)
-        number = isinstance(self.sigma, int | float | np.integer | np.floating) and not isinstance(self.sigma, bool)
-        if not number or not 1e-40 <= self.sigma <= 1e40:
-            raise InvalidParameter.of("RandomFeatures", "sigma", "be a number from 1e-40 to 1e40", self.sigma)
-        if not isinstance(self.orthogonal, bool | np.bool_):
-            raise InvalidParameter.of("RandomFeatures", "orthogonal", "be True or False", self.orthogonal)
-        rng = np.random.default_rng([as_seed(self.random_state, "RandomFeatures"), features])
+        self._rules.check(self)
+        rng = np.random.default_rng([int(self.random_state), features])
         draw = _orthogonal if self.orthogonal else _independent
         outputs = int(self.n_components)
         return compiled.random_features(outputs, draw(rng, (outputs + 1) // 2, features) / float(self.sigma))
 
     _learns = False
-    _why_not_added = "it learns nothing from rows"
+    _why_not_merged = "it learns nothing from rows"
 
-    def _joined(self, models: Sequence[Any]) -> Any:
+    def _merged(self, models: Sequence[Any]) -> Any:
         return deepcopy(models[0])  # the seed and the number of features are all that it goes by
 
     @property

@@ -29,14 +29,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import OneToOneFeatureMixin
 
-from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.errors import InvalidInput
 from thalweg.kernels import compiled
 from thalweg.kernels._base import TransformerCore
 from thalweg.learners.base.rows import Floats, as_rows
-from thalweg.transforms.base import StreamTransformer, WithRowWeights, as_forgetting
+from thalweg.parameters import FLAG, FORGETTING, POSITIVE, Rules
+from thalweg.transforms.base import StreamTransformer, WithRowWeights
 
 if TYPE_CHECKING:
-    from thalweg.merging.transformers import ScalerSums
+    from thalweg.merging.transformers import ScalerMerging
 
 
 class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
@@ -70,6 +71,13 @@ class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
     [[1.225, 0.0]]
     """
 
+    _rules = Rules(
+        forgetting=FORGETTING,
+        with_mean=FLAG,
+        with_std=FLAG,
+        clip=POSITIVE.or_else(None),
+    )
+
     def __init__(
         self, *, forgetting: float = 0.0, with_mean: bool = True, with_std: bool = True, clip: float | None = None
     ) -> None:
@@ -79,21 +87,15 @@ class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
         self.clip = clip
 
     def _make_core(self, features: int) -> TransformerCore:
-        forgetting = as_forgetting(self.forgetting, "StandardScaler")
-        for name in ("with_mean", "with_std"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise InvalidParameter.of("StandardScaler", name, "be True or False", getattr(self, name))
-        numbers = int | float | np.integer | np.floating
-        clip = self.clip
-        if clip is not None and (isinstance(clip, bool) or not isinstance(clip, numbers) or not 0 < clip < np.inf):
-            raise InvalidParameter.of("StandardScaler", "clip", "be a positive finite number or None", clip)
-        farthest = compiled.largest_value if clip is None else min(float(clip), compiled.largest_value)
-        return compiled.scaler(features, bool(self.with_mean), bool(self.with_std), forgetting, farthest)
+        self._rules.check(self)
+        farthest = compiled.largest_value if self.clip is None else min(float(self.clip), compiled.largest_value)
+        return compiled.scaler(features, bool(self.with_mean), bool(self.with_std), float(self.forgetting), farthest)
 
-    def _sums(self) -> ScalerSums:
-        from thalweg.merging.transformers import ScalerSums
+    def _merging(self) -> ScalerMerging:
+        from thalweg.merging.transformers import ScalerMerging
 
-        return ScalerSums(as_forgetting(self.forgetting, "StandardScaler"))
+        self._rules.check(self)
+        return ScalerMerging(float(self.forgetting))
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
         """Rows that `transform` turns into these; clipped values do not come back."""

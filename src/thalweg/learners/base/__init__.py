@@ -1,1 +1,1 @@
-"""What every learner shares: the estimator contract, labels, rows, sample weights, parameters."""
+"""What learners share: base classes, and checks of rows, labels and sample weights."""

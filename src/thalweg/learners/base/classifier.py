@@ -1,7 +1,7 @@
-"""The contract every stream classifier keeps, over a compiled core that holds its state.
+"""The base class of stream classifiers, over a core that holds the state.
 
 A learner answers a row, then learns its label. Its state is one compiled object; everything a call could refuse
-is checked before that object is touched, or, in long chunks, while a copy of it is at hand: a refused call leaves the
+is checked before that object is touched, or, in long chunks, while a copy of it is kept: a refused call leaves the
 model exactly as it was.
 """
 
@@ -21,7 +21,7 @@ from thalweg.kernels._base import Core
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
 from thalweg.learners.base.labels import Labels, as_labels
 from thalweg.learners.base.python_core import PythonCore, posteriors
-from thalweg.learners.base.rows import Floats, Row, are_many_rows, as_rows, bad_value, told_of_row
+from thalweg.learners.base.rows import Floats, Row, are_many_rows, as_rows, bad_value, clearer_error
 from thalweg.learners.base.sample_weight import as_masses
 
 StreamCore: TypeAlias = Core | PythonCore
@@ -96,7 +96,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
     # ------------------------------------------------------------------ learning
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Forget everything and start from these rows; `partial_fit` goes on from there."""
+        """Forget everything and start from these rows; `partial_fit` continues from there."""
         return self._fit(X, y)
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -292,7 +292,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
             if not self._core.learn_known(x, y):
                 self._learn_first(x, y)
         except InvalidInput as error:
-            raise told_of_row(error, x, self) from None
+            raise clearer_error(error, x, self) from None
         except AttributeError:
             if hasattr(self, "_core"):
                 raise
@@ -300,7 +300,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
         return self
 
     def _learn_first(self, x: Row, y: Any) -> None:
-        """Learn one row whose label the core does not know, and tell it of the labels."""
+        """Learn one row whose label the core does not know, and announce the labels to it."""
         labels = self._meet(x, y)
         self._core.learn_one(x, labels.codes[y])
         self._core.know(labels.codes, labels.everyday_types)
@@ -315,7 +315,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
         return self._labels.decode(answers)
 
     def _answers(self, X: ArrayLike) -> tuple[NDArray[np.int64], Floats | None]:
-        """Both at once, for callers in a hurry: the place of each answer among ``classes_``, and the probabilities."""
+        """Both at once, which is faster: the place of each prediction among ``classes_``, and the probabilities."""
         if not hasattr(self, "predict_proba"):
             rows = self._rows_to_answer(X)
             answers = np.empty(len(rows), dtype=np.int64)
@@ -336,7 +336,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
         try:
             return labels.ordinary[core.answer_one(x)]
         except InvalidInput as error:
-            raise told_of_row(error, x, self) from None
+            raise clearer_error(error, x, self) from None
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """The discriminant of each class (for two classes, the second's minus the first's; positive answers it)."""
@@ -358,13 +358,69 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
         learned: dict[str, Any] = {
             "_core": state,
             "_labels": known,
-            "_begun_with": self.get_params(),
             "n_features_in_": features,
             "classes_": known.values,
         }
         if names is not None:
             learned["feature_names_in_"] = np.array(names, dtype=object)
         self.__setstate__({**self.get_params(deep=False), **learned})
+
+
+class WithWeights(StreamClassifier):
+    """A classifier whose rows may have weights."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Forget everything and start from these rows; `partial_fit` continues from there.
+
+        ``sample_weight`` is how much each row counts: 1, or None, is an ordinary row, 0 is none, and more than 1 counts
+        for more: as so many copies, or by a step so many times as large (the documentation's page on weights).
+        """
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn these rows in order, at the rate.
+
+        ``classes`` may announce labels to come; it is never needed. ``sample_weight`` is how many rows each row counts
+        for.
+        """
+        return self._partial_fit(X, y, classes, sample_weight)
+
+    def predict_then_learn(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        with_proba: bool = False,
+        with_rate: bool = False,
+        with_weights: bool = False,
+    ) -> NDArray[Any] | Answers:
+        """Answer each row before its label is seen, then learn it: the whole stream in one compiled call.
+
+        Parameters
+        ----------
+        X, y : array or frame of shape (rows, features), array of shape (rows,)
+            The rows and their labels, in the order in which they came.
+        sample_weight : array of shape (rows,), optional
+            How much each row counts, 1 each by default; a row of weight 0 is only answered.
+        with_proba, with_rate, with_weights : bool
+            Whether to give, beside each answer, the class probabilities, the rate in force after the row, and the
+            shares that the members of a learner made of others had in the answer.
+
+        Returns
+        -------
+        ndarray or Answers
+            The answers; with one of the switches an `Answers` that also holds what was asked for (probabilities with
+            columns as in ``classes_`` after the call), or None where the learner has no such thing. Before any label
+            is known the answer is the zero of the labels' type: 0, False or "".
+        """
+        return self._predict_then_learn(X, y, with_proba, with_rate, with_weights, sample_weight=sample_weight)
 
 
 class WithProbabilities:

@@ -6,8 +6,9 @@ checked before the core is touched, so a refused call leaves the model exactly a
 
 from __future__ import annotations
 
+from collections.abc import ItemsView
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +23,7 @@ from thalweg.learners.base.rows import Floats, as_rows
 
 if TYPE_CHECKING:
     from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-    from thalweg.merging.summable import Sums
+    from thalweg.merging.models import Merging
 
 #: Names of constructors' parameters: to read them off takes scikit-learn as long as answering some hundred rows.
 _PARAMETERS: dict[type, list[str]] = {}
@@ -33,7 +34,9 @@ class WithColumns(BaseEstimator):
 
     n_features_in_: int
     feature_names_in_: NDArray[Any]
-    _begun_with: dict[str, Any]
+    #: The parameters at the first row, and a copy that is cheap to compare with.
+    _parameters_at_start: dict[str, Any]
+    _watched: _Watched | None
     _to_start_anew = "call fit"
 
     @classmethod
@@ -89,17 +92,33 @@ class WithColumns(BaseEstimator):
             return f"X must have no column {len(known)}, as when learning began, got {given[len(known)]!r}. "
         return ""
 
+    def _remember_parameters(self) -> None:
+        self._parameters_at_start = described(self)
+        self._watched = None
+
     def _require_same_parameters(self) -> None:
-        now = _described(self)
-        for name, value in self._begun_with.items():
-            if name in now and now[name] is not value and now[name] != value:
+        watched = self._watched
+        if watched is not None and watched.own <= self.__dict__.items():
+            for then, now in watched.inside:
+                if not then <= now:
+                    break
+            else:
+                if watched.copies == watched.lists:
+                    return
+        current = described(self)
+        for name, value in self._parameters_at_start.items():
+            if name in current and current[name] is not value and current[name] != value:
                 raise InvalidParameter(
                     f"The {name!r} parameter of {type(self).__name__} must not change once learning has begun "
-                    f"(it was {value!r}, now {now[name]!r}): {self._to_start_anew} to start anew."
+                    f"(it was {value!r}, now {current[name]!r}): {self._to_start_anew} to start anew."
                 )
+        self._watched = _watch(self)
 
-    def _described(self) -> dict[str, Any]:
-        return _described(self)
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if "_watched" in state:
+            state["_watched"] = None  # it is about this object
+        return state
 
 
 class StreamEstimator(WithColumns):
@@ -148,7 +167,7 @@ class StreamEstimator(WithColumns):
             self.feature_names_in_ = np.asarray(names, dtype=object)
         self.n_features_in_ = core.n_features
         self._core = core
-        self._begun_with = _described(self)
+        self._remember_parameters()
 
     def _header(self) -> dict[str, Any]:
         """What was learned beside the core and the columns, as JSON holds it: for model files."""
@@ -158,30 +177,30 @@ class StreamEstimator(WithColumns):
         """The attributes those entries stand for; ValueError where they and the core's arrays disagree."""
         return {}
 
-    # ------------------------------------------------------------------ adding up, told in ``adding.py``
+    # ------------------------------------------------------------------ merging (``thalweg.merging``)
 
-    #: The end of a sentence: why models of this class do not add up, where they do not.
-    _why_not_added = "nothing is known of how two such models would go together"
+    #: The end of a sentence: why models of this class cannot be merged, where they cannot.
+    _why_not_merged = "nothing is known of how two such models would go together"
 
     def __add__(self, other: Any) -> Self:
-        from thalweg.merging import addable
+        from thalweg.merging.models import merge_models
 
-        return addable.join([self, other]) if isinstance(other, StreamEstimator) else NotImplemented
+        return merge_models([self, other]) if isinstance(other, StreamEstimator) else NotImplemented
 
     def __radd__(self, other: Any) -> Self:
         return deepcopy(self) if is_zero(other) else NotImplemented
 
     def __sub__(self, other: Any) -> Self:
-        from thalweg.merging import addable
+        from thalweg.merging.models import subtract_model
 
-        return addable.take_out(self, other) if isinstance(other, StreamEstimator) else NotImplemented
+        return subtract_model(self, other) if isinstance(other, StreamEstimator) else NotImplemented
 
-    def _sums(self) -> Sums:
-        """The sums that a model with these parameters is; `NotAdditive` where it is none."""
-        raise NotAdditive.of(self._in_a_sentence(), self._why_not_added)
+    def _merging(self) -> Merging:
+        """How models with these parameters are merged; `NotAdditive` where they cannot be."""
+        raise NotAdditive.of(self._in_a_sentence(), self._why_not_merged)
 
-    def _rows_to_sum(self, rows: Floats) -> Floats:
-        """Rows as the sums take them."""
+    def _rows_to_merge(self, rows: Floats) -> Floats:
+        """Rows as moments are taken of them."""
         return rows
 
     def _in_a_sentence(self) -> str:
@@ -200,7 +219,7 @@ class StreamEstimator(WithColumns):
             if adapters:  # members that are not ours: objects, for copies and pickles and never for files
                 state["_learned_elsewhere"] = [adapter.learned() for adapter in adapters]
             state["_core"] = state["_core"].state()
-            del state["_begun_with"]
+            del state["_parameters_at_start"], state["_watched"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -214,7 +233,7 @@ class StreamEstimator(WithColumns):
             self._core.restore(saved)
             for adapter, learned in zip(self._adapters(), elsewhere, strict=True):
                 adapter.take_back(learned)
-            self._begun_with = _described(self)
+            self._remember_parameters()
 
     def _adapters(self) -> list[Any]:
         return list(self._core.adapters()) if hasattr(self._core, "adapters") else []
@@ -225,27 +244,60 @@ def is_zero(other: Any) -> bool:
     return type(other) is int and other == 0
 
 
-class LooksAtNoFeature:
-    """A baseline: scikit-learn is told not to expect a good score of it."""
+def described(estimator: BaseEstimator) -> dict[str, Any]:
+    """The parameters, with an estimator among them replaced by its own parameters: it can be changed in place.
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.classifier_tags.poor_score = True
-        return tags
-
-
-def _described(estimator: BaseEstimator) -> dict[str, Any]:
-    """The parameters, with an estimator among them told by its own: it can be changed where it stands.
-
-    Those of estimators inside come first: they name best what has changed.
+    Those of nested estimators come first: they name best what has changed.
     """
-    inside_first = sorted(estimator.get_params().items(), key=lambda item: "__" not in item[0])
-    return {name: _plain(value) for name, value in inside_first}
+    nested_first = sorted(estimator.get_params().items(), key=lambda item: "__" not in item[0])
+    return {name: _plain(value) for name, value in nested_first}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, BaseEstimator):
-        return type(value).__name__, _described(value)
+        return type(value).__name__, described(value)
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value
+
+
+class _Watched(NamedTuple):
+    """Parameters of an estimator as they were; nested estimators and lists, which change in place, beside them."""
+
+    own: ItemsView[str, Any]
+    inside: list[tuple[ItemsView[str, Any], ItemsView[str, Any]]]
+    copies: list[list[Any]]
+    lists: list[list[Any]]
+
+
+def _watch(estimator: BaseEstimator) -> _Watched | None:
+    """The parameters, to be compared without describing them; None where an object is found that must be asked."""
+    own = _parameters(estimator)
+    if own is None:
+        return None
+    watched = _Watched(own.items(), [], [], [])
+    left = list(own.values())
+    while left:
+        value = left.pop()
+        if isinstance(value, BaseEstimator):
+            nested = _parameters(value)
+            if nested is None:
+                return None
+            watched.inside.append((nested.items(), vars(value).items()))
+            left += nested.values()
+        elif isinstance(value, list | tuple):
+            if isinstance(value, list):
+                watched.copies.append(value.copy())
+                watched.lists.append(value)
+            left += value
+        elif hasattr(value, "get_params") and not isinstance(value, type):
+            return None
+    return watched
+
+
+def _parameters(estimator: BaseEstimator) -> dict[str, Any] | None:
+    """The parameters where they are plain attributes."""
+    if not isinstance(estimator, WithColumns) and type(estimator).get_params is not BaseEstimator.get_params:
+        return None
+    attributes, names = vars(estimator), estimator._get_param_names()
+    return {name: attributes[name] for name in names} if attributes.keys() >= set(names) else None

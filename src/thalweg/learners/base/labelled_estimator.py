@@ -1,7 +1,7 @@
 """An estimator that knows labels: what taking rows and labels in means, before any of them is learned.
 
-Everything a call could refuse is checked first, unless the core is to look itself; then the core is made or told of the
-labels that are new.
+Everything a call could refuse is checked first, unless the core is to look itself; then the core is made, or new labels
+are announced to it.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ class PythonCore(ABC):
         """The members that are not ours, which give out and take back what they learned as objects."""
         return []
 
-    # ------------------------------------------------------------------ as the contract asks
+    # ------------------------------------------------------------------ as classifiers call it
 
     def name_features(self, names: tuple[str, ...] | Vocabulary, /) -> None:
         """The names by which a row given as a dict is read."""

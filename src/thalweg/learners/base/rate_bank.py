@@ -14,21 +14,21 @@ from thalweg.learners.base.rows import Floats
 BANK_RATES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 #: Share of a feature's variance that is added to the covariance, so that no memory is too short for it.
 BANK_RIDGE = 1e-3
-#: How losses of the rates fade, and how strongly they tell: weights exp(-sharpness L), L <- discount L + [mistake].
+#: How losses of the rates fade, and how strongly they count: weights exp(-sharpness L), L <- discount L + [mistake].
 BANK_DISCOUNT, BANK_SHARPNESS = 0.995, 0.5
-#: From this rate on a voice starts without a handicap.
+#: A member with at least this rate starts without a loss.
 _EAGER = 0.1
 
 
-def handicaps(rates: Sequence[float], sharpness: float) -> list[float]:
-    """Mistakes that voices with these rates are charged with before the first row, which fade like all others.
+def prior_losses(rates: Sequence[float], sharpness: float) -> list[float]:
+    """The loss that members with these rates start with, in mistakes; it fades like all others.
 
-    Before there is evidence, a voice counts in proportion to its rate. All slow voices say the same at first, and
+    The prior weight of a member is proportional to its rate. All slow members predict the same at first, and
     without this they would outvote the quick ones for as long after the first drift as a young stream has lasted.
 
     Examples
     --------
-    >>> [round(each, 1) for each in handicaps([0.001, 0.01, 0.1, 0.3], sharpness=0.5)]
+    >>> [round(each, 1) for each in prior_losses([0.001, 0.01, 0.1, 0.3], sharpness=0.5)]
     [9.2, 4.6, 0.0, 0.0]
     """
     return [float(np.log(max(1.0, _EAGER / rate)) / sharpness) for rate in rates]

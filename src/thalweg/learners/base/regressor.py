@@ -1,4 +1,4 @@
-"""The contract of every stream regressor, over a compiled core that holds its state; targets are checked here."""
+"""The base class of stream regressors, over a compiled core that holds the state; targets are checked here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from thalweg.frames.reading import as_array, as_plain, frame_of
 from thalweg.kernels import compiled
 from thalweg.kernels._base import RegressionCore
 from thalweg.learners.base.estimator import StreamEstimator
-from thalweg.learners.base.rows import Floats, Row, as_rows, names_of, told_of_row, width_of
+from thalweg.learners.base.rows import Floats, Row, as_rows, clearer_error, names_of, width_of
 from thalweg.learners.base.sample_weight import as_masses
 
 
@@ -125,7 +125,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
     # ------------------------------------------------------------------ learning
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Forget everything and start from these rows; `partial_fit` goes on from there."""
+        """Forget everything and start from these rows; `partial_fit` continues from there."""
         return self._fit(X, y)
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -183,7 +183,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         try:
             cut = core.learn_one(x, target)
         except InvalidInput as error:
-            raise told_of_row(error, x, self) from None
+            raise clearer_error(error, x, self) from None
         if cut:
             self._warn_of_cuts(core, stacklevel=3)
         return self
@@ -219,7 +219,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         try:
             return core.answer_number(x) if self._columns is None else core.answer_one(x)
         except InvalidInput as error:
-            raise told_of_row(error, x, self) from None
+            raise clearer_error(error, x, self) from None
 
     @property
     def coef_(self) -> Floats:
@@ -298,3 +298,34 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         if arrays["n_outputs"].tolist() != [1 if columns is None else columns]:
             raise ValueError("the targets and the state disagree")
         return {"_columns": columns}
+
+
+class WithTargetWeights(StreamRegressor):
+    """A regressor whose rows may have weights."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Forget everything and start from these rows; `partial_fit` continues from there.
+
+        ``sample_weight`` is how much each row counts: 1, or None, is an ordinary row, 0 is none, and more than 1 counts
+        for more: as so many copies, or by a step so many times as large (the documentation's page on weights).
+        """
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn these rows in order; ``sample_weight`` is how many rows each row counts for."""
+        return self._partial_fit(X, y, sample_weight)
+
+    def predict_then_learn(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        with_coef: bool = False,
+    ) -> Floats | LinearAnswers:
+        """Answer each row before its target is seen, then learn it: the whole stream in one compiled call.
+
+        ``sample_weight`` is how many rows each row counts for; one of weight 0 is only answered. With ``with_coef``
+        the linear model after each row is returned beside the answers.
+        """
+        return self._predict_then_learn(X, y, with_coef, sample_weight)

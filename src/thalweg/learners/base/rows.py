@@ -92,16 +92,16 @@ def width_of(x: Row) -> int:
     return width
 
 
-def told_of_row(error: InvalidInput, x: Row, model: BaseEstimator) -> InvalidInput:
+def clearer_error(error: InvalidInput, x: Row, model: BaseEstimator) -> InvalidInput:
     """The refusal of a single row, in better words where more can be said than the compiled core knows."""
     if frame_of(x) is not None:
         return InvalidInput(_one_row(x))
     known = list(getattr(model, "feature_names_in_", ()))
     missing = [name for name in known if name not in x] if isinstance(x, Mapping) and len(x) < len(known) else []
     if type(error) is not InvalidInput or not missing:
-        return error  # another kind tells of a feature that is unknown
-    told = ", ".join(map(repr, missing[:_FEW])) + (f" and {len(missing) - _FEW} more" if len(missing) > _FEW else "")
-    return InvalidInput(f"{error}: it lacks {told}")
+        return error  # another kind is about a feature that is unknown
+    named = ", ".join(map(repr, missing[:_FEW])) + (f" and {len(missing) - _FEW} more" if len(missing) > _FEW else "")
+    return InvalidInput(f"{error}: it lacks {named}")
 
 
 def _one_row(x: object) -> str:

@@ -31,7 +31,7 @@ squarings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -48,11 +48,26 @@ from thalweg.learners.kernel_mean.exact import ExactCore, Given
 from thalweg.learners.kernel_mean.gram import Gram, GramCore, linear, polynomial_core
 from thalweg.learners.kernel_mean.parzen import ParzenCore
 from thalweg.learners.kernel_mean.rule import OneOrEach, plain
+from thalweg.parameters import FLAG, FORGETTING, OneOf, Real, Rule, Rules, Whole
 
 KERNELS = ("rbf", "linear", "poly")
 #: Of a class: more would not fit into any memory.
 MOST_CENTROIDS = 10**9
-_NUMBERS = int | float | np.integer | np.floating
+_FINITE = Real()
+
+
+def _weight_or_weights(value: Any) -> bool:
+    value = plain(value)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return len(value) > 0 and all(_FINITE.allows(each) and each > 0 for each in value)
+    return value is None or (_FINITE.allows(value) and 0 <= value <= 1)
+
+
+def _finite_or_each(value: Any) -> bool:
+    value = plain(value)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return len(value) > 0 and all(_FINITE.allows(each) for each in value)
+    return value is None or _FINITE.allows(value)
 
 
 class KernelMeanClassifier(WithProbabilities, StreamClassifier):
@@ -163,6 +178,22 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
             cost="n p to predict",
         ),
     )
+    _rules = Rules(
+        kernel=Rule(
+            'be "rbf", "linear", "poly" or a function',
+            lambda value: callable(value) or (isinstance(value, str) and value in KERNELS),
+        ),
+        sigma=Real(1e-300, 1e300, "neither", text="be a positive number").or_else(None),
+        rho=Rule("lie in [0, 1], or be one positive number for each class", _weight_or_weights),
+        bias=Rule("be a finite number, or one for each class", _finite_or_each),
+        degree=Whole(1),
+        coef0=Real(0, text="be a number >= 0"),
+        tune=OneOf("loo", None),
+        budget=Whole(1, MOST_CENTROIDS).or_else(None),
+        forgetting=FORGETTING,
+        dtype=OneOf("float64", "float32"),
+        progress=FLAG,
+    )
 
     def __init__(
         self,
@@ -194,13 +225,18 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
     # ------------------------------------------------------------------ the core
 
     def _make_core(self, features: int) -> StreamCore:
-        self._check_parameters()
+        self._rules.check(self)
+        if self.budget is None and self.forgetting != 0:
+            raise InvalidParameter.of("KernelMeanClassifier", "forgetting", "be 0 without a budget", self.forgetting)
+        if self.budget is not None and (self.kernel != "rbf" or self.dtype != "float64"):
+            rule = 'be None unless kernel is "rbf" and dtype "float64"'
+            raise InvalidParameter.of("KernelMeanClassifier", "budget", rule, self.budget)
         if self.budget is not None:
             return budget_core(
                 features,
                 budget=self.budget,
-                forgetting=self.forgetting,
-                sigma=self.sigma,
+                forgetting=float(self.forgetting),
+                sigma=None if self.sigma is None else float(self.sigma),
                 rho=plain(self.rho),
                 bias=plain(self.bias),
             )
@@ -228,8 +264,8 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
                 core,
                 rows,
                 codes,
-                forgetting=self.forgetting,
-                sigma=self.sigma,
+                forgetting=float(self.forgetting),
+                sigma=None if self.sigma is None else float(self.sigma),
                 rho=plain(self.rho),
                 bias=plain(self.bias),
                 tune=self.tune,
@@ -257,19 +293,19 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
                     "KernelMeanClassifier", name, f"be one number, or one for each of the {classes} classes", value
                 )
 
-    # ------------------------------------------------------------------ adding up
+    # ------------------------------------------------------------------ merging
 
-    _why_not_added = "it is made of rows or centroids and not of sums, so add whole models of it"
+    _why_not_merged = "it is made of rows or centroids and not of sums, so add whole models of it"
 
-    def _joined(self, models: Sequence[Any]) -> Any:
-        from thalweg.merging.addable import refuse
-        from thalweg.merging.kernel_mean import joined_centroids, joined_rows
+    def _merged(self, models: Sequence[Any]) -> Any:
+        from thalweg.merging.kernel_mean import merge_centroids, merge_rows
+        from thalweg.merging.models import refuse
 
         if self.budget is None:
-            return joined_rows(models)
+            return merge_rows(models)
         if self.sigma is None:
             refuse(self, "its widths are weighed by their mistakes, row by row, so give sigma")
-        return joined_centroids(models, self.budget, self.forgetting)
+        return merge_centroids(models, self.budget, self.forgetting)
 
     # ------------------------------------------------------------------ what was learned
 
@@ -310,62 +346,3 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
         if len(each) != 2:
             raise AttributeError(f"rho_ and bias_ are of two classes, not {len(each)}: see weights_ and biases_")
         return each
-
-    # ------------------------------------------------------------------ the rules of the parameters
-
-    def _check_parameters(self) -> None:
-        for name, rule, fine in self._rules():
-            value = getattr(self, name)
-            if not fine(value):
-                raise InvalidParameter.of("KernelMeanClassifier", name, rule, value)
-        if self.budget is None and self.forgetting != 0:
-            raise InvalidParameter.of("KernelMeanClassifier", "forgetting", "be 0 without a budget", self.forgetting)
-        if self.budget is not None and (self.kernel != "rbf" or self.dtype != "float64"):
-            rule = 'be None unless kernel is "rbf" and dtype "float64"'
-            raise InvalidParameter.of("KernelMeanClassifier", "budget", rule, self.budget)
-
-    @staticmethod
-    def _rules() -> tuple[tuple[str, str, Callable[[Any], bool]], ...]:
-        return (
-            ("kernel", 'be "rbf", "linear", "poly" or a function', lambda v: callable(v) or _one_of(v, KERNELS)),
-            ("sigma", "be a positive number or None", lambda v: v is None or (_number(v) and 1e-300 < v < 1e300)),
-            ("rho", "lie in [0, 1], or be one positive number for each class", _weight_or_weights),
-            ("bias", "be a finite number, or one for each class", _finite_or_each),
-            ("degree", "be an integer >= 1", lambda v: _whole(v) and v >= 1),
-            ("coef0", "be a number >= 0", lambda v: _number(v) and 0 <= v < np.inf),
-            ("tune", 'be "loo" or None', lambda v: v is None or _one_of(v, ("loo",))),
-            ("budget", f"be an integer from 1 to {MOST_CENTROIDS:,} or None", _centroids_or_none),
-            ("forgetting", "lie in [0, 1)", lambda v: _number(v) and 0 <= v < 1),
-            ("dtype", 'be "float64" or "float32"', lambda v: _one_of(v, ("float64", "float32"))),
-            ("progress", "be True or False", lambda v: isinstance(v, bool | np.bool_)),
-        )
-
-
-def _one_of(value: object, names: tuple[str, ...]) -> bool:
-    return isinstance(value, str) and value in names
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, _NUMBERS) and not isinstance(value, bool) and bool(np.isfinite(value))
-
-
-def _whole(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def _centroids_or_none(value: Any) -> bool:
-    return value is None or (_whole(value) and 1 <= value <= MOST_CENTROIDS)
-
-
-def _weight_or_weights(value: Any) -> bool:
-    value = plain(value)
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return len(value) > 0 and all(_number(each) and each > 0 for each in value)
-    return value is None or (_number(value) and 0 <= value <= 1)
-
-
-def _finite_or_each(value: Any) -> bool:
-    value = plain(value)
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return len(value) > 0 and all(_number(each) for each in value)
-    return value is None or _number(value)

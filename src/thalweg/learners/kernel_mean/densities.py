@@ -27,18 +27,18 @@ def side_by_side(
     work: Callable[[Block], object],
     blocks: Sequence[Block],
     worth_threads: bool,
-    tell: Callable[[float], None] = lambda share: None,
+    report: Callable[[float], None] = lambda share: None,
 ) -> None:
-    """Call ``work`` with each block, on all cores where that is worth it; ``tell`` hears the share done."""
+    """Call ``work`` with each block, on all cores where that is worth it; ``report`` is called with the share done."""
     with _one_thread_for_products():
         if not worth_threads or len(blocks) < 2:
             for done, block in enumerate(blocks, start=1):
                 work(block)
-                tell(done / len(blocks))
+                report(done / len(blocks))
             return
         with ThreadPoolExecutor(_cores()) as threads:
             for done, _ in enumerate(threads.map(work, blocks), start=1):
-                tell(done / len(blocks))
+                report(done / len(blocks))
 
 
 def _cores() -> int:
@@ -121,11 +121,12 @@ def log_class_means(D: Floats, codes: Codes, n_classes: int, sigmas: Floats) -> 
 
 
 def leave_one_out_log_means(
-    X: Floats, codes: Codes, n_classes: int, sigmas: Floats, tell: Callable[[float], None] = lambda share: None
+    X: Floats, codes: Codes, n_classes: int, sigmas: Floats, report: Callable[[float], None] = lambda share: None
 ) -> Floats:
     """`log_class_means` of each row of X given all the others, in closed form, shape (sigmas, n, classes).
 
-    The term of the row itself is dropped and its class's mean is taken over the rest. ``tell`` hears the share done.
+    The term of the row itself is dropped and its class's mean is taken over the rest. ``report`` is called with the
+    share done.
     """
     by_class = np.argsort(codes, kind="stable")
     X = X - medians(X)
@@ -138,7 +139,7 @@ def leave_one_out_log_means(
         D[np.arange(len(D)), place[at]] = np.inf
         return D
 
-    return _by_blocks(distances, len(X), np.bincount(codes, minlength=n_classes), sigmas, tell)
+    return _by_blocks(distances, len(X), np.bincount(codes, minlength=n_classes), sigmas, report)
 
 
 def _by_blocks(
@@ -146,7 +147,7 @@ def _by_blocks(
     n: int,
     columns: NDArray[np.int64],
     sigmas: Floats,
-    tell: Callable[[float], None],
+    report: Callable[[float], None],
 ) -> Floats:
     """Blocks of rows, side by side on all cores; the columns of ``distances`` are sorted by class."""
     result = np.full((len(sigmas), n, len(columns)), -np.inf)
@@ -156,7 +157,7 @@ def _by_blocks(
     def work(at: slice) -> None:
         _log_means_of_block(distances(at), columns, sigmas, result[:, at])
 
-    side_by_side(work, blocks, n * columns.sum() * len(sigmas) > _WORTH_THREADS, tell)
+    side_by_side(work, blocks, n * columns.sum() * len(sigmas) > _WORTH_THREADS, report)
     return result
 
 

@@ -33,7 +33,7 @@ PATIENCE = 2.0
 
 @contextmanager
 def bar(label: str, wanted: bool) -> Iterator[Callable[[float], None]]:
-    """A function to tell the share done, from 0 to 1; draws on standard error if that is a terminal."""
+    """A function that reports the share done, from 0 to 1; draws on standard error if that is a terminal."""
     if not (wanted and sys.stderr.isatty()):
         yield lambda share: None
         return
@@ -43,13 +43,13 @@ def bar(label: str, wanted: bool) -> Iterator[Callable[[float], None]]:
     begun, drawn = time.monotonic(), Progress(console=Console(stderr=True), transient=True)
     task = drawn.add_task(label, total=1.0)
 
-    def tell(share: float) -> None:
+    def report(share: float) -> None:
         if not drawn.live.is_started and time.monotonic() - begun > PATIENCE:
             drawn.start()
         drawn.update(task, completed=share)
 
     try:
-        yield tell
+        yield report
     finally:
         drawn.stop()
 
@@ -122,8 +122,8 @@ class ParzenCore(ExactCore):
         if not given.tunes:
             return untuned(rows, np.array(counts) > 0, given.sigma, given.rho, given.bias)
         codes = np.repeat(np.arange(len(kept)), counts)
-        with bar("tuning by leave-one-out", given.progress) as tell:
-            return leave_one_out(rows, codes, len(kept), given.sigma, given.rho, given.bias, tell)
+        with bar("tuning by leave-one-out", given.progress) as report:
+            return leave_one_out(rows, codes, len(kept), given.sigma, given.rho, given.bias, report)
 
     def _room(self) -> GrowingRows:
         return GrowingRows(self.n_features + 1, self._precision.dtype)

@@ -167,7 +167,7 @@ def leave_one_out(
     sigma: float | None = None,
     rho: OneOrEach | None = None,
     bias: OneOrEach | None = None,
-    tell: Callable[[float], None] = lambda share: None,
+    report: Callable[[float], None] = lambda share: None,
 ) -> Tuned:
     """The parameters with the fewest leave-one-out errors; those given are kept.
 
@@ -179,7 +179,7 @@ def leave_one_out(
         How many classes there are, with rows or without.
     sigma, rho, bias : optional
         What is fixed already.
-    tell : function
+    report : function
         Told the share of the work done.
     """
     counts = np.bincount(codes, minlength=n_classes)
@@ -187,7 +187,7 @@ def leave_one_out(
     if len(rows) < FEWEST_ROWS or (counts > 1).sum() < 2:
         return untuned(rows, seen, sigma, rho, bias)
     sigmas = width_grid(rows) if sigma is None else np.array([sigma])
-    log_p = leave_one_out_log_means(rows, codes, n_classes, sigmas, tell)
+    log_p = leave_one_out_log_means(rows, codes, n_classes, sigmas, report)
     if seen.sum() > 2:
         return _tune_many(log_p, codes, seen, sigmas, rho, bias)
     minus, plus = np.flatnonzero(seen)

@@ -50,11 +50,11 @@ from sklearn.utils.validation import has_fit_parameter
 from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.classifier import StreamClassifier
-from thalweg.learners.base.parameters import as_seed
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.learn_nse.core import LearnNSECore, Plan
 from thalweg.learners.learn_nse.members import Member, Training
 from thalweg.learners.learn_nse.weights import STEEPEST, WEIGHTINGS
+from thalweg.parameters import SEED, OneOf, Real, Rule, Rules, Whole, is_whole
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,13 @@ class BlockClassifier:
         return self.classes[Member(self.model, np.arange(len(self.classes)), 0).answers(rows)]
 
 
+def _is_classifier(value: Any) -> bool:
+    can = not isinstance(value, type) and all(hasattr(value, name) for name in ("fit", "predict", "get_params"))
+    return can and (is_classifier(value) if hasattr(value, "__sklearn_tags__") else True)
+
+
 class LearnNSE(StreamClassifier):
-    """An ensemble that adds a classifier per block and weighs all of them by their errors of late.
+    """An ensemble that adds a classifier per block and weighs all of them by their recent errors.
 
     It suits streams whose concepts come back, and bases that cannot learn on. Its memory and the time of an answer grow
     with the blocks, unless ``max_members`` is given.
@@ -97,7 +102,7 @@ class LearnNSE(StreamClassifier):
     base : classifier
         One of scikit-learn's or of ours; each block trains a copy. Where it takes a ``random_state``, each copy has a
         seed of its own. Where its training raises an error, the blocks of the call before it are learned, the rows that
-        were waiting go on waiting, and the others are not learned.
+        were waiting keep waiting, and the others are not learned.
     slope : positive float, default 0.5
         How sharply errors fade around ``crossing``. Larger is closer to a window of that many blocks.
     crossing : float >= 0, default 10.0
@@ -169,7 +174,24 @@ class LearnNSE(StreamClassifier):
             cost="one prediction by each member; memory grows unless `max_members` is set",
         ),
     )
-    _why_not_added = "its members are weighed by their errors on the blocks that came after them"
+    _why_not_merged = "its members are weighed by their errors on the blocks that came after them"
+
+    _rules = Rules(
+        slope=Real(1e-6, 1e6, "both", text="be a number from 1e-06 to 1,000,000"),
+        crossing=Real(0, 1e6, "both", text="be a number from 0 to 1,000,000"),
+        weighting=OneOf(*WEIGHTINGS, text=f"be one of {', '.join(WEIGHTINGS)}"),
+        base=Rule("be a classifier with fit, predict and get_params", _is_classifier),
+        train=OneOf("plain", "weighted", "resampled", text="be plain, weighted or resampled"),
+        tries=Whole(1),
+        block_size=Whole(1).or_else(None),
+        max_members=Whole(1).or_else(None),
+        pruning=OneOf("age", "error", None),
+        n_jobs=Rule(
+            "be an integer other than 0 or None",
+            lambda value: value is None or (is_whole(value) and value != 0 and value >= -(10**6)),
+        ),
+        random_state=SEED,
+    )
 
     def __init__(
         self,
@@ -199,17 +221,14 @@ class LearnNSE(StreamClassifier):
         self.random_state = random_state
 
     def _make_core(self, features: int) -> LearnNSECore:
-        self._check_weighting()
-        self._check_base()
-        self._require("tries", "be an integer >= 1", _is_whole(self.tries, 1))
-        for name in ("block_size", "max_members"):
-            value = getattr(self, name)
-            self._require(name, "be an integer >= 1 or None", value is None or _is_whole(value, 1))
-        self._require("pruning", 'be "age", "error" or None', self.pruning in ("age", "error", None))
+        self._rules.check(self)
+        if self.slope * self.crossing > STEEPEST:
+            rule = f"be at most {STEEPEST:g} when multiplied by crossing ({self.crossing:g})"
+            raise InvalidParameter.of("LearnNSE", "slope", rule, self.slope)
+        if self.train == "weighted" and not has_fit_parameter(self.base, "sample_weight"):
+            raise InvalidParameter.of("LearnNSE", "base", 'take sample weights for train="weighted"', self.base)
         if (self.max_members is None) != (self.pruning is None):
             raise InvalidParameter.of("LearnNSE", "pruning", "come together with max_members", self.pruning)
-        whole = _is_whole(self.n_jobs, -(10**6)) and self.n_jobs != 0
-        self._require("n_jobs", "be an integer other than 0 or None", self.n_jobs is None or whole)
         plan = Plan(
             float(self.slope),
             float(self.crossing),
@@ -219,32 +238,8 @@ class LearnNSE(StreamClassifier):
             self.pruning,
             self.n_jobs,
         )
-        seed = as_seed(self.random_state, "LearnNSE")
-        return LearnNSECore(features, Training(self.base, self.train, int(self.tries), seed), plan)
-
-    def _check_weighting(self) -> None:
-        for name, least in (("slope", 1e-6), ("crossing", 0.0)):
-            value = getattr(self, name)
-            number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-            self._require(name, f"be a number from {least:g} to 1,000,000", number and least <= value <= 1e6)
-        if self.slope * self.crossing > STEEPEST:
-            rule = f"be at most {STEEPEST:g} when multiplied by crossing ({self.crossing:g})"
-            raise InvalidParameter.of("LearnNSE", "slope", rule, self.slope)
-        self._require("weighting", f"be one of {', '.join(WEIGHTINGS)}", self.weighting in WEIGHTINGS)
-
-    def _check_base(self) -> None:
-        can = all(hasattr(self.base, name) for name in ("fit", "predict", "get_params"))
-        can = can and not isinstance(self.base, type)
-        if can and hasattr(self.base, "__sklearn_tags__"):
-            can = is_classifier(self.base)
-        self._require("base", "be a classifier with fit, predict and get_params", can)
-        self._require("train", "be plain, weighted or resampled", self.train in ("plain", "weighted", "resampled"))
-        if self.train == "weighted" and not has_fit_parameter(self.base, "sample_weight"):
-            raise InvalidParameter.of("LearnNSE", "base", 'take sample weights for train="weighted"', self.base)
-
-    def _require(self, name: str, rule: str, holds: bool) -> None:
-        if not holds:
-            raise InvalidParameter.of("LearnNSE", name, rule, getattr(self, name))
+        training = Training(self.base, self.train, int(self.tries), int(self.random_state))
+        return LearnNSECore(features, training, plan)
 
     # ------------------------------------------------------------------ what was learned
 
@@ -284,6 +279,7 @@ class LearnNSE(StreamClassifier):
         state = dict(self.__dict__)
         if "_core" in state:
             state["_core"] = self._learned_core().snapshot()
+            del state["_parameters_at_start"], state["_watched"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -297,7 +293,4 @@ class LearnNSE(StreamClassifier):
             core.name_features(tuple(self.feature_names_in_.tolist()))
         core.resume(*snapshot)
         self._core = core
-
-
-def _is_whole(value: object, least: int) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= least
+        self._remember_parameters()

@@ -18,8 +18,7 @@ from thalweg.kernels._base import Core
 from thalweg.learners.auto import LINEAR_MEMBERS, AutoClassifier
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.rate_bank import BANK_DISCOUNT, BANK_RATES, BANK_RIDGE, BANK_SHARPNESS
-from thalweg.learners.majority import MajorityClass
-from thalweg.learners.no_change import NoChange
+from thalweg.learners.baselines import MajorityClass, NoChange
 from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.papers.study import Progress, Study
 from thalweg.papers.workers import run_all, seeds_of_run

@@ -32,9 +32,8 @@ from functools import partial
 import numpy as np
 
 from thalweg.errors import DataUnavailable
+from thalweg.learners.baselines import MajorityClass, NoChange
 from thalweg.learners.hiraoka import HiraokaLDA
-from thalweg.learners.majority import MajorityClass
-from thalweg.learners.no_change import NoChange
 from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.learners.perceptron import Perceptron
 from thalweg.learners.winnow import BalancedWinnow

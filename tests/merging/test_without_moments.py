@@ -1,4 +1,4 @@
-"""Models that are no sums and go together all the same: kernel mean machines and principal components."""
+"""Models that are merged without moments of rows: kernel mean machines and principal components."""
 
 from __future__ import annotations
 
