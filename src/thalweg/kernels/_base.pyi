@@ -190,15 +190,10 @@ class FleetCore:
         out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
     ) -> None: ...
     def learn_one(
-        self,
-        x: Mapping[Any, float] | Sequence[float] | NDArray[numpy.float64] | None,
-        k: int,
-        key: int | str | None,
+        self, x: Mapping[Any, float] | Sequence[float] | NDArray[numpy.float64] | None, k: int, key: int | str | None
     ) -> None: ...
     def answer_one(
-        self,
-        x: Mapping[Any, float] | Sequence[float] | NDArray[numpy.float64] | None,
-        key: int | str | None,
+        self, x: Mapping[Any, float] | Sequence[float] | NDArray[numpy.float64] | None, key: int | str | None
     ) -> int: ...
     def check_one(self, x: Mapping[Any, float] | Sequence[float] | NDArray[numpy.float64] | None) -> None: ...
     def state_of(self, key: int | str | None) -> dict[str, NDArray[Any]] | None: ...
@@ -313,9 +308,7 @@ class TransformerCore:
         self, x: Mapping[Any, float] | Sequence[float] | NDArray[numpy.float64] | None
     ) -> NDArray[numpy.float64]: ...
     def transform_named(
-        self,
-        x: Mapping[Any, float] | Sequence[float] | NDArray[numpy.float64] | None,
-        names: tuple[Hashable, ...],
+        self, x: Mapping[Any, float] | Sequence[float] | NDArray[numpy.float64] | None, names: tuple[Hashable, ...]
     ) -> dict[Any, float]:
         """One row transformed, as a dict."""
 
