@@ -7,7 +7,7 @@ budget leaves room. Machines that found a width or weights for themselves cannot
 
 J. H. Ward, "Hierarchical grouping to optimize an objective function", Journal of the American Statistical Association
 58, 1963. To merge i and j costs the scatter that is lost to sight, w_i w_j / (w_i + w_j) |z_i - z_j|^2
-(``kernels/centroids.hpp``).
+(``kernels/kernel_mean/centroids.hpp``).
 """
 
 from __future__ import annotations
