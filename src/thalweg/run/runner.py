@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +118,15 @@ class Moment:
     model: Any
     #: Share of the source's rows that are done, where it can be told.
     share: float | None
+
+
+class _Piece(NamedTuple):
+    """What one compiled call predicted: rows, labels, probabilities, and the classes that the model knew after it."""
+
+    rows: NDArray[np.int64]
+    given: NDArray[Any]
+    proba: NDArray[np.float64] | None
+    classes: list[str]
 
 
 class Run:
@@ -320,13 +329,16 @@ class Run:
         words = self.names.words(batch.labels)
         predictions = np.flatnonzero(batch.order >= 0)
         before_these = self.answered - len(predictions)
+        pieces = []
         begin, at = 0, self.history.next_due(before_these)
         while at < len(predictions):
-            self._follow(batch, words, slice(begin, predictions[at]), predicted)
+            pieces.append(self._follow(batch, words, batch.order[begin : predictions[at]]))
             begin = int(predictions[at])
             self.history.add(self.model, self.learned + begin - at)
             at += self.history.every
-        self._follow(batch, words, slice(begin, None), predicted)
+        pieces.append(self._follow(batch, words, batch.order[begin:]))
+        for _, alike in itertools.groupby(filter(None, pieces), key=lambda piece: piece.classes):
+            self._note(batch, list(alike), predicted)
         predicted |= follow_baselines(self.baselines, batch.labels, None if batch.at_once else batch.order)
         before = self.late.waiting
         if before is not None and len(before):
@@ -334,27 +346,32 @@ class Run:
                 predicted[name] = np.concatenate([values, predicted[name][batch.carried :]])
         return predicted
 
-    def _follow(self, batch: Batch, words: NDArray[np.str_], part: slice, predicted: dict[str, NDArray[Any]]) -> None:
-        """Some steps of the order: what the model predicts, and how sure it is."""
-        steps = batch.order[part]
+    def _follow(self, batch: Batch, words: NDArray[np.str_], steps: NDArray[np.int64]) -> _Piece | None:
+        """Some steps of the order, in one compiled call."""
         if len(steps) == 0:
-            return
-        asked: slice | NDArray[np.int64]
+            return None
+        asked = steps[steps >= 0]
         if batch.at_once:
-            asked = slice(int(steps[0]), int(steps[-2]) + 1)
-            given, proba, *_ = self.model.predict_then_learn(batch.X[asked], words[asked], with_proba=True)
+            rows = slice(int(asked[0]), int(asked[-1]) + 1)
+            given, proba, *_ = self.model.predict_then_learn(batch.X[rows], words[rows], with_proba=True)
         else:
-            predictions = steps >= 0
-            rows, places = _rows_of(np.where(predictions, steps, ~steps), len(batch.X))
-            order = np.where(predictions, places, ~places)
-            given, proba = self.model.follow(batch.X[rows], words[rows], order, with_proba=True)
-            asked, among = steps[predictions], places[predictions]
+            in_hand, places = _rows_of(np.where(steps < 0, ~steps, steps), len(batch.X))
+            order, among = np.where(steps < 0, ~places, places), places[steps >= 0]
+            given, proba = self.model.follow(batch.X[in_hand], words[in_hand], order, with_proba=True)
             given, proba = given[among], None if proba is None else proba[among]
-        predicted["model"][asked] = self.names.of_answers(given.astype(np.str_, copy=False))
+        return _Piece(asked, given, proba, [str(label) for label in getattr(self.model, "classes_", ())])
+
+    def _note(self, batch: Batch, pieces: list[_Piece], predicted: dict[str, NDArray[Any]]) -> None:
+        """What was predicted, and how sure the model was, of pieces during which it knew the same classes."""
+        rows = np.concatenate([piece.rows for piece in pieces])
+        given = np.concatenate([piece.given for piece in pieces])
+        predicted["model"][rows] = self.names.of_answers(given.astype(np.str_, copy=False))
         if "of_answer" in predicted:
-            column = self.names.places_among([str(label) for label in getattr(self.model, "classes_", ())])
-            for name, values in confidences(proba, column, batch.labels[asked], predicted["model"][asked]).items():
-                predicted[name][asked] = values
+            known = [piece.proba for piece in pieces if piece.proba is not None]
+            proba = np.concatenate(known) if known else None
+            column = self.names.places_among(pieces[0].classes)
+            for name, values in confidences(proba, column, batch.labels[rows], predicted["model"][rows]).items():
+                predicted[name][rows] = values
 
     def _score(self, batch: Batch, predicted: dict[str, NDArray[Any]]) -> None:
         rows = batch.learned
