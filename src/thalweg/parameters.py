@@ -21,22 +21,7 @@ from thalweg.errors import InvalidParameter
 
 
 class Rule:
-    """A condition on a value, and the words for it.
-
-    Parameters
-    ----------
-    text : str
-        What a value must do or be, such as "lie in (0, 1)".
-    test : callable
-        Whether a value satisfies the rule.
-
-    Examples
-    --------
-    >>> Rule("be a function", callable).check("KernelMeanClassifier", "kernel", 3)
-    Traceback (most recent call last):
-        ...
-    thalweg.errors.InvalidParameter: The 'kernel' parameter of KernelMeanClassifier must be a function, got 3.
-    """
+    """A test of a value, and the words for it: what the value must do or be, such as "lie in (0, 1)"."""
 
     def __init__(self, text: str, test: Callable[[Any], bool]) -> None:
         self.text = text
@@ -79,7 +64,7 @@ class Rules(dict[str, Rule]):
 class Real(Rule):
     """A finite number, between two bounds where there are any.
 
-    ``closed`` names the bounds that belong to the interval: "left", "right", "both" or "neither".
+    ``closed`` names the bounds that belong to the interval, as in scikit-learn.
 
     Examples
     --------
@@ -94,23 +79,23 @@ class Real(Rule):
         closed: Literal["left", "right", "both", "neither"] = "left",
         text: str | None = None,
     ) -> None:
-        above = operator.ge if closed in ("left", "both") else operator.gt
-        below = operator.le if closed in ("right", "both") else operator.lt
+        from_low, to_high = closed in ("left", "both"), closed in ("right", "both")
         if high < math.inf:
-            words = f"lie in {'[' if above is operator.ge else '('}{low}, {high}{']' if below is operator.le else ')'}"
+            words = f"lie in {'[' if from_low else '('}{low}, {high}{']' if to_high else ')'}"
         elif low == -math.inf:
             words = "be a finite number"
-        elif above is operator.ge:
-            words = f"be a finite number >= {low}"
+        elif from_low or low != 0:
+            words = f"be a finite number {'>=' if from_low else '>'} {low}"
         else:
-            words = "be a positive finite number" if low == 0 else f"be a finite number > {low}"
+            words = "be a positive finite number"
 
         def allows(value: Any) -> bool:
             try:
                 number = float(value) if is_real(value) else math.nan
             except OverflowError:  # an integer of hundreds of digits
                 return False
-            return math.isfinite(number) and above(number, low) and below(number, high)
+            inside = low < number < high or (from_low and number == low) or (to_high and number == high)
+            return inside and math.isfinite(number)
 
         super().__init__(text or words, allows)
 
