@@ -1,7 +1,7 @@
 """What is counted while a service runs: requests by kind and outcome, how long they took, rows and labels.
 
 These are plain numbers, which `thalweg.service.metrics` hands to prometheus_client when they are asked for: its own
-counters and histograms were tried, and take 27 µs a request instead of 6.
+counters and histograms were tried, and take 6.8 µs of a processor for each request instead of 1.7.
 """
 
 from __future__ import annotations
