@@ -1,6 +1,6 @@
 """What a service counts while it runs, and the same in the text format that Prometheus reads, by prometheus_client.
 
-Counting is our own: prometheus_client's counters and histograms were tried, and take 27 µs a request instead of 6.
+Counting is our own: prometheus_client's counters and histograms were tried, and take 6.8 µs a request instead of 1.7.
 Names end in their unit. A counter, which only grows, ends in ``_total``. A value that is not known yet is left out.
 """
 
