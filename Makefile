@@ -5,7 +5,7 @@ CXX := c++
 endif
 VENV := .venv
 BIN := $(VENV)/bin
-KERNELS := $(wildcard src/thalweg/kernels/*.hpp src/thalweg/kernels/bindings/*) CMakeLists.txt
+KERNELS := $(shell find src/thalweg/kernels -name '*.hpp' -o -name '*.cpp') CMakeLists.txt
 WORKERS ?= 2
 SPARK := $(shell java -version >/dev/null 2>&1 && echo ,spark)
 ALL := $(VENV)/.all$(SPARK)
@@ -18,7 +18,7 @@ PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --hypothesis-profile=repeatab
 # File by file, so that a server or an expensive fixture is started once.
 QUICK := THALWEG_EXAMPLES=0.15 $(PYTEST) --dist loadfile -m 'not slow'
 
-.PHONY: help setup demo test test-all test-real lint format types layers doctest unit coverage sanitize fuzz \
+.PHONY: help setup demo test test-all test-real lint format types stubs layers doctest unit coverage sanitize fuzz \
         wheel-test cross-test bench bench-guard docs docs-serve clean
 
 help:  ## List the targets
@@ -45,6 +45,9 @@ format: $(VENV)/.dev  ## Reformat Python and C++
 	$(BIN)/clang-format -i $(filter %.hpp %.cpp,$(KERNELS)) $(wildcard benchmarks/limit/*.c)
 types: $(VENV)/.dev  ## mypy --strict on the package
 	$(BIN)/mypy
+stubs: $(VENV)/.dev  ## Write the types of the compiled module, src/thalweg/kernels/_base.pyi
+	$(BIN)/python -m nanobind.stubgen -q --exclude-values -m thalweg.kernels._base -o src/thalweg/kernels/_base.pyi
+	$(BIN)/ruff format -q src/thalweg/kernels/_base.pyi
 layers: $(VENV)/.dev  ## Imports point one way
 	$(BIN)/lint-imports
 doctest: $(VENV)/.dev  ## Examples in docstrings

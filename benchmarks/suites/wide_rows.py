@@ -126,9 +126,9 @@ from thalweg.kernels import compiled
 features = int(sys.argv[1])
 model = OnlineLDC(dtype=sys.argv[2]).partial_fit(np.random.default_rng(0).normal(size=(20, features)), [0, 1] * 10)
 held = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * getpagesize()
-first = compiled.Crew([model._core] * {COPIES}, 1)  # copies, into what the start has left
+first = compiled.SweepRunner([model._core] * {COPIES}, 1)  # copies, into what the start has left
 before = held()
-second = compiled.Crew([model._core] * {COPIES}, 1)
+second = compiled.SweepRunner([model._core] * {COPIES}, 1)
 print(held() - before)
 """
 

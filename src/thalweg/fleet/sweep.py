@@ -103,7 +103,7 @@ class _Runs:
         self.streams, rows, features = shape
         count, few = len(models) * self.streams, len(labels) <= _FEW_CLASSES
         firsts = [model._new_core(features, labels) for model in models]
-        self.crew = compiled.Crew(firsts, self.streams) if few and all(map(_is_compiled, firsts)) else None
+        self.crew = compiled.SweepRunner(firsts, self.streams) if few and all(map(_is_compiled, firsts)) else None
         self._cores: list[Any] = []
         if not self.crew:
             self._cores = [model._new_core(features, labels) for model in models for _ in range(self.streams)]

@@ -11,7 +11,7 @@ level     instruction set          lanes  fused
 ``v4``    x86-64 with AVX-512      8      yes
 ========  =======================  =====  =====
 
-``kernels/processor.hpp`` sets the widths, fusing and size thresholds of each. The environment variable
+``kernels/linear_algebra/processor.hpp`` sets the widths, fusing and size thresholds of each. The environment variable
 ``THALWEG_KERNELS`` selects another level, for testing. Levels agree to rounding, not to the bit: they add in a
 different order, and only some round a product and a sum once (fused).
 """

@@ -7,51 +7,21 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <string>
 
-#include "simd.hpp"
+#include "state.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
-struct BadState : std::invalid_argument {
-  explicit BadState(const std::string &name)
-      : std::invalid_argument("the saved state is not valid at '" + name + "'") {}
-};
-
-// Visits a learner's state by name, either writing it out or reading it in.
-struct State {
-  virtual ~State() = default;
-  virtual void real(const char *name, double &value) = 0;
-  virtual void integer(const char *name, int64_t &value) = 0;
-  virtual void integers(const char *name, std::vector<int64_t> &values) = 0;
-  // rows x columns of a padded matrix; the padding is not part of the state
-  virtual void matrix(const char *name, Buffer &values, int64_t rows, int64_t columns, int64_t stride) = 0;
-  // the same for a square one that is zero on and below its diagonal
-  virtual void above_diagonal(const char *name, Buffer &values, int64_t order, int64_t stride) {
-    matrix(name, values, order, order, stride);
-  }
-  virtual void above_diagonal(const char *name, BufferOf<float> &values, int64_t order, int64_t stride) = 0;
-  // whether it was never out of our hands, so that names and checks would only take time
-  virtual bool trusted() const { return false; }
-  // words without a name, one after the other, where it is trusted
-  virtual void words(double *, int64_t) {}
-};
-
 // Shares exp(-sharpness loss), made to sum to one.
-inline void mixing_shares(const double *losses, int64_t count, double sharpness, double *out) {
-  const double least = *std::min_element(losses, losses + count);
-  double whole = 0;
-  for (int64_t i = 0; i < count; i++) whole += out[i] = std::exp(-sharpness * (losses[i] - least));
-  for (int64_t i = 0; i < count; i++) out[i] /= whole;
-}
+void mixing_shares(const double *losses, int64_t count, double sharpness, double *out);
 
 // The share of a row that counts `times` times, where one that counts once has this share: 1 - (1 - share)^times.
 inline double repeated(double share, double times) {
   return times == 1 ? share : -std::expm1(times * std::log1p(-share));
 }
 
-// Rows are looked at, before they are learned, in blocks of so many doubles (core.hpp). While a row is learned the one a
-// block later is asked of memory: whoever comes to it finds it near.
+// Rows are checked, before they are learned, in blocks of so many doubles (bindings/core.hpp). While a row is learned the
+// one a block later is prefetched.
 constexpr int64_t kBlockOfRows = 1 << 13;
 THALWEG_INLINE void fetch_ahead(const double *x, int64_t p) {
   for (int64_t j = 0; j < p; j += 8) __builtin_prefetch(x + kBlockOfRows + j, 0, 2);
@@ -74,7 +44,7 @@ struct Outputs {
 class Learner {
  public:
   explicit Learner(int64_t features) : features_(features) {}
-  virtual ~Learner() = default;
+  virtual ~Learner();
   virtual Learner *copy() const = 0;
 
   int64_t features() const { return features_; }
@@ -102,10 +72,7 @@ class Learner {
   }
   // Forget everything and begin from these rows.
   virtual void begin(const double *X, const int64_t *y, int64_t rows) = 0;
-  virtual void weighted_begin(const double *X, const int64_t *y, const double *weights, int64_t rows) {
-    begin(X, y, 0);
-    for (int64_t i = 0; i < rows; i++) counted_step(X + i * features_, y[i], weights[i]);
-  }
+  virtual void weighted_begin(const double *X, const int64_t *y, const double *weights, int64_t rows);
   virtual double rate() const = 0;
   // Probabilities are the softmax of the scores times this.
   virtual double confidence() const { return 1; }
@@ -120,71 +87,29 @@ class Learner {
 
   // The probabilities of each of a learner's voices: one, unless it is a bank whose members can be told apart.
   virtual int64_t voices() const { return 1; }
-  virtual void posteriors(const double *x, double *out) const { probabilities(x, out); }
+  virtual void posteriors(const double *x, double *out) const;
   // The probability of each class; all alike where none was seen.
-  void probabilities(const double *x, double *out) const {
-    scores(x, out);
-    double top = -__builtin_inf(), whole = 0;
-    for (int64_t c = 0; c < classes_; c++) top = std::max(top, out[c]);
-    for (int64_t c = 0; c < classes_; c++)
-      whole += out[c] = top == -__builtin_inf() ? 1 : std::exp(confidence() * (out[c] - top));
-    for (int64_t c = 0; c < classes_; c++) out[c] /= whole;
-  }
+  void probabilities(const double *x, double *out) const;
 
   // A learner made of others: how many, and the share each has in the answer.
   virtual int64_t members() const { return 0; }
   virtual void shares(double *) const {}
 
   // Test-then-train.
-  virtual void run(const double *X, const int64_t *y, int64_t rows, const Outputs &out) {
-    run_as(*this, X, y, rows, out);
-  }
-  virtual void weighted_run(const double *X, const int64_t *y, const double *weights, int64_t rows,
-                            const Outputs &out) {
-    for (int64_t i = 0; i < rows; i++) {
-      const double *x = X + i * features_;
-      if (out.scores) scores(x, out.scores + i * classes_);
-      if (out.shares) shares(out.shares + i * members());
-      const int64_t given = counted_step(x, y[i], weights[i]);
-      if (out.answers) out.answers[i] = given;
-      if (out.rates) out.rates[i] = rate();
-    }
-  }
+  virtual void run(const double *X, const int64_t *y, int64_t rows, const Outputs &out);
+  virtual void weighted_run(const double *X, const int64_t *y, const double *weights, int64_t rows, const Outputs &out);
 
   // Answers and learns in any order: i stands for "answer row i", -1 - i for "learn row i".
-  void follow(const double *X, const int64_t *y, const int64_t *order, int64_t steps, const Outputs &out) {
-    const int64_t p = features_;
-    for (int64_t i = 0; i < steps; i++) {
-      const int64_t row = order[i] < 0 ? -1 - order[i] : order[i];
-      const double *x = X + row * p;
-      if (order[i] < 0) {
-        step(x, y[row]);
-        continue;
-      }
-      if (out.scores) scores(x, out.scores + row * classes_);
-      const bool then_learned = i + 1 < steps && order[i + 1] == -1 - row;  // whose answer comes for nothing
-      out.answers[row] = then_learned ? step(x, y[row]) : answer(x);
-      i += then_learned;
-    }
-  }
+  void follow(const double *X, const int64_t *y, const int64_t *order, int64_t steps, const Outputs &out);
 
   // Train-then-test: after each row, the mistakes on that row's own `tests` test rows.
   void learn_then_test(const double *X, const int64_t *y, int64_t rows, const double *test_X, const int64_t *test_y,
-                       int64_t tests, int64_t *mistakes) {
-    for (int64_t i = 0; i < rows; i++) {
-      step(X + i * features_, y[i]);
-      mistakes[i] = mistakes_on(test_X + i * tests * features_, test_y + i * tests, tests);
-    }
-  }
-  virtual int64_t mistakes_on(const double *X, const int64_t *y, int64_t rows) const {
-    int64_t wrong = 0;
-    for (int64_t i = 0; i < rows; i++) wrong += answer(X + i * features_) != y[i];
-    return wrong;
-  }
+                       int64_t tests, int64_t *mistakes);
+  virtual int64_t mistakes_on(const double *X, const int64_t *y, int64_t rows) const;
 
  protected:
   virtual void insert(int64_t at) = 0;
-  virtual int64_t weighted_step(const double *, int64_t, double) { throw std::invalid_argument("takes no weights"); }
+  virtual int64_t weighted_step(const double *x, int64_t k, double weight);
 
   // The loop of `run`; a final class that passes itself has its steps inlined.
   template <class Self>
@@ -208,13 +133,7 @@ class Learner {
   }
 
   // Whoever restores a state learns the number of classes first.
-  void visit_classes(State &state) {
-    int64_t count = classes_;
-    state.integer("n_classes", count);
-    if (count < 0 || count > (int64_t(1) << 31)) throw BadState("n_classes");
-    while (classes_ < count) announce(classes_);
-    if (classes_ != count) throw BadState("n_classes");
-  }
+  void visit_classes(State &state);
 
   static THALWEG_INLINE int64_t highest(const double *score, int64_t classes) {
     int64_t best = -1;

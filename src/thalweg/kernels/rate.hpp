@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "learner.hpp"
 
@@ -76,5 +77,15 @@ struct Rate {
   int64_t window, rows, recent, older;
   std::vector<int64_t> mistakes;
 };
+
+// A rate as `thalweg.rates` names it: kind, start, window.
+using RateCode = std::tuple<int64_t, double, int64_t>;
+constexpr double kLeastRate = 1e-6, kNoLimit = 1e300;
+
+inline Rate make_rate(const RateCode &code, Rate::Form form, bool below_one) {
+  const auto [kind, start, window] = code;
+  const bool bounded = kind == Rate::kErrorDriven || (below_one && kind != Rate::kConstant);
+  return Rate(Rate::Kind(kind), start, window, form, bounded ? kLeastRate : 0, bounded ? 1 - kLeastRate : kNoLimit);
+}
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -22,7 +22,7 @@ Where we depart from the printed paper
    real data need counts that fade. Both are here: ``counts="hard"`` and ``counts="soft"``.
 3. Sherman-Morrison's formula on S^-1 itself breaks for good once its two triangles differ by one bit, and
    one large row after an identity start costs it all its digits. S^-1 is kept as L D L' instead, which cannot become
-   indefinite (``kernels/factor.hpp``). Directions without variance stop growing at 1e20 to 1e22 over the
+   indefinite (``kernels/linear_algebra/factor.hpp``). Directions without variance stop growing at 1e20 to 1e22 over the
    inverse variance.
 4. Discriminants are relative to the first row ever seen, which adds the same to all classes and changes no
    answer and no probability, but saves the digits of features with a large offset.
@@ -37,7 +37,7 @@ triangle of L through the processor: from p = 50 on it takes most of the time. A
 chunk once each where there is neither a ridge nor a weight. From p = 128 on with AVX-512, with AVX2 from 256 (with a
 ridge or weights from 128), without them from 256, blocks of 24 rows, or 48 from p = 1000 (in single precision up to
 twice as many), read it twice together, whatever the rate, the ridge and the weights
-(``kernels/discriminant_blocks.hpp``): another 24 p or 48 p multiply-adds a row, and the limit is that of a matrix
+(``kernels/discriminant/blocks.hpp``): another 24 p or 48 p multiply-adds a row, and the limit is that of a matrix
 product. A block needs 40 p bytes for each of its rows while it is learned. It ends early where the rows before it have
 faded to 1e-4 of their weight, where a row shrinks P by as much, and at the first row of a class: at rates so eager that
 they remember fewer rows than there are features, rows go one by one as before.

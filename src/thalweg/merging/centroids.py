@@ -2,7 +2,7 @@
 
 J. H. Ward, "Hierarchical grouping to optimize an objective function", Journal of the American Statistical Association
 58, 1963. A merger of i and j costs the scatter that is lost to sight, w_i w_j / (w_i + w_j) |z_i - z_j|^2; weight, mean
-and whole scatter stay exact (``kernels/centroids.hpp``).
+and whole scatter stay exact (``kernels/kernel_mean/centroids.hpp``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A covariance S from its inverse P = L D L' as the kernels keep it, and back.
 
 L is unit lower triangular and D a positive diagonal. S = C E C' with C unit upper triangular from the last column
-backwards; then L' = C^-1 and D = E^-1 (``kernels/triangle.hpp``).
+backwards; then L' = C^-1 and D = E^-1 (``kernels/linear_algebra/triangle.hpp``).
 """
 
 from __future__ import annotations

@@ -2,21 +2,12 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
-#include "arrays.hpp"
+#include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
-#include "committee.hpp"
-#include "core.hpp"
-#include "foreign.hpp"
-#include "python_state.hpp"
+#include "bindings/core.hpp"
+#include "bindings/python_state.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
-
-// The members that live in Python, in their order.
-inline void collect_adapters(const Learner &learner, nb::list &into) {
-  if (const auto *foreign = dynamic_cast<const Foreign *>(&learner)) into.append(foreign->in_python());
-  if (const auto *committee = dynamic_cast<const Committee *>(&learner))
-    for (const auto &member : committee->all()) collect_adapters(*member, into);
-}
 
 void bind_core(nb::module_ &module) {
   using namespace nb::literals;
@@ -30,14 +21,17 @@ void bind_core(nb::module_ &module) {
                    })
       .def_prop_ro("confidence", [](const Core &c) { return c.learner->confidence(); })
       .def_prop_ro("may_fail", [](const Core &c) { return c.learner->may_fail(); })
-      .def("name_features", [](Core &c, nb::object names) { c.row.name(names); })
-      .def("announce",
-           [](Core &c, int64_t at) {
-             const BriefLearning alone(c);
-             if (at < 0 || at > c.learner->classes()) throw std::invalid_argument("no such place for a class");
-             c.learner->announce(at);
-             c.codes.reset();  // places behind it have moved
-           })
+      .def(
+          "name_features", [](Core &c, NamesOrVocabulary names) { c.row.name(names); }, "names"_a)
+      .def(
+          "announce",
+          [](Core &c, int64_t at) {
+            const BriefLearning alone(c);
+            if (at < 0 || at > c.learner->classes()) throw std::invalid_argument("no such place for a class");
+            c.learner->announce(at);
+            c.codes.reset();  // places behind it have moved
+          },
+          "at"_a)
       .def(
           "begin",
           [](Core &c, Matrix X, Labels y, std::optional<Vector> masses) {
@@ -92,7 +86,7 @@ void bind_core(nb::module_ &module) {
            [](const Core &c) {
              nb::list found;
              collect_adapters(*c.learner, found);
-             return found;
+             return AnyList(found);
            })
       .def_prop_ro("n_voices", [](const Core &c) { return c.learner->voices(); })
       .def_prop_ro("n_members", [](const Core &c) { return c.learner->members(); })
@@ -103,35 +97,41 @@ void bind_core(nb::module_ &module) {
              c.learner->shares(shares.data());
              return owned_array(shares.data(), {shares.size()});
            })
-      .def("learn_then_test",
-           [](Core &c, Matrix X, Labels y, Cube test_X, LabelMatrix test_y, OutLabels mistakes) {
-             const Learning alone(c);
-             c.check(X.shape(0), X.shape(1), y.size(), y.data(), y.size());
-             if (test_X.shape(0) != X.shape(0) || test_y.shape(0) != X.shape(0) || test_y.shape(1) != test_X.shape(1) ||
-                 test_X.shape(2) != X.shape(1) || mistakes.size() != y.size())
-               throw std::invalid_argument("shapes do not agree");
-             c.learner->learn_then_test(X.data(), y.data(), X.shape(0), test_X.data(), test_y.data(), test_X.shape(1),
-                                        mistakes.data());
-           })
-      .def("answers",
-           [](const Core &c, Matrix X, OutLabels out) {
-             const Reading together(c);
-             if (int64_t(X.shape(1)) != c.learner->features() || out.size() != X.shape(0))
-               throw std::invalid_argument("shapes do not agree");
-             for (std::size_t i = 0; i < X.shape(0); i++) out.data()[i] = c.learner->answer(X.data() + i * X.shape(1));
-           })
-      .def("scores",
-           [](const Core &c, Matrix X, OutMatrix out) {
-             const Reading together(c);
-             if (int64_t(X.shape(1)) != c.learner->features() || out.shape(0) != X.shape(0) ||
-                 int64_t(out.shape(1)) != c.learner->classes())
-               throw std::invalid_argument("shapes do not agree");
-             for (std::size_t i = 0; i < X.shape(0); i++)
-               c.learner->scores(X.data() + i * X.shape(1), out.data() + i * out.shape(1));
-           })
+      .def(
+          "learn_then_test",
+          [](Core &c, Matrix X, Labels y, Cube test_X, LabelMatrix test_y, OutLabels mistakes) {
+            const Learning alone(c);
+            c.check(X.shape(0), X.shape(1), y.size(), y.data(), y.size());
+            if (test_X.shape(0) != X.shape(0) || test_y.shape(0) != X.shape(0) || test_y.shape(1) != test_X.shape(1) ||
+                test_X.shape(2) != X.shape(1) || mistakes.size() != y.size())
+              throw std::invalid_argument("shapes do not agree");
+            c.learner->learn_then_test(X.data(), y.data(), X.shape(0), test_X.data(), test_y.data(), test_X.shape(1),
+                                       mistakes.data());
+          },
+          "X"_a, "y"_a, "test_X"_a, "test_y"_a, "mistakes"_a)
+      .def(
+          "answers",
+          [](const Core &c, Matrix X, OutLabels out) {
+            const Reading together(c);
+            if (int64_t(X.shape(1)) != c.learner->features() || out.size() != X.shape(0))
+              throw std::invalid_argument("shapes do not agree");
+            for (std::size_t i = 0; i < X.shape(0); i++) out.data()[i] = c.learner->answer(X.data() + i * X.shape(1));
+          },
+          "X"_a, "out"_a)
+      .def(
+          "scores",
+          [](const Core &c, Matrix X, OutMatrix out) {
+            const Reading together(c);
+            if (int64_t(X.shape(1)) != c.learner->features() || out.shape(0) != X.shape(0) ||
+                int64_t(out.shape(1)) != c.learner->classes())
+              throw std::invalid_argument("shapes do not agree");
+            for (std::size_t i = 0; i < X.shape(0); i++)
+              c.learner->scores(X.data() + i * X.shape(1), out.data() + i * out.shape(1));
+          },
+          "X"_a, "out"_a)
       .def(
           "answer_one",
-          [](Core &c, nb::handle x) {
+          [](Core &c, Row x) {
             const BriefReading together(c);
             Scratch own(c.learner->features());  // a member in Python may let another reader in
             std::copy_n(c.row.read(x), c.learner->features(), own.data());
@@ -140,7 +140,7 @@ void bind_core(nb::module_ &module) {
           "x"_a.none())
       .def(
           "probabilities_one",
-          [](Core &c, nb::handle x) {
+          [](Core &c, Row x) {
             const BriefReading together(c);
             const int64_t p = c.learner->features(), classes = c.learner->classes();
             Scratch own(p + classes);
@@ -148,26 +148,28 @@ void bind_core(nb::module_ &module) {
             c.learner->probabilities(own.data(), own.data() + p);
             nb::list all;
             for (int64_t k = 0; k < classes; k++) all.append(own.data()[p + k]);
-            return all;
+            return nb::typed<nb::list, double>(all);
           },
           "x"_a.none())
       .def(
           "learn_one",
-          [](Core &c, nb::handle x, int64_t k) {
+          [](Core &c, Row x, int64_t k) {
             const BriefLearning alone(c);
             c.check_class(k);
             c.learner->step(c.row.read(x), k);
           },
           "x"_a.none(), "k"_a)
-      .def("know",
-           [](Core &c, nb::dict codes, nb::object types) {
-             c.codes = codes;
-             c.types = types;
-           })
+      .def(
+          "know",
+          [](Core &c, nb::typed<nb::dict, AnyValue, int64_t> codes, nb::object types) {
+            c.codes = codes;
+            c.types = types;
+          },
+          "codes"_a, "types"_a)
       // With the label itself, where it is known; false where it is not.
       .def(
           "learn_known",
-          [](Core &c, nb::handle x, nb::handle y) {
+          [](Core &c, Row x, nb::handle y) {
             int64_t k = 0;
             if (!c.knows_label(y, k)) return false;
             const BriefLearning alone(c);
@@ -177,7 +179,7 @@ void bind_core(nb::module_ &module) {
           },
           "x"_a.none(), "y"_a.none())
       .def(
-          "check_one", [](Core &c, nb::handle x) { c.row.read(x); }, "x"_a.none())
+          "check_one", [](Core &c, Row x) { c.row.read(x); }, "x"_a.none())
       .def("state",
            [](Core &c) {
              const BriefLearning alone(c);
@@ -185,12 +187,15 @@ void bind_core(nb::module_ &module) {
              c.learner->visit(writer);
              return writer.values;
            })
-      .def("restore", [](Core &c, nb::dict values) {
-        const BriefLearning alone(c);
-        StateReader reader(values);
-        c.codes.reset();
-        c.learner->visit(reader);
-      });
+      .def(
+          "restore",
+          [](Core &c, StateDict values) {
+            const BriefLearning alone(c);
+            StateReader reader(values);
+            c.codes.reset();
+            c.learner->visit(reader);
+          },
+          "state"_a);
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

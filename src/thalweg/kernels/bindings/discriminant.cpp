@@ -2,9 +2,9 @@
 #include <nanobind/stl/tuple.h>
 
 #include "bindings/bindings.hpp"
-#include "core.hpp"
-#include "discriminant.hpp"
-#include "rate_code.hpp"
+#include "bindings/core.hpp"
+#include "discriminant/blocks.hpp"
+#include "rate.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 

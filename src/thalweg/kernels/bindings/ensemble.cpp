@@ -2,17 +2,23 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "arrays.hpp"
+#include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
-#include "committee.hpp"
-#include "core.hpp"
-#include "foreign.hpp"
-#include "forecaster.hpp"
-#include "python_state.hpp"
-#include "rate_bank.hpp"
-#include "scaled.hpp"
+#include "bindings/core.hpp"
+#include "bindings/python_state.hpp"
+#include "ensemble/committee.hpp"
+#include "ensemble/forecaster.hpp"
+#include "ensemble/foreign.hpp"
+#include "ensemble/rate_bank.hpp"
+#include "ensemble/scaled.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
+
+void collect_adapters(const Learner &learner, nb::list &into) {
+  if (const auto *foreign = dynamic_cast<const Foreign *>(&learner)) into.append(foreign->in_python());
+  if (const auto *committee = dynamic_cast<const Committee *>(&learner))
+    for (const auto &member : committee->all()) collect_adapters(*member, into);
+}
 
 void bind_ensemble(nb::module_ &module) {
   using namespace nb::literals;

@@ -8,12 +8,13 @@
 #include <algorithm>
 #include <numeric>
 
-#include "arrays.hpp"
+#include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
-#include "core.hpp"
-#include "fleet.hpp"
-#include "label_codes.hpp"
-#include "python_state.hpp"
+#include "bindings/core.hpp"
+#include "bindings/python_state.hpp"
+#include "fleet/fleet.hpp"
+#include "rows/label_codes.hpp"
+#include "rows/vocabulary.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -93,17 +94,17 @@ inline void check_keys(const std::optional<Labels> &numbers, const std::optional
 }
 
 // A vector that NumPy takes over.
-template <class T> nb::object handed_over(std::vector<T> &&values) {
+template <class T> Array<T> handed_over(std::vector<T> &&values) {
   auto *own = new std::vector<T>(std::move(values));
   nb::capsule owner(own, [](void *raw) noexcept { delete static_cast<std::vector<T> *>(raw); });
-  return nb::ndarray<nb::numpy, T>(own->data(), {own->size()}, owner).cast();
+  return Array<T>(own->data(), {own->size()}, owner);
 }
-inline nb::object letters_of(const std::string &text) {
+inline Array<uint8_t> letters_of(const std::string &text) {
   return owned_array(reinterpret_cast<const uint8_t *>(text.data()), {text.size()});
 }
 
 // Keys in order, so that equal fleets give equal files however they came to be.
-inline nb::dict fleet_state(Fleet &fleet) {
+inline StateDict fleet_state(Fleet &fleet) {
   const KeyBook &book = fleet.book();
   const std::vector<int64_t> order = fleet.order_of_use();
   std::vector<int64_t> numbers, word_ends, lengths, uses;
@@ -177,7 +178,7 @@ inline void restore_fleet(Fleet &fleet, nb::dict state) {
   }
 }
 
-inline nb::object keys_in_order(const Fleet &fleet) {
+inline AnyList keys_in_order(const Fleet &fleet) {
   const KeyBook &book = fleet.book();
   nb::list keys;
   for (uint32_t slot : book.sorted()) {
@@ -213,13 +214,16 @@ void bind_fleet(nb::module_ &module) {
              const BriefReading together(c);
              return c.fleet.size();
            })
-      .def("name_features", [](FleetCore &c, nb::object names) { c.row.name(names); })
-      .def("announce",
-           [](FleetCore &c, int64_t at) {
-             const BriefLearning alone(c);
-             if (at < 0 || at > c.fleet.classes()) throw std::invalid_argument("no such place for a class");
-             c.fleet.announce(at);
-           })
+      .def(
+          "name_features", [](FleetCore &c, NamesOrVocabulary names) { c.row.name(names); }, "names"_a)
+      .def(
+          "announce",
+          [](FleetCore &c, int64_t at) {
+            const BriefLearning alone(c);
+            if (at < 0 || at > c.fleet.classes()) throw std::invalid_argument("no such place for a class");
+            c.fleet.announce(at);
+          },
+          "at"_a)
       .def(
           "run",
           [](FleetCore &c, Matrix X, Labels y, std::optional<Labels> numbers, std::optional<Words> words,
@@ -249,7 +253,7 @@ void bind_fleet(nb::module_ &module) {
           "X"_a, "numbers"_a.none(), "words"_a.none(), "out"_a)
       .def(
           "learn_one",
-          [](FleetCore &c, nb::handle x, int64_t k, nb::handle raw) {
+          [](FleetCore &c, Row x, int64_t k, RowKey raw) {
             const BriefLearning alone(c);
             const Key key = key_of(raw);
             require_kind(c.fleet, key);
@@ -259,7 +263,7 @@ void bind_fleet(nb::module_ &module) {
           "x"_a.none(), "k"_a, "key"_a.none())
       .def(
           "answer_one",
-          [](FleetCore &c, nb::handle x, nb::handle raw) {
+          [](FleetCore &c, Row x, RowKey raw) {
             const BriefLearning alone(c);
             const Key key = key_of(raw);
             require_kind(c.fleet, key);
@@ -267,13 +271,13 @@ void bind_fleet(nb::module_ &module) {
           },
           "x"_a.none(), "key"_a.none())
       .def(
-          "check_one", [](FleetCore &c, nb::handle x) { c.row.read(x); }, "x"_a.none())
+          "check_one", [](FleetCore &c, Row x) { c.row.read(x); }, "x"_a.none())
       .def(
           "state_of",
-          [](const FleetCore &c, nb::handle raw) -> nb::object {
+          [](const FleetCore &c, RowKey raw) -> std::optional<StateDict> {
             const BriefReading together(c);
             const uint32_t slot = c.fleet.find(key_of(raw));
-            if (slot == KeyBook::kNone) return nb::none();
+            if (slot == KeyBook::kNone) return std::nullopt;
             StateWriter writer;
             Fleet::Reader reader(c.fleet);
             reader.learner_of(slot).visit(writer);
@@ -289,7 +293,7 @@ void bind_fleet(nb::module_ &module) {
           "key"_a.none())
       .def(
           "forget",
-          [](FleetCore &c, nb::handle raw) {
+          [](FleetCore &c, RowKey raw) {
             const BriefLearning alone(c);
             return c.fleet.forget(key_of(raw));
           },
@@ -304,10 +308,13 @@ void bind_fleet(nb::module_ &module) {
              const BriefLearning alone(c);
              return fleet_state(c.fleet);
            })
-      .def("restore", [](FleetCore &c, nb::dict values) {
-        const BriefLearning alone(c);
-        restore_fleet(c.fleet, values);
-      });
+      .def(
+          "restore",
+          [](FleetCore &c, StateDict values) {
+            const BriefLearning alone(c);
+            restore_fleet(c.fleet, values);
+          },
+          "state"_a);
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -2,8 +2,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/bindings.hpp"
-#include "core.hpp"
-#include "kernel_mean.hpp"
+#include "bindings/core.hpp"
+#include "kernel_mean/kernel_mean.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 

@@ -1,16 +1,15 @@
 // Makers of learners with one weight vector per class, of Hiraoka's LDA and of the baselines.
 #include <nanobind/stl/tuple.h>
 
-#include "baselines.hpp"
 #include "bindings/bindings.hpp"
-#include "core.hpp"
-#include "hiraoka.hpp"
-#include "logistic.hpp"
-#include "passive_aggressive.hpp"
-#include "perceptron.hpp"
-#include "persistence.hpp"
-#include "rate_code.hpp"
-#include "winnow.hpp"
+#include "bindings/core.hpp"
+#include "linear/baselines.hpp"
+#include "linear/hiraoka.hpp"
+#include "linear/logistic.hpp"
+#include "linear/passive_aggressive.hpp"
+#include "linear/perceptron.hpp"
+#include "linear/winnow.hpp"
+#include "rate.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 

@@ -6,13 +6,13 @@
 #include <nanobind/stl/vector.h>
 
 #include "adwin.hpp"
-#include "arrays.hpp"
+#include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
-#include "fading.hpp"
-#include "label_codes.hpp"
-#include "python_state.hpp"
-#include "row.hpp"
-#include "vocabulary.hpp"
+#include "bindings/python_state.hpp"
+#include "rows/label_codes.hpp"
+#include "rows/row_reader.hpp"
+#include "rows/values.hpp"
+#include "rows/vocabulary.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -21,7 +21,7 @@ using namespace thalweg::THALWEG_LEVEL;
 namespace {
 
 // Where changes were found among the values, and what was found: rows since the cut, means before and after it.
-nb::tuple detect(Adwin &adwin, Vector values) {
+auto detect(Adwin &adwin, Vector values) {
   std::vector<int64_t> at, since;
   std::vector<double> before, after;
   for (std::size_t i = 0; i < values.size(); i++)
@@ -34,8 +34,41 @@ nb::tuple detect(Adwin &adwin, Vector values) {
     before.push_back(change.before);
     after.push_back(change.after);
   }
-  return nb::make_tuple(owned_array(at.data(), {at.size()}), owned_array(since.data(), {at.size()}),
-                        owned_array(before.data(), {at.size()}), owned_array(after.data(), {at.size()}));
+  return std::make_tuple(owned_array(at.data(), {at.size()}), owned_array(since.data(), {at.size()}),
+                         owned_array(before.data(), {at.size()}), owned_array(after.data(), {at.size()}));
+}
+
+// A sum that forgets: O(1) a value, one multiply-add behind the other (their latency is the limit).
+void fade(Vector values, double keep, double total, OutVector out) {
+  if (out.size() != values.size()) throw std::invalid_argument("shapes do not agree");
+  for (std::size_t i = 0; i < values.size(); i++) out.data()[i] = total = keep * total + values.data()[i];
+}
+
+void bind_vocabulary(nb::module_ &module) {
+  using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig>;
+  const auto take = [](std::vector<double> &to, const Numbers &from) {
+    if (from.size() != to.size()) throw std::invalid_argument("one number for each name");
+    std::copy_n(from.data(), from.size(), to.begin());
+  };
+  nb::class_<Vocabulary>(module, "Vocabulary")
+      .def(nb::init<Names, bool>(), "names"_a, "by_mean"_a)
+      .def_prop_ro("names", [](const Vocabulary &v) { return Names(v.names()); })
+      .def(
+          "add", [](Vocabulary &v, Names names) { v.add(names); }, "names"_a)
+      .def(
+          "observe", [](Vocabulary &v, nb::typed<nb::dict, AnyValue, double> x) { v.observe(x); }, "x"_a)
+      .def("means",
+           [](Vocabulary &v) {
+             return std::make_tuple(owned_array(v.counts().data(), {v.counts().size()}),
+                                    owned_array(v.means().data(), {v.means().size()}));
+           })
+      .def(
+          "take_means",
+          [take](Vocabulary &v, Numbers counts, Numbers means) {
+            take(v.counts(), counts);
+            take(v.means(), means);
+          },
+          "counts"_a, "means"_a);
 }
 
 }  // namespace
@@ -48,9 +81,10 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
   bind_vocabulary(module);
   nb::class_<RowReader>(module, "RowReader")
       .def(nb::init<int64_t>(), "features"_a)
-      .def("name", &RowReader::name, "names"_a)
       .def(
-          "read", [](RowReader &reader, nb::handle x) { return owned_array(reader.read(x), {reader.features()}); },
+          "name", [](RowReader &reader, NamesOrVocabulary names) { reader.name(names); }, "names"_a)
+      .def(
+          "read", [](RowReader &reader, Row x) { return owned_array(reader.read(x), {reader.features()}); },
           "x"_a.none());
   nb::class_<Adwin>(module, "Adwin")
       .def(nb::init<double>(), "delta"_a)
@@ -61,10 +95,13 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
              adwin.visit(writer);
              return writer.values;
            })
-      .def("restore", [](Adwin &adwin, nb::dict values) {
-        StateReader reader(values);
-        adwin.visit(reader);
-      });
+      .def(
+          "restore",
+          [](Adwin &adwin, StateDict values) {
+            StateReader reader(values);
+            adwin.visit(reader);
+          },
+          "state"_a);
   bind_core(module);
   bind_discriminant(module);
   bind_linear(module);

@@ -1,13 +1,15 @@
 // The compiled regressors as Python sees them: one class, `RegressionCore`, and one maker per algorithm.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 
-#include "arrays.hpp"
+#include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
-#include "core.hpp"
-#include "gradient_regression.hpp"
-#include "least_squares.hpp"
-#include "python_state.hpp"
-#include "rate_code.hpp"
+#include "bindings/core.hpp"
+#include "bindings/python_state.hpp"
+#include "rate.hpp"
+#include "regression/gradient_regression.hpp"
+#include "regression/least_squares.hpp"
+#include "rows/vocabulary.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -23,7 +25,7 @@ struct RegressionCore : Gated {
   }
 
   // True where the step had to be cut, for the first time.
-  bool learn(nb::handle x, const double *y, std::size_t count) {
+  bool learn(Row x, const double *y, std::size_t count) {
     const BriefLearning alone(*this);
     if (int64_t(count) != regressor->outputs())
       refuse("a row must have the model's " + std::to_string(regressor->outputs()) + " targets, got " +
@@ -60,12 +62,15 @@ void bind_regression(nb::module_ &module) {
                      const Regressor::Cuts cuts = c.regressor->cuts();
                      return std::tuple<int64_t, int64_t, double>(cuts.count, cuts.first_row, cuts.square);
                    })
-      .def("name_features", [](RegressionCore &c, nb::object names) { c.row.name(names); })
-      .def("widen",
-           [](RegressionCore &c, int64_t outputs) {
-             const BriefLearning alone(c);
-             c.regressor->widen(outputs);
-           })
+      .def(
+          "name_features", [](RegressionCore &c, NamesOrVocabulary names) { c.row.name(names); }, "names"_a)
+      .def(
+          "widen",
+          [](RegressionCore &c, int64_t outputs) {
+            const BriefLearning alone(c);
+            c.regressor->widen(outputs);
+          },
+          "outputs"_a)
       .def(
           "begin",
           [](RegressionCore &c, Matrix X, Matrix Y, std::optional<Vector> masses) {
@@ -93,18 +98,20 @@ void bind_regression(nb::module_ &module) {
           },
           "X"_a, "Y"_a, "answers"_a = nb::none(), "weights"_a = nb::none(), "intercepts"_a = nb::none(),
           "masses"_a = nb::none())
-      .def("answers",
-           [](const RegressionCore &c, Matrix X, OutMatrix out) {
-             const Reading together(c);
-             if (int64_t(X.shape(1)) != c.regressor->features() || out.shape(0) != X.shape(0) ||
-                 int64_t(out.shape(1)) != c.regressor->outputs())
-               throw std::invalid_argument("shapes do not agree");
-             for (std::size_t i = 0; i < X.shape(0); i++)
-               c.regressor->answer(X.data() + i * X.shape(1), out.data() + i * out.shape(1));
-           })
+      .def(
+          "answers",
+          [](const RegressionCore &c, Matrix X, OutMatrix out) {
+            const Reading together(c);
+            if (int64_t(X.shape(1)) != c.regressor->features() || out.shape(0) != X.shape(0) ||
+                int64_t(out.shape(1)) != c.regressor->outputs())
+              throw std::invalid_argument("shapes do not agree");
+            for (std::size_t i = 0; i < X.shape(0); i++)
+              c.regressor->answer(X.data() + i * X.shape(1), out.data() + i * out.shape(1));
+          },
+          "X"_a, "out"_a)
       .def(
           "answer_one",
-          [](RegressionCore &c, nb::handle x) {
+          [](RegressionCore &c, Row x) {
             const BriefReading together(c);
             Scratch answers(c.regressor->outputs());
             c.regressor->answer(c.row.read(x), answers.data());
@@ -113,7 +120,7 @@ void bind_regression(nb::module_ &module) {
           "x"_a.none())
       .def(
           "answer_number",
-          [](RegressionCore &c, nb::handle x) {
+          [](RegressionCore &c, Row x) {
             const BriefReading together(c);
             if (c.regressor->outputs() != 1) throw std::invalid_argument("more than one number");
             double answer;
@@ -122,12 +129,12 @@ void bind_regression(nb::module_ &module) {
           },
           "x"_a.none())
       .def(
-          "learn_one", [](RegressionCore &c, nb::handle x, double y) { return c.learn(x, &y, 1); }, "x"_a.none(), "y"_a)
+          "learn_one", [](RegressionCore &c, Row x, double y) { return c.learn(x, &y, 1); }, "x"_a.none(), "y"_a)
       .def(
-          "learn_one", [](RegressionCore &c, nb::handle x, Vector y) { return c.learn(x, y.data(), y.size()); },
-          "x"_a.none(), "y"_a)
+          "learn_one", [](RegressionCore &c, Row x, Vector y) { return c.learn(x, y.data(), y.size()); }, "x"_a.none(),
+          "y"_a)
       .def(
-          "check_one", [](RegressionCore &c, nb::handle x) { c.row.read(x); }, "x"_a.none())
+          "check_one", [](RegressionCore &c, Row x) { c.row.read(x); }, "x"_a.none())
       .def("coefficients",
            [](const RegressionCore &c) {
              const BriefReading together(c);
@@ -143,11 +150,14 @@ void bind_regression(nb::module_ &module) {
              c.regressor->visit(writer);
              return writer.values;
            })
-      .def("restore", [](RegressionCore &c, nb::dict values) {
-        const BriefLearning alone(c);
-        StateReader reader(values);
-        c.regressor->visit(reader);
-      });
+      .def(
+          "restore",
+          [](RegressionCore &c, StateDict values) {
+            const BriefLearning alone(c);
+            StateReader reader(values);
+            c.regressor->visit(reader);
+          },
+          "state"_a);
 
   module.def(
       "gradient_regression",

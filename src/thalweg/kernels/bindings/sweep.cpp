@@ -6,19 +6,19 @@
 
 #include <algorithm>
 
-#include "arrays.hpp"
+#include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
-#include "core.hpp"
-#include "side_by_side.hpp"
+#include "bindings/core.hpp"
+#include "discriminant/side_by_side.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
 using Answers = nb::ndarray<int8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-class Crew {
+class SweepRunner {
  public:
   // Each model runs over as many streams.
-  Crew(const std::vector<Core *> &models, int64_t streams) : streams_(streams), words_(models.size() * streams) {
+  SweepRunner(const std::vector<Core *> &models, int64_t streams) : streams_(streams), words_(models.size() * streams) {
     for (const Core *core : models) {
       if (core->learner->classes() > INT8_MAX || core->learner->may_fail())
         throw std::invalid_argument("no model for this");
@@ -26,7 +26,7 @@ class Crew {
     }
   }
 
-  Crew(const Crew &) = delete;
+  SweepRunner(const SweepRunner &) = delete;
 
   // Runs `first`, `first` + 1, …: model after model, each over all streams. False where a value or a label is none.
   bool run(int64_t first, Cube X, LabelMatrix y, Answers answers, OutLabels mistakes) {
@@ -82,8 +82,8 @@ class Crew {
   }
 
   // Those that go together, in their order.
-  THALWEG_APART static std::vector<std::vector<Run *>> grouped(std::vector<Run> &runs,
-                                                               const std::vector<const AnyDiscriminant *> &models) {
+  THALWEG_NOINLINE static std::vector<std::vector<Run *>> grouped(std::vector<Run> &runs,
+                                                                  const std::vector<const AnyDiscriminant *> &models) {
     std::vector<std::vector<Run *>> groups;
     std::vector<const AnyDiscriminant *> kinds;
     for (std::size_t i = 0; i < runs.size(); i++) {
@@ -123,10 +123,10 @@ class Crew {
 
 void bind_sweep(nb::module_ &module) {
   using namespace nb::literals;
-  nb::class_<Crew>(module, "Crew")
+  nb::class_<SweepRunner>(module, "SweepRunner")
       .def(nb::init<const std::vector<Core *> &, int64_t>(), "models"_a, "streams"_a)
-      .def("run", &Crew::run, "first"_a, "X"_a, "y"_a, "answers"_a, "mistakes"_a)
-      .def("core", &Crew::core, "run"_a, nb::rv_policy::take_ownership);
+      .def("run", &SweepRunner::run, "first"_a, "X"_a, "y"_a, "answers"_a, "mistakes"_a)
+      .def("core", &SweepRunner::core, "run"_a, nb::rv_policy::take_ownership);
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -3,13 +3,13 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
-#include "arrays.hpp"
+#include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
-#include "ccipca.hpp"
-#include "core.hpp"
-#include "python_state.hpp"
-#include "random_features.hpp"
-#include "scaler.hpp"
+#include "bindings/core.hpp"
+#include "bindings/python_state.hpp"
+#include "transform/ccipca.hpp"
+#include "transform/random_features.hpp"
+#include "transform/scaler.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -52,7 +52,8 @@ void bind_transforms(nb::module_ &module) {
   nb::class_<T>(module, "TransformerCore")
       .def_prop_ro("n_features", [](const T &c) { return c.transformer->features(); })
       .def_prop_ro("n_outputs", [](const T &c) { return c.transformer->outputs(); })
-      .def("name_features", [](T &c, nb::object names) { c.row.name(names); })
+      .def(
+          "name_features", [](T &c, NamesOrVocabulary names) { c.row.name(names); }, "names"_a)
       .def(
           "begin",
           [](T &c, Matrix X, std::optional<Vector> masses) {
@@ -83,22 +84,24 @@ void bind_transforms(nb::module_ &module) {
             }
           },
           "X"_a, "out"_a, "masses"_a = nb::none(), "Transform each row by what was known before it, then learn it.")
-      .def("transform",
-           [](const T &c, Matrix X, OutMatrix out) {
-             const Reading together(c);
-             c.check(X, out);
-             c.transform(X.data(), X.shape(0), out.data());
-           })
+      .def(
+          "transform",
+          [](const T &c, Matrix X, OutMatrix out) {
+            const Reading together(c);
+            c.check(X, out);
+            c.transform(X.data(), X.shape(0), out.data());
+          },
+          "X"_a, "out"_a)
       .def(
           "learn_one",
-          [](T &c, nb::handle x) {
+          [](T &c, Row x) {
             const BriefLearning alone(c);
             c.transformer->learn(c.row.read(x), 1);
           },
           "x"_a.none())
       .def(
           "transform_one",
-          [](T &c, nb::handle x) {
+          [](T &c, Row x) {
             const BriefReading together(c);
             std::vector<double> out(c.transformer->outputs());
             c.transform(c.row.read(x), 1, out.data());
@@ -107,18 +110,18 @@ void bind_transforms(nb::module_ &module) {
           "x"_a.none())
       .def(
           "transform_named",
-          [](T &c, nb::handle x, nb::tuple names) {
+          [](T &c, Row x, Names names) {
             const BriefReading together(c);
             std::vector<double> out(c.transformer->outputs());
             if (names.size() != out.size()) throw std::invalid_argument("a name for every output");
             c.transform(c.row.read(x), 1, out.data());
             nb::dict named;
             for (std::size_t j = 0; j < out.size(); j++) named[names[j]] = out[j];
-            return named;
+            return nb::typed<nb::dict, AnyValue, double>(named);
           },
           "x"_a.none(), "names"_a, "One row transformed, as a dict.")
       .def(
-          "check_one", [](T &c, nb::handle x) { c.row.read(x); }, "x"_a.none())
+          "check_one", [](T &c, Row x) { c.row.read(x); }, "x"_a.none())
       .def("state",
            [](T &c) {
              const BriefLearning alone(c);
@@ -126,11 +129,14 @@ void bind_transforms(nb::module_ &module) {
              c.transformer->visit(writer);
              return writer.values;
            })
-      .def("restore", [](T &c, nb::dict values) {
-        const BriefLearning alone(c);
-        StateReader reader(values);
-        c.transformer->visit(reader);
-      });
+      .def(
+          "restore",
+          [](T &c, StateDict values) {
+            const BriefLearning alone(c);
+            StateReader reader(values);
+            c.transformer->visit(reader);
+          },
+          "state"_a);
 
   module.def(
       "scaler",

@@ -1,0 +1,74 @@
+#include "bindings/python_state.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+template <class T> Array<T> owned_array(const T *from, std::initializer_list<std::size_t> shape) {
+  std::size_t size = 1;
+  for (std::size_t n : shape) size *= n;
+  T *data = new T[size];
+  std::copy(from, from + size, data);
+  nb::capsule owner(data, [](void *raw) noexcept { delete[] static_cast<T *>(raw); });
+  return Array<T>(data, shape, owner);
+}
+
+template Array<double> owned_array(const double *, std::initializer_list<std::size_t>);
+template Array<float> owned_array(const float *, std::initializer_list<std::size_t>);
+template Array<int64_t> owned_array(const int64_t *, std::initializer_list<std::size_t>);
+template Array<uint8_t> owned_array(const uint8_t *, std::initializer_list<std::size_t>);
+
+template <class T>
+void StateWriter::write(const char *name, BufferOf<T> &from, int64_t rows, int64_t columns, int64_t stride) {
+  std::vector<T> dense(rows * columns);
+  for (int64_t i = 0; i < rows; i++) std::copy_n(from.data() + i * stride, columns, dense.data() + i * columns);
+  values[name] = owned_array(dense.data(), {std::size_t(rows), std::size_t(columns)});
+}
+
+template <class T>
+void StateReader::read(const char *name, BufferOf<T> &to, int64_t rows, int64_t columns, int64_t stride) {
+  auto array = get<T, 2>(name);
+  if (int64_t(array.shape(0)) != rows || int64_t(array.shape(1)) != columns) throw BadState(name);
+  for (int64_t i = 0; i < rows; i++) std::copy_n(array.data() + i * columns, columns, to.data() + i * stride);
+}
+
+void StateWriter::real(const char *name, double &value) { values[name] = owned_array(&value, {1}); }
+
+void StateWriter::integer(const char *name, int64_t &value) { values[name] = owned_array(&value, {1}); }
+
+void StateWriter::integers(const char *name, std::vector<int64_t> &from) {
+  values[name] = owned_array(from.data(), {from.size()});
+}
+
+void StateWriter::matrix(const char *name, Buffer &from, int64_t rows, int64_t columns, int64_t stride) {
+  write(name, from, rows, columns, stride);
+}
+
+void StateWriter::above_diagonal(const char *name, BufferOf<float> &from, int64_t order, int64_t stride) {
+  write(name, from, order, order, stride);
+}
+
+void StateReader::real(const char *name, double &value) {
+  auto array = get<double, 1>(name);
+  if (array.size() != 1) throw BadState(name);
+  value = array.data()[0];
+}
+
+void StateReader::integer(const char *name, int64_t &value) {
+  auto array = get<int64_t, 1>(name);
+  if (array.size() != 1) throw BadState(name);
+  value = array.data()[0];
+}
+
+void StateReader::integers(const char *name, std::vector<int64_t> &to) {
+  auto array = get<int64_t, 1>(name);
+  to.assign(array.data(), array.data() + array.size());
+}
+
+void StateReader::matrix(const char *name, Buffer &to, int64_t rows, int64_t columns, int64_t stride) {
+  read(name, to, rows, columns, stride);
+}
+
+void StateReader::above_diagonal(const char *name, BufferOf<float> &to, int64_t order, int64_t stride) {
+  read(name, to, order, order, stride);
+}
+
+}  // namespace thalweg::THALWEG_LEVEL

@@ -1,0 +1,259 @@
+// The online linear discriminant classifier, O-LDC (Kuncheva & Plumpton 2008; corrected by Schnackenberg et al. 2018).
+//
+// For a row x of class k, with e = x - m_k before the row, every variant is one formula,
+//     m_k <- m_k + gain e,      S <- (a S + weight e e') / (a + lambda),      a = (1 - lambda) N,
+// and differs in gain, weight and in how the counts go on. A row that counts w times (ours): soft counts take it for w
+// copies in sequence, lambda -> 1 - (1 - lambda)^w; hard counts set lambda w against (1 - lambda) N and count it w times,
+// which at lambda = 1/2 is w copies too. All rows are taken relative to the first one ever seen:
+// a common shift changes no decision, and offsets such as time stamps then cost no digits.
+#pragma once
+
+#include "discriminant/any_width.hpp"
+#include "discriminant/row.hpp"
+#include "linear_algebra/row_block.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+template <class T> class DiscriminantBlocks;
+
+// T: what the factor is kept in, floats where the width is known at run time only.
+template <int P, class T = double>
+class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscriminant, FactorOf<P, double, T>> {
+  using Row = DiscriminantRow<P, double, double, AnyDiscriminant, FactorOf<P, double, T>>;
+  using W = typename Row::W;
+  friend class DiscriminantBlocks<T>;
+  template <int> friend class SideBySide;
+  template <class A, class B, class Act> friend void each_array(A &, B &, Act);
+  template <class A, class B, class Act> friend void each_number(A &, B &, Act);
+
+ public:
+  Discriminant(int64_t p, const DiscriminantOptions &options, const Rate &rate)
+      : Discriminant(Row::width_for(p), options, rate) {}
+
+  MeanLearner *copy() const override { return new Discriminant(*this); }
+
+  void scores(const double *x, double *out) const override {
+    Scratch at(stride());
+    width.difference(x, origin.data(), at.data());
+    score(at.data(), out);
+  }
+
+  int64_t step(const double *x, int64_t k) override { return take(x, k, 1); }
+
+  void run(const double *X, const int64_t *y, int64_t count, const Outputs &out) override {
+    if constexpr (P == 0 || P > kFew) run_many(X, y, count, out);
+    else if (out.scores || out.rates || options.ridge > 0 || classes() != 2) Learner::run(X, y, count, out);
+    else run_two_classes(X, y, count, out.answers);
+  }
+  void weighted_run(const double *X, const int64_t *y, const double *masses, int64_t count,
+                    const Outputs &out) override;
+  bool outweighs_a_look() const override { return features() >= wide_from(false); }
+
+  int64_t mistakes_on(const double *X, const int64_t *y, int64_t count) const override {
+    int64_t wrong = 0, i = 0;
+    Scratch room(std::max<int64_t>(stride() + classes(), Lanes::kCount * classes()));
+    if constexpr (P > 0 && P <= kFew) {
+      alignas(64) double shift[P], at[P * Lanes::kCount];
+      for (int j = 0; j < P; j++) shift[j] = -origin[j];
+      const Answered most = answer_in_lanes(X, y, count, P, shift, at, [&](const double *row) THALWEG_LAMBDA {
+        for (int64_t c = 0; c < classes(); c++) store<Lanes>(room.data() + c * Lanes::kCount, score_in_lanes(c, row));
+        return best_of<Lanes>(room.data(), classes());
+      });
+      wrong = most.wrong;
+      i = most.rows;
+    }
+    for (; i < count; i++) {
+      width.difference(X + i * features(), origin.data(), room.data());
+      score(room.data(), room.data() + stride());
+      wrong += highest(room.data() + stride(), classes()) != y[i];
+    }
+    return wrong;
+  }
+
+  void weigh(const double *mean, double *w) override {
+    std::copy(mean, mean + features(), z_.begin());
+    P_.apply(z_.data(), e_.data());
+    std::copy(e_.begin(), e_.begin() + features(), w);
+  }
+
+ protected:
+  int64_t weighted_step(const double *x, int64_t k, double mass) override { return take(x, k, mass); }
+  Triangle &factor() override { return P_; }
+  void refresh_weights() override { Row::refresh(true); }
+  double raise(int64_t j, double more) override {
+    std::fill_n(e_.data(), width.stride(), 0.0);
+    e_[j] = 1;
+    const RankOne change{1, more, 1};
+    const double inverse = P_.absorb(e_.data(), change, u_.data());
+    return reweigh(e_.data(), u_.data(), change, inverse, -1, 0);
+  }
+
+ private:
+  Discriminant(const W &width, const DiscriminantOptions &options, const Rate &rate)
+      : Row(width, width.features(), width.stride(), options, rate) {}
+
+  // As `score_of`, for eight rows.
+  THALWEG_INLINE Lanes score_in_lanes(int64_t c, const double *row) const {
+    Lanes score = log_prior[c] - half_square[c];
+    for (int j = 0; j < P; j++) score = fused(Lanes(weights[c * P + j]), load<Lanes>(row + j * Lanes::kCount), score);
+    return score;
+  }
+
+  // Few features take so little time that a row's call, what never changes and every detour to memory would be felt.
+  THALWEG_NO_VECTORIZE void run_two_classes(const double *X, const int64_t *y, int64_t count, int64_t *answers) {
+    int64_t i = 0;
+    for (; i < count && warm_left > 0; i++) {
+      const int64_t given = step(X + i * P, y[i]);
+      if (answers) answers[i] = given;
+    }
+    rows += count - i;
+    const bool constant = rate_.kind() == Rate::kConstant;
+    const Share always = Share::once(rate_.value);
+    DiscriminantRow<P, double, double, TwoClassState<P>, SmallFactor<P, double, BareEntries<P>>> row(width, stride(),
+                                                                                                     options);
+    each_array(*this, row, [](const auto &from, auto &to) { std::copy(from.begin(), from.end(), to.begin()); });
+    each_number(*this, row, [](const auto &from, auto &to) { to = from; });
+    typename W::Room z(z_);
+    for (; i < count; i++) {
+      fetch_ahead(X + i * P, P);
+      row.width.difference(X + i * P, row.origin.data(), z);
+      const int64_t given = row.answer_to(z), k = y[i];
+      const Move move(row.options, k, row.counts[k], row.total,
+                      constant ? always : Share::once(rate_.next(given != k)));
+      row.tidy(row.follow(z, move));
+      row.count_row(move);
+      if (answers) answers[i] = given;
+    }
+    each_array(*this, row, [](auto &to, const auto &from) { std::copy_n(from.begin(), to.size(), to.begin()); });
+    each_number(*this, row, [](auto &to, const auto &from) { to = from; });
+  }
+  // The mass is told at run time: a row that counts otherwise than once would need all of this a second time.
+  THALWEG_NOINLINE THALWEG_NO_VECTORIZE int64_t take(const double *x, int64_t k, double mass) {
+    if (rows++ == 0) std::copy(x, x + features(), origin.begin());
+    typename W::Room z(z_);
+    width.difference(x, origin.data(), z);
+    const int64_t given = Row::answer_to(z);
+    if (warm_left > 0) {
+      gather(z, k, mass);
+      settle();
+      if (--warm_left == 0) end_start();
+    } else {
+      learn(z, Move(options, k, counts[k], total, share(rate_.next(given != k), mass)));
+    }
+    return given;
+  }
+
+  // A copy of the move goes to what is not inlined: the move itself then need not stand in memory.
+  THALWEG_INLINE void learn(const double *z, const Move &move) {
+    bool stale = Row::follow(z, move);
+    if (options.ridge > 0) stale |= hold_ridge(z, Move(move));
+    tidy(stale);
+    count_row(move);
+  }
+
+  THALWEG_NOINLINE void learn_apart(const double *z, const Move &move) { learn(z, move); }
+
+  // Features from which rows go in blocks: whoever cuts a chunk into pieces there would move their borders.
+  int64_t wide_from(bool weighted) const { return weighted || options.ridge > 0 ? kWideInTwo : kWide; }
+
+  // Whole chunks, below. Null masses: each row counts once.
+  void run_many(const double *X, const int64_t *y, int64_t count, const Outputs &out);
+  void run_on(const double *X, const int64_t *y, const double *masses, int64_t count, const Outputs &out);
+  void run_singly(const double *X, const int64_t *y, const double *masses, int64_t count, const Outputs &out);
+  void run_in_one_pass(const double *X, const int64_t *y, int64_t count, const Outputs &out);
+  int64_t write_answer(int64_t i, const Outputs &out);
+
+  using Row::width, Row::P_, Row::options, Row::counts, Row::log_prior, Row::half_square, Row::M, Row::weights;
+  using Row::origin, Row::variance, Row::z_, Row::e_, Row::u_, Row::score_, Row::last, Row::since_refresh, Row::total;
+  using Row::rate_, Row::rows, Row::warm_left;
+  using Row::stride, Row::features, Row::classes, Row::highest;
+  using Row::score, Row::approach, Row::reweigh, Row::tidy, Row::count_row, Row::share;
+  using Row::gather, Row::settle, Row::end_start, Row::hold_ridge, Row::survey, Row::top_up_ridge, Row::ridge_turns;
+};
+
+// Chunks of rows of many features, in fewer passes over the factor.
+//
+// A row reads the triangle of L twice: to project e, and to make the change. Where the next row is known the change of
+// one and the projection of the other share a pass, with the same numbers to the last bit. From `wide_from` features on
+// blocks of rows go through it together and agree with single rows to rounding (blocks.hpp). Below that a ridge, which
+// makes changes between the rows, and weights go row by row.
+template <int P, class T>
+void Discriminant<P, T>::run_many(const double *X, const int64_t *y, int64_t count, const Outputs &out) {
+  const int64_t start = std::min(count, warm_left);
+  Learner::run(X, y, start, out);
+  run_on(X + start * features(), y + start, nullptr, count - start, out.after(start, classes()));
+}
+
+template <int P, class T>
+void Discriminant<P, T>::weighted_run(const double *X, const int64_t *y, const double *masses, int64_t count,
+                                      const Outputs &out) {
+  if constexpr (P != 0) {
+    Learner::weighted_run(X, y, masses, count, out);
+  } else {
+    int64_t start = 0;
+    for (; start < count && warm_left > 0; start++)
+      Learner::weighted_run(X + start * features(), y + start, masses + start, 1, out.after(start, classes()));
+    run_on(X + start * features(), y + start, masses + start, count - start, out.after(start, classes()));
+  }
+}
+
+template <int P, class T>
+void Discriminant<P, T>::run_on(const double *X, const int64_t *y, const double *masses, int64_t count,
+                                const Outputs &out) {
+  if constexpr (P == 0)
+    if (features() >= wide_from(masses) && count >= RowBlocks::kFewest)
+      return DiscriminantBlocks<T>(*this, count).run(X, y, masses, count, out);
+  run_singly(X, y, masses, count, out);
+}
+
+template <int P, class T>
+void Discriminant<P, T>::run_singly(const double *X, const int64_t *y, const double *masses, int64_t count,
+                                    const Outputs &out) {
+  if (masses) return Learner::weighted_run(X, y, masses, count, out);
+  if (options.ridge > 0) return Learner::run(X, y, count, out);
+  if (count > 0) run_in_one_pass(X, y, count, out);
+}
+
+template <int P, class T>
+void Discriminant<P, T>::run_in_one_pass(const double *X, const int64_t *y, int64_t count, const Outputs &out) {
+  rows += count;
+  Buffer f(stride()), g(stride()), lambda(stride()), along(classes());
+  Move move{};
+  double inverse = 0;
+  for (int64_t i = 0; i <= count; i++) {
+    const bool more = i < count;
+    if (more) {
+      fetch_ahead(X + i * features(), features());
+      width.difference(X + i * features(), origin.data(), z_.data());
+      width.difference_padded(z_.data(), M.data() + y[i] * stride(), e_.data());
+    }
+    if (i == 0) {
+      P_.project(e_.data(), f.data());
+    } else {
+      if (more) P_.rotate_and_project(g.data(), lambda.data(), u_.data(), e_.data(), f.data());
+      else P_.rotate(g.data(), lambda.data(), u_.data());
+      const auto known = [&](int64_t c) THALWEG_LAMBDA { return along[c]; };
+      tidy(Row::reweigh_by(known, u_.data(), move.change, inverse, move.k, move.gain) < kGreatShrink);
+    }
+    if (!more) return;
+    score(z_.data(), score_.data());
+    const int64_t given = write_answer(i, out);
+    move = Move(options, y[i], counts[y[i]], total, Share::once(rate_.next(given != y[i])));
+    if (out.rates) out.rates[i] = rate_.value;
+    approach(e_.data(), move);
+    count_row(move);
+    // Here, where nothing waits for it; behind the pass over the triangle the next answer would.
+    for (int64_t c = 0; c < classes(); c++) along[c] = Row::along_weights(c, e_.data());
+    inverse = P_.settle(f.data(), move.change, g.data(), lambda.data());
+  }
+}
+
+// The answer by the scores at hand, written where it is wanted.
+template <int P, class T> int64_t Discriminant<P, T>::write_answer(int64_t i, const Outputs &out) {
+  const int64_t given = highest(score_.data(), classes());
+  if (out.scores) std::copy(score_.begin(), score_.begin() + classes(), out.scores + i * classes());
+  if (out.answers) out.answers[i] = given;
+  return given;
+}
+
+}  // namespace thalweg::THALWEG_LEVEL

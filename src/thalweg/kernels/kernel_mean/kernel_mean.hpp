@@ -1,0 +1,299 @@
+// The kernel mean machine with a budget (Bounsiar, Beauseroy & Grall, eq. (5)), for streams: the score of class c is
+//     ln(w_c p_c(x) + b_c),      p_c(x) = the mean over the class's rows of exp(-sigma |x - x_i|^2),
+// and the rows are centroids (centroids.hpp). The rows behind one are taken for a Gaussian of its own variance v, over which
+// the kernel's mean is (1 + 2 sigma v)^(-p/2) exp(-sigma |x - z|^2 / (1 + 2 sigma v)).
+//
+// Where no sigma is given, a bank of them, an octave apart, goes along and is mixed by discounted mistakes.
+#pragma once
+
+#include "kernel_mean/centroids.hpp"
+#include "kernel_mean/octaves.hpp"
+#include "linear_algebra/lanes.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+struct KernelMeanOptions {
+  int64_t budget = 128;
+  double forgetting = 0;
+  double sigma = 0;  // 0: a bank of octaves
+  // One number for each class, or a single one for the last class seen: its odds rho : 1 - rho against each other class,
+  // and its bias. None: classes weigh as they are frequent, without bias.
+  std::vector<double> rho, bias;
+};
+
+class KernelMean final : public Learner {
+ public:
+  KernelMean(int64_t p, KernelMeanOptions options)
+      : Learner(p), options(options), log_kept(std::log1p(-options.forgetting)), bank(options.sigma) {}
+  Learner *copy() const override { return new KernelMean(*this); }
+
+  double rate() const override { return options.forgetting; }
+  int64_t members() const override { return bank.size() > 1 ? bank.size() : 0; }
+  void shares(double *out) const override { bank.shares(out); }
+
+  void scores(const double *x, double *out) const override {
+    Scratch room((bank.size() + 1) * classes());
+    opinions(x, room.data(), room.data() + bank.size() * classes());
+    mix(room.data(), out);
+  }
+
+  int64_t step(const double *x, int64_t k) override {
+    Scratch room((bank.size() + 2) * classes());
+    double *opinion = room.data(), *out = opinion + (bank.size() + 1) * classes();
+    opinions(x, opinion, out - classes());
+    mix(opinion, out);
+    const int64_t given = highest(out, classes());
+    if (given >= 0 && bank.size() > 1)
+      for (int64_t s = 0; s < bank.size(); s++) bank.charge(s, highest(opinion + s * classes(), classes()) != k);
+    learn(x, k);
+    return given;
+  }
+
+  // What was tuned, with one weight and one bias for each class, stays; `begin` and all that follows go by it.
+  void settle(double sigma, const double *weights, const double *biases) {
+    bank = Octaves(sigma);
+    for (int64_t c = 0; c < classes(); c++) team[c].weight = weights[c], team[c].bias = biases[c];
+    rebuild();
+  }
+
+  void begin(const double *X, const int64_t *y, int64_t rows) override {
+    for (Member &member : team) member.rows.clear(), member.last = 0;
+    bank.clear();
+    rebuild();
+    learned = 0;
+    run(X, y, rows, {});
+  }
+
+  // A single sigma learns nothing from its answers, so where nobody wants them they are not given.
+  void run(const double *X, const int64_t *y, int64_t rows, const Outputs &out) override {
+    if (bank.size() > 1 || out.answers || out.scores || out.rates || out.shares) return run_as(*this, X, y, rows, out);
+    for (int64_t i = 0; i < rows; i++) learn(X + i * features(), y[i]);
+  }
+
+  void visit(State &state) override;
+
+ protected:
+  void insert(int64_t at) override { team.emplace(team.begin() + at, features(), options.budget); }
+
+ private:
+  using V = VectorOf<kLanes>::type;
+  static constexpr double kNever = -__builtin_inf();
+  static constexpr double kForgotten = -60 * 0.6931471805599453;  // ln 2^-60
+
+  // A class: its rows, and for each sigma and centroid the slope and the height of the logarithm of its term.
+  struct Member {
+    Member(int64_t p, int64_t budget) : rows(p, budget) {}
+    Centroids rows;
+    Buffer slope, height;
+    double weight = -1, bias = 0;  // as settled; -1: not so
+    int64_t last = 0;              // the row of the stream that was its last
+  };
+
+  void describe(Member &member, int64_t i) {
+    const double half_p = 0.5 * double(features()), log_weight = std::log(member.rows.weight_of(i));
+    const double variance = member.rows.variance_of(i);
+    for (int64_t s = 0; s < bank.size(); s++) {
+      const double widening = 1 + 2 * bank.sigma(s) * variance;  // ours
+      member.slope[s * member.rows.capacity() + i] = -bank.sigma(s) / widening;
+      member.height[s * member.rows.capacity() + i] = log_weight - half_p * std::log(widening);
+    }
+  }
+  void describe_all(Member &member) {
+    member.slope.assign(bank.size() * member.rows.capacity(), 0.0);
+    member.height.assign(bank.size() * member.rows.capacity(), kNever);  // a place without a centroid adds nothing
+    for (int64_t i = 0; i < member.rows.count(); i++) describe(member, i);
+  }
+  void rebuild() {
+    for (Member &member : team) describe_all(member);
+  }
+
+  void learn(const double *x, int64_t k) {
+    Member &member = team[k];
+    learned++;
+    if (options.forgetting > 0 && member.rows.count()) {
+      const double factor = std::exp(double(learned - member.last) * log_kept);
+      if (member.rows.fade(factor)) describe_all(member);
+    }
+    member.last = learned;
+    const int64_t room = member.rows.capacity();
+    const auto [first, second, nearest] = member.rows.add(x);
+    if (member.rows.capacity() != room) describe_all(member);
+    describe(member, first);
+    if (second >= 0) describe(member, second);
+    if (bank.observe(nearest)) rebuild();
+  }
+
+  // ln p_c(x) at each sigma; every sum is at least 1 times its greatest term, so nothing underflows.
+  __attribute__((noinline)) void log_densities(const Member &member, const double *x, double *out) const {
+    const int64_t room = member.rows.capacity(), count = member.rows.count();
+    Scratch scratch(2 * room);
+    double *square = scratch.data(), *term = square + room;
+    member.rows.squares(x, square);
+    const double log_total = std::log(member.rows.total());
+    for (int64_t s = 0; s < bank.size(); s++) {
+      const double *slope = member.slope.data() + s * room, *height = member.height.data() + s * room;
+      V top = broadcast<V>(kNever), sum{};
+      for (int64_t i = 0; i < count; i += kLanes) {
+        const V here = load<V>(height + i) + load<V>(slope + i) * load<V>(square + i);
+        store<V>(term + i, here);
+        top = here > top ? here : top;
+      }
+      double highest = top[0];
+      for (int lane = 1; lane < kLanes; lane++) highest = std::max(highest, top[lane]);
+      for (int64_t i = 0; i < count; i += kLanes) sum += exponential_of(load<V>(term + i) - highest);
+      out[s * classes()] = highest + std::log(thalweg::THALWEG_LEVEL::sum(sum)) - log_total;
+    }
+  }
+
+  // The score of every class (column) at every sigma (row); minus infinity for a class never seen.
+  void opinions(const double *x, double *out, double *log_weights) const {
+    weigh(log_weights);
+    const int64_t last = last_seen();
+    double least = __builtin_inf();
+    for (int64_t c = 0; c < classes(); c++)
+      if (seen(c)) least = std::min(least, bias_of(c, last));
+    for (int64_t c = 0; c < classes(); c++) {
+      if (seen(c)) log_densities(team[c], x, out + c);
+      const double above = seen(c) ? bias_of(c, last) - least : 0;  // only differences of biases matter
+      for (int64_t s = 0; s < bank.size(); s++) {
+        double &score = out[s * classes() + c];
+        score = seen(c) ? score + log_weights[c] : kNever;
+        if (above > 0) score = sum_of_logs(score, std::log(above));  // eq. (5)
+      }
+    }
+    for (int64_t s = 0; s < bank.size(); s++) silence(log_weights, out + s * classes());
+  }
+  // A class forgotten altogether is not answered, however far the others are: it comes after the least of them.
+  void silence(const double *log_weights, double *score) const {
+    double least = __builtin_inf();
+    for (int64_t c = 0; c < classes(); c++)
+      if (seen(c) && !forgotten(c, log_weights)) least = std::min(least, score[c]);
+    for (int64_t c = 0; c < classes(); c++)
+      if (seen(c) && forgotten(c, log_weights)) score[c] = std::min(score[c], least + log_weights[c]);
+  }
+  bool forgotten(int64_t c, const double *log_weights) const {
+    return options.rho.empty() && team[c].weight < 0 && log_weights[c] < kForgotten;
+  }
+  static double sum_of_logs(double a, double b) { return std::max(a, b) + std::log1p(std::exp(-std::fabs(a - b))); }
+
+  // The posteriors of all sigmas, mixed; a single sigma's scores are its own.
+  void mix(const double *opinion, double *out) const {
+    const int64_t n = classes();
+    if (bank.size() == 1) {
+      std::copy(opinion, opinion + n, out);
+      return;
+    }
+    Scratch room(bank.size() + n);
+    double *share = room.data(), *odds = share + bank.size();
+    bank.shares(share);
+    std::fill(out, out + n, 0.0);
+    for (int64_t s = 0; s < bank.size(); s++) {
+      double top = kNever, whole = 0;
+      for (int64_t c = 0; c < n; c++) top = std::max(top, opinion[s * n + c]);
+      for (int64_t c = 0; c < n; c++)
+        whole += odds[c] = opinion[s * n + c] == kNever ? 0 : std::exp(opinion[s * n + c] - top);
+      for (int64_t c = 0; c < n; c++) out[c] = std::fma(share[s], odds[c] / whole, out[c]);
+    }
+    for (int64_t c = 0; c < n; c++) out[c] = seen(c) ? std::log(std::max(out[c], 1e-300)) : kNever;
+  }
+
+  bool seen(int64_t c) const { return team[c].rows.count() > 0; }
+  int64_t last_seen() const {
+    int64_t c = classes() - 1;
+    while (c >= 0 && !seen(c)) c--;
+    return c;
+  }
+  double bias_of(int64_t c, int64_t last) const {
+    if (team[c].weight >= 0 || options.bias.empty()) return team[c].bias;
+    return options.bias.size() > 1 ? options.bias[c] : c == last ? options.bias[0] : 0;
+  }
+  double log_frequency(const Member &member) const {
+    return std::log(member.rows.total() / member.rows.unit()) + double(learned - member.last) * log_kept;
+  }
+
+  // ln w_c, where the w_c of the classes seen add up to one.
+  void weigh(double *out) const {
+    const int64_t last = last_seen();
+    double settled = 0, top = kNever, whole = 0;
+    int64_t known = 0, present = 0;
+    for (int64_t c = 0; c < classes(); c++) {
+      present += seen(c);
+      if (seen(c) && team[c].weight >= 0) settled += team[c].weight, known++;
+    }
+    for (int64_t c = 0; c < classes(); c++) {
+      const Member &member = team[c];
+      if (!seen(c)) out[c] = kNever;
+      else if (present == 1) out[c] = 0;
+      else if (known) out[c] = std::log(member.weight >= 0 ? member.weight : settled / double(known));
+      else if (options.rho.empty()) out[c] = log_frequency(member);
+      else if (options.rho.size() > 1) out[c] = std::log(options.rho[c]);
+      else out[c] = std::log(c == last ? options.rho[0] : 1 - options.rho[0]);
+      top = std::max(top, out[c]);
+    }
+    for (int64_t c = 0; c < classes(); c++) whole += out[c] == kNever ? 0 : std::exp(out[c] - top);
+    for (int64_t c = 0; c < classes(); c++)
+      if (out[c] != kNever) out[c] -= top + std::log(whole);
+  }
+
+  // The parameters now in force, for whoever looks; they follow from the rest.
+  void show(State &state) {
+    const int64_t n = classes(), last = last_seen();
+    Buffer share(bank.size()), weights(n), biases(n);
+    bank.shares(share.data());
+    double sigma = bank.sigma(std::max_element(share.begin(), share.end()) - share.begin());
+    weigh(weights.data());
+    for (int64_t c = 0; c < n; c++) weights[c] = std::exp(weights[c]), biases[c] = seen(c) ? bias_of(c, last) : 0;
+    state.real("sigma", sigma);
+    state.matrix("weights", weights, 1, n, n);
+    state.matrix("biases", biases, 1, n, n);
+  }
+
+  KernelMeanOptions options;
+  double log_kept;  // ln of what a row leaves of the weight of those before it
+  Octaves bank;
+  std::vector<Member> team;
+  int64_t learned = 0;
+};
+
+inline void KernelMean::visit(State &state) {
+  visit_classes(state);
+  const int64_t n = classes(), p = features();
+  state.integer("rows", learned);
+  bank.visit(state);
+  std::vector<int64_t> counts(n), lasts(n);
+  Buffer units(n), totals(n), weights(n), biases(n);
+  int64_t all = 0;
+  for (int64_t c = 0; c < n; c++) {
+    counts[c] = team[c].rows.count(), lasts[c] = team[c].last;
+    units[c] = team[c].rows.unit(), totals[c] = team[c].rows.total();
+    weights[c] = team[c].weight, biases[c] = team[c].bias;
+  }
+  state.integers("counts", counts);
+  state.integers("last_rows", lasts);
+  state.matrix("units", units, 1, n, n);
+  state.matrix("class_weights", totals, 1, n, n);
+  state.matrix("settled_weights", weights, 1, n, n);
+  state.matrix("settled_biases", biases, 1, n, n);
+  if (int64_t(counts.size()) != n || int64_t(lasts.size()) != n) throw BadState("counts");
+  for (int64_t c = 0; c < n; c++) {
+    if (counts[c] < 0 || counts[c] > options.budget) throw BadState("counts");
+    if (lasts[c] < 0 || lasts[c] > learned) throw BadState("last_rows");
+    if (!((weights[c] >= 0 && weights[c] < 1e300) || weights[c] == -1)) throw BadState("settled_weights");
+    if (!std::isfinite(biases[c])) throw BadState("settled_biases");
+    all += counts[c];
+  }
+  Buffer positions(all * p), table(all * Centroids::kColumns);
+  for (int64_t c = 0, at = 0; c < n && team[c].rows.count() == counts[c]; at += counts[c++])
+    team[c].rows.save(positions.data() + at * p, table.data() + at * Centroids::kColumns);
+  state.matrix("centroids", positions, all, p, p);
+  state.matrix("centroid_table", table, all, Centroids::kColumns, Centroids::kColumns);
+  for (int64_t c = 0, at = 0; c < n; at += counts[c++]) {
+    team[c].rows.load_from(positions.data() + at * p, table.data() + at * Centroids::kColumns, counts[c], units[c],
+                           totals[c]);
+    team[c].last = lasts[c], team[c].weight = weights[c], team[c].bias = biases[c];
+  }
+  rebuild();
+  show(state);
+}
+
+}  // namespace thalweg::THALWEG_LEVEL

@@ -1,0 +1,84 @@
+#include "learner.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+void mixing_shares(const double *losses, int64_t count, double sharpness, double *out) {
+  const double least = *std::min_element(losses, losses + count);
+  double whole = 0;
+  for (int64_t i = 0; i < count; i++) whole += out[i] = std::exp(-sharpness * (losses[i] - least));
+  for (int64_t i = 0; i < count; i++) out[i] /= whole;
+}
+
+Learner::~Learner() = default;
+
+void Learner::weighted_begin(const double *X, const int64_t *y, const double *weights, int64_t rows) {
+  begin(X, y, 0);
+  for (int64_t i = 0; i < rows; i++) counted_step(X + i * features_, y[i], weights[i]);
+}
+
+void Learner::posteriors(const double *x, double *out) const { probabilities(x, out); }
+
+void Learner::probabilities(const double *x, double *out) const {
+  scores(x, out);
+  double top = -__builtin_inf(), whole = 0;
+  for (int64_t c = 0; c < classes_; c++) top = std::max(top, out[c]);
+  for (int64_t c = 0; c < classes_; c++)
+    whole += out[c] = top == -__builtin_inf() ? 1 : std::exp(confidence() * (out[c] - top));
+  for (int64_t c = 0; c < classes_; c++) out[c] /= whole;
+}
+
+void Learner::run(const double *X, const int64_t *y, int64_t rows, const Outputs &out) {
+  run_as(*this, X, y, rows, out);
+}
+
+void Learner::weighted_run(const double *X, const int64_t *y, const double *weights, int64_t rows, const Outputs &out) {
+  for (int64_t i = 0; i < rows; i++) {
+    const double *x = X + i * features_;
+    if (out.scores) scores(x, out.scores + i * classes_);
+    if (out.shares) shares(out.shares + i * members());
+    const int64_t given = counted_step(x, y[i], weights[i]);
+    if (out.answers) out.answers[i] = given;
+    if (out.rates) out.rates[i] = rate();
+  }
+}
+
+void Learner::follow(const double *X, const int64_t *y, const int64_t *order, int64_t steps, const Outputs &out) {
+  for (int64_t i = 0; i < steps; i++) {
+    const int64_t row = order[i] < 0 ? -1 - order[i] : order[i];
+    const double *x = X + row * features_;
+    if (order[i] < 0) {
+      step(x, y[row]);
+      continue;
+    }
+    if (out.scores) scores(x, out.scores + row * classes_);
+    const bool then_learned = i + 1 < steps && order[i + 1] == -1 - row;  // whose answer comes for nothing
+    out.answers[row] = then_learned ? step(x, y[row]) : answer(x);
+    i += then_learned;
+  }
+}
+
+void Learner::learn_then_test(const double *X, const int64_t *y, int64_t rows, const double *test_X,
+                              const int64_t *test_y, int64_t tests, int64_t *mistakes) {
+  for (int64_t i = 0; i < rows; i++) {
+    step(X + i * features_, y[i]);
+    mistakes[i] = mistakes_on(test_X + i * tests * features_, test_y + i * tests, tests);
+  }
+}
+
+int64_t Learner::mistakes_on(const double *X, const int64_t *y, int64_t rows) const {
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < rows; i++) wrong += answer(X + i * features_) != y[i];
+  return wrong;
+}
+
+int64_t Learner::weighted_step(const double *, int64_t, double) { throw std::invalid_argument("takes no weights"); }
+
+void Learner::visit_classes(State &state) {
+  int64_t count = classes_;
+  state.integer("n_classes", count);
+  if (count < 0 || count > (int64_t(1) << 31)) throw BadState("n_classes");
+  while (classes_ < count) announce(classes_);
+  if (classes_ != count) throw BadState("n_classes");
+}
+
+}  // namespace thalweg::THALWEG_LEVEL

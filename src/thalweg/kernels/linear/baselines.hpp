@@ -1,0 +1,131 @@
+// Predictions that need no features: the last label again, the most frequent label so far, and what usually follows the
+// last label.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "learner.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+class Baseline : public Learner {
+ public:
+  using Learner::Learner;
+  double rate() const override { return std::nan(""); }
+
+  int64_t step(const double *x, int64_t k) override {
+    const int64_t given = answer(x);
+    learn(k);
+    return given;
+  }
+  void begin(const double *, const int64_t *y, int64_t rows) override {
+    forget();
+    for (int64_t i = 0; i < rows; i++) learn(y[i]);
+  }
+
+ protected:
+  virtual void learn(int64_t k) = 0;
+  virtual void forget() = 0;
+};
+
+class NoChange final : public Baseline {
+ public:
+  using Baseline::Baseline;
+  Learner *copy() const override { return new NoChange(*this); }
+  void scores(const double *, double *out) const override {
+    std::fill(out, out + classes(), -__builtin_inf());
+    if (last >= 0) out[last] = 0;
+  }
+  void visit(State &state) override {
+    visit_classes(state);
+    state.integer("last_class", last);
+    if (last < -1 || last >= classes()) throw BadState("last_class");
+  }
+
+ protected:
+  void insert(int64_t at) override { last += last >= at; }
+  void learn(int64_t k) override { last = k; }
+  void forget() override { last = -1; }
+
+ private:
+  int64_t last = -1;
+};
+
+class Majority final : public Baseline {
+ public:
+  using Baseline::Baseline;
+  Learner *copy() const override { return new Majority(*this); }
+  void scores(const double *, double *out) const override {
+    for (int64_t c = 0; c < classes(); c++) out[c] = std::log(counts[c]);
+  }
+  void visit(State &state) override {
+    visit_classes(state);
+    state.matrix("counts", counts, 1, classes(), classes());
+  }
+
+ protected:
+  void insert(int64_t at) override { insert_row(counts, at, 1); }
+  void learn(int64_t k) override { counts[k] += 1; }
+  void forget() override { std::fill(counts.begin(), counts.end(), 0.0); }
+
+ private:
+  Buffer counts;
+};
+
+// What usually follows the last label: transition counts that fade. Honest only where a label is known before the next
+// row must be predicted.
+class Persistence final : public Learner {
+ public:
+  using Learner::Learner;
+  Learner *copy() const override { return new Persistence(*this); }
+  double rate() const override { return 1 - kKeep; }
+
+  void scores(const double *, double *out) const override {
+    for (int64_t c = 0; c < classes(); c++) {
+      const double follows = last < 0 ? seen[c] : follow[last * classes() + c];
+      out[c] = seen[c] ? std::log(follows + kDoubt) : -__builtin_inf();
+    }
+  }
+  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
+  void begin(const double *X, const int64_t *y, int64_t rows) override {
+    std::fill(follow.begin(), follow.end(), 0.0);
+    std::fill(seen.begin(), seen.end(), 0.0);
+    last = -1;
+    for (int64_t i = 0; i < rows; i++) step(X + i * features(), y[i]);
+  }
+  void visit(State &state) override {
+    visit_classes(state);
+    state.integer("last_class", last);
+    if (last < -1 || last >= classes()) throw BadState("last_class");
+    state.matrix("seen", seen, 1, classes(), classes());
+    state.matrix("follow", follow, classes(), classes(), classes());
+  }
+
+ protected:
+  int64_t weighted_step(const double *x, int64_t k, double weight) override {
+    const int64_t given = answer(x);
+    if (last >= 0) {
+      const double keep = std::pow(kKeep, weight);
+      for (int64_t c = 0; c < classes(); c++) follow[last * classes() + c] *= keep;
+      follow[last * classes() + k] += 1 - keep;
+    }
+    seen[k] = 1;
+    last = k;
+    return given;
+  }
+  void insert(int64_t at) override {
+    const int64_t c = classes();
+    for (int64_t r = c - 1; r >= 0; r--) follow.insert(follow.begin() + r * c + at, 0.0);
+    follow.insert(follow.begin() + at * (c + 1), c + 1, 0.0);
+    insert_row(seen, at, 1);
+    last += last >= at;
+  }
+
+ private:
+  static constexpr double kKeep = 0.999, kDoubt = 1e-4;
+  Buffer follow, seen;  // class x class; per class
+  int64_t last = -1;
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

@@ -1,0 +1,227 @@
+// The inverse of a covariance as P = L D L', L unit lower triangular, D > 0 (Bierman's UD form).
+//
+// Every change multiplies D by positive numbers and never subtracts from it, so P is positive definite by
+// construction: no rate, scale or outlier can make it indefinite, and no asymmetry exists to grow, since only
+// one triangle does. Sherman-Morrison on P itself loses all digits of a direction that one row shrinks by 1e16
+// (features of scale 1e8 after an identity start); here such a direction is one entry of D, kept to full
+// precision. O(p^2) a row, 1.5 p^2 multiply-adds, in two passes over the triangle; in one where the next row is known.
+//
+// L is kept as rows of its transpose, U[j, i] = L[i, j] for i > j, cut into blocks of lanes x lanes. Those on and above
+// the diagonal are kept, one after the other in the order of reading, ones on the diagonal and zeros below it included:
+// whole vectors can be read without masks.
+//
+// U may be kept in floats (T), twice as many to a vector and in the cache. It is the one part that grows with p^2; all
+// vectors, D and the sums over features stay in doubles, which costs nothing beside it. Rows of U are gone through by R
+// at a time, the lanes of a vector of doubles, in either case.
+#pragma once
+
+#include "linear_algebra/triangle.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+template <class T> class FactorBlock;
+
+template <int P, class T = double> class Factor : public TriangleOf<T> {
+  friend class FactorBlock<T>;
+  static_assert(P == 0 || std::is_same_v<T, double>);
+  using W = Width<P>;
+  using Doubles = typename W::V;
+  using V = std::conditional_t<std::is_same_v<T, double>, Doubles, typename Entries<T>::V>;
+  static constexpr int R = W::L, L = int(sizeof(V) / sizeof(T)), kParts = L / R;
+  using TriangleOf<T>::U, TriangleOf<T>::D, TriangleOf<T>::per_unit;
+
+ public:
+  // The width of vectors that go with a factor of p features.
+  static W width_for(int64_t p) {
+    if constexpr (kParts == 1) return W(p);
+    else return W(p, kParts);
+  }
+  explicit Factor(int64_t p) : Factor(width_for(p)) {}
+  explicit Factor(const W &width)
+      : TriangleOf<T>(width.features(), {L, width.stride() / L}), width(width), f_(width.stride()), g_(width.stride()),
+        lambda_(width.stride()), v_(kParts == 1 ? 0 : width.stride()), u_(v_) {}
+
+  // f = L'v
+  THALWEG_INLINE void project(const double *v, double *f) {
+    pass<false, true>(nullptr, nullptr, nullptr, narrowed(v), f);
+  }
+
+  // Makes the change along v, with u = P v (of the old P) on the way. Returns 1 / (a + weight v'Pv).
+  THALWEG_INLINE double absorb(const double *v, const RankOne &change, double *u) {
+    typename W::Room f(f_), g(g_), lambda(lambda_);
+    project(v, f);
+    const double inverse = settle(f, change, g, lambda);
+    rotate(g, lambda, u);
+    return inverse;
+  }
+
+  // The same in steps, for callers that put another row's step between them: `project`, then `settle`, which needs no
+  // more of L than f and changes D, then `rotate`, which changes L.
+  THALWEG_INLINE double settle(const double *f, const RankOne &change, double *g, double *lambda) {
+    Behind behind(change.a);
+    for (int64_t b = width.blocks() - 1; b >= 0; b--) settle(b, f + b * R, change, behind, g + b * R, lambda + b * R);
+    return behind.inverse[0];
+  }
+  THALWEG_INLINE void rotate(const double *g, const double *lambda, double *u) {
+    pass<true, false>(g, lambda, room_for(u), nullptr, nullptr);
+    widen(u);
+  }
+  // The change of one row and the projection of the next in one pass.
+  THALWEG_INLINE void rotate_and_project(const double *g, const double *lambda, double *u, const double *v, double *f) {
+    pass<true, true>(g, lambda, room_for(u), narrowed(v), f);
+    widen(u);
+  }
+
+  // w = P m
+  THALWEG_NOINLINE void apply(const double *m, double *w) {
+    project(m, f_.data());
+    for (int64_t b = 0; b < width.blocks(); b++)
+      store<Doubles>(g_.data() + b * R, load<Doubles>(D.data() + b * R) * load<Doubles>(f_.data() + b * R));
+    std::fill(w, w + width.stride(), 0.0);
+    for (int64_t b = 0; b < width.blocks(); b++) {
+      const T *row = rows_of(b);
+      for (int64_t c = b / kParts; c < width.stride() / L; c++, row += L * L)
+        for (int r = 0; r < R; r++) add_to(w + c * L, g_[b * R + r], load<V>(row + r * L));
+    }
+    if constexpr (kParts > 1)
+      for (int64_t j = 0; j < width.stride(); j++) w[j] *= per_unit[j];
+  }
+
+  // Whether `cap` may have something to do: true wherever it has, and hardly ever where it has not.
+  THALWEG_INLINE bool needs_cap(const double *variance) const {
+    Doubles all{};
+    for (int64_t b = 0; b < width.blocks(); b++) {
+      Doubles v = load<Doubles>(variance + b * R);
+      if constexpr (kParts > 1) v *= load<Doubles>(per_unit.data() + b * R) * load<Doubles>(per_unit.data() + b * R);
+      all += load<Doubles>(D.data() + b * R) * (v > Bounds<T>::kLeast ? v : broadcast<Doubles>(Bounds<T>::kLeast));
+    }
+    return sum(all) > kSlack / Bounds<T>::kResolution;
+  }
+
+ private:
+  // Where a row of blocks begins, one of its blocks, and where R rows of it begin on the diagonal.
+  THALWEG_INLINE int64_t block_row(int64_t b) const {
+    return (b * (width.blocks() / kParts) - b * (b - 1) / 2) * L * L;
+  }
+  THALWEG_INLINE T *block(int64_t b, int64_t c) { return U.data() + block_row(b) + (c - b) * L * L; }
+  THALWEG_INLINE T *rows_of(int64_t b) { return U.data() + block_row(b / kParts) + b % kParts * R * L; }
+
+  // An entry of a vector as U is kept in, and back. What is wild even in units of its feature is cut.
+  THALWEG_INLINE T narrowed(int64_t j, double v) const {
+    if constexpr (kParts == 1) return v;
+    else return T(std::clamp(v * per_unit[j], -kWildest, kWildest));
+  }
+  THALWEG_INLINE double widened(int64_t j, T u) const {
+    if constexpr (kParts == 1) return u;
+    else return u * per_unit[j];
+  }
+  static constexpr double kWildest = 1e15;
+
+  // The same for whole vectors: themselves, or a copy.
+  THALWEG_INLINE const T *narrowed(const double *v) {
+    if constexpr (kParts == 1) {
+      return v;
+    } else {
+      for (int64_t j = 0; j < width.stride(); j++) v_[j] = narrowed(j, v[j]);
+      return v_.data();
+    }
+  }
+  THALWEG_INLINE T *room_for(double *u) {
+    if constexpr (kParts == 1) {
+      return u;
+    } else {
+      return u_.data();
+    }
+  }
+  THALWEG_INLINE void widen(double *u) {
+    if constexpr (kParts > 1)
+      for (int64_t j = 0; j < width.stride(); j++) u[j] = widened(j, u_[j]);
+  }
+
+  // alpha_j = a + weight * (the terms of coordinates j, j + 1, …) of the block behind, and its inverse, in every lane.
+  struct Behind {
+    explicit THALWEG_INLINE Behind(double a) : alpha(broadcast<Doubles>(a)), inverse(broadcast<Doubles>(1 / a)) {}
+    Doubles alpha, inverse;
+  };
+
+  // One block of coordinates of a row: its part of D, g and lambda. Divisions are slow, so there is one: what lies
+  // behind lane r is lane r + 1, and so is its inverse.
+  THALWEG_INLINE void settle(int64_t b, const double *f, const RankOne &change, Behind &behind, double *g,
+                             double *lambda) {
+    const Doubles fb = load<Doubles>(f), d = load<Doubles>(D.data() + b * R), gb = d * fb, wf = change.weight * fb;
+    const Doubles alpha = behind.alpha + suffix_sums(wf * gb), inverse = 1 / alpha;
+    store<Doubles>(g, gb);
+    store<Doubles>(lambda, -wf * shift(inverse, behind.inverse));
+    store<Doubles>(D.data() + b * R, change.scale * d * (shift(alpha, behind.alpha) * inverse));
+    behind.alpha = first_lane(alpha);
+    behind.inverse = first_lane(inverse);
+  }
+
+  // All rows of U, from the last to the first: makes the change (g, lambda) and adds to u, then multiplies what they
+  // have become by v; each where it is asked for. Of many blocks the call is hardly felt and one place is enough, but for
+  // the loop over rows of a chunk, where it would be a tenth of the time at 50 features.
+  template <bool Changes, bool Projects>
+  THALWEG_INLINE void pass(const double *g, const double *lambda, T *u, const T *v, double *f) {
+    if constexpr (P == 0 && !(Changes && Projects)) long_pass<Changes, Projects>(g, lambda, u, v, f);
+    else all_rows<Changes, Projects>(g, lambda, u, v, f);
+  }
+  template <bool Changes, bool Projects>
+  THALWEG_NOINLINE void long_pass(const double *g, const double *lambda, T *u, const T *v, double *f) {
+    all_rows<Changes, Projects>(g, lambda, u, v, f);
+  }
+  template <bool Changes, bool Projects>
+  THALWEG_INLINE void all_rows(const double *g, const double *lambda, T *u, const T *v, double *f) {
+    int64_t b = width.blocks() - 1;
+    if constexpr (kParts == 1) {
+      sweep<Changes, Projects, true>(b, g + b * R, lambda + b * R, u, v, f + b * R);
+      b--;
+    }
+    for (; b >= 0; b--) sweep<Changes, Projects>(b, g + b * R, lambda + b * R, u, v, f + b * R);
+  }
+
+  // The same for R rows. They wait for one another: of the last ones padding is left out.
+  template <bool Changes, bool Projects, bool Last = false>
+  THALWEG_INLINE void sweep(int64_t b, const double *g, const double *lambda, T *u, const T *v, double *f) {
+    T *row = rows_of(b);
+    const int64_t first = b / kParts, real = width.features() - b * R;
+    const bool begins = b % kParts == kParts - 1;  // u of the block on the diagonal
+    V l[R], gr[R], s[R];
+    for (int r = 0; r < R; r++) s[r] = V{};
+    if constexpr (Changes)
+      for (int r = 0; r < R; r++) {
+        l[r] = broadcast<V>(T(lambda[r]));
+        gr[r] = broadcast<V>(T(g[r]));
+      }
+    for (int64_t c = first; c < width.blocks() / kParts; c++, row += L * L) {
+      V uc{}, vc{};
+      if constexpr (Changes)
+        if (c > first || !begins) uc = load<V>(u + c * L);
+      if constexpr (Projects) vc = load<V>(v + c * L);
+#pragma GCC unroll 8
+      for (int r = R - 1; r >= 0; r--) {
+        if (Last && r >= real) continue;
+        T *at = row + r * L;
+        V w = load<V>(at);
+        if constexpr (Changes) {
+          const V changed = w + uc * l[r];
+          store<V>(at, changed);
+          uc += gr[r] * w;
+          w = changed;
+        }
+        if constexpr (Projects) s[r] += w * vc;
+      }
+      if constexpr (Changes) store<V>(u + c * L, uc);
+    }
+    if constexpr (Projects) {
+      Doubles sums_of[R];
+      for (int r = 0; r < R; r++) sums_of[r] = folded(s[r]);
+      store<Doubles>(f, sums(sums_of));
+    }
+  }
+
+  W width;
+  Buffer f_, g_, lambda_;
+  BufferOf<T> v_, u_;  // where vectors have to be copied
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

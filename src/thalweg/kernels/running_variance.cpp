@@ -1,0 +1,41 @@
+#include "running_variance.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "learner.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+namespace {
+
+// Deviations whose square is below so many variances are not cut, and need no square root to know it.
+constexpr double kNear = 0.99 * RunningVariance::kFarthest * RunningVariance::kFarthest;
+
+THALWEG_NOINLINE double cut_deviation(double d, double variance) {
+  if (!(variance > 0)) return d;
+  const double most = RunningVariance::kFarthest * std::sqrt(variance);
+  return std::clamp(d, -most, most);
+}
+
+}  // namespace
+
+void RunningVariance::learn(const double *x, int64_t features, double times) {
+  rows += times;
+  const double gain = std::max(times / rows, repeated(forgetting_, times));
+  const bool cut = cut_ && rows > kTrusted;
+  for (int64_t j = 0; j < features; j++) {
+    double d = x[j] - mean[j];
+    if (cut && d * d > kNear * variance[j]) d = cut_deviation(d, variance[j]);
+    mean[j] += gain * d;
+    variance[j] = (1 - gain) * (variance[j] + gain * d * d);
+  }
+}
+
+void RunningVariance::forget() {
+  rows = 0;
+  mean.fill(0);
+  variance.fill(0);
+}
+
+}  // namespace thalweg::THALWEG_LEVEL

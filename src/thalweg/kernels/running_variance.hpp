@@ -1,0 +1,30 @@
+// The running mean and variance of each feature (Welford 1962): of all rows at first, later of the last 1 / forgetting.
+#pragma once
+
+#include "linear_algebra/buffer.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+class RunningVariance {
+ public:
+  // `cut`: deviations are cut at ten standard deviations, lest one wild value set the scale for good.
+  RunningVariance(int64_t size, double forgetting, bool cut)
+      : mean(size), variance(size), forgetting_(forgetting), cut_(cut) {}
+
+  // A row that counts so many times is as many copies of it. The padding behind the features stays zero.
+  void learn(const double *x, int64_t features, double times);
+  void forget();
+
+  Buffer mean, variance;
+  double rows = 0;
+
+  static constexpr double kLongRun = 2e-4;  // a memory of 5,000 rows
+  static constexpr double kFarthest = 10;   // standard deviations
+
+ private:
+  static constexpr double kTrusted = 30;  // rows before a value can be wild
+  double forgetting_;
+  bool cut_;
+};
+
+}  // namespace thalweg::THALWEG_LEVEL
