@@ -14,7 +14,7 @@ from benchmarks.suite import Bench, Suite
 from thalweg import kernels
 
 COMPILED, LEVELS = "of a package", "of thalweg, by instruction set"
-MOST = 3.0
+MOST = 6.0
 #: Names of packages and of compiled modules that lie beside them.
 PEERS = {"River": ("river",), "Vowpal Wabbit": ("vowpalwabbit", "pylibvw"), "scikit-learn": ("sklearn",)}
 
