@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.compatibility.recorded import FIXTURES, sha256
-from tests.serve.rows import stream
-from tests.serve.server import Server
+from tests.service.rows import stream
+from tests.service.server import Server
 from thalweg import cli, load
 from thalweg.store import dumps, loads
 

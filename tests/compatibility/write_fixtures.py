@@ -22,8 +22,8 @@ from sklearn.base import clone
 from tests.compatibility.continuing import continue_service, finish_run, replay
 from tests.compatibility.models import MODELS
 from tests.compatibility.recorded import BEFORE, FIXTURES, RECORD, continued, here, learn, read_record, sha256
-from tests.serve.rows import SCHEMA, stream
-from tests.serve.server import Server
+from tests.service.rows import SCHEMA, stream
+from tests.service.server import Server
 from tests.waiting import PATIENCE, wait_until
 from thalweg import Part, __version__, load
 from thalweg.store import dumps

@@ -87,8 +87,3 @@ def test_every_public_name_can_be_had_and_is_listed():
         assert set(package.__all__) <= set(dir(package))
         with pytest.raises(AttributeError, match="attribute nothing"):
             _ = package.nothing
-
-
-def test_a_function_named_like_its_module_is_not_hidden_by_it():
-    added("import thalweg.merging.merge", "import thalweg; assert callable(thalweg.merge)")
-    added("import thalweg.merging.merge", "from thalweg.merging import merge; assert callable(merge)")

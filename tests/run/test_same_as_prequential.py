@@ -35,7 +35,7 @@ def test_a_delay_means_the_same_to_the_model_and_to_both_baselines(
     run = Run(options)
     run.go()
     encoded = np.column_stack([X, np.zeros(ROWS)])  # a run adds whether a value is missing
-    records = list(prequential(make_model(options), Table(encoded, y), delay=delay, chunk=chunk))
+    records = list(prequential(make_model("oldc", rate=0.02), Table(encoded, y), delay=delay, chunk=chunk))
 
     found = {
         name: np.concatenate([getattr(record, field) for record in records])

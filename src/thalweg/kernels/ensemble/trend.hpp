@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "learner.hpp"
+#include "linear_algebra/lanes.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -146,7 +147,9 @@ class WindowedLine {
     const double z = z_of(trail, i);
     const double *y = trail.mean(i);
     sum_z += sign * z;
-    sum_zz += sign * z * z;
+    // Rounded when it enters, fused when it leaves: models continue to the same bytes whatever is compiled beside this.
+    const volatile double square = z * z;
+    sum_zz = sign > 0 ? sum_zz + square : fused(-z, z, sum_zz);
     for (int64_t j = 0; j < p; j++) {
       const double d = sign * (y[j] - reference_y[j]);
       sum_y[j] += d;
