@@ -23,9 +23,12 @@ def demo(
     seed: Annotated[int, typer.Option(min=0, help="Everything random.")] = 0,
 ) -> None:
     """Learn a drifting stream, each row answered before its label is learned, and draw how it went."""
+    from thalweg.cli.terminal import load_scikit_learn, writable_folder
+
+    load_scikit_learn()
+
     from rich.console import Console
 
-    from thalweg.cli.terminal import writable_folder
     from thalweg.errors import MissingExtra
     from thalweg.report import curves, style, tables
 
