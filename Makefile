@@ -108,22 +108,19 @@ $(VENV)/.python:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# What the kernels are built with stays in the environment, so that a second build is incremental.
-$(VENV)/.build: $(VENV)/.python constraints.txt
-	$(PIP) scikit-build-core nanobind cmake ninja
-	@touch $@
-
-# The kernels are compiled while the dependencies are downloaded.
+# The kernels are compiled while the dependencies are downloaded; both need packaging, which therefore comes first. What they
+# are built with stays in the environment, so that a second build is incremental.
 define REQUIREMENTS
 import tomllib
 project = tomllib.load(open("pyproject.toml", "rb"))["project"]
 print(*project["dependencies"], *(need for extra in ("plot", "files") for need in project["optional-dependencies"][extra]), sep="\n")
 endef
 export REQUIREMENTS
-$(VENV)/.base: $(VENV)/.build pyproject.toml $(KERNELS)
+$(VENV)/.base: $(VENV)/.python constraints.txt pyproject.toml $(KERNELS)
 	$(BIN)/python -c "$$REQUIREMENTS" > $(VENV)/requirements.txt
+	$(PIP) packaging
 	$(PIP) -r $(VENV)/requirements.txt & needs=$$!; trap "kill $$needs" INT TERM; \
-		$(EDITABLE) . --no-deps; built=$$?; wait $$needs && exit $$built
+		$(PIP) scikit-build-core nanobind cmake ninja && $(EDITABLE) . --no-deps; built=$$?; wait $$needs && exit $$built
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
