@@ -143,7 +143,7 @@ def weights_figure() -> Figure:
     members += ["perceptron", "passive-aggressive C=1", "passive-aggressive C=0.1", "logistic 0.1", "persistence"]
     rows = np.arange(336, 45_312, 336)
     shares = {member: np.full(len(rows), 1.0 / len(members)) for member in members}
-    return curves.draw_member_weights(rows, shares, title="ELEC2: whose voice counts", block=336)
+    return curves.draw_member_weights(rows, shares, title="ELEC2: weight of each member", block=336)
 
 
 def memory_figure() -> Figure:

@@ -40,7 +40,7 @@ SEEDS = range(3)
 
 
 def members() -> Iterator[tuple[str, Any]]:
-    """Each voice alone, behind a scaler as in the committee."""
+    """Each member alone, behind a scaler as in the committee."""
     for rate in (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3):
         yield "O-LDC", OnlineLDC(rate, counts="soft", ridge=1e-3)
     yield "perceptron", StreamPipeline([StandardScaler(clip=10.0), Perceptron(0.5)])

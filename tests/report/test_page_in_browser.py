@@ -233,7 +233,7 @@ def test_a_chart_is_saved_as_a_picture(opened: Any, tmp_path: Path, key: str) ->
     assert len(picture) > 5000
     drawing = ElementTree.fromstring(saved(page, key, "svg", tmp_path))
     assert drawing.tag == f"{SVG}svg"
-    titles = {"error": "Error over time", "members": "Whose voice counts", "mean0": "level"}
+    titles = {"error": "Error over time", "members": "Weight of each member", "mean0": "level"}
     assert drawing.findtext(f"{SVG}title") == titles.get(key, "Calibration")
     words = [text.text for text in drawing.iter(f"{SVG}text")]
     legend = chart(page, key).locator(".u-label").all_inner_texts()[1:]  # without the row's

@@ -1,4 +1,4 @@
-"""Batches of Arrow: the same answers as JSON, the same lessons, and nothing that a stranger's bytes can break."""
+"""Batches of Arrow: the same answers as JSON, the same rows learned, and nothing that a stranger's bytes can break."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from tests.service.rows import stream
 from tests.service.server import Client, Server
 from tests.waiting import PATIENCE, wait_until
 from thalweg.service.journal.databases import open_journal
-from thalweg.service.journal.records import Asked, Labelled
+from thalweg.service.journal.records import LabelBody, PredictBody
 from thalweg.service.learning.ledger import looked_up
 from thalweg.service.learning.rebuild import rebuild
 
@@ -173,10 +173,10 @@ def work(workers: list[Worker], requests: int) -> None:
 
 def check(journal: Any, workers: list[Worker], live: Any) -> None:
     """The journal against what the clients know, and the models against the journal."""
-    labelled = [Labelled.from_bytes(r.body) for k in ("label", "revise") for r in journal.records("default", kind=k)]
+    labelled = [LabelBody.from_bytes(r.body) for k in ("label", "revise") for r in journal.records("default", kind=k)]
     learned = [(asked, row) for each in labelled for asked, row, _ in each.learned]
     assert len(learned) == len(set(learned)), "a row was learned twice"
-    asked = {r.seq: Asked.from_bytes(r.body) for r in journal.records("default", kind="predict")}
+    asked = {r.seq: PredictBody.from_bytes(r.body) for r in journal.records("default", kind="predict")}
     now = {rows.seq: rows.labels for rows in looked_up(journal, sorted(asked))}
     told = 0
     for worker in workers:

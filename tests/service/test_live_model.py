@@ -13,7 +13,7 @@ from tests.service.rows import SCHEMA, stream
 from thalweg.catalogue import MODELS
 from thalweg.service.batcher import answer
 from thalweg.service.journal.databases import open_journal
-from thalweg.service.journal.records import Asked, Labelled, LabelLink, LabelsArrived, PredictedLabels, Record
+from thalweg.service.journal.records import LabelBody, LabelLink, LabelsArrived, PredictBody, PredictedLabels, Record
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning import encoding, schema
 from thalweg.service.learning.encoding import encode
@@ -46,7 +46,7 @@ def written(folder: Path, kind: str) -> SqlJournal:
         encoded = encode(encoder, encoding.of_rows(part, encoder), len(part))
         published = model.publish()
         answers = answer(published, "m", encoded.X)[0]
-        asked = Asked(encoded.X, answers, published.last, published.version, encoded.gaps, encoded.categories)
+        asked = PredictBody(encoded.X, answers, published.last, published.version, encoded.gaps, encoded.categories)
         seq = add("predict", len(part), asked.to_bytes())
         waiting += [(seq, row, begin + row) for row in range(len(part))]
         begin += len(part)
@@ -57,7 +57,7 @@ def written(folder: Path, kind: str) -> SqlJournal:
             if known and luck.random() < 0.4:
                 place, row, first, label = luck.choice(known)
                 revised = [(place, row, "dry" if label != "dry" else "low", first)]
-            body = Labelled([(seq, row, LABELS[at]) for seq, row, at in now], revised)
+            body = LabelBody([(seq, row, LABELS[at]) for seq, row, at in now], revised)
             at = add("revise" if revised else "label", len(now), body.to_bytes())
             known += [(seq, row, at, LABELS[i]) for seq, row, i in now]
             told += [LabelLink(seq, at, sum(1 for each in now if each[0] == seq)) for seq in {each[0] for each in now}]
@@ -87,7 +87,7 @@ def test_neither_chunks_nor_snapshots_matter(kind, tmp_path):
     right = {
         (asked, row): label
         for record in journal.records("m", kind="revise")
-        for asked, row, label, _ in Labelled.from_bytes(record.body).revised
+        for asked, row, label, _ in LabelBody.from_bytes(record.body).revised
     }
     records = list(journal.records("m"))
     model = LiveModel("m", decision(records[0]))
@@ -112,14 +112,14 @@ def test_bodies_are_kept_as_they_are():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(3, 4))
     gaps = rng.random((3, 2)) < 0.5
-    asked = Asked(
+    asked = PredictBody(
         X, {"m": PredictedLabels(["a", "ü"], np.array([0, -1, 1], np.int16))}, None, 7, gaps, {"day": ["mon"]}
     )
-    found = Asked.from_bytes(asked.to_bytes())
+    found = PredictBody.from_bytes(asked.to_bytes())
     np.testing.assert_array_equal(found.X, X)
     np.testing.assert_array_equal(found.gaps, gaps)
     assert [found.answers["m"][i] for i in range(3)] == ["a", None, "ü"]
     assert (found.last, found.version, found.categories) == (None, 7, {"day": ["mon"]})
-    labelled = Labelled([(1, 0, "a"), (9, 2, "ü")], [(3, 1, "a", 5)])
-    assert Labelled.from_bytes(labelled.to_bytes()) == labelled
+    labelled = LabelBody([(1, 0, "a"), (9, 2, "ü")], [(3, 1, "a", 5)])
+    assert LabelBody.from_bytes(labelled.to_bytes()) == labelled
     assert LabelsArrived(1, 2, []).revises is False

@@ -102,9 +102,9 @@ class _Runs:
         self.streams, rows, features = shape
         count, few = len(models) * self.streams, len(labels) <= _FEW_CLASSES
         firsts = [model._new_core(features, labels) for model in models]
-        self.crew = compiled.SweepRunner(firsts, self.streams) if few and all(map(_is_compiled, firsts)) else None
+        self.runner = compiled.SweepRunner(firsts, self.streams) if few and all(map(_is_compiled, firsts)) else None
         self._cores: list[Any] = []
-        if not self.crew:
+        if not self.runner:
             self._cores = [model._new_core(features, labels) for model in models for _ in range(self.streams)]
         self.answers = np.empty((count, rows), dtype=np.int8 if few else np.int64)
         self.mistakes = np.empty(count, dtype=np.int64)
@@ -112,7 +112,7 @@ class _Runs:
     def core_of(self, setting: int, stream: int) -> Any:
         """What a run ended with."""
         run = setting * self.streams + stream
-        return self.crew.core(run) if self.crew else self._cores[run]
+        return self.runner.core(run) if self.runner else self._cores[run]
 
     def all_done(self, X: Floats, y: NDArray[np.int64], threads: int) -> bool:
         """Whether all runs came to their end: compiled ones do not where a value or a label is none."""
@@ -134,8 +134,8 @@ class _Runs:
 
     def _run(self, X: Floats, y: NDArray[np.int64], part: slice) -> bool:
         answers, mistakes = self.answers[part], self.mistakes[part]
-        if self.crew:
-            return self.crew.run(part.start, X, y, answers, mistakes)
+        if self.runner:
+            return self.runner.run(part.start, X, y, answers, mistakes)
         given = np.empty(X.shape[1], dtype=np.int64)
         for number, core in enumerate(self._cores[part]):
             stream = (part.start + number) % self.streams
@@ -236,7 +236,7 @@ def _learned(
     known = Labels.none().with_labels(labels[: shape[-1]])  # the first stream tells most of them
     if known.are_places and labels.flags.c_contiguous:
         runs = _Runs(models, known, cube.shape)
-        if runs.crew and runs.all_done(cube, labels.reshape(cube.shape[:2]), threads):
+        if runs.runner and runs.all_done(cube, labels.reshape(cube.shape[:2]), threads):
             return runs
     as_rows(rows, models[0], "X")
     known, codes = known.encode(labels)

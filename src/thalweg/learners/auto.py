@@ -110,7 +110,7 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     >>> bool((model.predict_then_learn(X, y) != y).mean() < 0.1)
     True
     >>> print(model.explain().splitlines()[0])
-    14 voices over 2 features; the heaviest is O-LDC 0.1 with a share of 0.39.
+    14 members over 2 features; the heaviest is O-LDC 0.1 with a share of 0.39.
 
     A curved boundary defeats it: a disc and the ring around it.
 
@@ -222,7 +222,7 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
         check_is_fitted(self)
         weights, names = self.weights_, self.members_
         lines = [
-            f"{len(names)} voices over {self.n_features_in_} features; the heaviest is {names[int(weights.argmax())]} "
+            f"{len(names)} members over {self.n_features_in_} features; the heaviest is {names[int(weights.argmax())]} "
             f"with a share of {weights.max():.2f}.",
             *(f"  {weights[i]:.3f}  {names[i]}" for i in np.argsort(-weights, kind="stable")),
         ]

@@ -130,7 +130,7 @@ class Committee(WithProbabilities, StreamClassifier):
 def _as_handicaps(given: Sequence[float] | None, members: int) -> list[float]:
     if given is None:
         return [0.0] * members
-    rule = f"be {members} finite numbers >= 0, one for each voice"
+    rule = f"be {members} finite numbers >= 0, one for each member"
     try:
         values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:

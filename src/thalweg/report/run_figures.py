@@ -213,7 +213,7 @@ def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
             smoothed = {style.label(line.name): _array(line.values) for line in committee.views[0].lines}
             yield (
                 "members",
-                curves.draw_member_weights(looks, smoothed, title=f"{what}: whose voice counts", changes=changes),
+                curves.draw_member_weights(looks, smoothed, title=f"{what}: weight of each member", changes=changes),
             )
         means = course.get("means")
         if means:

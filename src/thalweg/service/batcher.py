@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.service.commands import Command, Decide, Key, Predict, Refused
-from thalweg.service.journal.records import NO_ANSWER, Asked, PredictedLabels
+from thalweg.service.journal.records import NO_ANSWER, PredictBody, PredictedLabels
 from thalweg.service.learning import encoding, schema
 from thalweg.service.learning.encoding import Encoded, encode
 from thalweg.service.learning.live_model import LiveModel
@@ -174,7 +174,7 @@ class Batcher:
         begin = 0
         for question in together:
             part = slice(begin, begin + len(question.rows))
-            asked = Asked(
+            asked = PredictBody(
                 encoded.X[part],
                 {name: PredictedLabels(each.labels, each.codes[part]) for name, each in answers.items()},
                 state.last,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from thalweg.service.journal.records import Asked, Kind, Part
+from thalweg.service.journal.records import Kind, Part, PredictBody
 from thalweg.service.learning.ledger import Sorted
 
 
@@ -44,7 +44,7 @@ class Command:
 class Predict(Command):
     """Rows, encoded and answered."""
 
-    asked: Asked
+    body: PredictBody
     #: Class probabilities by the champion, for the answer only.
     proba: Any
     #: The number of failures before it: after one, the encoder that it went through is no longer the journal's.

@@ -17,12 +17,12 @@ import orjson
 from thalweg.errors import JournalError
 from thalweg.service.commands import Command, Decide, Expire, KeepSnapshot, Label, Predict, Refused
 from thalweg.service.journal.records import (
-    AskedRows,
     Decision,
     Event,
     Kind,
     LabelLink,
     LabelsArrived,
+    PredictedRows,
     Record,
     StoredResponse,
 )
@@ -273,8 +273,8 @@ class Writer(threading.Thread):
     def _predict(self, command: Predict) -> Event:
         if command.epoch != self.epoch:
             raise Refused(503, "the journal failed while the rows were answered: ask again", retry_after=1)
-        record = self._append(command, "predict", len(command.asked.X), command.asked.to_bytes())
-        rows = AskedRows(record.seq, record.model, record.time, command.asked, {})
+        record = self._append(command, "predict", len(command.body.X), command.body.to_bytes())
+        rows = PredictedRows(record.seq, record.model, record.time, command.body, {})
         self._ledger.keep(rows)
         self.states[command.model].waiting += len(rows)
         return rows
@@ -290,7 +290,7 @@ class Writer(threading.Thread):
             revise=command.revise,
             expired_through=state.expired_through,
         )
-        told = {lesson.label for lesson in (*found.learned, *(lesson for lesson, _ in found.revised))}
+        told = {row.label for row in (*found.learned, *(row for row, _ in found.revised))}
         known = state.labels | told
         if len(known) > MOST_LABELS:
             self._ledger.forget()  # it took the labels for the rows' own
@@ -346,8 +346,8 @@ class Writer(threading.Thread):
 
 def _links(found: Sorted, seq: int) -> list[LabelLink]:
     counts: dict[int, int] = {}
-    for lesson in found.learned:
-        counts[lesson.rows.seq] = counts.get(lesson.rows.seq, 0) + 1
-    for lesson, _ in found.revised:
-        counts.setdefault(lesson.rows.seq, 0)
+    for row in found.learned:
+        counts[row.rows.seq] = counts.get(row.rows.seq, 0) + 1
+    for row, _ in found.revised:
+        counts.setdefault(row.rows.seq, 0)
     return [LabelLink(asked, seq, rows) for asked, rows in counts.items()]

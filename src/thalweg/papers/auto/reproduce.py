@@ -167,7 +167,7 @@ def _ranks_figure(item: str, study: AutoStudy) -> Outcome:
 
 
 def _weights_figure(item: str, study: AutoStudy) -> Outcome:
-    title = f"{ELEC2.name}: whose voice counts in {AUTO}"
+    title = f"{ELEC2.name}: weight of each member of {AUTO}"
     try:
         table = ELEC2.table(0, study.seed)
     except DataUnavailable as error:

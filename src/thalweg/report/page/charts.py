@@ -171,14 +171,14 @@ def members(metrics: Metrics) -> Chart | None:
     if others:
         rest = [sum(value or 0.0 for value in point) for point in zip(*others, strict=True)]
         lines.append(Line(f"{len(others)} others", list(rest), "majority"))
-    caption = "The share of each member in the committee’s answer."
+    caption = "The weight of each member in the committee’s prediction."
     rows = metrics["course"]["rows"]
     reach = round(len(rows) * _SMOOTHED)
     views = {"as they were": lines}
     if reach:
         views = {"smoothed": [replace(line, values=_smoothed(line.values, reach)) for line in lines], **views}
     shown = tuple(View(name, tuple(each)) for name, each in views.items())
-    return Chart("members", "Whose voice counts", caption, "share", rows, shown, stacked=True)
+    return Chart("members", "Weight of each member", caption, "share", rows, shown, stacked=True)
 
 
 def _smoothed(values: Series, reach: int) -> Series:

@@ -194,7 +194,7 @@ def _model_of(message: Message) -> str:
 
 
 def _answered(command: Predict) -> HttpResponse:
-    own = command.asked.answers[command.model]
+    own = command.body.answers[command.model]
     code = int(own.codes[0])
     known = code != NO_ANSWER
     found = {

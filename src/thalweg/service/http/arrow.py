@@ -105,8 +105,8 @@ def predicted(command: Predict) -> HttpResponse:
     pa = _pyarrow()
     from pyarrow import compute as pc
 
-    own = command.asked.answers[command.model]
-    rows = len(command.asked.X)
+    own = command.body.answers[command.model]
+    rows = len(command.body.X)
     unknown = own.codes == NO_ANSWER
     places = pa.array(own.codes.astype(np.int32), mask=unknown)
     answers = pa.array(own.labels, pa.string()).take(places)
@@ -117,7 +117,7 @@ def predicted(command: Predict) -> HttpResponse:
     else:
         likely = pa.array(command.proba[np.arange(rows), np.maximum(own.codes, 0)], mask=unknown)
     table = pa.table({"id": ids, "answer": answers, "probability": likely})
-    about = {"model": command.model, "version": str(command.asked.version)}
+    about = {"model": command.model, "version": str(command.body.version)}
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema.with_metadata(about)) as stream:
         stream.write_table(table)

@@ -56,7 +56,7 @@ def _rows(given: protocol.PredictRequest) -> list[dict[str, Any]]:
 
 
 def _predicted(command: Predict) -> HttpResponse:
-    asked = command.asked
+    asked = command.body
     own = asked.answers[command.model]
     likely = [None] * len(asked.X) if command.proba is None else command.proba.tolist()
     answers = [

@@ -89,7 +89,7 @@ class PredictedLabels:
 
 
 @dataclass(slots=True)
-class Asked:
+class PredictBody:
     """Rows that were answered."""
 
     X: Floats
@@ -121,7 +121,7 @@ class Asked:
         return _with_header(header, arrays)
 
     @classmethod
-    def from_bytes(cls, body: bytes) -> Asked:
+    def from_bytes(cls, body: bytes) -> PredictBody:
         """Back from `to_bytes`."""
         header, at = _header(body)
         rows, features = header["shape"]
@@ -140,7 +140,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelBody:
     """Labels of rows, each by the seq of its predict record and its place there."""
 
     #: asked, row, label: labels that came for the first time, in the order in which they are learned.
@@ -158,7 +158,7 @@ class Labelled:
         return _with_header(header, [learned.tobytes(), revised.tobytes()])
 
     @classmethod
-    def from_bytes(cls, body: bytes) -> Labelled:
+    def from_bytes(cls, body: bytes) -> LabelBody:
         """Back from `to_bytes`."""
         header, at = _header(body)
         labels = header["labels"]
@@ -171,25 +171,25 @@ class Labelled:
 
 
 @dataclass(slots=True)
-class AskedRows:
+class PredictedRows:
     """A predict record, ready to be learned from."""
 
     seq: int
     model: str
     time: int
-    asked: Asked
+    body: PredictBody
     #: By row, its label as it is now, and the record in which the first one came.
     labels: dict[int, tuple[str, int]]
 
     def __len__(self) -> int:
-        return len(self.asked.X)
+        return len(self.body.X)
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class LabelledRow:
     """One label of one row."""
 
-    rows: AskedRows
+    rows: PredictedRows
     row: int
     label: str
 
@@ -200,7 +200,7 @@ class LabelsArrived:
 
     seq: int
     time: int
-    lessons: list[Lesson]
+    labelled: list[LabelledRow]
     #: Whether it also changes labels that were learned before.
     revises: bool = False
 
@@ -215,7 +215,7 @@ class Decision:
     body: dict[str, Any]
 
 
-Event = AskedRows | LabelsArrived | Decision
+Event = PredictedRows | LabelsArrived | Decision
 
 
 def _with_header(header: dict[str, Any], arrays: Sequence[bytes]) -> bytes:

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from thalweg.service.journal.records import Asked, AskedRows, Labelled, Lesson, Record
+from thalweg.service.journal.records import LabelBody, LabelledRow, PredictBody, PredictedRows, Record
 from thalweg.service.journal.sql import SqlJournal
 
 _ID = re.compile(r"([1-9][0-9]{0,17})-(0|[1-9][0-9]{0,8})", re.ASCII)
@@ -48,17 +48,17 @@ def place_of(given: str) -> tuple[int, int] | None:
 class Sorted:
     """What becomes of the labels of a request."""
 
-    learned: list[Lesson] = field(default_factory=list)
+    learned: list[LabelledRow] = field(default_factory=list)
     #: With the record in which the first label came.
-    revised: list[tuple[Lesson, int]] = field(default_factory=list)
+    revised: list[tuple[LabelledRow, int]] = field(default_factory=list)
     repeated: int = 0
     unknown: list[str] = field(default_factory=list)
     expired: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
 
-    def body(self) -> Labelled:
+    def body(self) -> LabelBody:
         """As the journal keeps it."""
-        return Labelled(
+        return LabelBody(
             [(each.rows.seq, each.row, each.label) for each in self.learned],
             [(each.rows.seq, each.row, each.label, first) for each, first in self.revised],
         )
@@ -78,10 +78,10 @@ class Ledger:
     def __init__(self, journal: SqlJournal, before_looking: Callable[[], None]) -> None:
         self._journal = journal
         self._before_looking = before_looking
-        self._at_hand: OrderedDict[int, AskedRows] = OrderedDict()
+        self._at_hand: OrderedDict[int, PredictedRows] = OrderedDict()
         self._bytes = 0
 
-    def keep(self, rows: AskedRows) -> None:
+    def keep(self, rows: PredictedRows) -> None:
         """Rows that were just answered, or were just looked up."""
         self._at_hand[rows.seq] = rows
         self._bytes += _size(rows)
@@ -94,7 +94,7 @@ class Ledger:
         self._at_hand.clear()
         self._bytes = 0
 
-    def rows(self, seqs: Iterable[int]) -> dict[int, AskedRows]:
+    def rows(self, seqs: Iterable[int]) -> dict[int, PredictedRows]:
         """Predict records by their seqs; those that are none are left out."""
         wanted = set(seqs)
         found = {}
@@ -140,13 +140,13 @@ class Ledger:
             if before is None and rows.seq <= expired_through:
                 found.expired.append(given)
             elif before is None:
-                found.learned.append(Lesson(rows, place[1], label))
+                found.learned.append(LabelledRow(rows, place[1], label))
                 rows.labels[place[1]] = (label, seq)
                 now.add(place)
             elif before[0] == label:
                 found.repeated += 1
             elif revise and place not in now:
-                found.revised.append((Lesson(rows, place[1], label), before[1]))
+                found.revised.append((LabelledRow(rows, place[1], label), before[1]))
                 rows.labels[place[1]] = (label, before[1])
                 now.add(place)
             else:
@@ -154,18 +154,18 @@ class Ledger:
         return found
 
 
-def _size(rows: AskedRows) -> int:
+def _size(rows: PredictedRows) -> int:
     """Bytes that rows take, once all of them have labels."""
-    return rows.asked.X.nbytes + _A_LABEL * len(rows) + _BESIDES
+    return rows.body.X.nbytes + _A_LABEL * len(rows) + _BESIDES
 
 
-def looked_up(journal: SqlJournal, seqs: Sequence[int], through: int | None = None) -> list[AskedRows]:
+def looked_up(journal: SqlJournal, seqs: Sequence[int], through: int | None = None) -> list[PredictedRows]:
     """Predict records from the journal, with their labels as they were after a record."""
-    found = {record.seq: asked_rows(record) for record in journal.fetch(seqs) if record.kind == "predict"}
+    found = {record.seq: predicted_rows(record) for record in journal.fetch(seqs) if record.kind == "predict"}
     told = journal.links(sorted(found)) if found else []
     speaking = sorted({seq for _, seq in told if through is None or seq <= through})
     for record in journal.fetch(speaking) if speaking else []:
-        labelled = Labelled.from_bytes(record.body)
+        labelled = LabelBody.from_bytes(record.body)
         for asked, row, label in labelled.learned:
             if asked in found:
                 found[asked].labels[row] = (label, record.seq)
@@ -175,6 +175,6 @@ def looked_up(journal: SqlJournal, seqs: Sequence[int], through: int | None = No
     return [found[seq] for seq in sorted(found)]
 
 
-def asked_rows(record: Record) -> AskedRows:
+def predicted_rows(record: Record) -> PredictedRows:
     """A predict record in hand, as yet without labels."""
-    return AskedRows(record.seq, record.model, record.time, Asked.from_bytes(record.body), {})
+    return PredictedRows(record.seq, record.model, record.time, PredictBody.from_bytes(record.body), {})

@@ -18,7 +18,7 @@ import orjson
 
 from thalweg.catalogue import make_model
 from thalweg.errors import ModelFileError
-from thalweg.service.journal.records import AskedRows, Decision, Event, LabelsArrived, Lesson, Part
+from thalweg.service.journal.records import Decision, Event, LabelledRow, LabelsArrived, Part, PredictedRows
 from thalweg.service.learning import schema
 from thalweg.service.learning.encoding import Encoded, Follower
 from thalweg.service.learning.model_state import LearnerState, ModelState
@@ -93,24 +93,24 @@ class LiveModel:
 
     def take(self, events: Iterable[Event]) -> None:
         """Records of this model, in order."""
-        lessons: list[tuple[Lesson, LabelsArrived, int]] = []
+        labelled: list[tuple[LabelledRow, LabelsArrived, int]] = []
         for each in events:
             if isinstance(each, LabelsArrived):
-                lessons += [(lesson, each, self.rows - self.expired) for lesson in each.lessons]
-                if each.lessons or each.revises:
+                labelled += [(row, each, self.rows - self.expired) for row in each.labelled]
+                if each.labelled or each.revises:
                     self.version = each.seq
-            elif isinstance(each, AskedRows):
+            elif isinstance(each, PredictedRows):
                 self.rows += len(each)
                 assert self.follower is not None
-                self.follower.follow(Encoded(each.asked.X, each.asked.gaps, each.asked.categories or {}))
+                self.follower.follow(Encoded(each.body.X, each.body.gaps, each.body.categories or {}))
             else:
-                self._learn(lessons)
-                lessons = []
+                self._learn(labelled)
+                labelled = []
                 self._decide(each)
-            if not isinstance(each, AskedRows):
+            if not isinstance(each, PredictedRows):
                 self._changed_at = each.seq
             self.seq, self.time = each.seq, each.time
-        self._learn(lessons)
+        self._learn(labelled)
 
     def _decide(self, decision: Decision) -> None:
         body = decision.body
@@ -140,26 +140,26 @@ class LiveModel:
             if learner.comparison is not None:
                 learner.comparison = Comparison(seq)
 
-    def _learn(self, lessons: Sequence[tuple[Lesson, LabelsArrived, int]]) -> None:
-        if not lessons:
+    def _learn(self, labelled: Sequence[tuple[LabelledRow, LabelsArrived, int]]) -> None:
+        if not labelled:
             return
-        if self.labels < _HEAD < self.labels + len(lessons):
+        if self.labels < _HEAD < self.labels + len(labelled):
             first = _HEAD - self.labels
-            self._learn(lessons[:first])
-            self._learn(lessons[first:])
+            self._learn(labelled[:first])
+            self._learn(labelled[first:])
             return
-        X = np.stack([lesson.rows.asked.X[lesson.row] for lesson, _, _ in lessons])
-        y = np.array([lesson.label for lesson, _, _ in lessons])
-        times = np.array([came.time for _, came, _ in lessons], dtype=np.int64)
-        asked = np.array([lesson.rows.time for lesson, _, _ in lessons], dtype=np.int64)
-        wrong_last = np.array([lesson.rows.asked.last != lesson.label for lesson, _, _ in lessons])
-        waiting = np.array([open_rows for _, _, open_rows in lessons]) - np.arange(1, len(lessons) + 1) - self.labels
+        X = np.stack([row.rows.body.X[row.row] for row, _, _ in labelled])
+        y = np.array([row.label for row, _, _ in labelled])
+        times = np.array([came.time for _, came, _ in labelled], dtype=np.int64)
+        asked = np.array([row.rows.time for row, _, _ in labelled], dtype=np.int64)
+        wrong_last = np.array([row.rows.body.last != row.label for row, _, _ in labelled])
+        waiting = np.array([open_rows for _, _, open_rows in labelled]) - np.arange(1, len(labelled) + 1) - self.labels
         wrong, scored = {}, {}
         for name in self.learners:
-            answers = [lesson.rows.asked.answers.get(name) for lesson, _, _ in lessons]
+            answers = [row.rows.body.answers.get(name) for row, _, _ in labelled]
             scored[name] = np.array([each is not None for each in answers])
             wrong[name] = np.array(
-                [a is not None and a[each[0].row] != each[0].label for a, each in zip(answers, lessons, strict=True)]
+                [a is not None and a[each[0].row] != each[0].label for a, each in zip(answers, labelled, strict=True)]
             )
         delays = (times - asked) / 1e6
         for name, learner in self.learners.items():
@@ -176,13 +176,13 @@ class LiveModel:
                 learner.progress.add_point(learner.model, int(times[last]), int(waiting[last]))
                 begin = part.stop
             if learner.comparison is not None:
-                since = np.array([lesson.rows.seq > learner.comparison.since for lesson, _, _ in lessons])
+                since = np.array([row.rows.seq > learner.comparison.since for row, _, _ in labelled])
                 both = since & scored[name] & scored[self.name]
                 learner.comparison.add(wrong[self.name][both], wrong[name][both])
         if self.labels < _HEAD:
             self._choose_watched(X, y)
-        self.labels += len(lessons)
-        self.last = lessons[-1][0].label
+        self.labels += len(labelled)
+        self.last = labelled[-1][0].label
 
     def _choose_watched(self, X: Any, y: Any) -> None:
         """Which features' class means are told: by the first labels, and then kept."""

@@ -12,9 +12,17 @@ from dataclasses import dataclass
 import orjson
 
 from thalweg.errors import InvalidParameter, ModelFileError
-from thalweg.service.journal.records import AskedRows, Decision, Event, Labelled, LabelsArrived, Lesson, Record
+from thalweg.service.journal.records import (
+    Decision,
+    Event,
+    LabelBody,
+    LabelledRow,
+    LabelsArrived,
+    PredictedRows,
+    Record,
+)
 from thalweg.service.journal.sql import SqlJournal
-from thalweg.service.learning.ledger import asked_rows
+from thalweg.service.learning.ledger import predicted_rows
 from thalweg.service.learning.live_model import LiveModel
 
 #: Records that are taken in at a time.
@@ -47,7 +55,7 @@ def rebuild(journal: SqlJournal, name: str, through: int | None = None, *, from_
         Whether to begin at a snapshot; from the beginning it takes longer and gives the same bytes.
     """
     revisions = [
-        (record.seq, Labelled.from_bytes(record.body))
+        (record.seq, LabelBody.from_bytes(record.body))
         for record in journal.records(name, through=through, kind="revise")
     ]
     model = _base(journal, name, through, revisions) if from_snapshots else None
@@ -81,7 +89,7 @@ def keeper_of(journal: SqlJournal, name: str) -> str:
 
 def cost(journal: SqlJournal, name: str, first: int) -> int:
     """How many labels are learned again when one of the record ``first`` is revised now."""
-    revisions = [(record.seq, Labelled.from_bytes(record.body)) for record in journal.records(name, kind="revise")]
+    revisions = [(record.seq, LabelBody.from_bytes(record.body)) for record in journal.records(name, kind="revise")]
     true = [seq for seq in journal.snapshots(name, first - 1) if not _outdated(seq, revisions)]
     return journal.labels_after(name, max(true, default=0))
 
@@ -92,7 +100,7 @@ def decision(record: Record) -> Decision:
 
 
 def _base(
-    journal: SqlJournal, name: str, through: int | None, revisions: list[tuple[int, Labelled]]
+    journal: SqlJournal, name: str, through: int | None, revisions: list[tuple[int, LabelBody]]
 ) -> LiveModel | None:
     """The last snapshot before which no label was revised after it; one that is damaged is passed over."""
     for seq in reversed(journal.snapshots(name, through)):
@@ -104,7 +112,7 @@ def _base(
     return None
 
 
-def _outdated(seq: int, revisions: list[tuple[int, Labelled]]) -> bool:
+def _outdated(seq: int, revisions: list[tuple[int, LabelBody]]) -> bool:
     """Whether a label that the snapshot had learned was revised after it."""
     return any(at > seq and any(first <= seq for _, _, _, first in labelled.revised) for at, labelled in revisions)
 
@@ -121,21 +129,23 @@ def _events(journal: SqlJournal, records: Iterable[Record], right: dict[tuple[in
 
 
 def _in_hand(journal: SqlJournal, records: list[Record], right: dict[tuple[int, int], str]) -> list[Event]:
-    rows: dict[int, AskedRows] = {record.seq: asked_rows(record) for record in records if record.kind == "predict"}
-    labelled = {r.seq: Labelled.from_bytes(r.body) for r in records if r.kind in ("label", "revise")}
-    elsewhere = {asked for each in labelled.values() for asked, _, _ in each.learned} - rows.keys()
+    rows: dict[int, PredictedRows] = {
+        record.seq: predicted_rows(record) for record in records if record.kind == "predict"
+    }
+    bodies = {r.seq: LabelBody.from_bytes(r.body) for r in records if r.kind in ("label", "revise")}
+    elsewhere = {asked for each in bodies.values() for asked, _, _ in each.learned} - rows.keys()
     if elsewhere:
-        rows |= {record.seq: asked_rows(record) for record in journal.fetch(sorted(elsewhere))}
+        rows |= {record.seq: predicted_rows(record) for record in journal.fetch(sorted(elsewhere))}
     found: list[Event] = []
     for record in records:
         if record.kind == "predict":
             found.append(rows[record.seq])
-        elif record.seq in labelled:
-            lessons = [
-                Lesson(rows[asked], row, right.get((asked, row), label))
-                for asked, row, label in labelled[record.seq].learned
+        elif record.seq in bodies:
+            labelled = [
+                LabelledRow(rows[asked], row, right.get((asked, row), label))
+                for asked, row, label in bodies[record.seq].learned
             ]
-            found.append(LabelsArrived(record.seq, record.time, lessons, record.kind == "revise"))
+            found.append(LabelsArrived(record.seq, record.time, labelled, record.kind == "revise"))
         else:
             found.append(decision(record))
     return found

@@ -1,4 +1,4 @@
-"""Whose voice counts in AutoClassifier while a stream changes its speed."""
+"""Weight of each member of AutoClassifier while a stream changes its speed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROWS = 3000
 
 
 def draw() -> Figure:
-    """The shares of its voices, those of long memory below, over rows that stand still and then circle."""
+    """The weights of its members, those of long memory below, over rows that stand still and then circle."""
     still = DriftingGaussians(seed=1, scenario=Circling(degrees_per_row=0.0)).take(ROWS)
     moving = DriftingGaussians(seed=2, scenario=Circling(degrees_per_row=1.0)).take(ROWS)
     X, y = (np.concatenate(parts) for parts in zip(still, moving, strict=True))
