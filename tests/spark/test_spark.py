@@ -229,7 +229,7 @@ def test_a_folder_by_the_command_line(spark, tmp_path, monkeypatch, capsys, kind
     from thalweg.cli import main
 
     # The command stops its session when it is done; the tests go on with theirs.
-    monkeypatch.setattr("thalweg.spark.session.session", lambda master: _Lasting(spark))
+    monkeypatch.setattr("thalweg.spark.sessions.session", lambda master: _Lasting(spark))
     table = rows(1000, 4)
     write_parts(table, tmp_path / "in", 2)
     if kind == "csv":

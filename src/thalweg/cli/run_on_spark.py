@@ -33,11 +33,11 @@ def run_on_spark(given: Mapping[str, Any], *, key: str | None, master: str, json
     out = Path(options.out)
     _require_same(options, key, out)
 
-    from thalweg.spark.session import require_spark, session
+    from thalweg.spark.sessions import require_spark, session
 
     require_spark()
     from thalweg.spark.folders import FolderRun
-    from thalweg.spark.session import told_in_one_sentence
+    from thalweg.spark.sessions import told_in_one_sentence
 
     spark = session(master)
     spark.sparkContext.setLogLevel("OFF")

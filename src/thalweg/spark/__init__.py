@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from thalweg.spark.exporting import models as models
     from thalweg.spark.exporting import write_batches as write_batches
     from thalweg.spark.scoring import predict as predict
-    from thalweg.spark.session import session as session
+    from thalweg.spark.sessions import session as session
     from thalweg.spark.streaming import learn_stream as learn_stream
     from thalweg.spark.training import fit as fit
     from thalweg.spark.whole_stream import learn_global as learn_global
@@ -25,7 +25,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "exporting": ["export_models", "models", "write_batches"],
         "scoring": ["predict"],
-        "session": ["session"],
+        "sessions": ["session"],
         "streaming": ["learn_stream"],
         "training": ["fit"],
         "whole_stream": ["learn_global"],

@@ -36,7 +36,7 @@ from thalweg.spark.packing import (
     packer,
     unpacker,
 )
-from thalweg.spark.session import ROCKSDB, STATE_STORE
+from thalweg.spark.sessions import ROCKSDB, STATE_STORE
 from thalweg.store import dumps
 
 if TYPE_CHECKING:
