@@ -109,6 +109,7 @@ FORGERIES = {
     "a negative variance": lambda h, a: a.update(factor_diagonal=-a["factor_diagonal"]),
     "a full matrix": lambda h, a: a.update(factor_rows=np.ones_like(a["factor_rows"])),
     "too many classes": lambda h, a: a.update(n_classes=np.array([2**40])),
+    "more classes than it has room for": lambda h, a: a.update(n_classes=np.array([2**31])),
     "fewer labels": lambda h, a: h["labels"].update(values=[0, 1]),
     "labels of another kind": lambda h, a: h["labels"].update(kind="Z"),
     "names too few": lambda h, a: h["features"].update(names=["only one"]),

@@ -76,7 +76,7 @@ int64_t Learner::weighted_step(const double *, int64_t, double) { throw std::inv
 void Learner::visit_classes(State &state) {
   int64_t count = classes_;
   state.integer("n_classes", count);
-  if (count < 0 || count > (int64_t(1) << 31)) throw BadState("n_classes");
+  if (count < 0 || count > state.most_classes()) throw BadState("n_classes");
   while (classes_ < count) announce(classes_);
   if (classes_ != count) throw BadState("n_classes");
 }

@@ -27,6 +27,8 @@ struct State {
     matrix(name, values, order, order, stride);
   }
   virtual void above_diagonal(const char *name, BufferOf<float> &values, int64_t order, int64_t stride) = 0;
+  // how many classes it may speak of: a forged number would take all memory
+  virtual int64_t most_classes() const { return int64_t(1) << 24; }
   // whether it was never out of our hands, so that names and checks would only take time
   virtual bool trusted() const { return false; }
   // words without a name, one after the other, where it is trusted

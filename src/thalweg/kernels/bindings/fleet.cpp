@@ -137,7 +137,7 @@ inline void restore_fleet(Fleet &fleet, nb::dict state) {
   StateReader reader(state);
   int64_t classes;
   reader.integer("n_classes", classes);
-  if (fleet.size() || fleet.classes() || classes < 0 || classes > (int64_t(1) << 31)) throw BadState("n_classes");
+  if (fleet.size() || fleet.classes() || classes < 0 || classes > reader.most_classes()) throw BadState("n_classes");
   while (fleet.classes() < classes) fleet.announce(fleet.classes());
   const auto layout = reader.get<uint8_t, 1>("layout"), letters = reader.get<uint8_t, 1>("key_letters");
   const auto numbers = reader.get<int64_t, 1>("keys"), ends = reader.get<int64_t, 1>("key_ends");

@@ -71,4 +71,14 @@ void StateReader::above_diagonal(const char *name, BufferOf<float> &to, int64_t 
   read(name, to, order, order, stride);
 }
 
+// Most learners keep something of each class; those that do not are bounded by hand.
+int64_t StateReader::most_classes() const {
+  int64_t most = int64_t(1) << 16;
+  for (const auto &[name, array] : values) {
+    nb::ndarray<> held;
+    if (nb::try_cast(array, held, false)) most = std::max(most, int64_t(held.size()));
+  }
+  return most;
+}
+
 }  // namespace thalweg::THALWEG_LEVEL

@@ -43,6 +43,7 @@ struct StateReader final : State {
   void integers(const char *name, std::vector<int64_t> &to) override;
   void matrix(const char *name, Buffer &to, int64_t rows, int64_t columns, int64_t stride) override;
   void above_diagonal(const char *name, BufferOf<float> &to, int64_t order, int64_t stride) override;
+  int64_t most_classes() const override;
 
  private:
   template <class T> void read(const char *name, BufferOf<T> &to, int64_t rows, int64_t columns, int64_t stride);

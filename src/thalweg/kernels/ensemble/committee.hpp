@@ -131,6 +131,7 @@ struct PrefixedState final : State {
   void above_diagonal(const char *name, BufferOf<float> &values, int64_t order, int64_t stride) override {
     inner.above_diagonal((prefix + name).c_str(), values, order, stride);
   }
+  int64_t most_classes() const override { return inner.most_classes(); }
   bool trusted() const override { return inner.trusted(); }
   void words(double *values, int64_t count) override { inner.words(values, count); }
   State &inner;
