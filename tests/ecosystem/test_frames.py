@@ -249,7 +249,7 @@ MISSING = {
 @pytest.mark.parametrize("kind", MISSING)
 def test_a_missing_value_is_named_by_row_and_column(kind):
     said = refusal(lambda: OnlineLDC().fit(MISSING[kind], ["x", "y"]))
-    assert said.endswith("at row 1, column 'b'")
+    assert "at row 1, column 'b'" in said
     assert ("NaN" in said) != ("a missing value" in said)
     assert ("NaN" in said) == (kind in ("pandas", "polars, NaN"))
 

@@ -101,7 +101,7 @@ def test_what_is_no_stream(walk, stream):
 @pytest.mark.parametrize("walk", [prequential, prequential_regression])
 def test_a_pair_of_arrays_is_no_pair_of_chunks(walk):
     model = OnlineLDC() if walk is prequential else OnlineLinearRegression()
-    with pytest.raises(InvalidInput, match=r"a chunk must be a pair .* rows and their labels are Table\(X, y\)"):
+    with pytest.raises(InvalidInput, match=r"a chunk must be a pair .* pass thalweg\.streams\.Table\(X, y\)"):
         list(walk(model, (X, Y)))
 
 

@@ -54,7 +54,10 @@ class ChunkedRows:
 def _pairs(chunks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
     for chunk in chunks:
         if not isinstance(chunk, list | tuple) or len(chunk) != 2:
-            hint = "rows and their labels are Table(X, y), and a frame with a target is chunks(frame, target)"
+            hint = (
+                "pass thalweg.streams.Table(X, y) for rows and their labels, "
+                "or thalweg.frames.chunks(frame, target) for a frame with a column of labels"
+            )
             raise InvalidInput(f"a chunk must be a pair of features and labels, got a {type(chunk).__name__}: {hint}")
         yield chunk[0], chunk[1]
 
@@ -294,7 +297,9 @@ def prequential(
         One of ours (asked in one compiled call per chunk), or any scikit-learn classifier with
         ``partial_fit`` (asked row by row).
     stream : Stream, or iterable of (X, y)
-        Where the rows come from; chunks may be arrays or frames, as `thalweg.frames.chunks` gives them.
+        Where the rows come from: ``thalweg.streams.Table(X, y)`` for rows and labels in memory,
+        ``thalweg.frames.chunks(source, target)`` for a frame or a file with a column of labels, a generated stream, or
+        chunks of your own, arrays or frames.
     classes : array-like, optional
         Every label that chunks may hold. By default chunks are gone through once before to see; a generator, which
         cannot be gone through twice, needs them. A stream knows its own.

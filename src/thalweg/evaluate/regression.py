@@ -76,7 +76,9 @@ def prequential_regression(
         One of ours (asked in one compiled call per chunk), or any scikit-learn regressor with ``partial_fit`` (asked
         row by row).
     stream : Stream, or iterable of (X, y)
-        Where the rows come from; chunks may be arrays or frames, as `thalweg.frames.chunks` gives them.
+        Where the rows come from: ``thalweg.streams.Table(X, y)`` for rows in memory,
+        ``thalweg.frames.chunks(source, target)`` for a frame or a file, a generated stream, or chunks of your own,
+        arrays or frames.
     rows : int, optional
         How many; by default the stream's length, or all chunks.
     chunk : int >= 1

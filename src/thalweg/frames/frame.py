@@ -87,7 +87,10 @@ class Frame(ABC):
                     for done, column in enumerate(columns):
                         part[:, done] = column[start : start + step]
         except (TypeError, ValueError) as error:
-            raise InvalidInput(f"{name} must hold numbers, column {self.names[done]!r} does not: {error}") from error
+            hint = "encode text and times as numbers first"
+            raise InvalidInput(
+                f"{name} must hold numbers, column {self.names[done]!r} does not ({error}): {hint}"
+            ) from error
         return rows
 
     def _require_distinct_names(self, name: str) -> None:

@@ -89,7 +89,7 @@ class WithColumns(BaseEstimator):
         if len(known) > len(given):
             return f"Column {len(given)} of X must be {known[len(given)]!r}, as when learning began, got no column. "
         if len(known) < len(given):
-            return f"X must have no column {len(known)}, as when learning began, got {given[len(known)]!r}. "
+            return f"Column {len(known)} of X, {given[len(known)]!r}, was not there when learning began: leave it out. "
         return ""
 
     def _remember_parameters(self) -> None:

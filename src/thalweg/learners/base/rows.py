@@ -52,7 +52,8 @@ def bad_value(rows: Floats, place: int, name: str) -> InvalidInput:
 def no_number(name: str, shown: str, row: int, column: int | str) -> InvalidInput:
     """The refusal of rows for a value."""
     rule = f"must hold finite numbers within ±{compiled.largest_value:g}"
-    return InvalidInput(f"{name} {rule}, got {shown} at row {row}, column {column}")
+    hint = ": impute or drop missing values first" if shown in ("NaN", "a missing value") else ""
+    return InvalidInput(f"{name} {rule}, got {shown} at row {row}, column {column}{hint}")
 
 
 def _shown(value: np.float64) -> str:
