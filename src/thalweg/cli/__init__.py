@@ -28,15 +28,15 @@ EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 app = typer.Typer(name="thalweg", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-app.command(short_help="Learn a table of rows in time order, and tell how it went.")(run)
-app.command(short_help="Answer the rows of a table by a model.")(predict)
-app.command(short_help="Answer and learn over HTTP, with labels that come late.")(serve)
-app.command(short_help="Build a served model as it was after any record of its journal.")(replay)
-app.command(short_help="Show what a model is and what it has seen.")(inspect)
-app.command(short_help="Show the models of `thalweg run`, and when to use which.")(models)
-app.command(short_help="Learn a drifting stream and draw how it went.")(demo)
-app.command(help=REPRODUCE_HELP, short_help="Set a paper's numbers beside measured ones.")(reproduce)
-app.command(short_help="Set runs side by side and test their differences.")(compare)
+app.command(short_help="Train a model on a table of rows in time order, and report how it did.")(run)
+app.command(short_help="Predict the rows of a table with a saved model.")(predict)
+app.command(short_help="Serve a model over HTTP that predicts, and learns from late labels.")(serve)
+app.command(short_help="Rebuild a served model as it was at any point of its journal.")(replay)
+app.command(short_help="Describe a model file.")(inspect)
+app.command(short_help="List the models of `thalweg run`, and when to use which.")(models)
+app.command(short_help="Train on a drifting stream and draw the error over time.")(demo)
+app.command(help=REPRODUCE_HELP, short_help="Reproduce a paper: its numbers beside measured ones.")(reproduce)
+app.command(short_help="Compare runs and test their differences.")(compare)
 app.command(short_help="Count the checks of scikit-learn and River that our estimators pass.")(conformance)
 app.command(help=GENERATE_HELP, short_help="Write rows of a generated stream to a file.")(generate)
 
@@ -45,7 +45,7 @@ app.command(help=GENERATE_HELP, short_help="Write rows of a generated stream to 
 def thalweg(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from; may stand anywhere.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error; may stand anywhere.")] = False,
 ) -> None:
     """Classifiers that stay right while the stream drifts."""
     if version:

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 def compare(
     runs: Annotated[list[Path], typer.Argument(metavar="METRICS...", help="metrics.json of each run, or its folder.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the picture of ranks.")] = Path("thalweg-out"),
-    json: Annotated[bool, typer.Option("--json", help="Print all as JSON, and nothing else; draw nothing.")] = False,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the figure of ranks.")] = Path("thalweg-out"),
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the comparison as JSON, and nothing else; draw no figure.")
+    ] = False,
 ) -> None:
-    """Set runs side by side and test their differences.
+    """Compare runs and test their differences.
 
     Runs over the same data are tested in pairs: by McNemar's test over the rows, from the predictions.csv beside each
     metrics.json, and by Wilcoxon's over windows. Runs over several data sets are ranked, with Friedman's test and

@@ -20,7 +20,7 @@ DRAWN_SHARE, DRIVING_SHARE = 1 / 40, 1 / 100
 def demo(
     rows: Annotated[int, typer.Option(min=1000, max=100_000_000, help="Rows of the stream.")] = 20_000,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the picture.")] = Path("thalweg-out"),
-    seed: Annotated[int, typer.Option(min=0, help="Everything random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for the random number generator.")] = 0,
 ) -> None:
     """Learn a drifting stream, each row answered before its label is learned, and draw how it went."""
     from thalweg.cli.terminal import load_scikit_learn, writable_folder

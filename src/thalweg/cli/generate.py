@@ -30,15 +30,18 @@ HELP = (
 
 def generate(
     stream: Annotated[str, typer.Argument(metavar="STREAM", help="One of the names above.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to; - is standard output.")],
-    rows: Annotated[int | None, typer.Option(min=1, help="How many; by default as many as in its paper.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Everything random.")] = 0,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File to write, or - for standard output.")],
+    rows: Annotated[int | None, typer.Option(min=1, help="Number of rows (default: as many as in its paper).")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for the random number generator.")] = 0,
     format_: Annotated[
-        str | None, typer.Option("--format", metavar="FORMAT", help="csv, parquet, arrow or ndjson.")
+        str | None,
+        typer.Option(
+            "--format", metavar="FORMAT", help="Format: csv, parquet, arrow or ndjson (default: by the file's ending)."
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=NUMBER", help="A parameter of the stream, as in rows_per_concept=500."),
+        typer.Option("--set", metavar="NAME=NUMBER", help="Parameter of the stream, such as rows_per_concept=500."),
     ] = None,
 ) -> None:
     """Write rows of a generated stream to a file."""

@@ -19,14 +19,21 @@ _MOST_LISTED = 5
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model that `thalweg run` wrote.")],
-    source: Annotated[str, typer.Argument(help="A table with the columns it learned from, or - for a pipe.")],
+    model: Annotated[Path, typer.Argument(help="Model file written by `thalweg run`.")],
+    source: Annotated[
+        str, typer.Argument(help="Table with the columns the model was trained on, or - for standard input.")
+    ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="By default, standard output.")
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="File for the predictions (default: standard output)."),
     ] = None,
-    bad_rows: Annotated[str, typer.Option(help="error, or skip.")] = "error",
-    delimiter: Annotated[str | None, typer.Option(help="Of CSV; by default as in the run, or found out.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Of CSV and NDJSON; by default as in the run.")] = None,
+    bad_rows: Annotated[
+        str, typer.Option(help="What to do with rows that cannot be read: error (stop) or skip.")
+    ] = "error",
+    delimiter: Annotated[
+        str | None, typer.Option(help="Delimiter of CSV (default: as in the run, or detected).")
+    ] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding of CSV and NDJSON (default: as in the run).")] = None,
 ) -> None:
     """Answer each row of a table; nothing is learned. Columns: row, answer, probability."""
     from thalweg.cli.terminal import load_scikit_learn

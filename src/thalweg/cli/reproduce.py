@@ -36,7 +36,7 @@ def reproduce(
         typer.Option("--runs", "--splits", min=1, help="Runs of each generated stream, splits of each data set."),
     ] = None,
     fast: Annotated[bool, typer.Option("--fast", help="The short version, where the paper has one above.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Everything random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for the random number generator.")] = 0,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the figures.")] = Path("thalweg-out"),
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write every number as JSON rows.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, metavar="N", help="Workers; by default one per processor.")] = None,

@@ -68,19 +68,15 @@ def _as_in_a_file(value: Any) -> Any:
 @_with_run_options
 def run(
     *,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Begin anew, whatever run the folder holds: that one is lost.")
-    ] = False,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="The same options as TOML.")] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the run in the folder, which was cut off.")
-    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start over, replacing the run in the folder.")] = False,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file with the same options.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the interrupted run in the folder.")] = False,
     figures: Annotated[bool, typer.Option("--figures", help="Also write every figure as PNG and SVG.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON, and nothing else.")] = False,
     checkpoint_seconds: Annotated[
-        float | None, typer.Option(min=0, metavar="S", help="Seconds between checkpoints; by default 5 or more.")
+        float | None, typer.Option(min=0, metavar="S", help="Seconds between checkpoints (default: at least 5).")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No live view.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Do not show progress.")] = False,
     engine: Annotated[
         str | None,
         typer.Option(
@@ -91,10 +87,12 @@ def run(
         ),
     ] = None,
     key: Annotated[
-        str | None, typer.Option(metavar="COL", help="With --engine spark: a model for each value of this column.")
+        str | None,
+        typer.Option(metavar="COL", help="With --engine spark: train one model for each value of this column."),
     ] = None,
     master: Annotated[
-        str | None, typer.Option(metavar="URL", help="With --engine spark: where Spark runs; by default local[*].")
+        str | None,
+        typer.Option(metavar="URL", help="With --engine spark: URL of the Spark master (default: local[*])."),
     ] = None,
     **given: Any,
 ) -> None:
@@ -187,7 +185,7 @@ def run(
 
 def _is_finished(options: RunOptions, folder: Path, resume: bool) -> bool:
     """Whether there is nothing to go on with; an error where a run in the folder must not be written over."""
-    from thalweg.errors import InvalidParameter
+    from thalweg.errors import DataUnavailable, InvalidParameter
     from thalweg.run.options import read_options, what_is_in
 
     holds = what_is_in(folder)
@@ -195,6 +193,8 @@ def _is_finished(options: RunOptions, folder: Path, resume: bool) -> bool:
     if holds == "a run that was cut off" and not resume:
         raise InvalidParameter(f"{folder} holds {holds}: go on with --resume, {elsewhere}")
     if holds == "a finished run" and (other := options.first_other(read_options(folder))):
+        if options.source != "-" and not Path(options.source).exists():
+            raise DataUnavailable(f"there is no file {options.source}")
         raise InvalidParameter(f"{folder} holds {holds}, begun with {other}: {elsewhere}")
     return resume and holds == "a finished run"
 

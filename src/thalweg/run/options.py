@@ -65,49 +65,66 @@ class RunOptions:
     """All options of a run, declared once: the command line, TOML files and the checks below read them here."""
 
     source: str = _option(
-        help="CSV, Parquet, Arrow or NDJSON, packed or not; a folder of such files; or - for a pipe.", on_spark=True
+        help="CSV, Parquet, Arrow or NDJSON file, compressed or not; a folder of such files; or - for standard input.",
+        on_spark=True,
     )
     target: str = _option(
-        help="The column of labels; an empty cell is none, 1 and 1.0 are the same.", metavar="COL", on_spark=True
+        help="Column of labels (required). An empty cell means no label; 1 and 1.0 are the same label.",
+        metavar="COL",
+        on_spark=True,
     )
-    model: str = _option("auto", help="See `thalweg models`; by default auto.", on_spark=True)
-    rate: float | None = _option(None, help="The learning rate, for models that have one.", on_spark=True)
-    adaptive: bool = _option(False, help="A rate that follows the model's own errors.", on_spark=True)
-    window: str | None = _option(None, help="Rows of the trend model's line, or auto.", on_spark=True)
-    delay: int = _option(0, help="Labels come N rows late.", metavar="N", least=0)
+    model: str = _option("auto", help="Model to train; `thalweg models` lists them (default: auto).", on_spark=True)
+    rate: float | None = _option(
+        None, help="Learning rate, for models that have one (default: the model's own).", on_spark=True
+    )
+    adaptive: bool = _option(False, help="Adapt the learning rate to the model's recent errors.", on_spark=True)
+    window: str | None = _option(None, help="Rows over which the trend model fits its lines, or auto.", on_spark=True)
+    delay: int = _option(0, help="Delay of the labels, in rows (default: 0).", metavar="N", least=0)
     label_time: str | None = _option(
-        None, help="When the label of a row comes: times, or whole numbers.", metavar="COL"
+        None,
+        help="Column with the time at which the label of a row arrives: timestamps or integers. Needs --time.",
+        metavar="COL",
     )
-    time: str | None = _option(None, help="When a row comes: times, or whole numbers.", metavar="COL", on_spark=True)
-    drop: tuple[str, ...] = _option((), help="Leave a column out; may be repeated.", metavar="COL", on_spark=True)
+    time: str | None = _option(
+        None, help="Column with the time of a row: timestamps or integers.", metavar="COL", on_spark=True
+    )
+    drop: tuple[str, ...] = _option((), help="Column to leave out; may be repeated.", metavar="COL", on_spark=True)
     categorical: tuple[str, ...] = _option(
-        (), help="Numbers that name categories, of the target too; may be repeated.", metavar="COL"
+        (),
+        help="Column whose values are categories although they look like numbers; may be the target; may be repeated.",
+        metavar="COL",
     )
     missing: Literal["mean", "error"] = _option(
         "mean",
-        help="mean (the default) or error. Missing is what is empty; among numbers and times also "
-        "NA, N/A, NaN, null, none, ? and -.",
+        help="What to do with missing values: mean (fill in the mean so far, the default) or error. Missing are empty "
+        "cells and, in columns of numbers or times, NA, N/A, NaN, null, none, ? and -.",
         choices=("mean", "error"),
     )
     bad_rows: Literal["error", "skip"] = _option(
-        "error", help="error (the default) or skip.", choices=("error", "skip")
+        "error",
+        help="What to do with rows that cannot be read: error (stop, the default) or skip (leave out and list).",
+        choices=("error", "skip"),
     )
-    delimiter: str | None = _option(None, help="Of CSV, as in ; or tab; by default found out.", on_spark=True)
-    encoding: str = _option("utf-8", help="Of CSV and NDJSON; by default utf-8.")
+    delimiter: str | None = _option(None, help="Delimiter of CSV, such as ; or tab (default: detected).", on_spark=True)
+    encoding: str = _option("utf-8", help="Encoding of CSV and NDJSON (default: utf-8).")
     decimal: Literal[".", ","] | None = _option(
         None,
-        help="Before the decimals of numbers, . or ,; by default found out.",
+        help="Decimal separator, . or , (default: detected).",
         metavar="SIGN",
         choices=(".", ","),
         rule="be a point or a comma",
     )
-    chunk: int | None = _option(None, help="Rows taken at a time.", metavar="N", least=1)
-    limit: int | None = _option(None, help="Stop after N rows.", metavar="N", least=1)
-    seed: int = _option(0, help="Everything random.", least=0, on_spark=True)
-    out: str = _option(
-        "thalweg-run", help="Folder for all results; by default thalweg-run.", metavar="DIR", path=True, on_spark=True
+    chunk: int | None = _option(
+        None, help="Rows processed at a time; the results do not depend on it.", metavar="N", least=1
     )
-    model_out: str | None = _option(None, help="The model, if not in the folder.", metavar="FILE", path=True)
+    limit: int | None = _option(None, help="Stop after N rows.", metavar="N", least=1)
+    seed: int = _option(0, help="Seed for the random number generator (default: 0).", least=0, on_spark=True)
+    out: str = _option(
+        "thalweg-run", help="Folder for the results (default: thalweg-run).", metavar="DIR", path=True, on_spark=True
+    )
+    model_out: str | None = _option(
+        None, help="File for the model (default: model.thalweg in the folder).", metavar="FILE", path=True
+    )
 
     def __post_init__(self) -> None:
         declared = self.declared()
@@ -154,6 +171,8 @@ class RunOptions:
         for name in ("drop", "categorical"):
             if name in values:
                 values[name] = tuple(values[name])
+        if "source" not in values and resume:
+            raise InvalidParameter(f"{begun.parent} holds no run to resume: name its folder with --out")
         if "source" not in values:
             raise InvalidParameter("SOURCE is missing: name the file to learn, a folder of files, or - for a pipe")
         if "target" not in values:
