@@ -99,6 +99,11 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         "{file}: the target 'state' must hold classes, but it has 60 different numbers in the first 60 rows, "
         "such as 30.5; if they are classes nevertheless, say so with --categorical state",
     ),
+    "a target of texts that do not come again": (
+        table([f"{line},id{i}" for i, line in enumerate(clean() * 3)], "level,rain,x,state"),
+        "{file}: the target 'state' must hold classes, but it has 180 different values in the first 180 rows, "
+        "such as 'id0'; if they are classes nevertheless, say so with --categorical state",
+    ),
     "nothing to learn from": (table(["a", "b"], "state"), "{file} has no column to learn from beside 'state'"),
     "nothing but percentages": (
         table([f"{i}%,{'ab'[i % 2]}" for i in range(60)], "share,state"),

@@ -111,6 +111,8 @@ def test_a_finished_run_is_not_lost_to_another(table, capsys: pytest.CaptureFixt
         "thalweg: thalweg-run holds a finished run, begun with model = 'oldc' and not 'auto': "
         "begin anew with --fresh, or choose another folder with --out\n",
     )
+    misspelt = run(capsys, "run", "tabel.csv", *PLAIN[1:], "--quiet")
+    assert misspelt == (2, "", "thalweg: there is no file tabel.csv\n")
     assert run(capsys, "run", *PLAIN, "--quiet", "--resume", "--model", "pa")[0] == 2
     assert run(capsys, "run", *PLAIN, "--quiet", "--resume", "--fresh")[0] == 2
     assert metrics("thalweg-run")["model"]["name"] == "oldc"

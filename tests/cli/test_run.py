@@ -159,6 +159,7 @@ def test_a_folder_that_cannot_be_written_to_is_told(place: str, table, capsys: p
 OPTIONS = {
     "--decimal must be a point or a comma, got ';'": (*PLAIN, "--decimal", ";"),
     "SOURCE is missing: name the file to learn, a folder of files, or - for a pipe": (),
+    "thalweg-run holds no run to resume: name its folder with --out": ("--resume",),
     "--target COL is missing: name the column of labels": ("table.csv",),
     "--drop state is the target: without labels there is nothing to learn": (*PLAIN, "--drop", "state"),
     "--rate must be left out: auto has no rate, got 0.1": (*PLAIN, "--rate", "0.1"),
@@ -183,8 +184,9 @@ def test_a_tab_may_be_written_in_three_ways(delimiter: str, table, capsys: pytes
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_runs_predicts_and_is_inspected(name: str, table, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, complaint = run(capsys, "run", *PLAIN, "--model", name, "--out", "out", "--quiet", "--limit", "1100")
+    code, said, complaint = run(capsys, "run", *PLAIN, "--model", name, "--out", "out", "--quiet", "--limit", "1100")
     assert (code, complaint) == (0, "")
+    assert "Pipeline" not in said  # a scaler before the learner is no part of its name
     code, said, _ = run(capsys, "predict", "out/model.thalweg", "table.csv")
     assert code == 0
     lines = list(csv.DictReader(said.splitlines()))

@@ -8,6 +8,7 @@ import numpy as np
 
 from thalweg import __version__
 from thalweg.catalogue import MODELS
+from thalweg.pipeline.pipeline import named
 from thalweg.report.page.content import SCHEMA
 from thalweg.run.runner import Run
 from thalweg.store import plain_parameters
@@ -55,10 +56,16 @@ def metrics_of(run: Run) -> dict[str, Any]:
         "columns": [list(line) for line in run.encoder.plan.describe()],
         "model": {
             "name": options.model,
-            "title": type(run.model).__name__,
+            "title": _title(run.model),
             "about": MODELS[options.model].about,
             "parameters": plain_parameters(run.model),
             "features": len(run.encoder.plan.feature_names),
             "explain": run.model.explain() if hasattr(run.model, "explain") and run.learned else None,
         },
     }
+
+
+def _title(model: Any) -> str:
+    """The class of the model; of a pipeline, that of its last step, which is what `thalweg run --model` names."""
+    learner = named(model.steps)[-1][1] if hasattr(model, "steps") else model
+    return type(learner).__name__

@@ -18,7 +18,8 @@ from thalweg.tables.cells import BadCell, names, numbers
 if TYPE_CHECKING:
     from thalweg.tables.rows import Chunk
 
-#: Beyond this many different numbers among the first rows a target is taken for a quantity.
+#: Beyond this many different numbers among the first rows a target is taken for a quantity; text needs more than this
+#: many, and more than one for every two rows, to be taken for names or times.
 _MOST_CLASSES = 100
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
 
@@ -39,12 +40,24 @@ class Target:
         try:
             values = numbers(column)
         except BadCell:
+            self._require_repeated_texts(head)
             return
         known = np.unique(values[~np.isnan(values)])
         if len(known) > _MOST_CLASSES or (known != np.floor(known)).any():
             raise InvalidInput(
                 f"{head.pieces[0].block.file}: the target {self.name!r} must hold classes, but it has {len(known):,} "
                 f"different numbers in the first {len(values):,} rows, such as {known[len(known) // 2]:g}; "
+                f"if they are classes nevertheless, say so with --categorical {self.name}"
+            )
+
+    def _require_repeated_texts(self, head: Chunk) -> None:
+        """Refuse texts most of which occur once, such as dates, names or keys: each would become a class."""
+        known, places = self.labels(head)
+        labelled = int((places >= 0).sum())
+        if len(known) > max(_MOST_CLASSES, labelled // 2):
+            raise InvalidInput(
+                f"{head.pieces[0].block.file}: the target {self.name!r} must hold classes, but it has {len(known):,} "
+                f"different values in the first {len(places):,} rows, such as {known[0]!r}; "
                 f"if they are classes nevertheless, say so with --categorical {self.name}"
             )
 
