@@ -113,6 +113,7 @@ FORGERIES = {
     "fewer labels": lambda h, a: h["labels"].update(values=[0, 1]),
     "labels of another kind": lambda h, a: h["labels"].update(kind="Z"),
     "names too few": lambda h, a: h["features"].update(names=["only one"]),
+    "more features than it has numbers": lambda h, a: h["features"].update(count=2**31),
     "no features": lambda h, a: h["features"].update(count=0),
     "a rate out of range": lambda h, a: a.update(rate=np.array([np.nan])),
     "a ring of another length": lambda h, a: a.update(rate_mistakes=np.zeros(3, dtype=np.int64)),

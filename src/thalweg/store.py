@@ -43,6 +43,8 @@ from thalweg.merging import Part
 __all__ = ["dumps", "load", "loads", "read_notes", "save"]
 
 PROTOCOL = 1
+#: A core of so many features is made without asking whether the file holds as many numbers.
+_FEW_FEATURES = 8192
 _ELSEWHERE = "elsewhere"
 _CLASSES: dict[str, type[StreamEstimator]] = {
     name: getattr(home, name) for home in (learners, transforms, pipeline) for name in home.__all__
@@ -197,6 +199,7 @@ def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEst
     if "part" in header:
         return Part._of_file(model, header["part"], arrays)
     if "features" in header:
+        _check_features(header["features"]["count"], arrays, model)
         state: dict[str, Any] = {
             "_core": arrays,
             "n_features_in_": int(header["features"]["count"]),
@@ -207,6 +210,13 @@ def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEst
         state.update(model._attributes_from(header, arrays))
         model.__setstate__({**model.get_params(deep=False), **state})
     return model
+
+
+def _check_features(count: int, arrays: dict[str, NDArray[Any]], model: StreamEstimator) -> None:
+    """A forged number of features is refused before a core of that width takes all memory."""
+    most = max(_FEW_FEATURES, *(array.size for array in arrays.values()))
+    if model._uses_features and count > most:
+        raise ModelFileError(f"its numbers are too few for {count} features")
 
 
 def _learned_elsewhere(model: StreamEstimator) -> dict[str, NDArray[Any]]:

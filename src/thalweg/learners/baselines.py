@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 class _Baseline(WithProbabilities, StreamClassifier):
     """A classifier of which scikit-learn's checks must not expect a good score."""
 
+    _uses_features = False
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True

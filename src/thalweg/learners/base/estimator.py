@@ -137,6 +137,8 @@ class StreamEstimator(WithColumns):
     _catalogue: ClassVar[CatalogueEntry | None] = None
     #: When to use it, in the tables of the README and the documentation.
     _guide: ClassVar[tuple[GuideRow, ...]] = ()
+    #: Whether a model keeps at least a number of each feature; baselines keep none.
+    _uses_features: ClassVar[bool] = True
     #: Whether `fit` learns its rows one after the other, as a stream, and not as a batch.
     _fit_depends_on_order: ClassVar[bool] = False
 
