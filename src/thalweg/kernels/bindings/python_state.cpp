@@ -46,6 +46,13 @@ void StateWriter::above_diagonal(const char *name, BufferOf<float> &from, int64_
   write(name, from, order, order, stride);
 }
 
+// Counts and times are added and subtracted: a forged one must not overflow.
+static int64_t within_reach(int64_t value, const char *name) {
+  constexpr int64_t kMost = int64_t(1) << 60;
+  if (value < -kMost || value > kMost) throw BadState(name);
+  return value;
+}
+
 void StateReader::real(const char *name, double &value) {
   auto array = get<double, 1>(name);
   if (array.size() != 1) throw BadState(name);
@@ -55,11 +62,12 @@ void StateReader::real(const char *name, double &value) {
 void StateReader::integer(const char *name, int64_t &value) {
   auto array = get<int64_t, 1>(name);
   if (array.size() != 1) throw BadState(name);
-  value = array.data()[0];
+  value = within_reach(array.data()[0], name);
 }
 
 void StateReader::integers(const char *name, std::vector<int64_t> &to) {
   auto array = get<int64_t, 1>(name);
+  for (std::size_t i = 0; i < array.size(); i++) within_reach(array.data()[i], name);
   to.assign(array.data(), array.data() + array.size());
 }
 
