@@ -215,8 +215,8 @@ def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEst
 def _check_features(count: int, arrays: dict[str, NDArray[Any]], model: StreamEstimator) -> None:
     """A forged number of features is refused before a core of that width takes all memory."""
     most = max(_FEW_FEATURES, *(array.size for array in arrays.values()))
-    if model._uses_features and count > most:
-        raise ModelFileError(f"its numbers are too few for {count} features")
+    if count < 1 or (model._uses_features and count > most):
+        raise ModelFileError(f"its numbers cannot be those of {count} features")
 
 
 def _learned_elsewhere(model: StreamEstimator) -> dict[str, NDArray[Any]]:
