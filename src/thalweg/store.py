@@ -237,7 +237,6 @@ def plain_parameters(model: Any) -> dict[str, object]:
 
 
 def _plain(value: object, owner: str, parameter: str) -> object:
-    """A parameter as JSON holds it."""
     if isinstance(value, StreamEstimator) and _CLASSES.get(type(value).__name__) is type(value):
         return {"class": type(value).__name__, "parameters": plain_parameters(value)}
     if sklearn_state.is_known(value):

@@ -93,7 +93,6 @@ def reproduce(
 
 
 def _workers(jobs: int | None, dask: str | None) -> AbstractContextManager[int]:
-    """How many workers there are, on this machine or on a cluster."""
     if dask is not None:
         from thalweg.papers.workers import dask_cluster
 

@@ -18,8 +18,6 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One body and its media type."""
-
     media: str
     content: bytes
 

@@ -133,7 +133,6 @@ class AsyncClient(Calls, Awaits):
 def _checked(
     owner: str, address: str, token: str | None, patience: float, timeout: float, batch_rows: int
 ) -> dict[str, Any]:
-    """What httpx is given, every part of it checked."""
     if not isinstance(address, str) or not address.startswith(("http://", "https://")):
         raise InvalidParameter.of(owner, "address", "begin with http:// or https://", address)
     if not patience >= 0.0:

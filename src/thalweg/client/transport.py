@@ -26,8 +26,6 @@ SILENCE = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is sent."""
-
     method: str
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
@@ -37,8 +35,6 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back."""
-
     status: int
     headers: Mapping[str, str]
     body: bytes
@@ -84,13 +80,10 @@ class Wire(ABC):
 
 
 class BlockingWire(Wire):
-    """Waits in place."""
-
     def __init__(self, http: httpx.Client) -> None:
         self._http = http
 
     async def send(self, request: Request) -> Reply | Lost:
-        """The whole reply."""
         import httpx
 
         try:
@@ -99,7 +92,6 @@ class BlockingWire(Wire):
             return _lost(error)
 
     async def listen(self, request: Request) -> OpenReply | Reply | Lost:
-        """The reply left open where it is good."""
         import httpx
 
         asked = self._http.build_request(**_as_keywords(request), timeout=SILENCE)
@@ -113,22 +105,17 @@ class BlockingWire(Wire):
             return _lost(error)
 
     async def pause(self, seconds: float) -> None:
-        """Wait."""
         time.sleep(seconds)
 
     async def close(self) -> None:
-        """Give up the connections."""
         self._http.close()
 
 
 class AwaitingWire(Wire):
-    """Lets others run while it waits."""
-
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http
 
     async def send(self, request: Request) -> Reply | Lost:
-        """The whole reply."""
         import httpx
 
         try:
@@ -137,7 +124,6 @@ class AwaitingWire(Wire):
             return _lost(error)
 
     async def listen(self, request: Request) -> OpenReply | Reply | Lost:
-        """The reply left open where it is good."""
         import httpx
 
         asked = self._http.build_request(**_as_keywords(request), timeout=SILENCE)
@@ -151,11 +137,9 @@ class AwaitingWire(Wire):
             return _lost(error)
 
     async def pause(self, seconds: float) -> None:
-        """Wait."""
         await asyncio.sleep(seconds)
 
     async def close(self) -> None:
-        """Give up the connections."""
         await self._http.aclose()
 
 
@@ -194,7 +178,6 @@ class _AwaitingReply(OpenReply):
 
 
 def _as_keywords(request: Request) -> Mapping[str, Any]:
-    """A request as httpx names its parts."""
     return {
         "method": request.method,
         "url": request.path,

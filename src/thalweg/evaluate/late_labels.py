@@ -158,7 +158,6 @@ class LateLabels:
         return Batch(X, labels, order, carried, ~order[order < 0], waiting, due, number)
 
     def keep(self, batch: Batch, predicted: dict[str, NDArray[Any]]) -> None:
-        """Keep the rows that still wait, with their predictions."""
         rows = batch.waiting
         self.waiting = Waiting(
             batch.X[rows],

@@ -162,7 +162,6 @@ def _walker_of(model: Model, classes: Labels, *, with_proba: bool, delay: int) -
 
 
 def knows_no_class(model: Model) -> bool:
-    """Whether the model has not met a label yet."""
     return len(getattr(model, "classes_", ())) == 0
 
 

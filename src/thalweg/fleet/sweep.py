@@ -110,7 +110,6 @@ class _Runs:
         self.mistakes = np.empty(count, dtype=np.int64)
 
     def core_of(self, setting: int, stream: int) -> Any:
-        """What a run ended with."""
         run = setting * self.streams + stream
         return self.runner.core(run) if self.runner else self._cores[run]
 

@@ -28,7 +28,6 @@ class PandasFrame(Frame):
 
     @property
     def names(self) -> list[Any]:
-        """The names of the columns."""
         return list(self.native.columns)
 
     def __len__(self) -> int:
@@ -59,20 +58,16 @@ class PandasFrame(Frame):
                 yield InParts(partial(_as_floats, column.array))
 
     def is_null(self, row: int, column: int) -> bool:
-        """Whether the cell is None or ``pandas.NA``."""
         cell = self.native.iat[row, column]
         return cell is None or type(cell).__name__ == "NAType"
 
     def sliced(self, start: int, stop: int) -> Self:
-        """These rows."""
         return type(self)(self.native.iloc[start:stop])
 
     def column(self, name: Any) -> Any:
-        """One column as a Series."""
         return self.native[name]
 
     def select(self, names: list[Any]) -> Any:
-        """These columns."""
         return self.native[names]
 
 

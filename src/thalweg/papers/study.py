@@ -90,5 +90,4 @@ class Study(Meter):
         return result
 
     def timing(self) -> str:
-        """How long the study has taken so far."""
         return f"Measured in {time.perf_counter() - self._began:,.0f} s."

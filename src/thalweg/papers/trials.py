@@ -45,7 +45,6 @@ class Candidate:
     rate: float | Rate | None
 
     def learner(self, seed: int) -> Learner:
-        """A fresh learner."""
         return self.model.make(self.rate, seed)
 
 
@@ -90,7 +89,6 @@ class OverRuns(Measured):
 
     @property
     def runs(self) -> int:
-        """Runs the errors are averaged over."""
         return len(self.run_means(0))
 
     def ci95(self, place: int) -> float | None:
@@ -136,7 +134,6 @@ class Batch(Generic[Measurement]):
         )
 
     def errors(self, model: Model) -> dict[float, float]:
-        """A model's error at each fixed rate it was tried at."""
         return {
             candidate.rate: self.measured.error(place)
             for place, candidate in enumerate(self.candidates)

@@ -17,15 +17,7 @@ BLOCK = 1024
 
 
 class Chain:
-    """The cores of transformers in a row; none of them, and rows pass unchanged.
-
-    Parameters
-    ----------
-    features : int
-        The width of a row.
-    cores : sequence
-        Each as wide as the one before it gives out.
-    """
+    """The cores of transformers in a row; none of them, and rows pass unchanged."""
 
     def __init__(self, features: int, cores: Sequence[Any]) -> None:
         self.n_features = features
@@ -34,7 +26,6 @@ class Chain:
         self._reader = compiled.RowReader(features)
 
     def name_features(self, names: tuple[str, ...] | Vocabulary, /) -> None:
-        """The names by which a row given as a dict is read."""
         self._reader.name(names)
 
     # ------------------------------------------------------------------ rows in, rows out
@@ -88,7 +79,6 @@ class Chain:
         return X
 
     def learn(self, X: Floats, /) -> None:
-        """Learn these rows in order."""
         for _ in self.causal(X):
             pass
 
@@ -103,19 +93,15 @@ class Chain:
             out[rows] = Z
 
     def transform_one(self, x: Row, /) -> Floats:
-        """One row transformed."""
         return self.way_of(x)[-1]
 
     def transform_named(self, x: Row, names: tuple[Hashable, ...], /) -> dict[Any, float]:
-        """One row transformed, as a dict."""
         return dict(zip(names, self.transform_one(x).tolist(), strict=True))
 
     def learn_one(self, x: Row, /) -> None:
-        """Learn one row."""
         self.learn_way(self.way_of(x))
 
     def check_one(self, x: Row, /) -> None:
-        """Raise `InvalidInput` where a row is not one of this model's."""
         self._reader.read(x)
 
     def state(self) -> dict[str, NDArray[Any]]:

@@ -237,15 +237,7 @@ class RegressorCore:
 
 
 class ForeignRegressor:
-    """A regressor with ``partial_fit`` that is not ours; it answers 0 before its first row.
-
-    Parameters
-    ----------
-    features : int
-        The width of a row.
-    template : regressor
-        Cloned at every start.
-    """
+    """A regressor with ``partial_fit`` that is not ours; it answers 0 before its first row."""
 
     may_fail = True
     cuts = (0, 0, 0.0)

@@ -151,7 +151,6 @@ class StreamPipeline(StreamEstimator):
         raise NotImplementedError
 
     def _of_last(self, name: str) -> Any:
-        """An attribute of the last step."""
         self._learned_core()
         return getattr(self._learned_steps()[-1], name)
 

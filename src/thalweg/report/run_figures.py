@@ -20,15 +20,7 @@ if TYPE_CHECKING:
 
 
 def draw_calibration(confidence: ArrayLike, accuracy: ArrayLike, *, title: str) -> Figure:
-    """The share of right answers against the probability they were given with.
-
-    Parameters
-    ----------
-    confidence, accuracy : array
-        Mean probability of the answers in each bin, and the share of them that was right.
-    title : str
-        What was run.
-    """
+    """The share of right answers against the probability they were given with."""
     with style.house_style():
         figure = style.new_figure(4.6, 4.8)
         axes = figure.subplots()
@@ -50,19 +42,7 @@ def draw_class_memory(
     title: str,
     changes: Sequence[float] = (),
 ) -> Figure:
-    """One curve for each class.
-
-    Parameters
-    ----------
-    rows : array
-        How many rows had been seen at each point.
-    remembered : mapping of label to array
-        Effective sample size of each class at the same points; NaN where the class was not known yet.
-    title : str
-        What was run.
-    changes : sequence of float
-        Moments of change.
-    """
+    """One curve for each class."""
     with style.house_style():
         figure = style.new_figure(9.0, 3.6)
         axes = figure.subplots()
@@ -82,17 +62,7 @@ def draw_class_memory(
 
 
 def draw_confusion_matrix(classes: Sequence[str], counts: ArrayLike, *, title: str) -> Figure:
-    """A line of cells for each truth, shaded and written by the share of its rows that got each answer.
-
-    Parameters
-    ----------
-    classes : sequence of str
-        The labels.
-    counts : array, shape (classes, classes)
-        Rows by truth and answer.
-    title : str
-        What was run.
-    """
+    """A line of cells for each truth, shaded and written by the share of its rows that got each answer."""
     table = np.asarray(counts, dtype=np.float64)
     totals = table.sum(axis=1, keepdims=True)
     shares = np.divide(table, totals, out=np.zeros_like(table), where=totals > 0)
@@ -169,13 +139,6 @@ def figures(metrics: Mapping[str, Any], folder: Path) -> list[Path]:
     """Draw what the run has, into a folder that is made if need be; the paths written.
 
     Raises `MissingExtra` where matplotlib is not installed; nothing is written then.
-
-    Parameters
-    ----------
-    metrics : mapping
-        What ``metrics.json`` holds.
-    folder : Path
-        Where the figures go.
     """
     style.require_matplotlib()
     folder.mkdir(parents=True, exist_ok=True)

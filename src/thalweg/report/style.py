@@ -136,7 +136,6 @@ def share_from_zero(axes: Axes, top: float) -> None:
 
 
 def mark_changes(axes: Axes, changes: Sequence[float], colour: str = VERMILION, width: float = 0.9) -> None:
-    """Draw a dotted line at each time of change."""
     for change in changes:
         axes.axvline(change, color=colour, linewidth=width, linestyle=(0, (1, 2)), zorder=1)
 

@@ -145,7 +145,6 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
     classes_: NDArray[Any]
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Forget everything and learn these rows in order."""
         self._forget()
         return self.partial_fit(X, y)
 
@@ -212,12 +211,10 @@ class FromRiverRegressor(RegressorMixin, FromRiver):
     """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Forget everything and learn these rows in order."""
         self._forget()
         return self.partial_fit(X, y)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn these rows in order."""
         rows = self._dicts(X)
         targets, columns = as_targets(y, len(rows), type(self).__name__)
         if columns is not None:
@@ -228,6 +225,5 @@ class FromRiverRegressor(RegressorMixin, FromRiver):
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
-        """The answer to each row."""
         model = self._learned()
         return np.array([model.predict_one(row) for row in self._dicts(X)], dtype=np.float64)

@@ -257,15 +257,7 @@ class OpenLearner(base.Estimator):
 
 
 class OpenSupervisedLearner(OpenLearner):
-    """One that learns labels or numbers.
-
-    Parameters
-    ----------
-    model : classifier or regressor of thalweg
-        The template.
-    missing : {"zero", "mean"}, default "zero"
-        What a feature is in a row that lacks it.
-    """
+    """One that learns labels or numbers."""
 
     def learn_one(self, x: Features, y: Any) -> None:
         """Learn one row; its features may be new, and its label too."""
@@ -278,7 +270,6 @@ class OpenSupervisedLearner(OpenLearner):
             self._learn(x, y)
 
     def learn_many(self, X: Any, y: Any) -> None:
-        """Learn the rows of a frame, in order."""
         self._learn_frame(X, y.to_numpy())
 
 

@@ -44,12 +44,10 @@ class RecordedRun:
 
     @property
     def source(self) -> str:
-        """Where its rows came from."""
         return self.metrics["run"]["source"]
 
     @property
     def error(self) -> float:
-        """The share of wrong answers."""
         error = self.metrics["scores"]["model"]["error"]
         assert error is not None  # looked at when it was read
         return error

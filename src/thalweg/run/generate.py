@@ -49,17 +49,7 @@ GENERATORS: Mapping[str, Generator] = {
 
 
 def make_stream(name: str, seed: int, settings: Mapping[str, float] | None = None) -> ConceptStream:
-    """The stream of that name.
-
-    Parameters
-    ----------
-    name : str
-        One of `GENERATORS`.
-    seed : int >= 0
-        Everything random about it.
-    settings : mapping of parameter to number, optional
-        Other parameters of its class, which are numbers.
-    """
+    """The stream of that name."""
     if name not in GENERATORS:
         raise InvalidParameter(f"STREAM must be one of {', '.join(GENERATORS)}, got {name!r}")
     from thalweg import streams
@@ -142,11 +132,9 @@ class _LeftOpen(io.RawIOBase):
         self._file = file
 
     def writable(self) -> bool:
-        """Yes."""
         return True
 
     def write(self, content: Any) -> int:
-        """All of it."""
         return self._file.write(content)
 
 

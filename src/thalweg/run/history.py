@@ -98,11 +98,6 @@ class MeanWatch:
         """Take the features whose class means lie furthest apart, relative to their spread; earlier ones where equal.
 
         One that has not moved yet comes last; one that was always 0, such as a category not seen, is not taken.
-
-        Parameters
-        ----------
-        X, labels
-            The first rows and their labels, an empty one where there is none.
         """
         X, labels = X[labels != ""], labels[labels != ""]
         if len(X) == 0:
@@ -139,11 +134,9 @@ class MeanWatch:
         }
 
     def state(self) -> dict[str, Any]:
-        """All of it, as JSON holds it."""
         return {"features": self.features, "classes": self.classes}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what `state` gave."""
         self.features, self.classes = list(state["features"]), list(state["classes"])
 
 
@@ -246,7 +239,6 @@ class ModelHistory:
         return trace | self.watch.snapshot(model)
 
     def state(self) -> dict[str, Any]:
-        """All of it, as JSON holds it."""
         return {
             "watch": self.watch.state(),
             "every": self.every,
@@ -256,7 +248,6 @@ class ModelHistory:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what `state` gave."""
         self.watch.restore(state["watch"])
         self._grid.restore(state["every"], list(zip(state["rows"], state["looks"], strict=True)))
         self._classes = dict.fromkeys(state["classes"])

@@ -151,7 +151,6 @@ class RunOptions:
         return {each.name: each.metadata["info"] for each in dataclasses.fields(cls)}
 
     def make_model(self) -> Any:
-        """The model of this run, untrained."""
         from thalweg.catalogue import make_model
 
         return make_model(self.model, rate=self.rate, adaptive=self.adaptive, window=self.window, seed=self.seed)

@@ -124,7 +124,6 @@ class PredictionsFile:
         return self._file.tell()
 
     def close(self) -> None:
-        """Write out what is left."""
         if not self._file.closed:
             try:
                 self.synced()

@@ -56,13 +56,6 @@ def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
 class Progress:
     """Watches blocks as they are read, which may be ahead of what is taken.
 
-    Parameters
-    ----------
-    share_read : callable
-        The share of the source's bytes that was read, None where it is not known.
-    most : int, optional
-        Rows after which the run ends.
-
     Examples
     --------
     >>> progress = Progress(lambda: None)
@@ -81,7 +74,6 @@ class Progress:
         self._told = 0.0
 
     def watch(self, blocks: Iterator[Block]) -> Iterator[Block]:
-        """The same blocks."""
         for block in blocks:
             self._rows += len(block.table)
             before, self._share = self._share, self._share_read()
@@ -130,8 +122,6 @@ class _Piece(NamedTuple):
 
 
 class Run:
-    """A run under way."""
-
     def __init__(self, options: RunOptions) -> None:
         self.options = options
         self.source = open_source(options.source, delimiter=options.delimiter, encoding=options.encoding)
@@ -407,7 +397,6 @@ class Run:
         return True
 
     def _state(self) -> checkpoint.Parts:
-        """Everything the run needs to resume."""
         assert self.encoder is not None
         assert self.predictions is not None
         arrays: dict[str, NDArray[Any]] = {}
@@ -499,7 +488,6 @@ class Run:
             self.folder.rmdir()
 
     def write_metrics(self, metrics: dict[str, Any]) -> None:
-        """``metrics.json``."""
         text = json.dumps(metrics, indent=1, allow_nan=False, ensure_ascii=False)
         write_atomically(self.folder / options.METRICS, text.encode())
 

@@ -86,13 +86,7 @@ class Question:
 
 
 class Batcher:
-    """One for all models, on the event loop.
-
-    Parameters
-    ----------
-    writer : Writer
-        Gets what was answered.
-    """
+    """One for all models, on the event loop."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -106,7 +100,6 @@ class Batcher:
         self._come.set()
 
     async def run(self) -> None:
-        """Until cancelled."""
         while True:
             await self._come.wait()
             self._come.clear()

@@ -13,8 +13,6 @@ from thalweg.service.learning.ledger import Sorted
 
 @dataclass(slots=True)
 class HttpResponse:
-    """Status, media type and body of a response."""
-
     status: int
     media: str
     body: bytes
@@ -53,8 +51,6 @@ class Predict(Command):
 
 @dataclass(slots=True, eq=False)
 class Label(Command):
-    """Labels by id."""
-
     labels: list[tuple[str, str]]
     revise: bool
     outcome: Sorted | None = None
@@ -63,8 +59,6 @@ class Label(Command):
 
 @dataclass(slots=True, eq=False)
 class Decide(Command):
-    """A decision about a model."""
-
     kind: Kind
     body: dict[str, Any]
     epoch: int | None = None
@@ -83,8 +77,6 @@ class Expire(Command):
 
 @dataclass(slots=True, eq=False)
 class KeepSnapshot(Command):
-    """A snapshot to be kept."""
-
     parts: list[Part]
 
 

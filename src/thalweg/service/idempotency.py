@@ -15,13 +15,7 @@ from thalweg.service.journal.sql import SqlJournal
 
 
 class Keys:
-    """For the event loop.
-
-    Parameters
-    ----------
-    reader : SqlJournal
-        A connection of its own.
-    """
+    """For the event loop."""
 
     def __init__(self, reader: SqlJournal) -> None:
         self._reader = reader
@@ -78,5 +72,4 @@ class Keys:
             return self._reader.recall(key)
 
     def close(self) -> None:
-        """Let the connection go."""
         self._reader.close()

@@ -24,13 +24,7 @@ class Place:
 
 
 class Intake:
-    """For the event loop.
-
-    Parameters
-    ----------
-    limits : Limits
-        How much may be in work.
-    """
+    """For the event loop."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -57,7 +51,6 @@ class Intake:
         return Place()
 
     def leave(self, place: Place) -> None:
-        """The request is answered."""
         self.requests -= 1
         self.bytes -= place.bytes
 

@@ -39,7 +39,6 @@ class Durations:
     seconds: float = 0.0
 
     def add(self, seconds: float) -> None:
-        """One more."""
         self.counts[bisect_left(BUCKETS, seconds)] += 1
         self.seconds += seconds
 
@@ -65,12 +64,10 @@ class Counters:
         self._recent: deque[list[int]] = deque(maxlen=_RECENT + 1)  # seconds and the rows answered in them
 
     def request(self, kind: str, status: int, seconds: float) -> None:
-        """A request was answered."""
         self.requests[kind, status] += 1
         self.durations.setdefault(kind, Durations()).add(seconds)
 
     def answered(self, rows: int) -> None:
-        """So many rows were answered."""
         self.rows += rows
         now = int(time.monotonic())
         if self._recent and self._recent[-1][0] == now:
@@ -111,11 +108,6 @@ class Counters:
 def text(counted: Mapping[str, Any]) -> bytes:
     r"""The body of ``/metrics``.
 
-    Parameters
-    ----------
-    counted : mapping
-        As `Service.counters` gives it.
-
     Examples
     --------
     >>> durations = {"predict": {"counts": [7, 2, 1], "seconds": 0.5}}
@@ -145,7 +137,6 @@ class _Counted(Collector):
     counted: Mapping[str, Any]
 
     def collect(self) -> Iterator[Metric]:
-        """Every metric that has a value."""
         return (metric for metric in _metrics(self.counted) if metric.samples)
 
 

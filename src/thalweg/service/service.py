@@ -67,22 +67,13 @@ class Listeners:
             await asyncio.sleep(seconds)
 
     def close(self) -> None:
-        """Nobody is to wait any longer."""
         self.closed = True
         for name in list(self._waiting):
             self.tell(name)
 
 
 class Service:
-    """Models that answer and learn.
-
-    Parameters
-    ----------
-    journal : SqlJournal
-        Where everything is kept.
-    options : ServeOptions
-        Limits, expiry, promotion.
-    """
+    """Models that answer and learn."""
 
     def __init__(self, journal: SqlJournal, options: ServeOptions) -> None:
         self.options = options
@@ -119,7 +110,6 @@ class Service:
     # ------------------------------------------------------------------ begin and end
 
     async def start(self) -> None:
-        """Start, on the running event loop."""
         self._loop = asyncio.get_running_loop()
         self.batcher = Batcher(self._writer)
         self._writer.start()
@@ -165,7 +155,6 @@ class Service:
 
     @property
     def ready(self) -> bool:
-        """Whether requests are accepted now."""
         return not (self.stopping or self._writer.broken or self._learner.broken) and self._writer.is_alive()
 
     # ------------------------------------------------------------------ answering and learning
@@ -180,7 +169,6 @@ class Service:
     async def label(
         self, name: str, labels: list[tuple[str, str]], revise: bool = False, key: Key | None = None
     ) -> Label:
-        """Give labels to rows, by id."""
         model = self.model(name)
         if model.allowed is not None and (strange := {label for _, label in labels} - model.allowed):
             raise Refused(
@@ -228,7 +216,6 @@ class Service:
         challenger_of: str | None = None,
         key: Key | None = None,
     ) -> Decide:
-        """Make a model, or a challenger of one."""
         require_name(name)
         parameters = parameters_of(kind, parameters or {})
         if challenger_of is not None and described is not None:
@@ -253,7 +240,6 @@ class Service:
         return done
 
     async def decide(self, name: str, kind: Kind, key: Key | None = None) -> Decide:
-        """Archive or restore a model."""
         model = self.state(name)
         archived = model.learners[name].archived
         if archived == (kind == "archive"):

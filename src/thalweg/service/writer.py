@@ -70,8 +70,6 @@ MOST_LABELS = 1000
 
 @dataclass
 class WriterState:
-    """The writer's state of a model."""
-
     expired_through: int
     #: Predict records up to this one have no row that waits.
     looked_through: int
@@ -83,7 +81,6 @@ class WriterState:
 
     @classmethod
     def of(cls, model: LiveModel) -> WriterState:
-        """As the model is."""
         labels = {str(label) for each in model.learners.values() for label in getattr(each.model, "classes_", ())}
         compared = [each.comparison.since for each in model.learners.values() if each.comparison is not None]
         return cls(
@@ -156,7 +153,6 @@ class Writer(threading.Thread):
     # ------------------------------------------------------------------ the thread
 
     def run(self) -> None:
-        """Until `stop`."""
         going = True
         while going:
             together: list[Command] = []

@@ -46,7 +46,6 @@ class KeyState:
 
     @classmethod
     def from_spark(cls, values: tuple[Any, ...]) -> KeyState:
-        """Back from `to_spark`."""
         own: list[Any] = [value if isinstance(value, int) else bytes(value) for value in values]
         return cls(*own)
 

@@ -23,7 +23,6 @@ class GroupProcessor(StatefulProcessor):
         self._looked = False
 
     def init(self, handle: Any) -> None:
-        """One value for each key."""
         self._handle = handle
         self._state = handle.getValueState(VARIABLE, SPARK_STATE)
 
@@ -37,7 +36,6 @@ class GroupProcessor(StatefulProcessor):
         yield from _told(key, told)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Any]:  # noqa: N802
-        """The time of something that waits has come."""
         before = self._before()
         if before is None or expiredTimerInfo.getExpiryTimeInMs() != before.wake:
             return  # a timer that an earlier one has replaced

@@ -125,7 +125,6 @@ def unpacker(layout: Layout) -> Callable[[Batches], Batches]:
 
 
 def opened(cell: bytes, schema: pa.Schema) -> pa.RecordBatch:
-    """The record batch in a cell."""
     return pa.ipc.read_record_batch(pa.py_buffer(cell), schema)
 
 
@@ -168,7 +167,6 @@ def concatenated(parts: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.Recor
 
 
 def opened_or_empty(cell: bytes, schema: pa.Schema) -> pa.RecordBatch:
-    """Back from `kept`."""
     return opened(cell, schema) if cell else _empty(schema)
 
 
@@ -178,7 +176,6 @@ def kept(batch: pa.RecordBatch) -> bytes:
 
 
 def features_of(batch: pa.RecordBatch) -> Floats:
-    """The features in rows."""
     lists = batch.column(FEATURES)
     values: Floats = lists.flatten().to_numpy(zero_copy_only=False)
     return np.ascontiguousarray(values.reshape(len(batch), lists.type.list_size))

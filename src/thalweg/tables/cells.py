@@ -168,7 +168,6 @@ def _from_text(column: pa.ChunkedArray) -> Any:
 
 
 def is_number(cell: str, decimal: Decimal = ".") -> bool:
-    """Whether a cell can be read as a number."""
     import pyarrow as pa
 
     if decimal == ",":
@@ -181,7 +180,6 @@ def is_number(cell: str, decimal: Decimal = ".") -> bool:
 
 
 def is_time(cell: str, form: str | None = None) -> bool:
-    """Whether a cell can be read as a time."""
     import pyarrow as pa
 
     try:

@@ -107,7 +107,6 @@ class Peeked(io.RawIOBase):
         self._left = memoryview(self.head)
 
     def readable(self) -> bool:
-        """Yes."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]

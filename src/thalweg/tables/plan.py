@@ -180,7 +180,6 @@ def _time(name: str, column: pa.ChunkedArray) -> Column | None:
 
 
 def _different(column: pa.ChunkedArray) -> list[str]:
-    """The different cells that are not missing."""
     cells: list[str] = trimmed(as_text(column)).drop_null().unique().to_pylist()
     return cells
 

@@ -45,13 +45,7 @@ Codes = NDArray[np.int64]
 
 
 class PythonCore(ABC):
-    """The state of a classifier: rows and class indices in, class indices out. A subclass writes six methods.
-
-    Parameters
-    ----------
-    features : int
-        The width of a row.
-    """
+    """The state of a classifier: rows and class indices in, class indices out. A subclass writes six methods."""
 
     n_members = 0
     rate = float("nan")
@@ -103,7 +97,6 @@ class PythonCore(ABC):
     # ------------------------------------------------------------------ as classifiers call it
 
     def name_features(self, names: tuple[str, ...] | Vocabulary, /) -> None:
-        """The names by which a row given as a dict is read."""
         self._reader.name(names)
 
     def announce(self, at: int, /) -> None:
@@ -165,15 +158,12 @@ class PythonCore(ABC):
             mistakes[i] = (self.answers_of(test_X[i]) != test_y[i]).sum()
 
     def answers(self, X: Floats, out: Codes, /) -> None:
-        """Write the class of each row."""
         out[:] = self.answers_of(X)
 
     def scores(self, X: Floats, out: Floats, /) -> None:
-        """Write the discriminants of each row."""
         out[:] = self.discriminants(X)
 
     def answer_one(self, x: Row, /) -> int:
-        """The class of one row."""
         return int(self.answers_of(self._reader.read(x)[None])[0])
 
     def probabilities_one(self, x: Row, /) -> list[float]:
@@ -182,7 +172,6 @@ class PythonCore(ABC):
         return given
 
     def learn_one(self, x: Row, k: int, /) -> None:
-        """Learn one row."""
         self.learn(self._reader.read(x)[None], np.array([k]))
 
     def know(self, codes: dict[Any, int], types: frozenset[type], /) -> None:
@@ -198,5 +187,4 @@ class PythonCore(ABC):
         return code is not None
 
     def check_one(self, x: Row, /) -> None:
-        """Raise `InvalidInput` where a row is not one of this model's."""
         self._reader.read(x)

@@ -132,7 +132,6 @@ class AffineStack:
         self.owners = np.empty(0, dtype=np.intp)
 
     def append(self, form: AffineForm, classes: Codes, owner: int) -> None:
-        """One more form."""
         at = len(self.owners)
         if at == len(self._coefficients):
             self._coefficients, self._doubt = _doubled(self._coefficients), _doubled(self._doubt)
@@ -149,7 +148,6 @@ class AffineStack:
         self.owners = owners - (owners > owner)
 
     def insert_class(self, at: int) -> None:
-        """A class takes its place at index ``at``."""
         self._classes[self._classes >= at] += 1
 
     def ask(self, features: Floats, members: NDArray[np.intp]) -> tuple[Places, NDArray[np.bool_] | None]:

@@ -76,7 +76,6 @@ class BlockClassifier:
     born: int
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The label of each row."""
         rows = np.asarray(X, dtype=np.float64)
         return self.classes[Member(self.model, np.arange(len(self.classes)), 0).answers(rows)]
 

@@ -134,7 +134,6 @@ class ErrorHistory:
         self.shares = self.shares + weight
 
     def drop(self, member: int) -> None:
-        """Forget a member."""
         self.errors = np.delete(self.errors, member, axis=0)
         self.ages = np.delete(self.ages, member)
         self.sums, self.shares = np.delete(self.sums, member), np.delete(self.shares, member)

@@ -47,7 +47,6 @@ class Parameters(NamedTuple):
     bias: float
 
     def machine(self) -> KernelMeanClassifier:
-        """The machine with these parameters, not yet fitted."""
         return KernelMeanClassifier(sigma=self.sigma, rho=self.rho, bias=self.bias)
 
 
@@ -119,11 +118,9 @@ class SupportVectors(NamedTuple):
     gamma: float
 
     def machine(self) -> SVC:
-        """The machine with these parameters, not yet fitted."""
         return SVC(C=self.cost, gamma=self.gamma)
 
     def error(self, split: Split) -> float:
-        """On the test rows, after learning the training rows."""
         answers = self.machine().fit(split.X_train, split.y_train).predict(split.X_test)
         return float(np.mean(answers != split.y_test))
 
@@ -157,8 +154,6 @@ class Timing:
 
 @dataclass(frozen=True)
 class Measured:
-    """The measurements on one data set."""
-
     data: BenchmarkSet
     #: By model, the error of each split.
     errors: Mapping[str, NDArray[np.float64]]
@@ -190,7 +185,6 @@ class Table1Study(Study):
         self._splits = splits
 
     def measured(self, name: str) -> Measured:
-        """What is measured on a set."""
         return self.once(name, lambda: self._measure(name, self.sets[name]))
 
     def _measure(self, name: str, data: BenchmarkSet) -> Measured:
@@ -223,7 +217,6 @@ def tuned_machines(data: BenchmarkSet, workers: int, finished: Finished) -> dict
 
 
 def error_on(machine: KernelMeanClassifier, split: Split) -> float:
-    """On the test rows, after learning the training rows."""
     return float(np.mean(machine.fit(split.X_train, split.y_train).predict(split.X_test) != split.y_test))
 
 

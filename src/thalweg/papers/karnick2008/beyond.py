@@ -122,7 +122,6 @@ class Timing:
 
     @property
     def total(self) -> float:
-        """Seconds for the whole run."""
         return float(self.seconds.sum())
 
     @property

@@ -70,7 +70,6 @@ class Courses:
 
     @property
     def runs(self) -> int:
-        """The number of runs."""
         return len(self._courses)
 
     @cached_property
@@ -154,7 +153,6 @@ class Job:
 
     @property
     def seconds(self) -> float:
-        """Approximate duration."""
         return _SECONDS[self.data, self.learner]
 
 

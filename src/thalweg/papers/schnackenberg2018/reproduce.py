@@ -95,7 +95,6 @@ class Situation:
 
     @cached_property
     def bayes_errors(self) -> NDArray[np.float64]:
-        """At every row."""
         errors = [self.stream.bayes_error_at(row) for row in range(self.stream.length)]
         return np.array(errors, dtype=np.float64)
 
@@ -132,7 +131,6 @@ class SituationStudy(Study):
         self._seconds = 0.0
 
     def batch(self, name: str) -> Batch[NextStep]:
-        """All candidates in one situation."""
         return self.once(name, lambda: self._measure(name))
 
     def _measure(self, name: str) -> Batch[NextStep]:

@@ -35,16 +35,12 @@ class Line:
 
 @dataclass(frozen=True)
 class View:
-    """One way to see a chart."""
-
     name: str
     lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True)
 class Chart:
-    """One chart over time."""
-
     key: str
     title: str
     caption: str

@@ -154,8 +154,6 @@ class Model(TypedDict):
 
 
 class Metrics(TypedDict):
-    """All of it."""
-
     schema: int
     run: Run
     rows: Rows

@@ -189,7 +189,6 @@ class Tile(NamedTuple):
 
 
 def tiles(metrics: Metrics) -> list[Tile]:
-    """A tile for each metric."""
     model = metrics["scores"]["model"]
     found = [
         Tile("Error", percent(model["error"]), _beside(metrics, "error"), "share of wrong answers, all rows"),

@@ -38,15 +38,7 @@ _NEITHER = "a message must have a row, or a label with an id or the place of its
 
 
 async def feed(service: Service, opened: Callable[[], Source]) -> None:
-    """Read a stream until cancelled; a lost one is opened again.
-
-    Parameters
-    ----------
-    service : Service
-        Answers and learns.
-    opened : callable
-        Opens the stream.
-    """
+    """Read a stream until cancelled; a lost one is opened again."""
     wait = _FIRST_WAIT
     while True:
         try:

@@ -69,7 +69,6 @@ class KafkaTopic(Source):
         self.name = f"kafka:{self._topic}"
 
     async def take(self) -> Sequence[Message]:
-        """What has come, in any partition."""
         if time.monotonic() >= self._looked + _LOOK_AGAIN:
             await self._in_thread(self._look)
         found = await self._in_thread(self._consumer.consume, MOST, WAIT)
@@ -99,7 +98,6 @@ class KafkaTopic(Source):
         await self._in_thread(lambda: self._consumer.commit(offsets=offsets, asynchronous=False))
 
     async def close(self) -> None:
-        """Let go of the partitions."""
         await self._in_thread(self._consumer.close)
 
     def _look(self) -> None:

@@ -76,12 +76,10 @@ class RedisStream(Source):
             await pipeline.execute()
 
     async def acknowledge(self, messages: Sequence[Message]) -> None:
-        """By their ids."""
         with _lost():
             await self._redis.xack(self._stream, GROUP, *(message.place for message in messages))
 
     async def close(self) -> None:
-        """Close the connections."""
         with _lost():
             await self._redis.aclose()
 

@@ -98,7 +98,6 @@ class Flow:
 
 
 def as_json(found: msgspec.Struct, status: int = 200) -> HttpResponse:
-    """An answer of JSON."""
     return HttpResponse(status, JSON, encode(found))
 
 
@@ -111,25 +110,12 @@ Handler = Callable[[Service, Request], Awaitable[HttpResponse | Flow]]
 
 
 class Endpoint:
-    """A handler as an application of ASGI.
-
-    Parameters
-    ----------
-    service : Service
-        What is asked.
-    handler : callable
-        Answers.
-    kind : str
-        What is counted.
-    scope : {"read", "learn"}, optional
-        What a token must allow; None for what everyone may ask, at any time.
-    """
+    """A handler as an application of ASGI. A ``scope`` of None is for what everyone may ask, at any time."""
 
     def __init__(self, service: Service, handler: Handler, kind: str, scope: Scope | None) -> None:
         self.service, self.handler, self.kind, self.scope = service, handler, kind, scope
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Send) -> None:
-        """One exchange."""
         began = time.perf_counter()
         answer: HttpResponse | Flow
         retry_after: int | None = None

@@ -132,12 +132,10 @@ _LEAST_SECONDS, _HEARTBEAT_SECONDS = 0.25, 15.0
 
 
 async def list_models(service: Service, request: Request) -> HttpResponse:
-    """All models and challengers."""
     return as_json(protocol.Models([each.summary(name) for each in service.states() for name in each.learners]))
 
 
 async def create(service: Service, request: Request) -> HttpResponse:
-    """A model, or a challenger of one."""
     given = request.decoded(protocol.CreateRequest)
 
     async def act(key: Key | None) -> Decide:
@@ -147,7 +145,6 @@ async def create(service: Service, request: Request) -> HttpResponse:
 
 
 async def show(service: Service, request: Request) -> HttpResponse:
-    """One model."""
     name = request.path["name"]
     return as_json(service.state(name).details(name))
 

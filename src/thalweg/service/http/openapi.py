@@ -48,7 +48,6 @@ def schemas(most_rows: int) -> Described:
 
 
 async def show(service: Service, request: Request) -> HttpResponse:
-    """The description."""
     return HttpResponse(200, JSON, msgspec.json.encode(description(service.limits.rows)))
 
 

@@ -74,7 +74,6 @@ class PostgresJournal(SqlJournal):
 
     @property
     def faults(self) -> tuple[type[Exception], ...]:
-        """All that the driver raises."""
         return (self._driver.Error,)
 
     def connect(self) -> None:
@@ -90,7 +89,6 @@ class PostgresJournal(SqlJournal):
             self.claim()
 
     def another(self) -> Self:
-        """A further connection."""
         return type(self)(self.address)
 
     def claim(self) -> None:
@@ -182,7 +180,6 @@ class SqliteJournal(SqlJournal):
             self._lock = None
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
-        """Run a statement."""
         return self._connection.execute(statement, values)
 
     def among(self, column: str, numbers: Sequence[int]) -> tuple[str, Any]:

@@ -254,7 +254,6 @@ class SqlJournal(ABC):
         return [Part(model, seq, row[0], bytes(row[1]), bytes(row[2])) for row in rows]
 
     def close(self) -> None:
-        """Let the journal go; nothing is lost."""
         self.disconnect()
 
     def disconnect(self) -> None:

@@ -96,7 +96,6 @@ class LearningThread(threading.Thread):
         return self._queue.qsize()
 
     def run(self) -> None:
-        """Until `stop`."""
         going = True
         while going:
             events: list[tuple[str, Event]] = []

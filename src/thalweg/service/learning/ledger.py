@@ -57,7 +57,6 @@ class Sorted:
     conflicts: list[str] = field(default_factory=list)
 
     def body(self) -> LabelBody:
-        """As the journal keeps it."""
         return LabelBody(
             [(each.rows.seq, each.row, each.label) for each in self.learned],
             [(each.rows.seq, each.row, each.label, first) for each, first in self.revised],

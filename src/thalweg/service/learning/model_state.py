@@ -47,11 +47,9 @@ class ModelState:
     learners: dict[str, LearnerState]
 
     def summary(self, name: str) -> Model:
-        """A learner in a list of models."""
         return Model(**self._summary(name))
 
     def details(self, name: str) -> ModelDetails:
-        """A learner by itself."""
         schema = None
         if self.columns is not None:
             described = self.columns.describe()
@@ -80,7 +78,6 @@ class ModelState:
         }
 
     def counters(self, snapshot_age: float | None) -> dict[str, Any]:
-        """What is counted of it."""
         return {
             "rows": self.rows,
             "waiting": self.waiting,
@@ -90,7 +87,6 @@ class ModelState:
         }
 
     def point(self, name: str, throughput: float) -> LivePoint:
-        """How a learner stands now."""
         found = self._point(name)
         return LivePoint(**found | {"means": self._named(found["means"])}, rows=self.rows, throughput=throughput)
 
@@ -106,7 +102,6 @@ class ModelState:
         return [Point(**point | {"means": self._named(point["means"])}) for point in points]
 
     def course(self, name: str, throughput: float) -> Course:
-        """How a learner went, in columns."""
         each = self.learners[name]
         points = list(each.points)
         if name in self.models and each.view.labels and (not points or points[-1]["labels"] < each.view.labels):
@@ -126,7 +121,6 @@ class ModelState:
         return Course(name, self.rows, each.view.labels, self.waiting, self.version, throughput, columns, changes)
 
     def comparison(self, name: str) -> protocol.Comparison:
-        """The champion beside a challenger."""
         compared = self.learners[name].comparison
         assert compared is not None
         won = {"champion": self.name, "challenger": name, None: None}[compared.winner()]

@@ -29,8 +29,6 @@ _FADE = 0.99
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a model stands."""
-
     labels: int
     #: Over all labels, and over the last of them, with that of no-change.
     error: float | None
@@ -115,13 +113,11 @@ class Progress:
             self.history.add(point_of(self.view(), model, time, waiting, self.watch))
 
     def view(self) -> View:
-        """How it stands, for others to read."""
         error, no_change = self._recent.mean().tolist() if len(self._recent) else (None, None)
         delay = float(self._delay.mean()[0]) if self.labels else None
         return View(self.labels, self.error, error, no_change, delay)
 
     def state(self) -> dict[str, Any]:
-        """As JSON holds it."""
         return {
             "labels": [self.labels, self.scored, self.mistakes, self.no_change_mistakes],
             "watch": self.watch.state(),
@@ -135,7 +131,6 @@ class Progress:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Progress:
-        """Back from `state`."""
         found = cls()
         found.labels, found.scored, found.mistakes, found.no_change_mistakes = state["labels"]
         found.watch.restore(state["watch"])
@@ -240,12 +235,10 @@ class Comparison:
         return "challenger" if found[0] > 0.0 else "champion"
 
     def state(self) -> dict[str, Any]:
-        """As JSON holds it."""
         return {"since": self.since, "labels": self.labels, "sum": self._sum, "spread": self._spread}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Comparison:
-        """Back from `state`."""
         compared = cls(state["since"])
         compared.labels, compared._sum, compared._spread = state["labels"], state["sum"], state["spread"]
         return compared

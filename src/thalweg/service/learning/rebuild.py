@@ -31,8 +31,6 @@ _TOGETHER = 512
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """A model, and what it cost to build."""
-
     model: LiveModel
     #: The snapshot from which it was built; 0 for none.
     base: int
