@@ -220,13 +220,7 @@ class LearnNSECore(PythonCore):
             self._learn_block(X[start:end], y[start:end])
 
     def run(
-        self,
-        X: Floats,
-        y: Codes,
-        answers: Codes | None = None,
-        scores: Floats | None = None,
-        rates: Floats | None = None,
-        shares: Floats | None = None,
+        self, X: Floats, y: Codes, answers: Codes | None = None, scores: Floats | None = None, *_: Any, **__: Any
     ) -> None:
         """Test-then-train. Where no answer is wanted and no block size was given, all these rows are one block."""
         if answers is None and scores is None:
