@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from importlib import import_module
 from typing import Any, TypeVar
 
 import msgspec
@@ -152,9 +153,6 @@ def arrow_columns(content: bytes, *names: str) -> tuple[list[list[Any]], dict[st
 
 
 def _pyarrow() -> Any:
-    try:
-        import pyarrow as pa
-        import pyarrow.ipc
-    except ImportError:
-        raise MissingExtra.of("pyarrow", "files", "sending tables and arrays") from None
+    pa = MissingExtra.import_module("pyarrow", "files", "sending tables and arrays")
+    import_module("pyarrow.ipc")
     return pa

@@ -7,9 +7,9 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field, replace
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -47,134 +47,72 @@ class Lost:
     reason: str
 
 
-class OpenReply(ABC):
-    """A good reply that is still coming, line by line."""
+class Wire:
+    """The network and the clock as a client needs them: an ``httpx.Client``, or an ``AsyncClient`` that is awaited.
 
-    @abstractmethod
-    async def line(self) -> str | None:
-        """The next line; None where the reply has ended or was lost."""
+    With a blocking client no coroutine here ever suspends.
+    """
 
-    @abstractmethod
-    async def close(self) -> None:
-        """Hear no more of it."""
+    def __init__(self, http: Any) -> None:
+        self._http = http
+        self._awaits = hasattr(http, "aclose")
 
-
-class Wire(ABC):
-    """What a client needs of the network and the clock."""
-
-    @abstractmethod
     async def send(self, request: Request) -> Reply | Lost:
         """The whole reply."""
+        import httpx
 
-    @abstractmethod
+        try:
+            return _as_reply(await _value(self._http.request(**_as_keywords(request))))
+        except httpx.TransportError as error:
+            return _lost(error)
+
     async def listen(self, request: Request) -> OpenReply | Reply | Lost:
         """The reply left open where it is good."""
-
-    @abstractmethod
-    async def pause(self, seconds: float) -> None:
-        """Wait."""
-
-    @abstractmethod
-    async def close(self) -> None:
-        """Give up the connections."""
-
-
-class BlockingWire(Wire):
-    def __init__(self, http: httpx.Client) -> None:
-        self._http = http
-
-    async def send(self, request: Request) -> Reply | Lost:
-        import httpx
-
-        try:
-            return _as_reply(self._http.request(**_as_keywords(request)))
-        except httpx.TransportError as error:
-            return _lost(error)
-
-    async def listen(self, request: Request) -> OpenReply | Reply | Lost:
         import httpx
 
         asked = self._http.build_request(**_as_keywords(request), timeout=SILENCE)
         try:
-            response = self._http.send(asked, stream=True)
+            response = await _value(self._http.send(asked, stream=True))
             if response.is_success:
-                return _BlockingReply(response)
-            response.read()
+                return OpenReply(response, self._awaits)
+            await _value(response.aread() if self._awaits else response.read())
             return _as_reply(response)
         except httpx.TransportError as error:
             return _lost(error)
 
     async def pause(self, seconds: float) -> None:
-        time.sleep(seconds)
+        if self._awaits:
+            await asyncio.sleep(seconds)
+        else:
+            time.sleep(seconds)
 
     async def close(self) -> None:
-        self._http.close()
+        await _value(self._http.aclose() if self._awaits else self._http.close())
 
 
-class AwaitingWire(Wire):
-    def __init__(self, http: httpx.AsyncClient) -> None:
-        self._http = http
+class OpenReply:
+    """A good reply that is still coming, line by line."""
 
-    async def send(self, request: Request) -> Reply | Lost:
-        import httpx
-
-        try:
-            return _as_reply(await self._http.request(**_as_keywords(request)))
-        except httpx.TransportError as error:
-            return _lost(error)
-
-    async def listen(self, request: Request) -> OpenReply | Reply | Lost:
-        import httpx
-
-        asked = self._http.build_request(**_as_keywords(request), timeout=SILENCE)
-        try:
-            response = await self._http.send(asked, stream=True)
-            if response.is_success:
-                return _AwaitingReply(response)
-            await response.aread()
-            return _as_reply(response)
-        except httpx.TransportError as error:
-            return _lost(error)
-
-    async def pause(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-
-    async def close(self) -> None:
-        await self._http.aclose()
-
-
-class _BlockingReply(OpenReply):
-    def __init__(self, response: httpx.Response) -> None:
-        self._response = response
-        self._lines: Iterator[str] = response.iter_lines()
+    def __init__(self, response: Any, awaits: bool) -> None:
+        self._response, self._awaits = response, awaits
+        self._lines = response.aiter_lines() if awaits else response.iter_lines()
 
     async def line(self) -> str | None:
+        """The next line; None where the reply has ended or was lost."""
         import httpx
 
         try:
-            return next(self._lines, None)
+            found: str | None = await _value((anext if self._awaits else next)(self._lines, None))
         except httpx.TransportError:
             return None
+        return found
 
     async def close(self) -> None:
-        self._response.close()
+        await _value(self._response.aclose() if self._awaits else self._response.close())
 
 
-class _AwaitingReply(OpenReply):
-    def __init__(self, response: httpx.Response) -> None:
-        self._response = response
-        self._lines: AsyncIterator[str] = response.aiter_lines()
-
-    async def line(self) -> str | None:
-        import httpx
-
-        try:
-            return await anext(self._lines, None)
-        except httpx.TransportError:
-            return None
-
-    async def close(self) -> None:
-        await self._response.aclose()
+async def _value(given: Any) -> Any:
+    return await given if isawaitable(given) else given
 
 
 def _as_keywords(request: Request) -> Mapping[str, Any]:

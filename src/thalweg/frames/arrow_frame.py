@@ -17,15 +17,9 @@ _ROWS_READ = 1 << 16
 
 
 class ArrowFrame(Frame):
-    def __init__(self, native: Any) -> None:
-        self.native = native
-
     @property
     def names(self) -> list[Any]:
         return list(self.native.schema.names)
-
-    def __len__(self) -> int:
-        return int(self.native.num_rows)
 
     def as_it_lies(self) -> NDArray[Any] | None:
         """A single column of float64 in one piece."""

@@ -28,17 +28,17 @@ _CELLS = 1 << 17
 class Frame(ABC):
     """A table with named columns; a subclass for each library says how its columns are read."""
 
-    #: The table itself, of a kind that scikit-learn takes names from.
-    native: Any
+    def __init__(self, native: Any) -> None:
+        #: The table itself, of a kind that scikit-learn takes names from.
+        self.native = native
 
     @property
-    @abstractmethod
     def names(self) -> list[Any]:
         """The names of the columns; pandas allows others than words."""
+        return list(self.native.columns)
 
-    @abstractmethod
     def __len__(self) -> int:
-        """The number of rows."""
+        return len(self.native)
 
     @abstractmethod
     def as_it_lies(self) -> NDArray[Any] | None:

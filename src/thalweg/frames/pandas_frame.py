@@ -23,16 +23,6 @@ class PandasFrame(Frame):
     (['price', 'up'], [[1.0, 1.0], [2.0, 0.0]])
     """
 
-    def __init__(self, native: Any) -> None:
-        self.native = native
-
-    @property
-    def names(self) -> list[Any]:
-        return list(self.native.columns)
-
-    def __len__(self) -> int:
-        return len(self.native)
-
     def as_it_lies(self) -> NDArray[Any] | None:
         """The one block of a frame whose columns are of one type, in rows or in columns."""
         rows, width = self.native.shape

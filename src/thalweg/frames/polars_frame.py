@@ -13,16 +13,6 @@ from thalweg.frames.frame import Floats, Frame, InParts
 
 
 class PolarsFrame(Frame):
-    def __init__(self, native: Any) -> None:
-        self.native = native
-
-    @property
-    def names(self) -> list[Any]:
-        return list(self.native.columns)
-
-    def __len__(self) -> int:
-        return len(self.native)
-
     def as_it_lies(self) -> NDArray[Any] | None:
         """A single column of float64."""
         if self.native.width != 1 or self.native.to_series(0).dtype != _types().Float64:

@@ -134,15 +134,12 @@ def dask_cluster(address: str, patience: float = PATIENCE) -> Iterator[int]:
     ...     print(type(error).__name__ in ("ServiceUnreachable", "MissingExtra"))
     True
     """
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise MissingExtra.of("distributed", "dask", "--dask") from error
+    distributed = MissingExtra.import_module("distributed", "dask", "--dask")
     from joblib import parallel_config
 
     _require_answer(address, patience)
     try:
-        client = Client(address, timeout=patience, set_as_default=False)
+        client = distributed.Client(address, timeout=patience, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ServiceUnreachable(f"no Dask scheduler answered at {address}: {error}") from error
     with client:

@@ -56,8 +56,7 @@ def draw_class_memory(
         axes.set_ylim(bottom=0.0)
         axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.yaxis.set_major_formatter("{x:,.0f}")
-        handles, labels = axes.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside right center", handlelength=1.6)
+        style.legend_right(figure, axes)
     return figure
 
 
@@ -130,8 +129,7 @@ def draw_mean_paths(
         for axes in panels[len(features) :]:
             axes.set_visible(False)
         figure.supxlabel("rows seen", fontsize=10)
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside right center", handlelength=1.6)
+        style.legend_right(figure, panels[0])
     return figure
 
 

@@ -107,10 +107,7 @@ def look_of(model: str, otherwise: Look = _OTHER) -> Look:
 
 def require_matplotlib() -> None:
     """Say at once, and clearly, when figures cannot be drawn."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError as error:
-        raise MissingExtra.of("matplotlib", "plot", "drawing figures") from error
+    MissingExtra.import_module("matplotlib.figure", "plot", "drawing figures")
 
 
 @contextmanager
@@ -133,6 +130,12 @@ def new_figure(width: float, height: float) -> Figure:
 def share_from_zero(axes: Axes, top: float) -> None:
     """A share (error, rate) starts at zero and leaves a little air above its largest value."""
     axes.set_ylim(0.0, max(top * 1.06, 0.01))
+
+
+def legend_right(figure: Figure, axes: Axes, length: float = 1.6) -> None:
+    """A legend beside the panels, of what these axes hold."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right center", handlelength=length)
 
 
 def mark_changes(axes: Axes, changes: Sequence[float], colour: str = VERMILION, width: float = 0.9) -> None:

@@ -44,10 +44,9 @@ def from_river(model: Any, *, feature_names: Sequence[Hashable] | None = None) -
     >>> summarise(prequential(model, SEA(seed=1), rows=1000)).model.error < 0.2
     True
     """
-    try:
-        from river import base
-    except ModuleNotFoundError as error:
-        raise MissingExtra.of("River", "river", "from_river") from error
+    MissingExtra.import_module("river", "river", "from_river", "River")
+    from river import base
+
     if isinstance(model, base.Classifier):
         return FromRiverClassifier(model, feature_names)
     if isinstance(model, base.Regressor):

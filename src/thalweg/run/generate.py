@@ -117,10 +117,7 @@ def packed(file: IO[bytes], packing: str | None) -> Iterator[IO[bytes]]:
     if packing is None:
         yield file
         return
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise MissingExtra.of("pyarrow", "files", "writing such a file") from error
+    pa = MissingExtra.import_module("pyarrow", "files", "writing such a file")
     with pa.CompressedOutputStream(pa.PythonFile(_LeftOpen(file), mode="w"), packing) as stream:
         yield stream
 
@@ -193,8 +190,5 @@ WRITERS = {"csv": _csv, "parquet": _parquet, "arrow": _arrow, "ndjson": _ndjson}
 
 def _tables(names: list[str]) -> Callable[[Rows], Any]:
     """Makes Arrow tables of rows."""
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise MissingExtra.of("pyarrow", "files", "writing such a file") from error
+    pa = MissingExtra.import_module("pyarrow", "files", "writing such a file")
     return lambda rows: pa.table([*map(pa.array, rows[0].T.copy()), pa.array(rows[1])], names=names)

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import check_model_options
@@ -46,8 +46,6 @@ class OptionInfo:
     metavar: str | None = None
     #: The smallest whole number that is allowed.
     least: int | None = None
-    #: The words that are allowed, where not all are.
-    choices: tuple[str, ...] = ()
     #: The end of the sentence that refuses other words, where it does not list the choices.
     rule: str | None = None
     #: Whether it names a file or a folder to write.
@@ -98,12 +96,10 @@ class RunOptions:
         "mean",
         help="What to do with missing values: mean (fill in the mean so far, the default) or error. Missing are empty "
         "cells and, in columns of numbers or times, NA, N/A, NaN, null, none, ? and -.",
-        choices=("mean", "error"),
     )
     bad_rows: Literal["error", "skip"] = _option(
         "error",
         help="What to do with rows that cannot be read: error (stop, the default) or skip (leave out and list).",
-        choices=("error", "skip"),
     )
     delimiter: str | None = _option(None, help="Delimiter of CSV, such as ; or tab (default: detected).", on_spark=True)
     encoding: str = _option("utf-8", help="Encoding of CSV and NDJSON (default: utf-8).")
@@ -111,7 +107,6 @@ class RunOptions:
         None,
         help="Decimal separator, . or , (default: detected).",
         metavar="SIGN",
-        choices=(".", ","),
         rule="be a point or a comma",
     )
     chunk: int | None = _option(
@@ -133,9 +128,12 @@ class RunOptions:
             whole = isinstance(value, int) and not isinstance(value, bool)
             if info.least is not None and value is not None and (not whole or value < info.least):
                 raise InvalidParameter.of_option(name, f"be a whole number of at least {info.least}", value)
-        for name, info in declared.items():
-            if info.choices and getattr(self, name) not in (*info.choices, getattr(type(self), name)):
-                rule = info.rule or f"be one of {', '.join(info.choices)}"
+        for name, kind in get_type_hints(type(self)).items():
+            choices = [
+                word for each in (kind, *get_args(kind)) if get_origin(each) is Literal for word in get_args(each)
+            ]
+            if choices and getattr(self, name) not in (*choices, getattr(type(self), name)):
+                rule = declared[name].rule or f"be one of {', '.join(choices)}"
                 raise InvalidParameter.of_option(name, rule, getattr(self, name))
         if self.delay and self.label_time:
             raise InvalidParameter.of_option("delay", "be 0 where --label-time tells when a label comes", self.delay)

@@ -434,9 +434,7 @@ class WithProbabilities:
 class WithRate:
     """A learning rate that can be read."""
 
-    @property
-    def _has_rate(self) -> bool:
-        return True
+    _has_rate = True
 
     @property
     def rate_(self: Any) -> float:

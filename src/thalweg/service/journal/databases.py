@@ -63,11 +63,7 @@ class PostgresJournal(SqlJournal):
 
     def __init__(self, address: str) -> None:
         super().__init__()
-        try:
-            import psycopg
-        except ImportError as error:
-            raise MissingExtra.of("psycopg", "postgres", "a journal in PostgreSQL") from error
-        self._driver = psycopg
+        self._driver = MissingExtra.import_module("psycopg", "postgres", "a journal in PostgreSQL")
         self.address = address
         self._claimed = False
         self.connect()
