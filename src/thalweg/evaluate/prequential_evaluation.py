@@ -312,7 +312,8 @@ def prequential(
     delay : int >= 0
         How many rows late a label comes: row i is predicted when it arrives and learned right after row i + delay is
         predicted, as in ``thalweg run --delay``. The baselines get their labels when the model does. The model is then
-        asked for labels alone, and the last rows stay unlearned.
+        asked for labels alone. The last rows stay unlearned, and are scored all the same: `prequential` scores every
+        row, ``thalweg run`` those whose label came.
 
     Yields
     ------

@@ -77,7 +77,9 @@ class RunOptions:
     )
     adaptive: bool = _option(False, help="Adapt the learning rate to the model's recent errors.", on_spark=True)
     window: str | None = _option(None, help="Rows over which the trend model fits its lines, or auto.", on_spark=True)
-    delay: int = _option(0, help="Delay of the labels, in rows (default: 0).", metavar="N", least=0)
+    delay: int = _option(
+        0, help="Delay of the labels, in rows (default: 0); rows whose label came are scored.", metavar="N", least=0
+    )
     label_time: str | None = _option(
         None,
         help="Column with the time at which the label of a row arrives: timestamps or integers. Needs --time.",
