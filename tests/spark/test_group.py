@@ -20,7 +20,6 @@ from thalweg import OnlineLDC, OnlineLinearRegression, Perceptron, StandardScale
 from thalweg.errors import InvalidParameter  # noqa: E402
 from thalweg.spark.columns import REAL, TEXT  # noqa: E402
 from thalweg.spark.group import Group  # noqa: E402
-from thalweg.spark.key_state import KeyState  # noqa: E402
 from thalweg.spark.packing import (  # noqa: E402
     ANSWER,
     EVENT,
@@ -30,6 +29,7 @@ from thalweg.spark.packing import (  # noqa: E402
     KEY,
     TARGET,
     TIME,
+    KeyState,
     Layout,
     opened,
     packer,

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from thalweg.frames.frame import Floats, NamedRows
 from thalweg.spark import model_cache
-from thalweg.spark.key_state import KeyState
 from thalweg.spark.late_labels import LabelJoin, in_time
 from thalweg.spark.packing import (
     ANSWER,
@@ -20,6 +19,7 @@ from thalweg.spark.packing import (
     ID,
     TARGET,
     TIME,
+    KeyState,
     Layout,
     concatenated,
     features_of,

@@ -10,8 +10,7 @@ import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from thalweg.spark.group import Group
-from thalweg.spark.key_state import SPARK_STATE, VARIABLE, KeyState
-from thalweg.spark.packing import KEY, ROWS
+from thalweg.spark.packing import KEY, ROWS, SPARK_STATE, VARIABLE, KeyState
 
 
 class GroupProcessor(StatefulProcessor):

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from thalweg.evaluate.late_labels import Places, interleave, learning_places
 from thalweg.frames.frame import Floats
-from thalweg.spark.key_state import KeyState
 from thalweg.spark.packing import (
     ANSWER,
     ID,
     IS_LABEL,
     TARGET,
     TIME,
+    KeyState,
     Layout,
     concatenated,
     features_of,
