@@ -28,7 +28,6 @@ class Rule:
         self.allows = test
 
     def check(self, owner: str, name: str, value: object) -> None:
-        """Raise `InvalidParameter` unless the value satisfies the rule."""
         if not self.allows(value):
             raise InvalidParameter.of(owner, name, self.text, value)
 

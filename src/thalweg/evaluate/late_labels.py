@@ -178,7 +178,6 @@ def _at_once(X: Any, labels: NDArray[Any], has_label: NDArray[np.bool_], number:
 
 
 def new_baselines() -> dict[str, Any]:
-    """No-change and majority, which a model must beat."""
     return {"no_change": NoChange(), "majority": MajorityClass()}
 
 

@@ -123,8 +123,6 @@ Model: TypeAlias = Any
 
 
 class Predictions(NamedTuple):
-    """A model's predictions of the rows that have just come, in terms of the stream's classes."""
-
     codes: Codes
     proba: Floats | None
     rate: Floats | None

@@ -21,7 +21,7 @@ class ArrowFrame(Frame):
     def names(self) -> list[Any]:
         return list(self.native.schema.names)
 
-    def as_it_lies(self) -> NDArray[Any] | None:
+    def as_one_array(self) -> NDArray[Any] | None:
         """A single column of float64 in one piece."""
         import pyarrow as pa
 

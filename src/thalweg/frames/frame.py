@@ -41,7 +41,7 @@ class Frame(ABC):
         return len(self.native)
 
     @abstractmethod
-    def as_it_lies(self) -> NDArray[Any] | None:
+    def as_one_array(self) -> NDArray[Any] | None:
         """The table as one array of numbers without a copy, in whatever order; None where it does not lie as one."""
 
     @abstractmethod
@@ -70,7 +70,7 @@ class Frame(ABC):
         shape = (len(self), len(self.names))
         if 0 in shape:
             return np.empty(shape)
-        whole = self.as_it_lies()
+        whole = self.as_one_array()
         if whole is not None:
             return row_major(whole)
         done = 0
@@ -130,7 +130,7 @@ class NamedRows(Frame):
     def __len__(self) -> int:
         return len(self.values)
 
-    def as_it_lies(self) -> NDArray[Any]:
+    def as_one_array(self) -> NDArray[Any]:
         return self.values
 
     def columns(self) -> Iterator[NDArray[Any]]:

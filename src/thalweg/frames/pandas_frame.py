@@ -23,7 +23,7 @@ class PandasFrame(Frame):
     (['price', 'up'], [[1.0, 1.0], [2.0, 0.0]])
     """
 
-    def as_it_lies(self) -> NDArray[Any] | None:
+    def as_one_array(self) -> NDArray[Any] | None:
         """The one block of a frame whose columns are of one type, in rows or in columns."""
         rows, width = self.native.shape
         kinds = set(self.native.dtypes)

@@ -13,7 +13,7 @@ from thalweg.frames.frame import Floats, Frame, InParts
 
 
 class PolarsFrame(Frame):
-    def as_it_lies(self) -> NDArray[Any] | None:
+    def as_one_array(self) -> NDArray[Any] | None:
         """A single column of float64."""
         if self.native.width != 1 or self.native.to_series(0).dtype != _types().Float64:
             return None

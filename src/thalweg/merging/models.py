@@ -256,13 +256,11 @@ def labels_of(source: Any) -> Labels | None:
 
 
 def union(each: Sequence[Labels | None]) -> Labels | None:
-    """All labels of several sets, of one type; None where there are no labels."""
     known = [labels for labels in each if labels is not None]
     return reduce(lambda some, more: some.with_labels(more.values), known) if known else None
 
 
 def places(labels: Labels, known: Labels) -> NDArray[np.int64]:
-    """Where labels are among all that are known."""
     return np.array([known.codes[label] for label in labels.codes], dtype=np.int64)
 
 

@@ -15,8 +15,6 @@ from thalweg.rates import Rate
 
 
 class Learner(Protocol):
-    """The methods of a learner that is measured here."""
-
     def fit(self, X: Any, y: Any) -> Any:
         """Start from these rows."""
 

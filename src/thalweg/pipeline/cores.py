@@ -33,8 +33,8 @@ class _Chained:
         self.last.begin(self.chain.begin(X), y)
 
     def run(self, X: Floats, y: NDArray[Any], *wanted: Any, **named: Any) -> None:
-        """Test-then-train; warily where the last step is not ours and may raise an error."""
-        for rows, Z in self.chain.causal(X, warily=getattr(self.last, "may_fail", False)):
+        """Test-then-train; row by row where the last step is not ours and may raise an error."""
+        for rows, Z in self.chain.causal(X, row_by_row=getattr(self.last, "may_fail", False)):
             parts = [None if out is None else out[rows] for out in wanted]
             named_parts = {name: None if out is None else out[rows] for name, out in named.items()}
             self.last.run(Z, y[rows], *parts, **named_parts)
@@ -45,9 +45,9 @@ class _Chained:
 
     def learn_one(self, x: Row, y: Any, /) -> Any:
         """The last step first, so that an error of its own leaves all as it was."""
-        way = self.chain.way_of(x)
-        cut = self.last.learn_one(way[-1], y)
-        self.chain.learn_way(way)
+        stages = self.chain.stages_of(x)
+        cut = self.last.learn_one(stages[-1], y)
+        self.chain.learn_stages(stages)
         return cut
 
     def check_one(self, x: Row, /) -> None:
@@ -172,7 +172,7 @@ class ForeignRegressor:
     def run(
         self, X: Floats, Y: Floats, answers: Floats | None = None, weights: object = None, intercepts: object = None
     ) -> None:
-        """Test-then-train. Weights on the way cannot be had of it."""
+        """Test-then-train. Weights on the stages cannot be had of it."""
         if weights is not None or intercepts is not None:
             raise TypeError(f"{type(self.template).__name__} does not tell its weights on the way")
         for i in range(len(X)):

@@ -189,7 +189,6 @@ class StreamPipeline(StreamEstimator):
         return self._given[-1]
 
     def _make_chain(self, features: int, count: int) -> Chain:
-        """The cores of the first transformers."""
         cores: list[Any] = []
         width = features
         for name, step in named(self.steps)[:count]:

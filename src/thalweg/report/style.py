@@ -55,8 +55,6 @@ _SETTINGS: Any = {
 
 @dataclass(frozen=True)
 class Look:
-    """How one model is drawn, in every figure."""
-
     colour: str
     dashes: str | tuple[int, tuple[float, ...]]
     marker: str

@@ -135,7 +135,6 @@ class OpenLearner(base.Estimator):
     # ------------------------------------------------------------------ rows that are dicts
 
     def _learn(self, x: Features, *target: Any) -> None:
-        """Learn one row, whatever features it brings."""
         if self._vocabulary is None:
             if x:  # without any feature there is nothing to begin with
                 names = in_order(x)
@@ -204,7 +203,6 @@ class OpenLearner(base.Estimator):
         return as_rows(X, self.learner_, "X")
 
     def _columns(self, names: tuple[Any, ...], rows: Floats) -> Floats:
-        """These rows with the columns of the learner, in its order."""
         known = self._vocabulary
         assert known is not None
         if known.names == names:

@@ -37,8 +37,6 @@ _PLACES = frozenset({"source", "target", "out", "model", "model_out"})
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """A run, by what it left behind."""
-
     path: Path
     metrics: Metrics
 
@@ -54,7 +52,6 @@ class RecordedRun:
 
     @property
     def predictions(self) -> Path:
-        """Where its answers are, if they were kept."""
         return self.path.parent / PREDICTIONS
 
 
@@ -213,7 +210,6 @@ def has_predictions(run: RecordedRun, among: Sequence[RecordedRun]) -> bool:
 
 
 def ranking(sets: Sequence[DataSet]) -> Ranking:
-    """The models ranked over several data sets."""
     names = tuple(sets[0].runs)
     errors = np.array([[data.runs[name].error for name in names] for data in sets])
     return Ranking(names, errors, friedman(errors), nemenyi_difference(len(names), len(sets)))

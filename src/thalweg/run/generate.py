@@ -189,6 +189,5 @@ WRITERS = {"csv": _csv, "parquet": _parquet, "arrow": _arrow, "ndjson": _ndjson}
 
 
 def _tables(names: list[str]) -> Callable[[Rows], Any]:
-    """Makes Arrow tables of rows."""
     pa = MissingExtra.import_module("pyarrow", "files", "writing such a file")
     return lambda rows: pa.table([*map(pa.array, rows[0].T.copy()), pa.array(rows[1])], names=names)

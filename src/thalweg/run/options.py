@@ -147,7 +147,6 @@ class RunOptions:
 
     @classmethod
     def declared(cls) -> dict[str, OptionInfo]:
-        """Every option by its name, in order."""
         return {each.name: each.metadata["info"] for each in dataclasses.fields(cls)}
 
     def make_model(self) -> Any:

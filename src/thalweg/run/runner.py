@@ -26,7 +26,7 @@ from thalweg.files import write_atomically
 from thalweg.run import checkpoint, options
 from thalweg.run.history import ModelHistory
 from thalweg.run.options import RunOptions
-from thalweg.run.predictions import Names, PredictionsFile, confidences
+from thalweg.run.predictions import LabelNumbers, PredictionsFile, confidences
 from thalweg.run.scoreboard import Scoreboard
 from thalweg.run.stopping import Stopped, Stopping
 from thalweg.store import dumps, loads
@@ -102,7 +102,7 @@ _MOST_COMPLAINTS = 100
 
 
 @dataclass(frozen=True)
-class Moment:
+class RunStatus:
     """How far a run is: for a live view."""
 
     rows: int
@@ -130,7 +130,7 @@ class Run:
             raise InvalidParameter.of_option("delay", "be 0 for a model with persistence", options.delay)
         self.baselines = new_baselines()
         self.target = Target(options.target, declared=options.target in options.categorical)
-        self.names = Names()
+        self.names = LabelNumbers()
         self.late = LateLabels(delay=options.delay, timed=options.label_time is not None)
         self.board = Scoreboard()
         self.detector = ChangeDetector()
@@ -154,7 +154,7 @@ class Run:
 
     def go(
         self,
-        tell: Callable[[Moment], None] = lambda moment: None,
+        tell: Callable[[RunStatus], None] = lambda status: None,
         checkpoint_seconds: float | None = None,
         stopping: Stopping | None = None,
     ) -> None:
@@ -171,7 +171,7 @@ class Run:
                     self._take(chunk)
                     self.fingerprint.take(chunk)
                     self.chunks_done += 1
-                    tell(Moment(self.answered, self.board, self.model, self.progress.share(self.taken)))
+                    tell(RunStatus(self.answered, self.board, self.model, self.progress.share(self.taken)))
                     if time.monotonic() >= due and self.predictions is not None:
                         took = self._checkpoint()
                         pause = max(_EVERY_SECONDS, _TIMES_ITS_COST * took)
@@ -439,7 +439,7 @@ class Run:
         plan = Plan.from_json(plain["plan"])
         self.encoder = Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
         self.encoder.restore(plain["encoder"])
-        self.names = Names(plain["names"])
+        self.names = LabelNumbers(plain["names"])
         self.board.restore(plain["board"])
         self.detector.restore(plain["detector"])
         self.history.restore(plain["course"])

@@ -26,7 +26,6 @@ class BlockMeans:
         self._open, self._open_rows, self._all, self._rows = 0, 0, 0, 0
 
     def add(self, values: NDArray[np.int64]) -> None:
-        """Take in whole numbers, in order."""
         self._all += int(values.sum())
         self._rows += len(values)
         while len(values):
@@ -83,8 +82,6 @@ _BINS = 10
 
 
 class Scoreboard:
-    """Scores of the model, of no-change and of the majority class."""
-
     def __init__(self) -> None:
         self.rows = 0
         self.mistakes = np.zeros(3, dtype=np.int64)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from thalweg.service.journal.records import Kind, Part, PredictBody
-from thalweg.service.learning.ledger import Sorted
+from thalweg.service.learning.ledger import LabelOutcome
 
 
 @dataclass(slots=True)
@@ -29,8 +29,6 @@ class Key:
 
 @dataclass(slots=True, eq=False)
 class Command:
-    """Something for the writer to put into the journal."""
-
     model: str
     future: asyncio.Future[Any] | None
     key: Key | None = field(default=None, kw_only=True)
@@ -53,7 +51,7 @@ class Predict(Command):
 class Label(Command):
     labels: list[tuple[str, str]]
     revise: bool
-    outcome: Sorted | None = None
+    outcome: LabelOutcome | None = None
     replayed: int = 0
 
 

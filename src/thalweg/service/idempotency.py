@@ -14,7 +14,7 @@ from thalweg.service.journal.records import StoredResponse
 from thalweg.service.journal.sql import SqlJournal
 
 
-class Keys:
+class IdempotencyKeys:
     """For the event loop."""
 
     def __init__(self, reader: SqlJournal) -> None:

@@ -84,7 +84,7 @@ class Counters:
         finally:
             counted.up = False
 
-    def told(self) -> dict[str, Any]:
+    def as_numbers(self) -> dict[str, Any]:
         """As plain numbers."""
         return {
             "requests": dict(self.requests),
@@ -132,8 +132,6 @@ def text(counted: Mapping[str, Any]) -> bytes:
 
 @dataclass(frozen=True)
 class _Counted(Collector):
-    """The counters as prometheus_client asks for them."""
-
     counted: Mapping[str, Any]
 
     def collect(self) -> Iterator[Metric]:

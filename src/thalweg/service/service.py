@@ -17,7 +17,7 @@ from typing import Any
 from thalweg.service.auth import Authorizer
 from thalweg.service.batcher import Batcher, PublishedModel, Question
 from thalweg.service.commands import Command, Decide, Expire, KeepSnapshot, Key, Label, Predict, Refused
-from thalweg.service.idempotency import Keys
+from thalweg.service.idempotency import IdempotencyKeys
 from thalweg.service.intake import Intake
 from thalweg.service.journal.records import Event, Kind
 from thalweg.service.journal.sql import SqlJournal
@@ -85,7 +85,7 @@ class Service:
         self.authorizer = Authorizer([])
         self._journal = journal
         #: Requests with idempotency keys.
-        self.keys = Keys(journal.another())
+        self.keys = IdempotencyKeys(journal.another())
         rebuilt = {name: rebuild(journal, name) for name in journal.models()}
         self._replayed = {name for name, each in rebuilt.items() if each.replayed > _MANY_REPLAYED}
         self._learner = LearningThread(
@@ -96,7 +96,7 @@ class Service:
             self._failed,
             lambda name, parts: self._writer.put([KeepSnapshot(name, None, parts)]),
         )
-        self._writer = Writer(journal, self._committed, self._failed, self._mend)
+        self._writer = Writer(journal, self._committed, self._failed, self._recover)
         self._writer.states = {name: WriterState.of(model) for name, model in self._learner.models.items()}
         self.models = {name: PublishedModel.of(model, 0) for name, model in self._learner.models.items()}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -191,7 +191,6 @@ class Service:
         return found
 
     def champion_of(self, name: str) -> str | None:
-        """The model under whose name a learner is kept."""
         return next((each.name for each in self.states() if name in each.learners), None)
 
     def states(self) -> list[ModelState]:
@@ -272,7 +271,7 @@ class Service:
 
     def counters(self) -> dict[str, Any]:
         """All that `/metrics` tells, as plain numbers."""
-        return self.counts.told() | {
+        return self.counts.as_numbers() | {
             "commits": self._writer.commits,
             "in_work": self.intake.requests,
             "queue": {"writer": len(self._writer), "learner": len(self._learner)},
@@ -327,7 +326,7 @@ class Service:
             if self.options.promote:
                 self._loop.call_soon_threadsafe(self._promote_winners, state)
 
-    def _mend(self) -> None:
+    def _recover(self) -> None:
         """In the writer's thread, after a failure: everything as the journal says, which may hold more than we know."""
         self._learner.wait()
         models = {name: rebuild(self._journal, name).model for name in self._journal.models()}

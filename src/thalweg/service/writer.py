@@ -27,7 +27,7 @@ from thalweg.service.journal.records import (
     StoredResponse,
 )
 from thalweg.service.journal.sql import SqlJournal
-from thalweg.service.learning.ledger import Ledger, Sorted
+from thalweg.service.learning.ledger import LabelOutcome, Ledger
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.rebuild import cost
 
@@ -63,7 +63,7 @@ _LOG = logging.getLogger("thalweg.service")
 _MOST_TOGETHER = 4096
 #: Seconds between attempts to begin anew.
 _AGAIN_SECONDS = 0.5
-_FAILED_LATELY = "the journal cannot be used: it failed a moment ago"
+_FAILED_RECENTLY = "the journal cannot be used: it failed a moment ago"
 #: Labels that a model may know.
 MOST_LABELS = 1000
 
@@ -104,7 +104,7 @@ class Writer(threading.Thread):
         Called with the commands that are in the journal now, and with their events by model.
     failed : callable
         Called with commands that are not, and the reason.
-    mend : callable
+    recover : callable
         Called after a failure, before more is written, when the connection is there again.
     """
 
@@ -113,7 +113,7 @@ class Writer(threading.Thread):
         journal: SqlJournal,
         committed: Callable[[list[Command], list[tuple[str, Event]]], None],
         failed: Callable[[Sequence[Command], Refused], None],
-        mend: Callable[[], None],
+        recover: Callable[[], None],
     ) -> None:
         super().__init__(name="thalweg-writer", daemon=True)
         self.journal = journal
@@ -128,7 +128,7 @@ class Writer(threading.Thread):
         self.commits = 0
         self._ledger = Ledger(journal, self._flush)
         self._queue: queue.SimpleQueue[Sequence[Command] | Callable[[], None] | None] = queue.SimpleQueue()
-        self._committed, self._failed, self._mend = committed, failed, mend
+        self._committed, self._failed, self._recover = committed, failed, recover
         self._records: list[Record] = []
         self._links: list[LabelLink] = []
         self._responses: list[StoredResponse] = []
@@ -171,12 +171,12 @@ class Writer(threading.Thread):
     def _do(self, together: list[Command]) -> None:
         try:
             if self.broken:
-                self._begin_anew()
+                self._reconnect()
             done, events = self._commit(together)
         except JournalError as error:
             if str(error) not in self._logged:
                 _LOG.error("%s; it is tried again with what comes next", error)
-                self._logged |= {str(error), _FAILED_LATELY}
+                self._logged |= {str(error), _FAILED_RECENTLY}
             self._fail(together, Refused(503, str(error), retry_after=1))
         except Exception:
             _LOG.exception("what came could not be written")
@@ -194,13 +194,13 @@ class Writer(threading.Thread):
         self._ledger.forget()
         self._failed(together, refusal)
 
-    def _begin_anew(self) -> None:
+    def _reconnect(self) -> None:
         if time.monotonic() - self._tried < _AGAIN_SECONDS:
-            raise JournalError(_FAILED_LATELY)
+            raise JournalError(_FAILED_RECENTLY)
         self._tried = time.monotonic()
         self.journal.connect()
         self.seq, self._time = self.journal.last()
-        self._mend()
+        self._recover()
         self.broken = False
 
     def _commit(self, together: list[Command]) -> tuple[list[Command], list[tuple[str, Event]]]:
@@ -340,7 +340,7 @@ class Writer(threading.Thread):
         return Decision(record.seq, record.kind, record.time, body)
 
 
-def _links(found: Sorted, seq: int) -> list[LabelLink]:
+def _links(found: LabelOutcome, seq: int) -> list[LabelLink]:
     counts: dict[int, int] = {}
     for row in found.learned:
         counts[row.rows.seq] = counts.get(row.rows.seq, 0) + 1

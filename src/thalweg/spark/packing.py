@@ -1,5 +1,5 @@
-"""What Spark carries: the rows of one key packed into one row, since it hands Python a row at a time; and the state of a
-key between two batches.
+"""What Spark carries: the rows of one key packed into one row, since it hands Python a row at a time; and the state of
+a key between two batches.
 """
 
 from __future__ import annotations
@@ -31,8 +31,6 @@ _CELLS = 1 << 22
 
 @dataclass(frozen=True)
 class Layout:
-    """What packed rows and packed answers hold."""
-
     key: ValueType
     id: ValueType
     target: ValueType
@@ -73,12 +71,10 @@ class Layout:
 
     @property
     def packed(self) -> str:
-        """The packed rows as Spark knows them."""
         return f"{KEY} {self.key.spark}, {ROWS} binary"
 
     @property
     def unpacked(self) -> str:
-        """The unpacked answers as Spark knows them."""
         of_target = self.target.spark
         return (
             f"{KEY} {self.key.spark}, {TIME} bigint, {ID} {self.id.spark}, {EVENT} string, {ANSWER} {of_target}, "
@@ -112,7 +108,7 @@ def unpacker(layout: Layout) -> Callable[[Batches], Batches]:
     def unpack(batches: Batches) -> Batches:
         schema, events = layout.outgoing, pa.array(EVENTS)
         for batch in batches:
-            parts = [opened(cell, schema) for cell in batch.column(ROWS).to_pylist()]
+            parts = [batch_from_bytes(cell, schema) for cell in batch.column(ROWS).to_pylist()]
             if not parts:
                 continue
             table = pa.Table.from_batches(parts)
@@ -124,7 +120,7 @@ def unpacker(layout: Layout) -> Callable[[Batches], Batches]:
     return unpack
 
 
-def opened(cell: bytes, schema: pa.Schema) -> pa.RecordBatch:
+def batch_from_bytes(cell: bytes, schema: pa.Schema) -> pa.RecordBatch:
     return pa.ipc.read_record_batch(pa.py_buffer(cell), schema)
 
 
@@ -166,11 +162,11 @@ def concatenated(parts: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.Recor
     return filled[0] if len(filled) == 1 else pa.concat_batches([_empty(schema), *filled])
 
 
-def opened_or_empty(cell: bytes, schema: pa.Schema) -> pa.RecordBatch:
-    return opened(cell, schema) if cell else _empty(schema)
+def batch_or_empty(cell: bytes, schema: pa.Schema) -> pa.RecordBatch:
+    return batch_from_bytes(cell, schema) if cell else _empty(schema)
 
 
-def kept(batch: pa.RecordBatch) -> bytes:
+def batch_to_bytes(batch: pa.RecordBatch) -> bytes:
     """A batch as bytes without its schema; none where it has no rows."""
     return bytes(batch.serialize()) if batch.num_rows else b""
 

@@ -81,7 +81,7 @@ _NANOSECONDS = (
 
 
 @contextmanager
-def told_in_one_sentence(source: str) -> Iterator[None]:
+def spark_errors_as_ours(source: str) -> Iterator[None]:
     """An error of Spark becomes an `InvalidInput` about the source."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
-from thalweg.tables.cells import BadCell, is_text, moments, trimmed
+from thalweg.tables.cells import BadCell, is_text, timestamps, trimmed
 from thalweg.tables.rows import as_text
 from thalweg.tables.timestamps import form_of
 
@@ -62,7 +62,7 @@ class Clock:
         """The times, `NEVER` where one is missing; `BadCell` names the first that is none."""
         if self.counts:
             return _whole_numbers(column)
-        found = moments(column, self.form)
+        found = timestamps(column, self.form)
         return np.where(np.isnat(found), NEVER, found.astype(np.int64))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.tables.cells import Decimal, moments, names, numbers
+from thalweg.tables.cells import Decimal, names, numbers, timestamps
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -208,7 +208,7 @@ class TimeColumn(Column):
         super().__init__(name, features, f"{told}; its middle for a missing value")
 
     def parse(self, column: pa.ChunkedArray) -> NDArray[np.datetime64]:
-        return moments(column, self.form)
+        return timestamps(column, self.form)
 
     def missing(self, parsed: NDArray[np.datetime64]) -> NDArray[np.bool_]:
         return np.isnat(parsed)

@@ -128,7 +128,6 @@ class Labels:
 
     @classmethod
     def of_plain(cls, saved: dict[str, Any]) -> Labels:
-        """What `plain` gave."""
         return cls(np.array(saved["values"], dtype=LABEL_TYPES[saved["kind"]])) if saved["kind"] else cls.none()
 
     def __len__(self) -> int:

@@ -100,13 +100,11 @@ class PythonCore(ABC):
         self._reader.name(names)
 
     def announce(self, at: int, /) -> None:
-        """A class takes its place at index ``at``."""
         self.insert(at)
         self.n_classes += 1
         self._known = {}, frozenset()  # places behind it have moved
 
     def begin(self, X: Floats, y: Codes, /) -> None:
-        """Forget everything and begin from these rows."""
         self.forget()
         self.learn(X, y)
 
@@ -152,7 +150,6 @@ class PythonCore(ABC):
                 self.learn(X[~part], y[~part])
 
     def learn_then_test(self, X: Floats, y: Codes, test_X: Floats, test_y: Codes, mistakes: Codes, /) -> None:
-        """After each row, the mistakes on that row's own test rows."""
         for i in range(len(X)):
             self.learn(X[i : i + 1], y[i : i + 1])
             mistakes[i] = (self.answers_of(test_X[i]) != test_y[i]).sum()

@@ -204,7 +204,6 @@ class Training:
 
 
 def seed_parameters(base: Any) -> list[str]:
-    """The parameters of an estimator, and of those inside it, that are seeds."""
     return sorted(name for name in base.get_params() if name == "random_state" or name.endswith("__random_state"))
 
 

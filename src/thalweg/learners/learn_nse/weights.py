@@ -145,7 +145,6 @@ class ErrorHistory:
         self.errors, self.ages, self.sums, self.shares = errors.copy(), ages.copy(), sums.copy(), shares.copy()
 
     def averages(self) -> Floats:
-        """The weighted average of each member's normalised errors."""
         if self._weighting == "recursive":
             return self.sums  # eq. (6), its weights normalised as they came
         if self._weighting == "lifetime":

@@ -155,7 +155,6 @@ def _draw_plane(axes: Axes, plane: Plane) -> None:
 
 
 def _limits(plane: Plane) -> NDArray[np.float64]:
-    """A square that holds points, tips and the origin."""
     shown = [
         np.zeros((1, 2)),
         *(cloud.points for cloud in plane.clouds),

@@ -173,7 +173,6 @@ class Separation(NamedTuple):
 
 
 def linear(X: Floats, Y: Floats) -> Floats:
-    """X'y of all rows with all rows."""
     return X @ Y.T
 
 

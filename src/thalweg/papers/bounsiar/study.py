@@ -165,8 +165,6 @@ class Measured:
 
 
 class Table1Study(Study):
-    """The measurements on those sets of the table that are available."""
-
     def __init__(self, names: Sequence[str], *, splits: int, workers: int, progress: Progress) -> None:
         self.sets: dict[str, BenchmarkSet] = {}
         notes = []
@@ -261,6 +259,5 @@ def _stages(name: str) -> tuple[str, str, str, str]:
 
 
 def _work(data: BenchmarkSet, splits: int) -> float:
-    """Approximate work on a set, for the progress bar."""
     training = data.train.shape[1]
     return float((20 + min(splits, data.n_splits)) * training * (len(data.y) + training))

@@ -122,8 +122,6 @@ _NOTES = (
 
 
 class SituationStudy(Study):
-    """All candidates in each of the four situations."""
-
     def __init__(self, situations: Sequence[str], *, runs: int, seed: int, workers: int, progress: Progress) -> None:
         self._trials = {name: NextStepTrial(SITUATIONS[name].stream, seed, runs) for name in situations}
         work = {SITUATIONS[name].name: trial.work for name, trial in self._trials.items()}

@@ -183,8 +183,6 @@ class PredictedRows:
 
 @dataclass(frozen=True, slots=True)
 class LabelledRow:
-    """One label of one row."""
-
     rows: PredictedRows
     row: int
     label: str

@@ -1,7 +1,7 @@
 """Rows that were answered, by id, with the labels that they have: who may still be told, and who was.
 
-What was asked lately is kept at hand; the rest is looked up in the journal, so that memory does not grow with rows that
-wait. An id is the seq of the predict record and the place of the row in it.
+What was asked recently is kept at hand; the rest is looked up in the journal, so that memory does not grow with rows
+that wait. An id is the seq of the predict record and the place of the row in it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def place_of(given: str) -> tuple[int, int] | None:
 
 
 @dataclass
-class Sorted:
+class LabelOutcome:
     """What becomes of the labels of a request."""
 
     learned: list[LabelledRow] = field(default_factory=list)
@@ -110,7 +110,7 @@ class Ledger:
 
     def sort(
         self, model: str, labels: Sequence[tuple[str, str]], *, seq: int, revise: bool, expired_through: int
-    ) -> Sorted:
+    ) -> LabelOutcome:
         """What becomes of each label, by its row's id; from now on the rows have them.
 
         Parameters
@@ -128,7 +128,7 @@ class Ledger:
         """
         places = [place_of(given) for given, _ in labels]
         known = self.rows(place[0] for place in places if place is not None)
-        found = Sorted()
+        found = LabelOutcome()
         now: set[tuple[int, int]] = set()
         for (given, label), place in zip(labels, places, strict=True):
             rows = None if place is None else known.get(place[0])

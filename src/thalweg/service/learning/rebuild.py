@@ -73,7 +73,7 @@ def rebuild(journal: SqlJournal, name: str, through: int | None = None, *, from_
     return Rebuilt(model, base, model.labels - before)
 
 
-def keeper_of(journal: SqlJournal, name: str) -> str:
+def champion_of(journal: SqlJournal, name: str) -> str:
     """The model under whose name a learner is kept: its own, or the one that it challenges."""
     names = journal.models()
     if name in names:
