@@ -142,14 +142,7 @@ FIRST_WAIT, LONGEST_WAIT = 0.1, 10.0
 async def answered(wire: Wire, request: Request, patience: float) -> Reply:
     """A good reply; `ServiceRefused` or `ServiceUnreachable` otherwise.
 
-    Parameters
-    ----------
-    wire : Wire
-        How it is sent.
-    request : Request
-        What is sent; it must be such that the service does it once, however often it comes.
-    patience : float
-        Seconds to go on waiting, all waits together.
+    The service must do the request once, however often it comes. All waits together take at most ``patience`` seconds.
     """
     waited, attempt = 0.0, 0
     while True:

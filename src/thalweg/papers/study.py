@@ -52,21 +52,9 @@ class Meter:
 
 
 class Study(Meter):
-    """Measurements by key, each made when it is first asked for.
+    """Measurements by key, each made when it is first asked for; ``work`` has the work of each stage, in any unit.
 
-    Parameters
-    ----------
-    work : mapping of str to float
-        The stages and their work, in any unit.
-    workers : int
-        Threads or processes.
-    progress : function
-        Called with the share of the work done and what is being done.
-
-    Attributes
-    ----------
-    notes : list of str
-        What had to be left out, and why.
+    What had to be left out, and why, is in ``notes``.
 
     Examples
     --------

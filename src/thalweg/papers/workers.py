@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,13 +18,6 @@ from thalweg.errors import InvalidParameter, MissingExtra, ServiceUnreachable
 
 Result = TypeVar("Result")
 _SENT_AWAY: ContextVar[bool] = ContextVar("sent_away", default=False)
-
-
-def available_workers() -> int:
-    """Processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @contextmanager

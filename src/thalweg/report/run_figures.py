@@ -98,18 +98,7 @@ def draw_mean_paths(
 ) -> Figure:
     """A panel for each feature, a curve for each class; forecasts dashed.
 
-    Parameters
-    ----------
-    rows : array
-        How many rows had been seen at each point.
-    features : sequence of str
-        Their names.
-    means, forecasts : mapping of label to array of shape (features, points)
-        NaN where the class was not known yet.
-    title : str
-        What was run.
-    changes : sequence of float
-        Moments of change.
+    Means and forecasts have shape (features, points), NaN where the class was not known yet.
     """
     columns = min(2, len(features))
     lines = -(-len(features) // columns)

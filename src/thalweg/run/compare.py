@@ -283,14 +283,7 @@ def comparison(
 ) -> dict[str, Any]:
     """The runs by data set, and the tests: of pairs over one data set, of ranks over several; null where not made.
 
-    Parameters
-    ----------
-    sets : sequence of DataSet
-        What was compared.
-    pairs : sequence of Pair, optional
-        Every two runs, where there is one data set; each p is corrected for their number by Holm's method.
-    ranking : Ranking, optional
-        Where there are several.
+    Each p of the pairs is corrected for their number by Holm's method.
     """
     return {
         "data_sets": [_data_set_json(data) for data in sets],

@@ -56,14 +56,15 @@ def _as_series(traces: list[dict[str, Any]]) -> dict[str, Any]:
     rates = [trace.get("rate") for trace in traces]
     return {
         "rate": rates if any(rate is not None for rate in rates) else None,
-        "effective_rows": _columns(traces, "effective_rows"),
-        "weights": _columns(traces, "weights"),
+        "effective_rows": columns_by_label(traces, "effective_rows") or None,
+        "weights": columns_by_label(traces, "weights") or None,
     }
 
 
-def _columns(traces: list[dict[str, Any]], name: str) -> dict[str, list[float | None]] | None:
-    keys = dict.fromkeys(key for trace in traces for key in trace.get(name, {}))
-    return {key: [trace.get(name, {}).get(key) for trace in traces] for key in keys} or None
+def columns_by_label(points: list[dict[str, Any]], name: str) -> dict[str, list[float | None]]:
+    """Numbers by label, a mapping for each point, as one column for each label; None where a point has no number."""
+    labels = dict.fromkeys(label for point in points for label in point.get(name, {}))
+    return {label: [point.get(name, {}).get(label) for point in points] for label in labels}
 
 
 #: Of class means: features and classes at the most.
@@ -212,16 +213,9 @@ class ModelHistory:
         self._grid.add((learned, self._snapshot(model)))
 
     def series(self, model: Any, learned: int, features: list[str], ahead: int | None) -> dict[str, Any]:
-        """All points and a last one, as columns; of several after equally many rows the last.
+        """All points and a last one, of the model as it is, as columns; of several after equally many rows the last.
 
-        Parameters
-        ----------
-        model, learned
-            The model as it is, and how many rows it has learned.
-        features : list of str
-            Names of the features whose class means are kept.
-        ahead : int or None
-            How many rows ahead forecasts reach.
+        ``features`` names those whose class means are kept; forecasts reach ``ahead`` rows.
         """
         points = dict([*self.points, (learned, self._snapshot(model))])
         points.pop(0, None)

@@ -79,16 +79,9 @@ class KeepSnapshot(Command):
 
 
 class Refused(Exception):
-    """An answer other than success.
+    """An answer other than success: an HTTP status, 4xx or 503, and what is wrong and what to do about it.
 
-    Parameters
-    ----------
-    status : int
-        Of HTTP, 4xx or 503.
-    sentence : str
-        What is wrong, and what to do about it.
-    retry_after : int, optional
-        Seconds after which to try again.
+    After ``retry_after`` seconds the client may try again.
     """
 
     def __init__(self, status: int, sentence: str, *, retry_after: int | None = None) -> None:

@@ -25,14 +25,8 @@ class IdempotencyKeys:
     async def once(self, key: str, request: bytes, act: Callable[[], Awaitable[StoredResponse]]) -> StoredResponse:
         """Do something once for all requests with this key.
 
-        Parameters
-        ----------
-        key : str
-            The client's own.
-        request : bytes
-            A fingerprint of what is asked: the same key with another request is `Refused`.
-        act : callable
-            Does it, and sees to it that the answer is in the journal.
+        ``request`` is a fingerprint of what is asked: the same key with another request is `Refused`. ``act`` does it,
+        and sees to it that the answer is in the journal.
         """
         while (found := await self._known(key)) is None:
             if key in self._under_way:

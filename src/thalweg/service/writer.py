@@ -94,18 +94,10 @@ class WriterState:
 
 
 class Writer(threading.Thread):
-    """Writes; started once, stopped once.
+    """Writes; started once, stopped once. The journal is claimed by this process.
 
-    Parameters
-    ----------
-    journal : SqlJournal
-        Claimed by this process.
-    committed : callable
-        Called with the commands that are in the journal now, and with their events by model.
-    failed : callable
-        Called with commands that are not, and the reason.
-    recover : callable
-        Called after a failure, before more is written, when the connection is there again.
+    It calls ``committed`` with the commands that are in the journal now and their events by model, ``failed`` with
+    those that are not and the reason, and ``recover`` after a failure, when the connection is there again.
     """
 
     def __init__(

@@ -95,17 +95,7 @@ class NumberColumn(Column):
 
 
 def filled(columns: Sequence[NumberColumn], values: Floats, gaps: NDArray[np.bool_], *, learn: bool) -> Floats:
-    """Columns of numbers side by side, with means so far in the gaps; with ``learn`` they remember what was seen.
-
-    Parameters
-    ----------
-    columns : sequence of NumberColumn
-        What was seen before.
-    values, gaps : arrays of shape (rows, columns)
-        The numbers, and where there is none.
-    learn : bool
-        Whether a row counts for those after it.
-    """
+    """Columns of numbers side by side, with means so far in the gaps; with ``learn`` they remember what was seen."""
     sums = np.array([column._sum for column in columns])
     counts = np.array([column._count for column in columns])
     some = bool(gaps.any())

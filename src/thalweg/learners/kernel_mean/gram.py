@@ -50,20 +50,10 @@ def polynomial(X: Floats, Y: Floats, sigma: float, coef0: float, degree: int) ->
 
 
 class GramCore(ExactCore):
-    """Class means in the space of a kernel.
+    """Class means in the space of a kernel; ``gram`` gives the kernel values of two arrays of rows, shape (n, m).
 
-    Parameters
-    ----------
-    features : int
-        The width of a row.
-    given : Given
-        Parameters that the caller has fixed.
-    gram : function
-        Two arrays of rows to their kernel values, shape (n, m).
-    additive : bool
-        Whether the kernel values of a sum of rows are the sum of theirs: then a class is its mean, and one product.
-    sigma : float, optional
-        The width of a kernel that has one.
+    ``additive`` says that the kernel values of a sum of rows are the sum of theirs: then a class is its mean, and one
+    product. ``sigma`` is the width of a kernel that has one.
     """
 
     untuned_bias = np.nan

@@ -174,13 +174,16 @@ def _require(holds: bool, what: str) -> None:
 DEFAULT_BLOCK = 250
 
 
+Pruning = Literal["age", "error"]
+
+
 class Plan(NamedTuple):
     slope: float
     crossing: float
     weighting: Weighting
     block_size: int | None
     max_members: int | None
-    pruning: Literal["age", "error"] | None
+    pruning: Pruning | None
     n_jobs: int | None
 
 

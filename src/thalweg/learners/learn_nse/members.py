@@ -149,16 +149,8 @@ Train = Literal["plain", "weighted", "resampled"]
 class Training:
     """Trains copies of a classifier on blocks.
 
-    Parameters
-    ----------
-    base : estimator
-        What is copied.
-    train : {"plain", "weighted", "resampled"}
-        How the distribution D over the rows reaches it.
-    tries : int
-        How often a block may be tried until the error is no more than 1/2.
-    seed : int
-        The start of all chance, which depends on it, the block and the try alone.
+    ``train`` says how the distribution D over the rows reaches it. A block is tried up to ``tries`` times until the
+    error is no more than 1/2. All chance depends on the seed, the block and the try alone.
     """
 
     def __init__(self, base: Any, train: Train, tries: int, seed: int) -> None:

@@ -14,7 +14,7 @@ its old age, however long ago either was.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from thalweg.learners.base.rows import Floats
 
 Flags = NDArray[np.bool_]
 Weighting = Literal["age", "lifetime", "recursive"]
-WEIGHTINGS = ("age", "lifetime", "recursive")
+WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
 
 #: A normalised error is taken as no less than this, so that a flawless member has a finite vote (ours).
 LEAST_ERROR = 1e-3

@@ -192,7 +192,7 @@ def tiles(metrics: Metrics) -> list[Tile]:
     model = metrics["scores"]["model"]
     found = [
         Tile("Error", percent(model["error"]), _beside(metrics, "error"), "share of wrong answers, all rows"),
-        Tile("Error lately", percent(model["recent"]), _beside(metrics, "recent"), f"of the {recent_rows(metrics)}"),
+        Tile("Recent error", percent(model["recent"]), _beside(metrics, "recent"), f"of the {recent_rows(metrics)}"),
         Tile("κ", plain(model["kappa"]), _beside(metrics, "kappa"), "above 0 beats guessing by class frequency"),
         Tile(
             "κ temporal",

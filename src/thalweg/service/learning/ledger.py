@@ -66,12 +66,7 @@ class LabelOutcome:
 class Ledger:
     """For the one thread that writes the journal.
 
-    Parameters
-    ----------
-    journal : SqlJournal
-        Where rows that are not at hand are looked up.
-    before_looking : callable
-        Called before that, to write what has not been written yet.
+    ``before_looking`` is called before rows that are not at hand are looked up, to write what has not been written yet.
     """
 
     def __init__(self, journal: SqlJournal, before_looking: Callable[[], None]) -> None:
@@ -113,18 +108,9 @@ class Ledger:
     ) -> LabelOutcome:
         """What becomes of each label, by its row's id; from now on the rows have them.
 
-        Parameters
-        ----------
-        model : str
-            Whose rows they must be.
-        labels : sequence of (id, label)
-            As they came.
-        seq : int
-            The record that will hold them.
-        revise : bool
-            Whether a label other than the row's own takes its place.
-        expired_through : int
-            Rows of predict records up to this one can no longer get a first label.
+        The rows must be those of ``model``; ``seq`` is the record that will hold the labels. With ``revise`` a label
+        other than the row's own takes its place. Rows of predict records up to ``expired_through`` can no longer get a
+        first label.
         """
         places = [place_of(given) for given, _ in labels]
         known = self.rows(place[0] for place in places if place is not None)

@@ -7,7 +7,7 @@ from typing import Any
 
 from thalweg.client import protocol
 from thalweg.client.protocol import Change, Course, LivePoint, Model, ModelDetails, Point, Points
-from thalweg.run.history import MeanWatch
+from thalweg.run.history import MeanWatch, columns_by_label
 from thalweg.service.learning.progress import LEVEL, Comparison, View, point_of
 from thalweg.tables.plan import Plan
 
@@ -113,8 +113,8 @@ class ModelState:
                 for what in ("time", "labels", "error", "no_change", "waiting", "delay")
             },
             rate=rates if any(rate is not None for rate in rates) else None,
-            memory=_by_class(points, "memory"),
-            half_life=_by_class(points, "half_life"),
+            memory=columns_by_label(points, "memory"),
+            half_life=columns_by_label(points, "half_life"),
             means=self._mean_courses(points),
         )
         changes = tuple(Change(**change) for change in each.changes)
@@ -149,8 +149,3 @@ class ModelState:
     def _watched(self) -> list[str]:
         """The features whose class means are told: the same of all learners."""
         return [self.features[at] for at in self.learners[self.name].watch["features"]]
-
-
-def _by_class(points: list[dict[str, Any]], what: str) -> dict[str, list[float | None]]:
-    labels = dict.fromkeys(label for point in points for label in point[what])
-    return {label: [point[what].get(label) for point in points] for label in labels}

@@ -79,18 +79,11 @@ class Progress:
         return self.history.until_next(self.labels)
 
     def add(self, wrong: Flags, no_change: Flags, delays: Floats, scored: Flags, times: NDArray[np.int64]) -> None:
-        """Labels were learned, at most as many as `until_point` said.
+        """Labels were learned, at most as many as `until_point` said, and came at these times.
 
-        Parameters
-        ----------
-        wrong, no_change : arrays of bool
-            Whether the model's answer, and the last label before it, were wrong.
-        delays : array of float
-            Seconds from each answer to its label.
-        scored : array of bool
-            Whether the model had answered the row at all: one that came later had not.
-        times : array of int
-            When the labels came.
+        ``wrong`` and ``no_change`` say whether the model's answer, and the last label before it, were wrong; ``delays``
+        are seconds from each answer to its label. The model has not answered rows that are not ``scored``: it came
+        later.
         """
         self.labels += len(wrong)
         self._delay.push(delays[:, np.newaxis])

@@ -41,16 +41,7 @@ class Rebuilt:
 def rebuild(journal: SqlJournal, name: str, through: int | None = None, *, from_snapshots: bool = True) -> Rebuilt:
     """A model as it was after the record ``through``, or as it is.
 
-    Parameters
-    ----------
-    journal : SqlJournal
-        What happened.
-    name : str
-        Of the model.
-    through : int, optional
-        The last record that counts; by default the last there is.
-    from_snapshots : bool
-        Whether to begin at a snapshot; from the beginning it takes longer and gives the same bytes.
+    Without ``from_snapshots`` it begins at the first record, which takes longer and gives the same bytes.
     """
     revisions = [
         (record.seq, LabelBody.from_bytes(record.body))
