@@ -17,7 +17,7 @@ from thalweg.merging.factor import Factor
 from thalweg.merging.models import Merging, ModelMoments, State
 from thalweg.merging.moments import Moments
 
-#: As in the kernel: of a typical square, what stands for "nothing is model of this direction"; and the least square
+#: As in the kernel: of a typical square, what stands for "nothing is known of this direction"; and the least square
 #: that says anything.
 _NOTHING_KNOWN, _LEAST_SQUARE = 1e-13, 1e-80
 
