@@ -95,10 +95,10 @@ class InvalidInput(ThalwegError, ValueError):
     Examples
     --------
     >>> from thalweg import OnlineLDC
-    >>> OnlineLDC().fit([[0.0], [float("nan")]], [0, 1])
+    >>> OnlineLDC().fit([[0.0], [float("nan")]], [0, 1])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    thalweg.errors.InvalidInput: X must hold finite numbers within ±1e+50, got NaN at row 1, column 0
+    thalweg.errors.InvalidInput: X must hold finite numbers within ±1e+50, got NaN at row 1, column 0: impute or drop...
     """
 
 

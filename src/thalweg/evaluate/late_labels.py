@@ -125,14 +125,9 @@ class LateLabels:
         now: Places | None = None,
         label_time: Places | None = None,
     ) -> Batch:
-        """What to do with the rows that have just come.
+        """What to do with the rows that have just come, ``number`` being theirs in the stream.
 
-        Parameters
-        ----------
-        X, labels, has_label, number
-            The rows, their labels, whether there is one, and the numbers of the rows in the stream.
-        now, label_time
-            With timed labels, when each row and its label come.
+        With timed labels, ``now`` and ``label_time`` say when each row and its label come.
         """
         if self.delay == 0 and not self.timed:
             return _at_once(X, labels, has_label, number)

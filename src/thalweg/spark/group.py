@@ -37,18 +37,9 @@ _END = int(np.iinfo(np.int64).max)
 class Group:
     """How the rows of one key are learned, whatever the engine.
 
-    Parameters
-    ----------
-    start : bytes
-        The model that a new key begins with.
-    layout : Layout
-        What the rows hold.
-    wait : int or None
-        Microseconds that a row waits for its label, and a label for its row; None for labels that come with their rows.
-    ttl : int or None
-        Microseconds without a row or a label after which the key is forgotten.
-    confident : bool
-        Whether the probability of each answer is wanted.
+    A new key begins with the model ``start``. A row waits ``wait`` microseconds for its label, and a label for its row;
+    with None labels come with their rows. A key is forgotten after ``ttl`` microseconds without a row or a label.
+    ``confident`` says whether the probability of each answer is wanted.
     """
 
     start: bytes

@@ -23,11 +23,8 @@ _COUNTER = "whole numbers"
 class Clock:
     """When something comes, as numbers that can be compared: microseconds, or a counter's own.
 
-    Parameters
-    ----------
-    form : str or None
-        How the times are written, as `thalweg.tables.timestamps` names it; "whole numbers" for a counter such as
-        seconds since 1970; None for ISO 8601 and for columns with a type of their own.
+    ``form`` is how the times are written, as `thalweg.tables.timestamps` names it; "whole numbers" for a counter such
+    as seconds since 1970; None for ISO 8601 and for columns with a type of their own.
     """
 
     def __init__(self, form: str | None = None) -> None:

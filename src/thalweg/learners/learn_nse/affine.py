@@ -107,21 +107,9 @@ Places = NDArray[np.bool_] | NDArray[np.intp]
 
 
 class AffineStack:
-    """Forms one behind the other, with room to grow.
+    """Forms like the given one, of so many classes, one behind the other, with room to grow.
 
-    Parameters
-    ----------
-    form : AffineForm
-        An example of those to come.
-    classes : int
-        The number of classes of each.
-
-    Attributes
-    ----------
-    owners : ndarray of int
-        Whose form each is, in rising order.
-    width : int
-        The width of a form.
+    ``owners`` says whose form each is, in rising order; ``width`` is that of a form.
     """
 
     def __init__(self, form: AffineForm, classes: int) -> None:

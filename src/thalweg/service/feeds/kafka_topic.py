@@ -41,13 +41,7 @@ def split(address: str) -> tuple[str, str, str]:
 
 
 class KafkaTopic(Source):
-    """The messages of one topic.
-
-    Parameters
-    ----------
-    address : str
-        As in ``kafka://localhost:9092/rows``.
-    """
+    """The messages of one topic, at an address as in ``kafka://localhost:9092/rows``."""
 
     def __init__(self, address: str) -> None:
         import confluent_kafka as kafka

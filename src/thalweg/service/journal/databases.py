@@ -50,13 +50,7 @@ _CONNECT_SECONDS = 5
 
 
 class PostgresJournal(SqlJournal):
-    """A journal in a database that a server keeps.
-
-    Parameters
-    ----------
-    address : str
-        As in ``postgresql://user@host/database``.
-    """
+    """A journal in a database that a server keeps, at an address as in ``postgresql://user@host/database``."""
 
     blob = "BYTEA"
     number = "BIGINT"
@@ -110,14 +104,9 @@ FILE, LOCK = "journal.sqlite3", "lock"
 
 
 class SqliteJournal(SqlJournal):
-    """A journal in a folder.
+    """A journal in a folder: the database and its write-ahead log.
 
-    Parameters
-    ----------
-    folder : Path
-        Holds the database and its write-ahead log.
-    read_only : bool
-        For a look at a journal that another process may be writing.
+    ``read_only`` is for a look at a journal that another process may be writing.
     """
 
     blob = "BLOB"

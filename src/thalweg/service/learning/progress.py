@@ -159,10 +159,8 @@ LEAST_LABELS = 100
 class Comparison:
     """The mistakes of two models on the same rows.
 
-    Parameters
-    ----------
-    since : int
-        Only rows that were asked after this record are compared: both models answered them in the roles they have now.
+    Only rows that were asked after the record ``since`` are compared: both models answered them in the roles they have
+    now.
 
     Examples
     --------
