@@ -176,30 +176,30 @@ def new_baselines() -> dict[str, Any]:
     return {"no_change": NoChange(), "majority": MajorityClass()}
 
 
-def follow_baselines(baselines: dict[str, Any], numbers: Places, order: Places | None) -> dict[str, Places]:
+def follow_baselines(baselines: dict[str, Any], labels: NDArray[Any], order: Places | None) -> dict[str, NDArray[Any]]:
     """What the baselines predict, in the order in which the model predicts and learns.
 
     Parameters
     ----------
     baselines : dict
         From `new_baselines`.
-    numbers : array
-        The labels as numbers from 1.
+    labels : array
+        Words, or numbers from 1 in the order of the labels: at a tie the majority is the lowest.
     order : array or None
         The steps, as `follow` takes them; None where each row is predicted and then learned.
 
     Returns
     -------
     dict of arrays
-        By name, the number of the predicted label; 0 before any label.
+        By name, the predicted labels; the empty word or 0 before any label.
 
     Examples
     --------
     >>> follow_baselines(new_baselines(), np.array([2, 1, 1]), np.array([0, 1, ~0, 2, ~1]))["no_change"].tolist()
     [0, 0, 2]
     """
-    nothing = np.zeros((len(numbers), 1))
+    nothing = np.zeros((len(labels), 1))
     return {
-        name: each.predict_then_learn(nothing, numbers) if order is None else each.follow(nothing, numbers, order)[0]
+        name: each.predict_then_learn(nothing, labels) if order is None else each.follow(nothing, labels, order)[0]
         for name, each in baselines.items()
     }

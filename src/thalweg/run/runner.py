@@ -129,6 +129,9 @@ class Run:
         if (options.delay or options.label_time) and getattr(self.model, "_needs_labels_at_once", False):
             raise InvalidParameter.of_option("delay", "be 0 for a model with persistence", options.delay)
         self.baselines = new_baselines()
+        #: Baselines used to learn the numbers of labels, so that a tie went to the label met first and not to the
+        #: lowest one. A run that was begun so ends so.
+        self.baselines_by_number = False
         self.target = Target(options.target, declared=options.target in options.categorical)
         self.names = LabelNumbers()
         self.late = LateLabels(delay=options.delay, timed=options.label_time is not None)
@@ -329,7 +332,12 @@ class Run:
         pieces.append(self._follow(batch, words, batch.order[begin:]))
         for _, alike in itertools.groupby(filter(None, pieces), key=lambda piece: piece.classes):
             self._note(batch, list(alike), predicted)
-        predicted |= follow_baselines(self.baselines, batch.labels, None if batch.at_once else batch.order)
+        order = None if batch.at_once else batch.order
+        if self.baselines_by_number:
+            predicted |= follow_baselines(self.baselines, batch.labels, order)
+        else:
+            given = follow_baselines(self.baselines, words, order)
+            predicted |= {name: self.names.of_answers(labels) for name, labels in given.items()}
         before = self.late.waiting
         if before is not None and len(before):
             for name, values in before.predicted.items():
@@ -451,6 +459,8 @@ class Run:
             self.late.waiting = Waiting(arrays["X"], arrays["labels"], arrays["due"], arrays["number"], predicted)
         self.model = loads(models["model"])
         self.baselines = {name: loads(models[name]) for name in self.baselines}
+        classes: NDArray[Any] = getattr(self.baselines["majority"], "classes_", np.empty(0, dtype=np.str_))
+        self.baselines_by_number = classes.dtype.kind == "i"
         self.predictions = PredictionsFile(self.folder / options.PREDICTIONS, length=int(plain["predictions"]))
 
     # ------------------------------------------------------------------ what is left behind
