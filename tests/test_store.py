@@ -20,7 +20,7 @@ from tests.laws import LEARNERS
 from thalweg import Committee, KernelMeanClassifier, LearnNSE, OnlineLDC, Perceptron
 from thalweg.errors import ModelFileError, ThalwegError
 from thalweg.rates import ErrorDriven
-from thalweg.store import _digest, dumps, loads
+from thalweg.store import digest, dumps, loads
 
 
 def some_model():
@@ -37,7 +37,7 @@ def header_and_arrays(content):
 def forged(header, arrays):
     """A file whose checksum is right, whatever it says."""
     header = {key: value for key, value in header.items() if key != "sha256"}
-    header["sha256"] = _digest(header, arrays)
+    header["sha256"] = digest(header, arrays)
     return save_arrays(arrays, metadata={"thalweg": json.dumps(header)})
 
 

@@ -81,8 +81,7 @@ def _jobs(spark: Any, source: Path) -> dict[str, Callable[[], Any]]:
     from thalweg.spark import learn_stream
     from thalweg.spark.columns import TEXT, WHOLE
     from thalweg.spark.group import Group
-    from thalweg.spark.key_state import SPARK_STATE
-    from thalweg.spark.packing import Layout, packer, unpacker
+    from thalweg.spark.packing import SPARK_STATE, Layout, packer, unpacker
     from thalweg.spark.streaming import as_events
 
     names = [f"x{place}" for place in range(FEATURES)]

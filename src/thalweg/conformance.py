@@ -67,8 +67,6 @@ def _made_of_others(name: str) -> dict[str, Any]:
 
 
 class Finding(NamedTuple):
-    """A check by name, and the reason why it was not passed."""
-
     check: str
     reason: str
 

@@ -22,6 +22,9 @@ A message is one sentence of one form: what, whose, the rule, what was received.
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 __all__ = [
     "DataUnavailable",
     "Diverging",
@@ -92,10 +95,10 @@ class InvalidInput(ThalwegError, ValueError):
     Examples
     --------
     >>> from thalweg import OnlineLDC
-    >>> OnlineLDC().fit([[0.0], [float("nan")]], [0, 1])
+    >>> OnlineLDC().fit([[0.0], [float("nan")]], [0, 1])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    thalweg.errors.InvalidInput: X must hold finite numbers within ±1e+50, got NaN at row 1, column 0
+    thalweg.errors.InvalidInput: X must hold finite numbers within ±1e+50, got NaN at row 1, column 0: impute or drop...
     """
 
 
@@ -218,6 +221,20 @@ class MissingExtra(ThalwegError, ImportError):
         drawing needs matplotlib: pip install 'thalweg[plot]'
         """
         return cls(f"{purpose} needs {library}: pip install 'thalweg[{extra}]'")
+
+    @classmethod
+    def import_module(cls, module: str, extra: str, purpose: str, library: str | None = None) -> Any:
+        """The module of an extra; this error where it cannot be imported.
+
+        Examples
+        --------
+        >>> MissingExtra.import_module("numpy.linalg", "plot", "drawing").__name__
+        'numpy.linalg'
+        """
+        try:
+            return import_module(module)
+        except ImportError as error:
+            raise cls.of(library or module.partition(".")[0], extra, purpose) from error
 
 
 class Diverging(UserWarning):

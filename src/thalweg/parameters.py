@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 from collections.abc import Callable
 from numbers import Integral
 from numbers import Real as RealNumber
@@ -28,7 +29,6 @@ class Rule:
         self.allows = test
 
     def check(self, owner: str, name: str, value: object) -> None:
-        """Raise `InvalidParameter` unless the value satisfies the rule."""
         if not self.allows(value):
             raise InvalidParameter.of(owner, name, self.text, value)
 
@@ -208,3 +208,8 @@ def _quoted(value: str | None) -> str:
 
 def _is_same(given: object, value: str | None) -> bool:
     return given is None if value is None else isinstance(given, str) and given == value
+
+
+def processors() -> int:
+    """Processors that this process may use: the default number of threads and workers."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

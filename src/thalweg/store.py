@@ -121,7 +121,7 @@ def dumps(model: StreamEstimator | Part, notes: dict[str, Any] | None = None) ->
         header.update(model._header())
     if notes is not None:
         header["notes"] = notes
-    header["sha256"] = _digest(header, arrays)
+    header["sha256"] = digest(header, arrays)
     return save_arrays(arrays, metadata={"thalweg": json.dumps(header, sort_keys=True)})
 
 
@@ -143,7 +143,7 @@ def read_notes(path: str | os.PathLike[str]) -> dict[str, Any]:
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror or error}") from error
     header, arrays = _open(content, os.fspath(path))
-    if header.pop("sha256", None) != _digest(header, arrays):
+    if header.pop("sha256", None) != digest(header, arrays):
         raise ModelFileError(f"{path} is damaged: its contents do not match its SHA-256")
     notes = header.get("notes", {})
     return notes if isinstance(notes, dict) else {}
@@ -163,8 +163,7 @@ def loads(content: bytes, name: str = "this model") -> Any:
         raise ModelFileError(
             f"{name} has protocol {header.get('protocol')!r}; this version of thalweg reads {PROTOCOL}"
         )
-    digest = header.pop("sha256", None)
-    if digest != _digest(header, arrays):
+    if header.pop("sha256", None) != digest(header, arrays):
         raise ModelFileError(f"{name} is damaged: its contents do not match its SHA-256")
     try:
         return _build(header, arrays)
@@ -183,10 +182,7 @@ def loads(content: bytes, name: str = "this model") -> Any:
 
 def _open(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     try:
-        arrays = load_arrays(content)
-        length = int.from_bytes(content[:8], "little")
-        metadata = json.loads(content[8 : 8 + length]).get("__metadata__", {})
-        header = json.loads(metadata["thalweg"])
+        header, arrays = open_container(content, "thalweg")
     except (SafetensorError, KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ModelFileError(f"{name} is not a thalweg model") from error
     if not isinstance(header, dict):
@@ -247,7 +243,6 @@ def plain_parameters(model: Any) -> dict[str, object]:
 
 
 def _plain(value: object, owner: str, parameter: str) -> object:
-    """A parameter as JSON holds it."""
     if isinstance(value, StreamEstimator) and _CLASSES.get(type(value).__name__) is type(value):
         return {"class": type(value).__name__, "parameters": plain_parameters(value)}
     if sklearn_state.is_known(value):
@@ -295,7 +290,14 @@ def _unlearned(header: dict[str, Any]) -> StreamEstimator:
     return _CLASSES[header["class"]](**{k: _rich(v) for k, v in header["parameters"].items()})
 
 
-def _digest(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:
+def open_container(content: bytes, key: str) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """The JSON that a safetensors container holds under a key, and its arrays."""
+    arrays = load_arrays(content)
+    length = int.from_bytes(content[:8], "little")
+    return json.loads(json.loads(content[8 : 8 + length])["__metadata__"][key]), arrays
+
+
+def digest(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:
     content = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])

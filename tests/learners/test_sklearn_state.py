@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 from thalweg import LearnNSE
 from thalweg.errors import InvalidParameter, ModelFileError, ThalwegError
 from thalweg.learners.base.sklearn_state import KINDS, fitted_arrays, with_fitted_arrays
-from thalweg.store import _digest, dumps, loads
+from thalweg.store import digest, dumps, loads
 
 BASES = {
     "GaussianNB": GaussianNB(),
@@ -60,7 +60,7 @@ def opened(model):
 def forged(header, arrays):
     """A file whose checksum is right, whatever it says."""
     header = {key: value for key, value in header.items() if key != "sha256"}
-    header["sha256"] = _digest(header, arrays)
+    header["sha256"] = digest(header, arrays)
     return save_arrays(arrays, metadata={"thalweg": json.dumps(header)})
 
 

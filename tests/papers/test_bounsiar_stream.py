@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 from thalweg.papers.bounsiar import reproduce, stream
-from thalweg.papers.bounsiar.stream import AUTO, COURSES, GRID, LINEAR, MEMORIES_NAME, MODELS, OURS, Course
+from thalweg.papers.bounsiar.stream import AUTO, CASES, GRID, LINEAR, MEMORIES_NAME, MODELS, OURS, Case
 
 
-def shortened(course: Course, rows: int) -> Course:
+def shortened(case: Case, rows: int) -> Case:
     def first(seed: int):
-        X, y = course.rows(seed)
+        X, y = case.rows(seed)
         return X[:rows], y[:rows]
 
-    return replace(course, rows=first)
+    return replace(case, rows=first)
 
 
 @pytest.mark.slow
 def test_only_the_kernel_machines_follow_what_no_line_can(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "COURSES", [shortened(course, 3000) for course in COURSES])
+    monkeypatch.setattr(stream, "CASES", [shortened(case, 3000) for case in CASES])
     (outcome,) = reproduce.reproduce(["stream"], runs=2)
     assert (outcome,) == tuple(reproduce.reproduce(["stream"], runs=2, workers=2))
     errors = {(each.data, each.model): each.measured for each in outcome.findings}
@@ -32,7 +32,7 @@ def test_only_the_kernel_machines_follow_what_no_line_can(monkeypatch: pytest.Mo
     assert outcome.table is not None
     assert outcome.table().row_count == len(MODELS)
     assert outcome.draw is not None
-    assert len(outcome.draw().axes) == 2 * len(COURSES)
+    assert len(outcome.draw().axes) == 2 * len(CASES)
 
 
 def test_the_grid_is_the_board_of_its_block() -> None:

@@ -21,9 +21,9 @@ from thalweg.papers.karnick2008.study import (
     LEARNERS,
     SEA,
     WEIGHTINGS,
-    Course,
-    Courses,
-    CourseStudy,
+    AccuracyCurve,
+    AccuracyCurves,
+    AccuracyStudy,
     follow,
 )
 from thalweg.papers.registry import PAPERS, Outcome
@@ -122,7 +122,9 @@ def test_dips_and_recoveries_are_those_of_the_curve() -> None:
     # Three concepts of 20 blocks: before, a fall to 0.5 and a rise by 0.05 a block, then no recovery at all.
     rise = np.minimum(0.5 + 0.05 * np.arange(20), 0.95)
     ensemble = np.concatenate([np.full(20, 0.9), rise, np.full(20, 0.3)])
-    courses = Courses([Course(ensemble, np.full(60, 0.72)), Course(ensemble + 0.01, np.full(60, 0.72))])
+    courses = AccuracyCurves(
+        [AccuracyCurve(ensemble, np.full(60, 0.72)), AccuracyCurve(ensemble + 0.01, np.full(60, 0.72))]
+    )
     first, second = courses.recovery(20, 20), courses.recovery(40, 20)
     np.testing.assert_allclose(first.before, [0.9, 0.91])
     np.testing.assert_allclose(first.dip, [0.5, 0.51])
@@ -138,7 +140,7 @@ def test_dips_and_recoveries_are_those_of_the_curve() -> None:
 
 @pytest.mark.slow
 def test_naive_bayes_on_sea_falls_at_the_drifts_and_passes_the_newest_again() -> None:
-    study = CourseStudy(["drifts"], DATA, runs=1, seed=0, workers=1, progress=lambda share, label: None)
+    study = AccuracyStudy(["drifts"], DATA, runs=1, seed=0, workers=1, progress=lambda share, label: None)
     study._jobs = [job for job in study._jobs if job.learner == BAYES]
     courses = study.courses(SEA, BAYES)
     assert courses.ensemble.mean() == pytest.approx(SEA_BAYES, abs=0.01)
@@ -152,7 +154,7 @@ def test_naive_bayes_on_sea_falls_at_the_drifts_and_passes_the_newest_again() ->
 @pytest.mark.slow
 def test_on_the_board_the_age_of_errors_is_what_counts() -> None:
     data = {BOARD: Checkerboard(blocks=350)}
-    study = CourseStudy(["weightings"], data, runs=1, seed=0, workers=1, progress=lambda share, label: None)
+    study = AccuracyStudy(["weightings"], data, runs=1, seed=0, workers=1, progress=lambda share, label: None)
     means = {weighting: study.courses(BOARD, BAYES, weighting).ensemble.mean() for weighting in WEIGHTINGS}
     by_age = study.courses(BOARD, BAYES)
     assert by_age.single.mean() == pytest.approx(BOARD_BAYES_ALONE, abs=0.01)
@@ -203,7 +205,7 @@ def test_runs_are_as_many_as_asked_for() -> None:
     (outcome,) = reproduce.reproduce(["weightings"], runs=2, fast=True)
     assert {each.runs for each in outcome.findings} == {2}
     assert all(each.ci95 is not None for each in outcome.findings)
-    defaults = CourseStudy(["table"], DATA, runs=None, seed=0, workers=1, progress=lambda share, label: None)
+    defaults = AccuracyStudy(["table"], DATA, runs=None, seed=0, workers=1, progress=lambda share, label: None)
     counts = {learner: sum(job.learner == learner for job in defaults._jobs) for learner in LEARNERS}
     assert counts == {"naive Bayes": 10, "SVM": 4, "MLP": 6}
     with pytest.raises(InvalidParameter, match="'runs' parameter of karnick2008"):

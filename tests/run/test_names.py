@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from thalweg.learners.base.labels import Labels
-from thalweg.run.predictions import Names
+from thalweg.run.predictions import LabelNumbers
 
 #: Without zeros at the end, which NumPy's own strings cannot hold.
 words = st.text(max_size=5).map(lambda text: text.rstrip("\0"))
@@ -17,7 +17,7 @@ words = st.text(max_size=5).map(lambda text: text.rstrip("\0"))
 @examples(200)
 @given(chunks=st.lists(st.lists(st.none() | words.filter(bool), min_size=1, max_size=8), max_size=6))
 def test_labels_are_numbered_as_they_arrive(chunks: list[list[str | None]]) -> None:
-    names, numbers = Names(), {None: 0}
+    names, numbers = LabelNumbers(), {None: 0}
     for chunk in chunks:
         different = list(dict.fromkeys(label for label in chunk if label is not None))
         places = np.array([-1 if label is None else different.index(label) for label in chunk], dtype=np.int32)
@@ -25,7 +25,7 @@ def test_labels_are_numbered_as_they_arrive(chunks: list[list[str | None]]) -> N
         assert found.tolist() == [numbers.setdefault(label, len(numbers)) for label in chunk]
         assert names.words(found).tolist() == [label or "" for label in chunk]
         assert names.of_answers(np.array([label or "" for label in chunk])).tolist() == found.tolist()
-        names = Names(names.known)  # as after an interruption
+        names = LabelNumbers(names.known)  # as after an interruption
 
 
 @examples(200)

@@ -14,7 +14,7 @@ pytest.importorskip("pyarrow")
 
 from thalweg import cli
 from thalweg.run.options import RunOptions
-from thalweg.run.runner import Moment, Run
+from thalweg.run.runner import Run, RunStatus
 
 ROWS = 60_000
 
@@ -31,8 +31,8 @@ def shares(source: str, **options: object) -> list[tuple[int, float | None]]:
     told: list[tuple[int, float | None]] = []
     given = {"target": "state", "model": "oldc", "rate": 0.02, "out": "out", "chunk": 512, **options}
 
-    def tell(moment: Moment) -> None:
-        told.append((moment.rows, moment.share))
+    def tell(status: RunStatus) -> None:
+        told.append((status.rows, status.share))
 
     Run(RunOptions(source, **given)).go(tell)  # type: ignore[arg-type]
     return told

@@ -26,8 +26,7 @@ def test_a_delay_means_the_same_to_the_model_and_to_both_baselines(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     X, truth = SEA(seed=4).take(ROWS)
-    # The first label is the lowest, so that both settle ties of the majority alike.
-    y = np.where(truth == truth[0], "down", "up")
+    y = np.where(truth == truth[0], "up", "down")  # the first label is not the lowest, which wins a tie
     lines = [",".join([*map(repr, row), label]) for row, label in zip(X.tolist(), y, strict=True)]
     Path("rows.csv").write_text("\n".join(["a,b,c,side", *lines]) + "\n")
 

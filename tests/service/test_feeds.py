@@ -141,14 +141,14 @@ def test_a_failure_of_the_service_is_not_the_message_s(monkeypatch: pytest.Monke
     messages = [Message("1-0", {"label": "high", "id": "1-0"})]
     for status in (429, 500, 503):
         both = Failing([Refused(status, "not now")] * 2)
-        asyncio.run(feeding.Handling(both, both).handle(messages))
+        asyncio.run(feeding.MessageHandler(both, both).handle(messages))
         assert (both.failures, both.done) == ([], ["1-0"])  # tried until it was done
     refused = Failing([Refused(422, "never")])
-    asyncio.run(feeding.Handling(refused, refused).handle(messages))
+    asyncio.run(feeding.MessageHandler(refused, refused).handle(messages))
     assert refused.done == ["never", "1-0"]
     broken = Failing([OSError("the disk is gone")])
     with pytest.raises(OSError, match="gone"):
-        asyncio.run(feeding.Handling(broken, broken).handle(messages))
+        asyncio.run(feeding.MessageHandler(broken, broken).handle(messages))
     assert broken.done == []
 
 

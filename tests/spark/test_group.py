@@ -20,7 +20,6 @@ from thalweg import OnlineLDC, OnlineLinearRegression, Perceptron, StandardScale
 from thalweg.errors import InvalidParameter  # noqa: E402
 from thalweg.spark.columns import REAL, TEXT  # noqa: E402
 from thalweg.spark.group import Group  # noqa: E402
-from thalweg.spark.key_state import KeyState  # noqa: E402
 from thalweg.spark.packing import (  # noqa: E402
     ANSWER,
     EVENT,
@@ -30,8 +29,9 @@ from thalweg.spark.packing import (  # noqa: E402
     KEY,
     TARGET,
     TIME,
+    KeyState,
     Layout,
-    opened,
+    batch_from_bytes,
     packer,
 )
 from thalweg.store import dumps, loads  # noqa: E402
@@ -62,7 +62,7 @@ def packed(events: list[Event], layout: Layout = LAYOUT, key: str = "pump", cuts
 def told(cell: bytes, layout: Layout = LAYOUT) -> list[tuple[str, Any, Any, Any]]:
     if not cell:
         return []
-    batch = opened(cell, layout.outgoing)
+    batch = batch_from_bytes(cell, layout.outgoing)
     names = [EVENTS[code] for code in batch.column(EVENT).to_pylist()]
     return list(zip(names, *(batch.column(name).to_pylist() for name in (ID, ANSWER, TARGET)), strict=True))
 
@@ -167,7 +167,7 @@ def test_confidence_and_a_pipeline():
     state, cell = Group(dumps(model), LAYOUT, None, None, True).take(None, packed(events), lambda _: 0)
     twin = StreamPipeline([StandardScaler(), OnlineLDC(0.1, counts="soft")])
     answers, proba, *_ = twin.predict_then_learn(pa.table(dict(zip(NAMES, X.T, strict=True))), y, with_proba=True)
-    batch = opened(cell, LAYOUT.outgoing)
+    batch = batch_from_bytes(cell, LAYOUT.outgoing)
     assert batch.column("answer").to_pylist() == answers.tolist()
     np.testing.assert_array_equal(batch.column("confidence").to_numpy(), proba.max(axis=1))
     assert state.model == dumps(twin)

@@ -62,7 +62,7 @@ def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> Non
         (name, *(_number(score[key]) for key in ("error", "recent", "kappa", "kappa_temporal")))
         for name, score in _scores(data)
     ]
-    console.print(tables.lines(("", "error", "lately", "κ", "κ temporal"), lines), "")
+    console.print(tables.lines(("", "error", "recent", "κ", "κ temporal"), lines), "")
     headers = ("", "differ-\nence", "only\nfirst", "only\nsecond", "McNemar\np", "win-\ndows", "Wilcoxon\np")
     console.print(tables.lines(headers, [_cells(pair) for pair in pairs]))
     console.print(f"\n{' '.join(_notes(data, pairs))}")

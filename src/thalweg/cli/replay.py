@@ -28,14 +28,14 @@ def replay(
         raise InvalidParameter("name either the folder of the journal, DIR, or its --database")
     try:
         from thalweg.service.journal.databases import open_journal
-        from thalweg.service.learning.rebuild import keeper_of, rebuild
+        from thalweg.service.learning.rebuild import champion_of, rebuild
     except ImportError as error:
         raise MissingExtra.of(error.name or "orjson", "serve", "thalweg replay") from error
 
     journal = open_journal(data, database, read_only=True)
     try:
         last, _ = journal.last()
-        found = rebuild(journal, keeper_of(journal, model), to, from_snapshots=not whole)
+        found = rebuild(journal, champion_of(journal, model), to, from_snapshots=not whole)
     finally:
         journal.close()
     if model not in found.model.learners:

@@ -93,14 +93,13 @@ def reproduce(
 
 
 def _workers(jobs: int | None, dask: str | None) -> AbstractContextManager[int]:
-    """How many workers there are, on this machine or on a cluster."""
     if dask is not None:
         from thalweg.papers.workers import dask_cluster
 
         return dask_cluster(dask)
-    from thalweg.papers.workers import available_workers
+    from thalweg.parameters import processors
 
-    return nullcontext(jobs or available_workers())
+    return nullcontext(jobs or processors())
 
 
 def _one_of(choices: Collection[str], given: str, name: str) -> str:

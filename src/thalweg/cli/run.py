@@ -16,7 +16,7 @@ import typer
 
 if TYPE_CHECKING:
     from thalweg.run.options import OptionInfo, RunOptions
-    from thalweg.run.runner import Moment, Run
+    from thalweg.run.runner import Run, RunStatus
 
 #: Columns, and rows that were skipped, that are told in the terminal.
 _MOST_COLUMNS, _MOST_COMPLAINTS = 40, 5
@@ -230,7 +230,7 @@ def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resum
     from thalweg.report import tables
     from thalweg.report.page.content import as_metrics
     from thalweg.report.page.formats import count, counted
-    from thalweg.report.page.verdict import findings, headline, lately
+    from thalweg.report.page.verdict import findings, headline, recent_rows
 
     console = Console(markup=False, highlight=False)
     rows, scores = metrics["rows"], metrics["scores"]
@@ -243,7 +243,7 @@ def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resum
     names = {metrics["model"]["name"]: "model", "no change": "no_change", "majority": "majority"}
     measures = ("error", "recent", "kappa", "kappa_temporal")
     lines = {name: tuple(scores[key][measure] for measure in measures) for name, key in names.items()}
-    console.print(tables.scores(("error", lately(as_metrics(metrics)), "κ", "κ temporal"), lines))
+    console.print(tables.scores(("error", recent_rows(as_metrics(metrics)), "κ", "κ temporal"), lines))
     console.print(
         f"\n{counted(rows['answered'], 'row')} answered, {rows['learned']:,} learned, "
         f"{rows['unlabelled']:,} without a label, {rows['pending']:,} still waiting for one, "
@@ -281,7 +281,7 @@ def _warnings_in_words() -> Iterator[None]:
         yield
 
 
-def _say_nothing(moment: Moment) -> None:
+def _say_nothing(status: RunStatus) -> None:
     """No live view."""
 
 
@@ -297,23 +297,23 @@ class _View:
         self._began = self._told = time.monotonic()
         self._before = rows
 
-    def __call__(self, moment: Moment) -> None:
+    def __call__(self, status: RunStatus) -> None:
         from thalweg.run.history import rate_of
 
         now = time.monotonic()
         if now - self._told < (_LIVE_SECONDS if self._terminal else _PLAIN_SECONDS):
             return
         self._told = now
-        speed = (moment.rows - self._before) / (now - self._began)
-        text = f"{moment.rows:,} rows, {speed:,.0f} a second"
-        if moment.share and speed:
-            left = moment.rows * (1 / moment.share - 1) / speed
-            text += f", {moment.share:.0%}, {left:,.0f} s left"
-        if moment.board.rows:
-            model, no_change, majority = (moment.board.score(name) for name in ("model", "no_change", "majority"))
+        speed = (status.rows - self._before) / (now - self._began)
+        text = f"{status.rows:,} rows, {speed:,.0f} a second"
+        if status.share and speed:
+            left = status.rows * (1 / status.share - 1) / speed
+            text += f", {status.share:.0%}, {left:,.0f} s left"
+        if status.board.rows:
+            model, no_change, majority = (status.board.score(name) for name in ("model", "no_change", "majority"))
             text += f"  error {model['error']:.4f}, now {model['recent']:.4f}"
             text += f" (no change {no_change['error']:.4f}, majority {majority['error']:.4f})"
-        if (rate := rate_of(moment.model)) is not None:
+        if (rate := rate_of(status.model)) is not None:
             text += f"  rate {rate:.4g}"
         if self._terminal:
             # A line that is broken could not be drawn anew.

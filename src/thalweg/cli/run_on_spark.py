@@ -37,12 +37,12 @@ def run_on_spark(given: Mapping[str, Any], *, key: str | None, master: str, json
 
     require_spark()
     from thalweg.spark.folders import FolderRun
-    from thalweg.spark.sessions import told_in_one_sentence
+    from thalweg.spark.sessions import spark_errors_as_ours
 
     spark = session(master)
     spark.sparkContext.setLogLevel("OFF")
     try:
-        with told_in_one_sentence(options.source):
+        with spark_errors_as_ours(options.source):
             folder = FolderRun(
                 spark,
                 options.source,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from importlib import import_module
 from typing import Any, TypeVar
 
 import msgspec
@@ -18,8 +19,6 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One body and its media type."""
-
     media: str
     content: bytes
 
@@ -56,18 +55,10 @@ def _plain(value: Any) -> Any:
 
 
 def rows_in_batches(rows: Any, columns: Sequence[str] | None, most: int, model: str | None) -> Iterator[Batch]:
-    """The bodies of as many requests as the rows need.
+    """The bodies of as many requests as the rows need, at most ``most`` rows in each.
 
-    Parameters
-    ----------
-    rows : mapping, sequence of mappings, table or array
-        One row, several, a pandas, polars or Arrow table, or a two-dimensional array.
-    columns : sequence of str or None
-        Names for an array's columns.
-    most : int
-        Rows in a batch.
-    model : str or None
-        Written into JSON bodies; with Arrow it stands in the address.
+    ``rows`` are a mapping, a sequence of them, a pandas, polars or Arrow table, or a two-dimensional array, whose
+    columns ``columns`` names. ``model`` is written into JSON bodies; with Arrow it stands in the address.
     """
     if isinstance(rows, Mapping):
         rows = [rows]
@@ -82,20 +73,10 @@ def rows_in_batches(rows: Any, columns: Sequence[str] | None, most: int, model: 
 
 
 def labels_in_batches(labels: Any, values: Any, most: int, model: str | None, revise: bool) -> Iterator[Batch]:
-    """The bodies of as many requests as the labels need.
+    """The bodies of as many requests as the labels need, at most ``most`` labels in each.
 
-    Parameters
-    ----------
-    labels : str, mapping, table or sequence
-        An id, labels by id, a table with columns id and label, or ids.
-    values : label, sequence or None
-        The label of the id, or the labels of the ids.
-    most : int
-        Labels in a batch.
-    model : str or None
-        See `rows_in_batches`.
-    revise : bool
-        Likewise.
+    ``labels`` are an id, labels by id, a table with columns id and label, or ids whose labels are ``values``. ``model``
+    and ``revise`` are written into JSON bodies, as in `rows_in_batches`.
     """
     if isinstance(labels, str):
         labels = {labels: values}
@@ -154,9 +135,6 @@ def arrow_columns(content: bytes, *names: str) -> tuple[list[list[Any]], dict[st
 
 
 def _pyarrow() -> Any:
-    try:
-        import pyarrow as pa
-        import pyarrow.ipc
-    except ImportError:
-        raise MissingExtra.of("pyarrow", "files", "sending tables and arrays") from None
+    pa = MissingExtra.import_module("pyarrow", "files", "sending tables and arrays")
+    import_module("pyarrow.ipc")
     return pa

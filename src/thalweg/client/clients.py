@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from thalweg.client.requests import Awaits, Blocks, Calls, finished
-from thalweg.client.transport import AwaitingWire, BlockingWire
+from thalweg.client.transport import Wire
 from thalweg.errors import InvalidParameter, MissingExtra
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Client(Calls, Blocks):
     ) -> None:
         options = _checked("Client", address, token, patience, timeout, batch_rows)
         self._model, self._patience, self._batch_rows = model, patience, batch_rows
-        self._wire = BlockingWire(_httpx().Client(**options, transport=transport))
+        self._wire = Wire(_httpx().Client(**options, transport=transport))
 
     def close(self) -> None:
         """Give up the connections; ``with`` does it by itself."""
@@ -117,7 +117,7 @@ class AsyncClient(Calls, Awaits):
     ) -> None:
         options = _checked("AsyncClient", address, token, patience, timeout, batch_rows)
         self._model, self._patience, self._batch_rows = model, patience, batch_rows
-        self._wire = AwaitingWire(_httpx().AsyncClient(**options, transport=transport))
+        self._wire = Wire(_httpx().AsyncClient(**options, transport=transport))
 
     async def close(self) -> None:
         """Give up the connections; ``async with`` does it by itself."""
@@ -133,7 +133,6 @@ class AsyncClient(Calls, Awaits):
 def _checked(
     owner: str, address: str, token: str | None, patience: float, timeout: float, batch_rows: int
 ) -> dict[str, Any]:
-    """What httpx is given, every part of it checked."""
     if not isinstance(address, str) or not address.startswith(("http://", "https://")):
         raise InvalidParameter.of(owner, "address", "begin with http:// or https://", address)
     if not patience >= 0.0:
@@ -147,8 +146,4 @@ def _checked(
 
 
 def _httpx() -> Any:
-    try:
-        import httpx
-    except ImportError:
-        raise MissingExtra.of("httpx", "client", "speaking with a service") from None
-    return httpx
+    return MissingExtra.import_module("httpx", "client", "speaking with a service")

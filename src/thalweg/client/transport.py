@@ -7,9 +7,9 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field, replace
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -26,8 +26,6 @@ SILENCE = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is sent."""
-
     method: str
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
@@ -37,8 +35,6 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back."""
-
     status: int
     headers: Mapping[str, str]
     body: bytes
@@ -51,150 +47,75 @@ class Lost:
     reason: str
 
 
-class OpenReply(ABC):
+class Wire:
+    """The network and the clock as a client needs them: an ``httpx.Client``, or an ``AsyncClient`` that is awaited.
+
+    With a blocking client no coroutine here ever suspends.
+    """
+
+    def __init__(self, http: Any) -> None:
+        self._http = http
+        self._awaits = hasattr(http, "aclose")
+
+    async def send(self, request: Request) -> Reply | Lost:
+        """The whole reply."""
+        import httpx
+
+        try:
+            return _as_reply(await _value(self._http.request(**_as_keywords(request))))
+        except httpx.TransportError as error:
+            return _lost(error)
+
+    async def listen(self, request: Request) -> OpenReply | Reply | Lost:
+        """The reply left open where it is good."""
+        import httpx
+
+        asked = self._http.build_request(**_as_keywords(request), timeout=SILENCE)
+        try:
+            response = await _value(self._http.send(asked, stream=True))
+            if response.is_success:
+                return OpenReply(response, self._awaits)
+            await _value(response.aread() if self._awaits else response.read())
+            return _as_reply(response)
+        except httpx.TransportError as error:
+            return _lost(error)
+
+    async def pause(self, seconds: float) -> None:
+        if self._awaits:
+            await asyncio.sleep(seconds)
+        else:
+            time.sleep(seconds)
+
+    async def close(self) -> None:
+        await _value(self._http.aclose() if self._awaits else self._http.close())
+
+
+class OpenReply:
     """A good reply that is still coming, line by line."""
 
-    @abstractmethod
+    def __init__(self, response: Any, awaits: bool) -> None:
+        self._response, self._awaits = response, awaits
+        self._lines = response.aiter_lines() if awaits else response.iter_lines()
+
     async def line(self) -> str | None:
         """The next line; None where the reply has ended or was lost."""
-
-    @abstractmethod
-    async def close(self) -> None:
-        """Hear no more of it."""
-
-
-class Wire(ABC):
-    """What a client needs of the network and the clock."""
-
-    @abstractmethod
-    async def send(self, request: Request) -> Reply | Lost:
-        """The whole reply."""
-
-    @abstractmethod
-    async def listen(self, request: Request) -> OpenReply | Reply | Lost:
-        """The reply left open where it is good."""
-
-    @abstractmethod
-    async def pause(self, seconds: float) -> None:
-        """Wait."""
-
-    @abstractmethod
-    async def close(self) -> None:
-        """Give up the connections."""
-
-
-class BlockingWire(Wire):
-    """Waits in place."""
-
-    def __init__(self, http: httpx.Client) -> None:
-        self._http = http
-
-    async def send(self, request: Request) -> Reply | Lost:
-        """The whole reply."""
         import httpx
 
         try:
-            return _as_reply(self._http.request(**_as_keywords(request)))
-        except httpx.TransportError as error:
-            return _lost(error)
-
-    async def listen(self, request: Request) -> OpenReply | Reply | Lost:
-        """The reply left open where it is good."""
-        import httpx
-
-        asked = self._http.build_request(**_as_keywords(request), timeout=SILENCE)
-        try:
-            response = self._http.send(asked, stream=True)
-            if response.is_success:
-                return _BlockingReply(response)
-            response.read()
-            return _as_reply(response)
-        except httpx.TransportError as error:
-            return _lost(error)
-
-    async def pause(self, seconds: float) -> None:
-        """Wait."""
-        time.sleep(seconds)
-
-    async def close(self) -> None:
-        """Give up the connections."""
-        self._http.close()
-
-
-class AwaitingWire(Wire):
-    """Lets others run while it waits."""
-
-    def __init__(self, http: httpx.AsyncClient) -> None:
-        self._http = http
-
-    async def send(self, request: Request) -> Reply | Lost:
-        """The whole reply."""
-        import httpx
-
-        try:
-            return _as_reply(await self._http.request(**_as_keywords(request)))
-        except httpx.TransportError as error:
-            return _lost(error)
-
-    async def listen(self, request: Request) -> OpenReply | Reply | Lost:
-        """The reply left open where it is good."""
-        import httpx
-
-        asked = self._http.build_request(**_as_keywords(request), timeout=SILENCE)
-        try:
-            response = await self._http.send(asked, stream=True)
-            if response.is_success:
-                return _AwaitingReply(response)
-            await response.aread()
-            return _as_reply(response)
-        except httpx.TransportError as error:
-            return _lost(error)
-
-    async def pause(self, seconds: float) -> None:
-        """Wait."""
-        await asyncio.sleep(seconds)
-
-    async def close(self) -> None:
-        """Give up the connections."""
-        await self._http.aclose()
-
-
-class _BlockingReply(OpenReply):
-    def __init__(self, response: httpx.Response) -> None:
-        self._response = response
-        self._lines: Iterator[str] = response.iter_lines()
-
-    async def line(self) -> str | None:
-        import httpx
-
-        try:
-            return next(self._lines, None)
+            found: str | None = await _value((anext if self._awaits else next)(self._lines, None))
         except httpx.TransportError:
             return None
+        return found
 
     async def close(self) -> None:
-        self._response.close()
+        await _value(self._response.aclose() if self._awaits else self._response.close())
 
 
-class _AwaitingReply(OpenReply):
-    def __init__(self, response: httpx.Response) -> None:
-        self._response = response
-        self._lines: AsyncIterator[str] = response.aiter_lines()
-
-    async def line(self) -> str | None:
-        import httpx
-
-        try:
-            return await anext(self._lines, None)
-        except httpx.TransportError:
-            return None
-
-    async def close(self) -> None:
-        await self._response.aclose()
+async def _value(given: Any) -> Any:
+    return await given if isawaitable(given) else given
 
 
 def _as_keywords(request: Request) -> Mapping[str, Any]:
-    """A request as httpx names its parts."""
     return {
         "method": request.method,
         "url": request.path,
@@ -221,14 +142,7 @@ FIRST_WAIT, LONGEST_WAIT = 0.1, 10.0
 async def answered(wire: Wire, request: Request, patience: float) -> Reply:
     """A good reply; `ServiceRefused` or `ServiceUnreachable` otherwise.
 
-    Parameters
-    ----------
-    wire : Wire
-        How it is sent.
-    request : Request
-        What is sent; it must be such that the service does it once, however often it comes.
-    patience : float
-        Seconds to go on waiting, all waits together.
+    The service must do the request once, however often it comes. All waits together take at most ``patience`` seconds.
     """
     waited, attempt = 0.0, 0
     while True:

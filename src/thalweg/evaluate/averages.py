@@ -35,19 +35,15 @@ def push_in_pieces(running: RunningMean, block: Floats, seen: int, every: int) -
 
 
 class CumulativeMean:
-    """The mean of all rows so far."""
-
     def __init__(self) -> None:
         self._sums: Floats | float = 0.0
         self._count = 0
 
     def push(self, block: Floats) -> None:
-        """Add rows, the newest last."""
         self._sums = self._sums + block.sum(axis=0)
         self._count += len(block)
 
     def mean(self) -> Floats:
-        """The average of what was pushed; there must have been a row."""
         return np.asarray(self._sums / self._count)
 
 
@@ -74,7 +70,6 @@ class WindowedMean:
         return len(self._last)
 
     def push(self, block: NDArray[Any]) -> None:
-        """Add rows, the newest last."""
         self._last = self._with(block)[-self._rows :]
 
     def push_and_average(self, flags: NDArray[np.bool_], at: Places) -> Floats:
@@ -90,7 +85,6 @@ class WindowedMean:
         return np.concatenate([self._last, block]) if len(self._last) else block
 
     def mean(self) -> Floats:
-        """The average of what was pushed; there must have been a row."""
         return np.asarray(self._last.mean(axis=0))
 
     def state(self) -> list[list[int]]:
@@ -99,7 +93,6 @@ class WindowedMean:
         return found
 
     def restore(self, state: list[list[int]]) -> None:
-        """Take back what `state` gave."""
         self._last = np.array(state, dtype=np.bool_).T
 
 
@@ -120,7 +113,6 @@ class FadingMean:
         self.sums = np.zeros(columns + 1)
 
     def push(self, block: NDArray[Any]) -> None:
-        """Add rows, the newest last."""
         self._push(block)
 
     def push_and_average(self, block: NDArray[Any], at: Places) -> Floats:
@@ -139,7 +131,6 @@ class FadingMean:
         return faded
 
     def mean(self) -> Floats:
-        """The average of what was pushed; there must have been a row."""
         return np.asarray(self.sums[:-1] / self.sums[-1])
 
 
@@ -148,13 +139,6 @@ Point = TypeVar("Point")
 
 class HistoryPoints(Generic[Point]):
     """At most ``most`` points on an even grid of rows: when there are more, every second one is dropped.
-
-    Parameters
-    ----------
-    most : int
-        Points that are kept.
-    every : int
-        Rows between the first points.
 
     Examples
     --------
@@ -172,7 +156,6 @@ class HistoryPoints(Generic[Point]):
         self.points: list[Point] = []
 
     def is_due(self, row: int) -> bool:
-        """Whether a point belongs after so many rows."""
         return row % self.every == 0
 
     def until_next(self, row: int) -> int:
@@ -186,7 +169,6 @@ class HistoryPoints(Generic[Point]):
         return np.arange(self.until_next(row) - 1, coming, self.every)
 
     def add(self, point: Point) -> None:
-        """Keep a point that is due."""
         self.points.append(point)
         if len(self.points) > self._most:
             self._thin()
@@ -196,5 +178,4 @@ class HistoryPoints(Generic[Point]):
         self.every *= 2
 
     def restore(self, every: int, points: list[Point]) -> None:
-        """Take back the grid and its points."""
         self.every, self.points = int(every), list(points)

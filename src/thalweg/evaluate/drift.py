@@ -96,7 +96,6 @@ class ChangeDetector:
         ]
 
     def state(self) -> dict[str, Any]:
-        """All of it, as JSON holds it."""
         return {
             "rows": self.rows,
             "mistakes": self.mistakes,
@@ -107,7 +106,6 @@ class ChangeDetector:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what `state` gave."""
         window = state["adwin"]
         self._adwin.restore(
             {

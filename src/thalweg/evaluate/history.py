@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from numbers import Real
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -279,12 +279,5 @@ def _scores(means: Means) -> Scores[float]:
 
 
 def _over_time(points: list[Scores[float]]) -> Scores[Floats]:
-    losses = [point.log_loss for point in points]
-    briers = [point.brier for point in points]
-    return Scores(
-        np.array([point.error for point in points]),
-        np.array([point.kappa for point in points]),
-        np.array([point.kappa_temporal for point in points]),
-        None if None in losses else np.array(losses, dtype=np.float64),
-        None if None in briers else np.array(briers, dtype=np.float64),
-    )
+    columns: list[Any] = [None if None in column else np.array(column) for column in zip(*points, strict=True)]
+    return Scores(*columns)

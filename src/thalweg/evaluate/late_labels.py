@@ -125,14 +125,9 @@ class LateLabels:
         now: Places | None = None,
         label_time: Places | None = None,
     ) -> Batch:
-        """What to do with the rows that have just come.
+        """What to do with the rows that have just come, ``number`` being theirs in the stream.
 
-        Parameters
-        ----------
-        X, labels, has_label, number
-            The rows, their labels, whether there is one, and the numbers of the rows in the stream.
-        now, label_time
-            With timed labels, when each row and its label come.
+        With timed labels, ``now`` and ``label_time`` say when each row and its label come.
         """
         if self.delay == 0 and not self.timed:
             return _at_once(X, labels, has_label, number)
@@ -158,7 +153,6 @@ class LateLabels:
         return Batch(X, labels, order, carried, ~order[order < 0], waiting, due, number)
 
     def keep(self, batch: Batch, predicted: dict[str, NDArray[Any]]) -> None:
-        """Keep the rows that still wait, with their predictions."""
         rows = batch.waiting
         self.waiting = Waiting(
             batch.X[rows],
@@ -179,34 +173,33 @@ def _at_once(X: Any, labels: NDArray[Any], has_label: NDArray[np.bool_], number:
 
 
 def new_baselines() -> dict[str, Any]:
-    """No-change and majority, which a model must beat."""
     return {"no_change": NoChange(), "majority": MajorityClass()}
 
 
-def follow_baselines(baselines: dict[str, Any], numbers: Places, order: Places | None) -> dict[str, Places]:
+def follow_baselines(baselines: dict[str, Any], labels: NDArray[Any], order: Places | None) -> dict[str, NDArray[Any]]:
     """What the baselines predict, in the order in which the model predicts and learns.
 
     Parameters
     ----------
     baselines : dict
         From `new_baselines`.
-    numbers : array
-        The labels as numbers from 1.
+    labels : array
+        Words, or numbers from 1 in the order of the labels: at a tie the majority is the lowest.
     order : array or None
         The steps, as `follow` takes them; None where each row is predicted and then learned.
 
     Returns
     -------
     dict of arrays
-        By name, the number of the predicted label; 0 before any label.
+        By name, the predicted labels; the empty word or 0 before any label.
 
     Examples
     --------
     >>> follow_baselines(new_baselines(), np.array([2, 1, 1]), np.array([0, 1, ~0, 2, ~1]))["no_change"].tolist()
     [0, 0, 2]
     """
-    nothing = np.zeros((len(numbers), 1))
+    nothing = np.zeros((len(labels), 1))
     return {
-        name: each.predict_then_learn(nothing, numbers) if order is None else each.follow(nothing, numbers, order)[0]
+        name: each.predict_then_learn(nothing, labels) if order is None else each.follow(nothing, labels, order)[0]
         for name, each in baselines.items()
     }

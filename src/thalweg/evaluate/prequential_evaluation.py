@@ -123,8 +123,6 @@ Model: TypeAlias = Any
 
 
 class Predictions(NamedTuple):
-    """A model's predictions of the rows that have just come, in terms of the stream's classes."""
-
     codes: Codes
     proba: Floats | None
     rate: Floats | None
@@ -162,7 +160,6 @@ def _walker_of(model: Model, classes: Labels, *, with_proba: bool, delay: int) -
 
 
 def knows_no_class(model: Model) -> bool:
-    """Whether the model has not met a label yet."""
     return len(getattr(model, "classes_", ())) == 0
 
 
@@ -313,7 +310,8 @@ def prequential(
     delay : int >= 0
         How many rows late a label comes: row i is predicted when it arrives and learned right after row i + delay is
         predicted, as in ``thalweg run --delay``. The baselines get their labels when the model does. The model is then
-        asked for labels alone, and the last rows stay unlearned.
+        asked for labels alone. The last rows stay unlearned, and are scored all the same: `prequential` scores every
+        row, ``thalweg run`` those whose label came.
 
     Yields
     ------

@@ -49,7 +49,6 @@ class RunningLeastSquares:
 
     @property
     def weights(self) -> Floats:
-        """The best weights so far, of shape (features, outputs)."""
         return _fit(self._triangle, self._rotated)
 
     def _well_posed(self) -> bool:
@@ -140,7 +139,6 @@ class KnownWeights:
     intercept: ArrayLike = 0.0
 
     def __post_init__(self) -> None:
-        """Keep numbers of our own."""
         _keep(self, "weights", axes=(1, 2))
         _keep(self, "intercept", axes=(0, 1))
         outputs = len(np.atleast_2d(np.asarray(self.weights)))
@@ -217,7 +215,6 @@ class KnownLine:
     labels: tuple[Any, Any] = (0, 1)
 
     def __post_init__(self) -> None:
-        """Keep numbers and labels of our own."""
         _keep(self, "weights", axes=(1,))
         _keep(self, "intercept", axes=(0,))
         labels = np.asarray(self.labels)

@@ -11,7 +11,6 @@ and hardly waited for.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
@@ -27,7 +26,7 @@ from thalweg.kernels import compiled
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.labels import Labels, as_labels
 from thalweg.learners.base.rows import Floats, are_rows_already, as_rows
-from thalweg.parameters import Whole
+from thalweg.parameters import Whole, processors
 
 #: So many runs go side by side; a thread takes as many times these that each has about four parts to do.
 _LANES, _PARTS = 8, 4
@@ -110,7 +109,6 @@ class _Runs:
         self.mistakes = np.empty(count, dtype=np.int64)
 
     def core_of(self, setting: int, stream: int) -> Any:
-        """What a run ended with."""
         run = setting * self.streams + stream
         return self.runner.core(run) if self.runner else self._cores[run]
 
@@ -197,7 +195,7 @@ def sweep(
         models = [clone(model).set_params(**setting) for setting in chosen]
     except ValueError as error:  # scikit-learn's, of a parameter there is not
         raise InvalidParameter(f"sweep cannot make a setting of these parameters: {error}") from error
-    runs = _learned(models, rows, labels, shape, int(threads or _processors()))
+    runs = _learned(models, rows, labels, shape, int(threads or processors()))
     return Sweep(chosen, runs.mistakes.reshape(len(chosen), *shape[:-1]), runs, (len(chosen), *shape))
 
 
@@ -262,7 +260,3 @@ def _each(settings: Settings | None) -> list[dict[str, Any]]:
     if not chosen:
         raise InvalidParameter.of("sweep", "settings", "hold at least one setting", settings)
     return chosen
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -17,20 +17,11 @@ _ROWS_READ = 1 << 16
 
 
 class ArrowFrame(Frame):
-    """A ``pyarrow.Table``."""
-
-    def __init__(self, native: Any) -> None:
-        self.native = native
-
     @property
     def names(self) -> list[Any]:
-        """The names of the columns."""
         return list(self.native.schema.names)
 
-    def __len__(self) -> int:
-        return int(self.native.num_rows)
-
-    def as_it_lies(self) -> NDArray[Any] | None:
+    def as_one_array(self) -> NDArray[Any] | None:
         """A single column of float64 in one piece."""
         import pyarrow as pa
 
@@ -57,19 +48,15 @@ class ArrowFrame(Frame):
                 yield InParts(partial(_as_floats, column, kind))
 
     def is_null(self, row: int, column: int) -> bool:
-        """Whether the cell is null."""
         return not self.native.column(column)[row].is_valid
 
     def sliced(self, start: int, stop: int) -> Self:
-        """These rows."""
         return type(self)(self.native.slice(start, stop - start))
 
     def column(self, name: Any) -> Any:
-        """One column as a ChunkedArray."""
         return self.native.column(name)
 
     def select(self, names: list[Any]) -> Any:
-        """These columns."""
         return self.native.select(names)
 
 

@@ -28,20 +28,20 @@ _CELLS = 1 << 17
 class Frame(ABC):
     """A table with named columns; a subclass for each library says how its columns are read."""
 
-    #: The table itself, of a kind that scikit-learn takes names from.
-    native: Any
+    def __init__(self, native: Any) -> None:
+        #: The table itself, of a kind that scikit-learn takes names from.
+        self.native = native
 
     @property
-    @abstractmethod
     def names(self) -> list[Any]:
         """The names of the columns; pandas allows others than words."""
+        return list(self.native.columns)
 
-    @abstractmethod
     def __len__(self) -> int:
-        """The number of rows."""
+        return len(self.native)
 
     @abstractmethod
-    def as_it_lies(self) -> NDArray[Any] | None:
+    def as_one_array(self) -> NDArray[Any] | None:
         """The table as one array of numbers without a copy, in whatever order; None where it does not lie as one."""
 
     @abstractmethod
@@ -70,7 +70,7 @@ class Frame(ABC):
         shape = (len(self), len(self.names))
         if 0 in shape:
             return np.empty(shape)
-        whole = self.as_it_lies()
+        whole = self.as_one_array()
         if whole is not None:
             return row_major(whole)
         done = 0
@@ -121,23 +121,19 @@ class NamedRows(Frame):
 
     @property
     def native(self) -> Self:
-        """Itself: no library stands behind it."""
         return self
 
     @property
     def names(self) -> list[Any]:
-        """The names of the columns."""
         return list(self._names)
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def as_it_lies(self) -> NDArray[Any]:
-        """The array."""
+    def as_one_array(self) -> NDArray[Any]:
         return self.values
 
     def columns(self) -> Iterator[NDArray[Any]]:
-        """Each column."""
         return iter(self.values.T)
 
     def _require_distinct_names(self, name: str) -> None:
@@ -148,27 +144,18 @@ class NamedRows(Frame):
         return False
 
     def sliced(self, start: int, stop: int) -> Self:
-        """These rows."""
         return type(self)(self.values[start:stop], self._names)
 
     def column(self, name: Any) -> NDArray[Any]:
-        """One column."""
         values: NDArray[Any] = self.values[:, self.names.index(name)]
         return values
 
     def select(self, names: list[Any]) -> Self:
-        """These columns."""
         return type(self)(self.values[:, [self.names.index(name) for name in names]], names)
 
 
 class InParts:
-    """A column that is converted as much at a time as is asked for.
-
-    Parameters
-    ----------
-    convert : function of start and stop
-        Gives those values as an array of numbers.
-    """
+    """A column that is converted as much at a time as is asked for."""
 
     def __init__(self, convert: Callable[[int, int], NDArray[Any]]) -> None:
         self._convert = convert

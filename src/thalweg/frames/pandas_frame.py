@@ -23,18 +23,7 @@ class PandasFrame(Frame):
     (['price', 'up'], [[1.0, 1.0], [2.0, 0.0]])
     """
 
-    def __init__(self, native: Any) -> None:
-        self.native = native
-
-    @property
-    def names(self) -> list[Any]:
-        """The names of the columns."""
-        return list(self.native.columns)
-
-    def __len__(self) -> int:
-        return len(self.native)
-
-    def as_it_lies(self) -> NDArray[Any] | None:
+    def as_one_array(self) -> NDArray[Any] | None:
         """The one block of a frame whose columns are of one type, in rows or in columns."""
         rows, width = self.native.shape
         kinds = set(self.native.dtypes)
@@ -59,20 +48,16 @@ class PandasFrame(Frame):
                 yield InParts(partial(_as_floats, column.array))
 
     def is_null(self, row: int, column: int) -> bool:
-        """Whether the cell is None or ``pandas.NA``."""
         cell = self.native.iat[row, column]
         return cell is None or type(cell).__name__ == "NAType"
 
     def sliced(self, start: int, stop: int) -> Self:
-        """These rows."""
         return type(self)(self.native.iloc[start:stop])
 
     def column(self, name: Any) -> Any:
-        """One column as a Series."""
         return self.native[name]
 
     def select(self, names: list[Any]) -> Any:
-        """These columns."""
         return self.native[names]
 
 

@@ -13,20 +13,7 @@ from thalweg.frames.frame import Floats, Frame, InParts
 
 
 class PolarsFrame(Frame):
-    """A ``polars.DataFrame``."""
-
-    def __init__(self, native: Any) -> None:
-        self.native = native
-
-    @property
-    def names(self) -> list[Any]:
-        """The names of the columns."""
-        return list(self.native.columns)
-
-    def __len__(self) -> int:
-        return len(self.native)
-
-    def as_it_lies(self) -> NDArray[Any] | None:
+    def as_one_array(self) -> NDArray[Any] | None:
         """A single column of float64."""
         if self.native.width != 1 or self.native.to_series(0).dtype != _types().Float64:
             return None
@@ -34,7 +21,6 @@ class PolarsFrame(Frame):
         return column.reshape(-1, 1)
 
     def columns(self) -> Iterator[NDArray[Any] | InParts]:
-        """Each column."""
         polars = _types()
         for column in self.native.iter_columns():
             kind = column.dtype
@@ -48,19 +34,15 @@ class PolarsFrame(Frame):
                 yield column.to_numpy()
 
     def is_null(self, row: int, column: int) -> bool:
-        """Whether the cell is null."""
         return self.native[row, column] is None
 
     def sliced(self, start: int, stop: int) -> Self:
-        """These rows."""
         return type(self)(self.native.slice(start, stop - start))
 
     def column(self, name: Any) -> Any:
-        """One column as a Series."""
         return self.native.get_column(name)
 
     def select(self, names: list[Any]) -> Any:
-        """These columns."""
         return self.native.select(names)
 
 

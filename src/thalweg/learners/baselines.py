@@ -17,6 +17,17 @@ if TYPE_CHECKING:
     from thalweg.merging.models import CountMerging, LastLabelMerging
 
 
+#: What the tables of the documentation say of both.
+_GUIDE = {
+    "page": "baselines",
+    "when": "always, as a baseline to beat",
+    "not_when": "–",
+    "to_choose": "nothing",
+    "probabilities": "yes",
+    "cost": "1",
+}
+
+
 class _Baseline(WithProbabilities, StreamClassifier):
     """A classifier of which scikit-learn's checks must not expect a good score."""
 
@@ -41,17 +52,7 @@ class MajorityClass(_Baseline):
     _catalogue = CatalogueEntry(
         name="majority", about="the most frequent label so far", when="the other baseline to beat"
     )
-    _guide = (
-        GuideRow(
-            page="baselines",
-            learner="MajorityClass()",
-            when="always, as a baseline to beat",
-            not_when="–",
-            to_choose="nothing",
-            probabilities="yes",
-            cost="1",
-        ),
-    )
+    _guide = (GuideRow(learner="MajorityClass()", **_GUIDE),)
 
     def _make_core(self, features: int) -> Core:
         return compiled.majority(features)
@@ -73,17 +74,7 @@ class NoChange(_Baseline):
     """
 
     _catalogue = CatalogueEntry(name="no-change", about="the last label again", when="the baseline to beat")
-    _guide = (
-        GuideRow(
-            page="baselines",
-            learner="NoChange()",
-            when="always, as a baseline to beat",
-            not_when="–",
-            to_choose="nothing",
-            probabilities="yes",
-            cost="1",
-        ),
-    )
+    _guide = (GuideRow(learner="NoChange()", **_GUIDE),)
 
     def _make_core(self, features: int) -> Core:
         return compiled.no_change(features)

@@ -88,6 +88,8 @@ class HiraokaLDA(WithWeights, WithRate, StreamClassifier):
             cost="p²",
         ),
     )
+    _answers_linearly = True
+    _keeps_class_means = True
     _why_not_merged = "each turn of its axes depends on those before it"
 
     _rules = Rules(
@@ -115,10 +117,6 @@ class HiraokaLDA(WithWeights, WithRate, StreamClassifier):
             raise InvalidParameter.of("HiraokaLDA", "n_components", rule, components)
         return compiled.hiraoka(features, rate.code(), int(components), self.gradient == "full")
 
-    @property
-    def _keeps_class_means(self) -> bool:
-        return True
-
     def _class_means(self) -> Floats:
         return np.asarray(self._learned_core().state()["means"])
 
@@ -126,7 +124,3 @@ class HiraokaLDA(WithWeights, WithRate, StreamClassifier):
     def axes_(self) -> Floats:
         """The transformation A, one column per axis."""
         return np.asarray(self._learned_core().state()["axes"])
-
-    @property
-    def _answers_linearly(self) -> bool:
-        return True

@@ -62,6 +62,7 @@ class OnlineLogistic(WithWeights, WithProbabilities, WithRate, StreamClassifier)
         ),
     )
     _fit_depends_on_order = True
+    _answers_linearly = True
     _why_not_merged = "each of its steps depends on what the rows before it had made of it"
 
     _rules = Rules(penalty=NOT_NEGATIVE)
@@ -74,7 +75,3 @@ class OnlineLogistic(WithWeights, WithProbabilities, WithRate, StreamClassifier)
         rate = as_rate(self.rate, "OnlineLogistic", below_one=False)
         self._rules.check(self)
         return compiled.logistic(features, rate.code(), penalty=float(self.penalty))
-
-    @property
-    def _answers_linearly(self) -> bool:
-        return True

@@ -71,6 +71,7 @@ class PassiveAggressive(WithWeights, WithProbabilities, StreamClassifier):
         ),
     )
     _fit_depends_on_order = True
+    _answers_linearly = True
     _why_not_merged = "each of its steps depends on what the rows before it had made of it"
 
     _rules = Rules(
@@ -85,7 +86,3 @@ class PassiveAggressive(WithWeights, WithProbabilities, StreamClassifier):
     def _make_core(self, features: int) -> Core:
         self._rules.check(self)
         return compiled.passive_aggressive(features, C=float(self.C), second=self.variant == "II")
-
-    @property
-    def _answers_linearly(self) -> bool:
-        return True

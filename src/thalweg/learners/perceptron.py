@@ -83,6 +83,7 @@ class Perceptron(WithWeights, WithRate, StreamClassifier):
         ),
     )
     _fit_depends_on_order = True
+    _answers_linearly = True
     _why_not_merged = "each of its steps depends on what the rows before it had made of it"
 
     _rules = Rules(
@@ -122,7 +123,3 @@ class Perceptron(WithWeights, WithRate, StreamClassifier):
             seed=int(self.random_state),
             intercept=bool(self.intercept),
         )
-
-    @property
-    def _answers_linearly(self) -> bool:
-        return True

@@ -72,6 +72,7 @@ class BalancedWinnow(WithWeights, WithRate, StreamClassifier):
         ),
     )
     _fit_depends_on_order = True
+    _answers_linearly = True
     _why_not_merged = "each of its steps depends on what the rows before it had made of it"
 
     _rules = Rules(random_state=SEED)
@@ -84,7 +85,3 @@ class BalancedWinnow(WithWeights, WithRate, StreamClassifier):
         rate = as_rate(self.rate, "BalancedWinnow", below_one=not isinstance(self.rate, InverseSqrt))
         self._rules.check(self)
         return compiled.winnow(features, rate.code(), seed=int(self.random_state))
-
-    @property
-    def _answers_linearly(self) -> bool:
-        return True

@@ -66,7 +66,6 @@ class DiscriminantMerging(Merging):
         return self._warmup if state is None else int(state["warm_left"].item())
 
     def moments_of(self, state: State) -> ClassMoments:
-        """The moments of a core in this state."""
         total, left = state["total"].item(), int(state["warm_left"].item())
         if left > 0:
             upper = np.triu(state["scatter"])
@@ -87,11 +86,9 @@ class DiscriminantMerging(Merging):
         return ClassMoments(moments, stand_in, left, left == 0)
 
     def fitted(self, moments: Moments) -> ClassMoments:
-        """As `fit` begins."""
         return ClassMoments(moments, begun=False)
 
     def merge(self, model: ClassMoments, later: Any) -> ClassMoments:
-        """A model that learned both."""
         if not isinstance(later, ClassMoments):  # rows and no model
             left = max(0, model.start_left - later.moments.rows)
             return replace(model, moments=model.moments.merge(later.moments), start_left=left)
@@ -114,7 +111,6 @@ class DiscriminantMerging(Merging):
         return ClassMoments(left, start_left=missing, begun=False)
 
     def state_of(self, model: ClassMoments, fresh: State) -> State:
-        """The state of a core with these moments."""
         moments, features = model.moments, model.moments.columns
         counts = moments.weights * self._unit_of(model, float(fresh["rate"].item()))
         total = float(counts.sum())

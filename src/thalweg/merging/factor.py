@@ -23,7 +23,6 @@ class Factor(NamedTuple):
 
     @classmethod
     def identity(cls, order: int) -> Factor:
-        """Of the identity."""
         return cls(np.zeros((order, order)), np.ones(order))
 
     @classmethod

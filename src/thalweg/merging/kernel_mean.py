@@ -37,12 +37,10 @@ class Centroids:
     scatters: Floats
 
     def merge(self, later: Centroids) -> Centroids:
-        """All of both."""
         ours, theirs = ((each.positions, each.weights, each.scatters) for each in (self, later))
         return Centroids(*map(np.concatenate, zip(ours, theirs, strict=True)))
 
     def faded(self, factor: float) -> Centroids:
-        """The same, weighing less."""
         return Centroids(self.positions, factor * self.weights, factor * self.scatters)
 
     def heavier_than(self, least: float) -> Centroids:

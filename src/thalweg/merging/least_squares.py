@@ -17,7 +17,7 @@ from thalweg.merging.factor import Factor
 from thalweg.merging.models import Merging, ModelMoments, State
 from thalweg.merging.moments import Moments
 
-#: As in the kernel: of a typical square, what stands for "nothing is model of this direction"; and the least square
+#: As in the kernel: of a typical square, what stands for "nothing is known of this direction"; and the least square
 #: that says anything.
 _NOTHING_KNOWN, _LEAST_SQUARE = 1e-13, 1e-80
 
@@ -30,8 +30,6 @@ class TargetMoments(ModelMoments):
 
 
 class LeastSquaresMerging(Merging):
-    """Merging of least squares with these parameters."""
-
     def __init__(self, *, intercept: bool, penalty: float, forgetting: float) -> None:
         self.centred, self._penalty = intercept, penalty
         self.forget(forgetting)
@@ -40,7 +38,6 @@ class LeastSquaresMerging(Merging):
             self.why_not_extended = self.why_not_merged = reason
 
     def moments_of(self, state: State) -> TargetMoments:
-        """The moments of a core in this state."""
         scale, weight = state["scale"][0], float(state["weight"].item())
         features, awake = len(scale), scale > 0
         informed = Factor(state["factor_rows"], state["factor_diagonal"][0]).covariance()
@@ -63,7 +60,6 @@ class LeastSquaresMerging(Merging):
         return TargetMoments(moments, scale)
 
     def fitted(self, moments: Moments) -> TargetMoments:
-        """A model that started with these rows."""
         return TargetMoments(moments, self._scale_of(moments))
 
     def merge(self, model: TargetMoments, later: Any) -> TargetMoments:
@@ -73,12 +69,10 @@ class LeastSquaresMerging(Merging):
         return TargetMoments(model.moments.merge(later.moments), np.where(model.scale > 0, model.scale, scale))
 
     def subtract(self, model: TargetMoments, other: ModelMoments, owner: str) -> TargetMoments:
-        """A model that never learned these rows of its own."""
         left = model.moments.subtract(other.moments, owner, squared=len(model.scale))  # a model keeps no y'y
         return TargetMoments(left, model.scale)
 
     def state_of(self, model: TargetMoments, fresh: State) -> State:
-        """The state of a core with these moments."""
         moments, features = model.moments, int(fresh["origin"].shape[1])
         scale = np.where(model.scale[:features] > _LEAST_SQUARE, model.scale[:features], 0.0)
         awake = scale > 0

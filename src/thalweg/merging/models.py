@@ -91,13 +91,11 @@ class CountMerging(Merging):
     uses_features = False
 
     def moments_of(self, state: State) -> ModelMoments:
-        """The counts."""
         counts = state["counts"][0]
         none = Moments.none(0, len(counts))
         return ModelMoments(replace(none, rows=int(counts.sum()), last=int(counts.argmax()), weights=counts))
 
     def state_of(self, model: ModelMoments, fresh: State) -> State:
-        """The counts again."""
         return fresh | {"counts": model.moments.weights[np.newaxis]}
 
 
@@ -109,13 +107,11 @@ class LastLabelMerging(Merging):
     why_not_subtracted = "what it has forgotten cannot be told from what it never knew"
 
     def moments_of(self, state: State) -> ModelMoments:
-        """The last class."""
         last = int(state["last_class"].item())
         none = Moments.none(0, int(state["n_classes"].item()))
         return ModelMoments(replace(none, rows=int(last >= 0), last=last))
 
     def state_of(self, model: ModelMoments, fresh: State) -> State:
-        """The last class again."""
         return fresh | {"last_class": np.array([model.moments.last])}
 
 
@@ -242,13 +238,11 @@ def require_same_columns(first: Any, other: Any) -> None:
 
 
 def refuse(model: Any, reason: str | None) -> None:
-    """Raise `NotAdditive` where there is a reason."""
     if reason is not None:
         raise NotAdditive.of(model._in_a_sentence(), reason)
 
 
 def is_fitted(model: Any) -> bool:
-    """Whether a model has learned a row."""
     return bool(model.__sklearn_is_fitted__())
 
 
@@ -262,13 +256,11 @@ def labels_of(source: Any) -> Labels | None:
 
 
 def union(each: Sequence[Labels | None]) -> Labels | None:
-    """All labels of several sets, of one type; None where there are no labels."""
     known = [labels for labels in each if labels is not None]
     return reduce(lambda some, more: some.with_labels(more.values), known) if known else None
 
 
 def places(labels: Labels, known: Labels) -> NDArray[np.int64]:
-    """Where labels are among all that are known."""
     return np.array([known.codes[label] for label in labels.codes], dtype=np.int64)
 
 

@@ -69,12 +69,10 @@ class Moments:
 
     @property
     def columns(self) -> int:
-        """How many numbers a row has."""
         return len(self.origin)
 
     @property
     def groups(self) -> int:
-        """How many groups there are."""
         return len(self.weights)
 
     @property
@@ -119,7 +117,6 @@ class Moments:
         return Moments(len(rows), fades, int(groups[-1]), origin, weights, means, scatter)
 
     def merge(self, later: Moments) -> Moments:
-        """Moments of these rows and of those that came later."""
         if later.rows == 0:
             return self
         if self.rows == 0:

@@ -22,8 +22,6 @@ class ColumnMoments(ModelMoments):
 
 
 class ScalerMerging(Merging):
-    """Merging of scalers with this forgetting."""
-
     diagonal = True
 
     def __init__(self, forgetting: float) -> None:
@@ -41,7 +39,6 @@ class ScalerMerging(Merging):
         return max(0, math.ceil(1 / self.forgetting - (0.0 if state is None else state["rows"].item())))
 
     def moments_of(self, state: State) -> ColumnMoments:
-        """The moments of a core in this state."""
         mass = float(state["rows"].item())
         weight = mass if self.forgetting == 0 else 1 / self.forgetting
         moments = Moments(
@@ -56,23 +53,19 @@ class ScalerMerging(Merging):
         return ColumnMoments(moments, mass)
 
     def fitted(self, moments: Moments) -> ColumnMoments:
-        """A model that started with these rows."""
         return ColumnMoments(moments, moments.weight)
 
     def merge(self, model: ColumnMoments, later: Any) -> ColumnMoments:
-        """A model that learned both."""
         rows: Moments = later.moments
         mass = model.mass + (rows.weight if self.forgetting == 0 else rows.fade / math.log1p(-self.forgetting))
         whole = float(round(mass))
         return ColumnMoments(model.moments.merge(rows), whole if math.isclose(mass, whole) else mass)
 
     def subtract(self, model: ColumnMoments, other: ModelMoments, owner: str) -> ColumnMoments:
-        """A model that never learned these rows of its own."""
         left = model.moments.subtract(other.moments, owner)
         return ColumnMoments(left, left.weight)
 
     def state_of(self, model: ColumnMoments, fresh: State) -> State:
-        """The state of a core with these moments."""
         moments = model.moments
         return fresh | {
             "rows": np.array([model.mass]),
@@ -86,7 +79,6 @@ _NOTHING = 1e-24
 
 
 def merge_axes(models: Sequence[Any], forgetting: float) -> Any:
-    """One model of all, the earliest first."""
     state = reduce(lambda one, other: _both(one, other, forgetting), [model._core.state() for model in models])
     return with_state(models[0], state, None, like=models[0])
 

@@ -41,8 +41,6 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """Curves on the same axes."""
-
     title: str
     curves: Sequence[Curve]
     x_label: str = ""
@@ -52,7 +50,6 @@ class Panel:
 
     @property
     def top(self) -> float:
-        """The highest value of all curves."""
         return max(curve.top for curve in self.curves)
 
 

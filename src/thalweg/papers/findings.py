@@ -57,11 +57,9 @@ class Finding:
 
     @property
     def deviation(self) -> float | None:
-        """The measured number minus the printed one."""
         return None if self.printed is None else self.measured - self.printed
 
     def as_json(self) -> dict[str, Any]:
-        """The finding as a JSON object."""
         subject = {"paper": self.paper, "item": self.item, "data": self.data, "model": self.model}
         if self.is_time:
             return {**subject, **self.more, "seconds": self.measured}

@@ -71,7 +71,6 @@ class Paper:
     fast: str | None = None
 
     def load(self) -> Reproduction:
-        """The paper's experiments."""
         return cast(Reproduction, importlib.import_module(f"thalweg.papers.{self.name}.reproduce"))
 
     def draws(self, items: Sequence[str]) -> bool:

@@ -52,21 +52,9 @@ class Meter:
 
 
 class Study(Meter):
-    """Measurements by key, each made when it is first asked for.
+    """Measurements by key, each made when it is first asked for; ``work`` has the work of each stage, in any unit.
 
-    Parameters
-    ----------
-    work : mapping of str to float
-        The stages and their work, in any unit.
-    workers : int
-        Threads or processes.
-    progress : function
-        Called with the share of the work done and what is being done.
-
-    Attributes
-    ----------
-    notes : list of str
-        What had to be left out, and why.
+    What had to be left out, and why, is in ``notes``.
 
     Examples
     --------
@@ -90,5 +78,4 @@ class Study(Meter):
         return result
 
     def timing(self) -> str:
-        """How long the study has taken so far."""
         return f"Measured in {time.perf_counter() - self._began:,.0f} s."

@@ -15,8 +15,6 @@ from thalweg.rates import Rate
 
 
 class Learner(Protocol):
-    """The methods of a learner that is measured here."""
-
     def fit(self, X: Any, y: Any) -> Any:
         """Start from these rows."""
 
@@ -45,7 +43,6 @@ class Candidate:
     rate: float | Rate | None
 
     def learner(self, seed: int) -> Learner:
-        """A fresh learner."""
         return self.model.make(self.rate, seed)
 
 
@@ -90,7 +87,6 @@ class OverRuns(Measured):
 
     @property
     def runs(self) -> int:
-        """Runs the errors are averaged over."""
         return len(self.run_means(0))
 
     def ci95(self, place: int) -> float | None:
@@ -136,7 +132,6 @@ class Batch(Generic[Measurement]):
         )
 
     def errors(self, model: Model) -> dict[float, float]:
-        """A model's error at each fixed rate it was tried at."""
         return {
             candidate.rate: self.measured.error(place)
             for place, candidate in enumerate(self.candidates)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,13 +18,6 @@ from thalweg.errors import InvalidParameter, MissingExtra, ServiceUnreachable
 
 Result = TypeVar("Result")
 _SENT_AWAY: ContextVar[bool] = ContextVar("sent_away", default=False)
-
-
-def available_workers() -> int:
-    """Processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @contextmanager
@@ -134,15 +126,12 @@ def dask_cluster(address: str, patience: float = PATIENCE) -> Iterator[int]:
     ...     print(type(error).__name__ in ("ServiceUnreachable", "MissingExtra"))
     True
     """
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise MissingExtra.of("distributed", "dask", "--dask") from error
+    distributed = MissingExtra.import_module("distributed", "dask", "--dask")
     from joblib import parallel_config
 
     _require_answer(address, patience)
     try:
-        client = Client(address, timeout=patience, set_as_default=False)
+        client = distributed.Client(address, timeout=patience, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ServiceUnreachable(f"no Dask scheduler answered at {address}: {error}") from error
     with client:

@@ -17,15 +17,7 @@ BLOCK = 1024
 
 
 class Chain:
-    """The cores of transformers in a row; none of them, and rows pass unchanged.
-
-    Parameters
-    ----------
-    features : int
-        The width of a row.
-    cores : sequence
-        Each as wide as the one before it gives out.
-    """
+    """The cores of transformers in a row; none of them, and rows pass unchanged."""
 
     def __init__(self, features: int, cores: Sequence[Any]) -> None:
         self.n_features = features
@@ -34,21 +26,20 @@ class Chain:
         self._reader = compiled.RowReader(features)
 
     def name_features(self, names: tuple[str, ...] | Vocabulary, /) -> None:
-        """The names by which a row given as a dict is read."""
         self._reader.name(names)
 
     # ------------------------------------------------------------------ rows in, rows out
 
-    def way_of(self, x: Row) -> list[Floats]:
+    def stages_of(self, x: Row) -> list[Floats]:
         """One row as each transformer is given it, and as the last one gives it out. Nothing is learned."""
-        way = [self._reader.read(x)]
+        stages = [self._reader.read(x)]
         for core in self.cores:
-            way.append(core.transform_one(way[-1]))
-        return way
+            stages.append(core.transform_one(stages[-1]))
+        return stages
 
-    def learn_way(self, way: list[Floats]) -> None:
-        """Learn the row that went this way."""
-        for core, row in zip(self.cores, way, strict=False):
+    def learn_stages(self, stages: list[Floats]) -> None:
+        """Learn the row of which these are the stages."""
+        for core, row in zip(self.cores, stages, strict=False):
             core.learn_one(row)
 
     def known(self, X: Floats) -> Iterator[tuple[slice, Floats]]:
@@ -59,13 +50,13 @@ class Chain:
                 Z = _through(core.transform, Z, core.n_outputs)
             yield rows, Z
 
-    def causal(self, X: Floats, *, warily: bool = False) -> Iterator[tuple[slice, Floats]]:
+    def causal(self, X: Floats, *, row_by_row: bool = False) -> Iterator[tuple[slice, Floats]]:
         """Blocks of rows, each transformed by what was known before it, and then learned.
 
-        Warily: row by row, and learned only when the next is asked for. Whoever raises an error at a row then leaves
+        Row by row, each is learned only when the next is asked for. Whoever raises an error at a row then leaves
         the transformers as they were before it.
         """
-        if warily:
+        if row_by_row:
             for i in range(len(X)):
                 row = slice(i, i + 1)
                 ((_, Z),) = self.known(X[row])
@@ -88,7 +79,6 @@ class Chain:
         return X
 
     def learn(self, X: Floats, /) -> None:
-        """Learn these rows in order."""
         for _ in self.causal(X):
             pass
 
@@ -103,19 +93,15 @@ class Chain:
             out[rows] = Z
 
     def transform_one(self, x: Row, /) -> Floats:
-        """One row transformed."""
-        return self.way_of(x)[-1]
+        return self.stages_of(x)[-1]
 
     def transform_named(self, x: Row, names: tuple[Hashable, ...], /) -> dict[Any, float]:
-        """One row transformed, as a dict."""
         return dict(zip(names, self.transform_one(x).tolist(), strict=True))
 
     def learn_one(self, x: Row, /) -> None:
-        """Learn one row."""
-        self.learn_way(self.way_of(x))
+        self.learn_stages(self.stages_of(x))
 
     def check_one(self, x: Row, /) -> None:
-        """Raise `InvalidInput` where a row is not one of this model's."""
         self._reader.read(x)
 
     def state(self) -> dict[str, NDArray[Any]]:

@@ -9,147 +9,15 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from thalweg.kernels._base import Vocabulary
-from thalweg.learners.base.classifier import StreamCore
 from thalweg.learners.base.python_core import Codes, PythonCore
 from thalweg.learners.base.rows import Floats, Row
 from thalweg.pipeline.chain import Chain
 
 
-class ClassifierCore(PythonCore):
-    """Answers and learns each row as the transformers knew it before that row; then they learn it.
+class _Chained:
+    """Predicts and learns each row as transformed before that row was seen; then the transformers learn it.
 
-    Parameters
-    ----------
-    chain : Chain
-        The transformers.
-    last : core of a classifier
-        As wide as the chain gives out.
-    """
-
-    def __init__(self, chain: Chain, last: StreamCore) -> None:
-        super().__init__(chain.n_features)
-        self.chain = chain
-        self.last = last
-
-    @property
-    def n_members(self) -> int:  # type: ignore[override]
-        """Of the classifier."""
-        return self.last.n_members
-
-    @property
-    def rate(self) -> float:  # type: ignore[override]
-        """Of the classifier."""
-        return self.last.rate
-
-    @property
-    def confidence(self) -> float:  # type: ignore[override]
-        """Of the classifier."""
-        return self.last.confidence
-
-    def shares(self) -> Floats:
-        """Of the classifier's members."""
-        return self.last.shares()
-
-    def adapters(self) -> list[Any]:
-        """Of the classifier."""
-        return self.last.adapters()
-
-    def name_features(self, names: tuple[str, ...] | Vocabulary, /) -> None:
-        """The names by which a row given as a dict is read."""
-        self.chain.name_features(names)
-
-    def insert(self, at: int) -> None:
-        """A class takes its place."""
-        self.last.announce(at)
-
-    def forget(self) -> None:
-        """As before the first row."""
-        self.begin(np.empty((0, self.n_features)), np.empty(0, dtype=np.int64))
-
-    def begin(self, X: Floats, y: Codes, /) -> None:
-        """Each transformer learns all rows, then the classifier all rows as they are then transformed."""
-        self.last.begin(self.chain.begin(X), y)
-
-    def learn(self, X: Floats, y: Codes) -> None:
-        """Learn these rows in order."""
-        self.run(X, y)
-
-    def run(
-        self,
-        X: Floats,
-        y: Codes,
-        answers: Codes | None = None,
-        scores: Floats | None = None,
-        rates: Floats | None = None,
-        shares: Floats | None = None,
-    ) -> None:
-        """Test-then-train; warily where the last step is not ours and may raise an error."""
-        wanted: tuple[Any, ...] = (answers, scores, rates, shares)
-        for rows, Z in self.chain.causal(X, warily=getattr(self.last, "may_fail", False)):
-            self.last.run(Z, y[rows], *(None if out is None else out[rows] for out in wanted))
-
-    def learn_then_test(self, X: Floats, y: Codes, test_X: Floats, test_y: Codes, mistakes: Codes, /) -> None:
-        """After each row, the mistakes on that row's own test rows."""
-        answers = np.empty(test_y.shape[1], dtype=np.int64)
-        for i in range(len(X)):
-            self.run(X[i : i + 1], y[i : i + 1])
-            self.answers(test_X[i], answers)
-            mistakes[i] = (answers != test_y[i]).sum()
-
-    def answers(self, X: Floats, out: Codes, /) -> None:
-        """Write the class of each row."""
-        for rows, Z in self.chain.known(X):
-            self.last.answers(Z, out[rows])
-
-    def scores(self, X: Floats, out: Floats, /) -> None:
-        """Write the discriminants of each row."""
-        for rows, Z in self.chain.known(X):
-            self.last.scores(Z, out[rows])
-
-    def discriminants(self, X: Floats) -> Floats:
-        """One score per row and class."""
-        out = np.empty((len(X), self.n_classes))
-        self.scores(X, out)
-        return out
-
-    def answer_one(self, x: Row, /) -> int:
-        """The class of one row."""
-        return self.last.answer_one(self.chain.transform_one(x))
-
-    def probabilities_one(self, x: Row, /) -> list[float]:
-        """The probability of each class."""
-        return self.last.probabilities_one(self.chain.transform_one(x))
-
-    def learn_one(self, x: Row, k: int, /) -> None:
-        """Learn one row; the classifier first, so that an error of its own leaves all as it was."""
-        way = self.chain.way_of(x)
-        self.last.learn_one(way[-1], k)
-        self.chain.learn_way(way)
-
-    def check_one(self, x: Row, /) -> None:
-        """Raise `InvalidInput` where a row is not one of this model's."""
-        self.chain.check_one(x)
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """What the classifier learned, by its own names, and the transformers, by number and name."""
-        return {**self.chain.state(), **self.last.state()}
-
-    def restore(self, state: dict[str, NDArray[Any]], /) -> None:
-        """Take back what `state` gave, or raise ValueError."""
-        self.chain.restore(state)
-        self.last.restore(state)
-        self.n_classes = self.last.n_classes
-
-
-class RegressorCore:
-    """Answers and learns each row as the transformers knew it before that row; then they learn it.
-
-    Parameters
-    ----------
-    chain : Chain
-        The transformers.
-    last : core of a regressor
-        As wide as the chain gives out.
+    ``last`` is the core of a classifier or a regressor, as wide as the chain gives out.
     """
 
     def __init__(self, chain: Chain, last: Any) -> None:
@@ -157,95 +25,132 @@ class RegressorCore:
         self.chain = chain
         self.last = last
 
-    @property
-    def n_outputs(self) -> int:
-        """Of the regressor."""
-        return int(self.last.n_outputs)
-
-    @property
-    def cuts(self) -> tuple[int, int, float]:
-        """Of the regressor's steps."""
-        cuts: tuple[int, int, float] = self.last.cuts
-        return cuts
-
-    def coefficients(self) -> tuple[Floats, Floats]:
-        """Of the regressor: weights of the features that the transformers give out."""
-        weights, intercepts = self.last.coefficients()
-        return weights, intercepts
-
-    def adapters(self) -> list[Any]:
-        """Of the regressor."""
-        return self.last.adapters() if hasattr(self.last, "adapters") else []
-
     def name_features(self, names: tuple[str, ...] | Vocabulary, /) -> None:
-        """The names by which a row given as a dict is read."""
         self.chain.name_features(names)
 
-    def widen(self, outputs: int, /) -> None:
-        """Make room for as many targets."""
-        self.last.widen(outputs)
+    def begin(self, X: Floats, y: NDArray[Any], /) -> None:
+        """Each transformer learns all rows, then the last step all rows as they are then transformed."""
+        self.last.begin(self.chain.begin(X), y)
 
-    def begin(self, X: Floats, Y: Floats, /) -> None:
-        """Each transformer learns all rows, then the regressor all rows as they are then transformed."""
-        self.last.begin(self.chain.begin(X), Y)
+    def run(self, X: Floats, y: NDArray[Any], *wanted: Any, **named: Any) -> None:
+        """Test-then-train; row by row where the last step is not ours and may raise an error."""
+        for rows, Z in self.chain.causal(X, row_by_row=getattr(self.last, "may_fail", False)):
+            parts = [None if out is None else out[rows] for out in wanted]
+            named_parts = {name: None if out is None else out[rows] for name, out in named.items()}
+            self.last.run(Z, y[rows], *parts, **named_parts)
 
-    def run(
-        self,
-        X: Floats,
-        Y: Floats,
-        answers: Floats | None = None,
-        weights: Floats | None = None,
-        intercepts: Floats | None = None,
-    ) -> None:
-        """Test-then-train; warily where the last step is not ours and may raise an error."""
-        wanted = (answers, weights, intercepts)
-        for rows, Z in self.chain.causal(X, warily=getattr(self.last, "may_fail", False)):
-            self.last.run(Z, Y[rows], *(None if out is None else out[rows] for out in wanted))
-
-    def answers(self, X: Floats, out: Floats, /) -> None:
-        """Write the answers to each row."""
+    def answers(self, X: Floats, out: NDArray[Any], /) -> None:
         for rows, Z in self.chain.known(X):
             self.last.answers(Z, out[rows])
 
-    def answer_one(self, x: Row, /) -> Floats:
-        """The answers to one row."""
-        return np.asarray(self.last.answer_one(self.chain.transform_one(x)))
-
-    def answer_number(self, x: Row, /) -> float:
-        """The answer to one row, where there is one target."""
-        return float(self.last.answer_number(self.chain.transform_one(x)))
-
-    def learn_one(self, x: Row, y: float | Floats, /) -> bool:
-        """Learn one row; the regressor first, so that an error of its own leaves all as it was."""
-        way = self.chain.way_of(x)
-        cut: bool = self.last.learn_one(way[-1], y)
-        self.chain.learn_way(way)
+    def learn_one(self, x: Row, y: Any, /) -> Any:
+        """The last step first, so that an error of its own leaves all as it was."""
+        stages = self.chain.stages_of(x)
+        cut = self.last.learn_one(stages[-1], y)
+        self.chain.learn_stages(stages)
         return cut
 
     def check_one(self, x: Row, /) -> None:
-        """Raise `InvalidInput` where a row is not one of this model's."""
         self.chain.check_one(x)
 
+    def adapters(self) -> list[Any]:
+        return self.last.adapters() if hasattr(self.last, "adapters") else []
+
     def state(self) -> dict[str, NDArray[Any]]:
-        """What the regressor learned, by its own names, and the transformers, by number and name."""
+        """What the last step learned, by its own names, and the transformers, by number and name."""
         return {**self.chain.state(), **self.last.state()}
 
     def restore(self, state: dict[str, NDArray[Any]], /) -> None:
-        """Take back what `state` gave, or raise ValueError."""
         self.chain.restore(state)
         self.last.restore(state)
 
 
-class ForeignRegressor:
-    """A regressor with ``partial_fit`` that is not ours; it answers 0 before its first row.
+class ClassifierCore(_Chained, PythonCore):
+    """The core of a pipeline that ends in a classifier."""
 
-    Parameters
-    ----------
-    features : int
-        The width of a row.
-    template : regressor
-        Cloned at every start.
-    """
+    def __init__(self, chain: Chain, last: Any) -> None:
+        PythonCore.__init__(self, chain.n_features)
+        _Chained.__init__(self, chain, last)
+
+    @property
+    def n_members(self) -> int:  # type: ignore[override]
+        return int(self.last.n_members)
+
+    @property
+    def rate(self) -> float:  # type: ignore[override]
+        return float(self.last.rate)
+
+    @property
+    def confidence(self) -> float:  # type: ignore[override]
+        return float(self.last.confidence)
+
+    def shares(self) -> Floats:
+        return np.asarray(self.last.shares())
+
+    def insert(self, at: int) -> None:
+        self.last.announce(at)
+
+    def forget(self) -> None:
+        self.begin(np.empty((0, self.n_features)), np.empty(0, dtype=np.int64))
+
+    def learn(self, X: Floats, y: Codes) -> None:
+        self.run(X, y)
+
+    def answers_of(self, X: Floats) -> Codes:
+        out = np.empty(len(X), dtype=np.int64)
+        self.answers(X, out)
+        return out
+
+    def scores(self, X: Floats, out: Floats, /) -> None:
+        for rows, Z in self.chain.known(X):
+            self.last.scores(Z, out[rows])
+
+    def discriminants(self, X: Floats) -> Floats:
+        out = np.empty((len(X), self.n_classes))
+        self.scores(X, out)
+        return out
+
+    def answer_one(self, x: Row, /) -> int:
+        return int(self.last.answer_one(self.chain.transform_one(x)))
+
+    def probabilities_one(self, x: Row, /) -> list[float]:
+        given: list[float] = self.last.probabilities_one(self.chain.transform_one(x))
+        return given
+
+    def restore(self, state: dict[str, NDArray[Any]], /) -> None:
+        super().restore(state)
+        self.n_classes = self.last.n_classes
+
+
+class RegressorCore(_Chained):
+    """The core of a pipeline that ends in a regressor."""
+
+    @property
+    def n_outputs(self) -> int:
+        return int(self.last.n_outputs)
+
+    @property
+    def cuts(self) -> tuple[int, int, float]:
+        cuts: tuple[int, int, float] = self.last.cuts
+        return cuts
+
+    def coefficients(self) -> tuple[Floats, Floats]:
+        """Weights of the features that the transformers give out, and intercepts."""
+        weights, intercepts = self.last.coefficients()
+        return weights, intercepts
+
+    def widen(self, outputs: int, /) -> None:
+        self.last.widen(outputs)
+
+    def answer_one(self, x: Row, /) -> Floats:
+        return np.asarray(self.last.answer_one(self.chain.transform_one(x)))
+
+    def answer_number(self, x: Row, /) -> float:
+        return float(self.last.answer_number(self.chain.transform_one(x)))
+
+
+class ForeignRegressor:
+    """A regressor with ``partial_fit`` that is not ours; it answers 0 before its first row."""
 
     may_fail = True
     cuts = (0, 0, 0.0)
@@ -257,7 +162,6 @@ class ForeignRegressor:
         self.model: Any = None
 
     def widen(self, outputs: int, /) -> None:
-        """Make room for as many targets."""
         self.n_outputs = outputs
 
     def begin(self, X: Floats, Y: Floats, /) -> None:
@@ -268,7 +172,7 @@ class ForeignRegressor:
     def run(
         self, X: Floats, Y: Floats, answers: Floats | None = None, weights: object = None, intercepts: object = None
     ) -> None:
-        """Test-then-train. Weights on the way cannot be had of it."""
+        """Test-then-train. Weights on the stages cannot be had of it."""
         if weights is not None or intercepts is not None:
             raise TypeError(f"{type(self.template).__name__} does not tell its weights on the way")
         for i in range(len(X)):
@@ -279,17 +183,14 @@ class ForeignRegressor:
             self.model = model
 
     def answers(self, X: Floats, out: Floats, /) -> None:
-        """Write the answers to each row."""
         out[:] = 0.0 if self.model is None else np.reshape(self.model.predict(X), out.shape)
 
     def answer_one(self, x: Floats, /) -> Floats:
-        """The answers to one row."""
         out = np.empty((1, self.n_outputs))
         self.answers(x[None], out)
         return np.asarray(out[0])
 
     def answer_number(self, x: Floats, /) -> float:
-        """The answer to one row, where there is one target."""
         return float(self.answer_one(x)[0])
 
     def learn_one(self, x: Floats, y: float | Floats, /) -> bool:

@@ -151,7 +151,6 @@ class StreamPipeline(StreamEstimator):
         raise NotImplementedError
 
     def _of_last(self, name: str) -> Any:
-        """An attribute of the last step."""
         self._learned_core()
         return getattr(self._learned_steps()[-1], name)
 
@@ -190,7 +189,6 @@ class StreamPipeline(StreamEstimator):
         return self._given[-1]
 
     def _make_chain(self, features: int, count: int) -> Chain:
-        """The cores of the first transformers."""
         cores: list[Any] = []
         width = features
         for name, step in named(self.steps)[:count]:

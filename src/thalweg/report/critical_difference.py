@@ -17,16 +17,9 @@ _FIRST_BAR, _BAR_STEP = 0.55, 0.34
 
 
 def draw(mean_ranks: Mapping[str, float], difference: float, *, title: str) -> Figure:
-    """The better half of the models named on the left, the others on the right, best and worst outermost.
+    """The better half of the models named on the left, the others on the right, best (rank 1) and worst outermost.
 
-    Parameters
-    ----------
-    mean_ranks : mapping of model to mean rank
-        1 is best.
-    difference : float
-        From which on two ranks differ.
-    title : str
-        What was ranked.
+    Ranks differ from ``difference`` on.
     """
     order = sorted(mean_ranks, key=lambda name: mean_ranks[name])
     ranks = [mean_ranks[name] for name in order]

@@ -26,20 +26,8 @@ def draw_over_time(
 ) -> Figure:
     """Error and learning rate over time.
 
-    Parameters
-    ----------
-    rows : array
-        How many rows had been seen at each point of the curves.
-    errors : mapping of name to array
-        Windowed error of each classifier, the learner of interest first.
-    rate : pair of arrays, or None
-        Rows at which the learner was looked at, and its rate there; without it the lower panel is left out.
-    title : str
-        What was run.
-    window : int
-        Rows over which the error is averaged, for the axis label.
-    changes : sequence of float
-        Moments of change, marked in both panels.
+    ``rows`` is how many rows had been seen at each point of the errors, each the mean of the last ``window`` rows, the
+    learner of interest first. ``rate`` has rows and rates of its own; without it the lower panel is left out.
     """
     with style.house_style():
         figure = style.new_figure(9.0, 5.2 if rate is not None else 3.6)
@@ -88,18 +76,7 @@ def draw_member_weights(
 ) -> Figure:
     """Stacked areas that fill the height, members of one family side by side in shades of one colour.
 
-    Parameters
-    ----------
-    rows : array
-        How many rows had been seen at each point.
-    shares : mapping of member to array
-        Each member's mean share at the same points.
-    title : str
-        What was run.
-    block : int, optional
-        Rows over which shares are averaged, for the axis label; without it they are those of the moment.
-    changes : sequence of float
-        Moments of change.
+    ``shares`` are means of ``block`` rows each; without it they are those of the moment.
     """
     with style.house_style():
         figure = style.new_figure(9.0, 4.8)

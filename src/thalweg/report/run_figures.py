@@ -20,15 +20,7 @@ if TYPE_CHECKING:
 
 
 def draw_calibration(confidence: ArrayLike, accuracy: ArrayLike, *, title: str) -> Figure:
-    """The share of right answers against the probability they were given with.
-
-    Parameters
-    ----------
-    confidence, accuracy : array
-        Mean probability of the answers in each bin, and the share of them that was right.
-    title : str
-        What was run.
-    """
+    """The share of right answers against the probability they were given with."""
     with style.house_style():
         figure = style.new_figure(4.6, 4.8)
         axes = figure.subplots()
@@ -50,19 +42,7 @@ def draw_class_memory(
     title: str,
     changes: Sequence[float] = (),
 ) -> Figure:
-    """One curve for each class.
-
-    Parameters
-    ----------
-    rows : array
-        How many rows had been seen at each point.
-    remembered : mapping of label to array
-        Effective sample size of each class at the same points; NaN where the class was not known yet.
-    title : str
-        What was run.
-    changes : sequence of float
-        Moments of change.
-    """
+    """One curve for each class."""
     with style.house_style():
         figure = style.new_figure(9.0, 3.6)
         axes = figure.subplots()
@@ -76,23 +56,12 @@ def draw_class_memory(
         axes.set_ylim(bottom=0.0)
         axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.yaxis.set_major_formatter("{x:,.0f}")
-        handles, labels = axes.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside right center", handlelength=1.6)
+        style.legend_right(figure, axes)
     return figure
 
 
 def draw_confusion_matrix(classes: Sequence[str], counts: ArrayLike, *, title: str) -> Figure:
-    """A line of cells for each truth, shaded and written by the share of its rows that got each answer.
-
-    Parameters
-    ----------
-    classes : sequence of str
-        The labels.
-    counts : array, shape (classes, classes)
-        Rows by truth and answer.
-    title : str
-        What was run.
-    """
+    """A line of cells for each truth, shaded and written by the share of its rows that got each answer."""
     table = np.asarray(counts, dtype=np.float64)
     totals = table.sum(axis=1, keepdims=True)
     shares = np.divide(table, totals, out=np.zeros_like(table), where=totals > 0)
@@ -129,18 +98,7 @@ def draw_mean_paths(
 ) -> Figure:
     """A panel for each feature, a curve for each class; forecasts dashed.
 
-    Parameters
-    ----------
-    rows : array
-        How many rows had been seen at each point.
-    features : sequence of str
-        Their names.
-    means, forecasts : mapping of label to array of shape (features, points)
-        NaN where the class was not known yet.
-    title : str
-        What was run.
-    changes : sequence of float
-        Moments of change.
+    Means and forecasts have shape (features, points), NaN where the class was not known yet.
     """
     columns = min(2, len(features))
     lines = -(-len(features) // columns)
@@ -160,8 +118,7 @@ def draw_mean_paths(
         for axes in panels[len(features) :]:
             axes.set_visible(False)
         figure.supxlabel("rows seen", fontsize=10)
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside right center", handlelength=1.6)
+        style.legend_right(figure, panels[0])
     return figure
 
 
@@ -169,13 +126,6 @@ def figures(metrics: Mapping[str, Any], folder: Path) -> list[Path]:
     """Draw what the run has, into a folder that is made if need be; the paths written.
 
     Raises `MissingExtra` where matplotlib is not installed; nothing is written then.
-
-    Parameters
-    ----------
-    metrics : mapping
-        What ``metrics.json`` holds.
-    folder : Path
-        Where the figures go.
     """
     style.require_matplotlib()
     folder.mkdir(parents=True, exist_ok=True)

@@ -55,8 +55,6 @@ _SETTINGS: Any = {
 
 @dataclass(frozen=True)
 class Look:
-    """How one model is drawn, in every figure."""
-
     colour: str
     dashes: str | tuple[int, tuple[float, ...]]
     marker: str
@@ -107,10 +105,7 @@ def look_of(model: str, otherwise: Look = _OTHER) -> Look:
 
 def require_matplotlib() -> None:
     """Say at once, and clearly, when figures cannot be drawn."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError as error:
-        raise MissingExtra.of("matplotlib", "plot", "drawing figures") from error
+    MissingExtra.import_module("matplotlib.figure", "plot", "drawing figures")
 
 
 @contextmanager
@@ -135,8 +130,13 @@ def share_from_zero(axes: Axes, top: float) -> None:
     axes.set_ylim(0.0, max(top * 1.06, 0.01))
 
 
+def legend_right(figure: Figure, axes: Axes, length: float = 1.6) -> None:
+    """A legend beside the panels, of what these axes hold."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right center", handlelength=length)
+
+
 def mark_changes(axes: Axes, changes: Sequence[float], colour: str = VERMILION, width: float = 0.9) -> None:
-    """Draw a dotted line at each time of change."""
     for change in changes:
         axes.axvline(change, color=colour, linewidth=width, linestyle=(0, (1, 2)), zorder=1)
 

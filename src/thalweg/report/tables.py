@@ -72,7 +72,6 @@ def scores(measures: Sequence[str], values: Mapping[str, Sequence[float | None]]
 
 
 def words(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """Text in columns that wrap."""
     table = _empty()
     for header in headers:
         table.add_column(header, vertical="top")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from thalweg.river.from_river import from_river
-from thalweg.river.rows import river_stream
+from thalweg.river.from_river import from_river, river_stream
 from thalweg.river.to_river import to_river
 
 __all__ = ["from_river", "river_stream", "to_river"]

@@ -1,8 +1,12 @@
-"""River's models as scikit-learn's, and so as ours: arrays in, row by row, for `thalweg.evaluate` and `Committee`."""
+"""River's models as scikit-learn's, and so as ours: arrays in, row by row, for `thalweg.evaluate` and `Committee`; and
+River's data sets as streams.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import islice
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +21,8 @@ from thalweg.learners.base.estimator import WithColumns
 from thalweg.learners.base.labels import Labels, as_labels
 from thalweg.learners.base.regressor import as_targets
 from thalweg.learners.base.rows import Floats, Row, as_rows
+from thalweg.parameters import whole_number
+from thalweg.streams.table import Table
 
 
 def from_river(model: Any, *, feature_names: Sequence[Hashable] | None = None) -> FromRiver:
@@ -44,10 +50,9 @@ def from_river(model: Any, *, feature_names: Sequence[Hashable] | None = None) -
     >>> summarise(prequential(model, SEA(seed=1), rows=1000)).model.error < 0.2
     True
     """
-    try:
-        from river import base
-    except ModuleNotFoundError as error:
-        raise MissingExtra.of("River", "river", "from_river") from error
+    MissingExtra.import_module("river", "river", "from_river", "River")
+    from river import base
+
     if isinstance(model, base.Classifier):
         return FromRiverClassifier(model, feature_names)
     if isinstance(model, base.Regressor):
@@ -145,7 +150,6 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
     classes_: NDArray[Any]
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Forget everything and learn these rows in order."""
         self._forget()
         return self.partial_fit(X, y)
 
@@ -212,12 +216,10 @@ class FromRiverRegressor(RegressorMixin, FromRiver):
     """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Forget everything and learn these rows in order."""
         self._forget()
         return self.partial_fit(X, y)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn these rows in order."""
         rows = self._dicts(X)
         targets, columns = as_targets(y, len(rows), type(self).__name__)
         if columns is not None:
@@ -228,6 +230,49 @@ class FromRiverRegressor(RegressorMixin, FromRiver):
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
-        """The answer to each row."""
         model = self._learned()
         return np.array([model.predict_one(row) for row in self._dicts(X)], dtype=np.float64)
+
+
+def river_stream(dataset: Iterable[tuple[dict[Any, Any], Any]], *, limit: int | None = None) -> Table:
+    """The rows of anything that yields pairs of a dict and a label, as River's data sets do.
+
+    Parameters
+    ----------
+    dataset : iterable of pairs of a dict and a label or number
+        A data set or generator of River's.
+    limit : int, optional
+        How many rows to take; River's generators need one, being endless.
+
+    Returns
+    -------
+    Table
+        Columns in the order in which features were first met; 0 where a row lacks one, as in River's linear models.
+
+    Examples
+    --------
+    >>> from river.datasets import synth
+    >>> from thalweg import OnlineLDC
+    >>> from thalweg.evaluate import prequential, summarise
+    >>> from thalweg.river import river_stream
+    >>> stream = river_stream(synth.SEA(seed=1), limit=1000)
+    >>> stream.feature_names, summarise(prequential(OnlineLDC(), stream)).model.error < 0.15
+    (('0', '1', '2'), True)
+    """
+    most = None if limit is None else whole_number("river_stream", "limit", limit, least=1)
+    rows, labels = [], []
+    columns: dict[Any, int] = {}
+    for x, y in islice(dataset, most):
+        for name in x:
+            columns.setdefault(name, len(columns))
+        rows.append(x)
+        labels.append(y)
+    if not columns:
+        raise InvalidInput("a stream needs rows with features, got none")
+    X = np.zeros((len(rows), len(columns)))
+    for i, row in enumerate(rows):
+        for name, value in row.items():
+            if not isinstance(value, Real | np.bool_):
+                raise InvalidInput(f"a stream's features must be numbers, got {value!r} in column {name!r} of row {i}")
+            X[i, columns[name]] = float(value)
+    return Table(X, labels, list(columns))

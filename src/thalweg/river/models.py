@@ -21,13 +21,6 @@ from thalweg.transforms.standard_scaler import StandardScaler
 class RiverClassifier(OpenSupervisedLearner, base.MiniBatchClassifier):
     """A stream classifier over rows that are dicts, of any number of classes; `to_river` makes one.
 
-    Parameters
-    ----------
-    model : classifier of thalweg
-        The template.
-    missing : {"zero", "mean"}, default "zero"
-        What a feature is in a row that lacks it.
-
     Examples
     --------
     >>> from thalweg import OnlineLDC
@@ -62,7 +55,6 @@ class RiverClassifier(OpenSupervisedLearner, base.MiniBatchClassifier):
         return dict(zip(learner._labels.codes, given, strict=True))
 
     def predict_many(self, X: Any) -> Any:
-        """The answer to each row of a frame, as a series."""
         import pandas as pd
 
         if self._vocabulary is None or not len(X):
@@ -92,13 +84,6 @@ class RiverClassifier(OpenSupervisedLearner, base.MiniBatchClassifier):
 class RiverRegressor(OpenSupervisedLearner, base.MiniBatchRegressor):
     """A stream regressor over rows that are dicts, with one target; `to_river` makes one.
 
-    Parameters
-    ----------
-    model : regressor of thalweg
-        The template.
-    missing : {"zero", "mean"}, default "zero"
-        What a feature is in a row that lacks it.
-
     Examples
     --------
     >>> from thalweg import OnlineLinearRegression
@@ -119,7 +104,6 @@ class RiverRegressor(OpenSupervisedLearner, base.MiniBatchRegressor):
         return 0.0 if answer is None else answer
 
     def predict_many(self, X: Any) -> Any:
-        """The answer to each row of a frame, as a series."""
         import pandas as pd
 
         known = self._vocabulary is not None and len(X)
@@ -135,13 +119,6 @@ class RiverTransformer(OpenLearner, base.MiniBatchTransformer):
     """A stream transformer over rows that are dicts; `to_river` makes one.
 
     A scaler gives out the features of the row, by their names; any other transformer names what it makes itself.
-
-    Parameters
-    ----------
-    model : transformer of thalweg
-        The template.
-    missing : {"zero", "mean"}, default "zero"
-        What a feature is in a row that lacks it.
 
     Examples
     --------
@@ -161,7 +138,6 @@ class RiverTransformer(OpenLearner, base.MiniBatchTransformer):
         self._made: tuple[Any, ...] | None = None
 
     def learn_one(self, x: Features) -> None:
-        """Learn one row; its features may be new."""
         self._learn(x)
 
     def transform_one(self, x: Features) -> Features:
@@ -181,7 +157,6 @@ class RiverTransformer(OpenLearner, base.MiniBatchTransformer):
         return out
 
     def learn_many(self, X: Any) -> None:
-        """Learn the rows of a frame, in order."""
         self._learn_frame(X)
 
     def transform_many(self, X: Any) -> Any:

@@ -135,7 +135,6 @@ class OpenLearner(base.Estimator):
     # ------------------------------------------------------------------ rows that are dicts
 
     def _learn(self, x: Features, *target: Any) -> None:
-        """Learn one row, whatever features it brings."""
         if self._vocabulary is None:
             if x:  # without any feature there is nothing to begin with
                 names = in_order(x)
@@ -204,7 +203,6 @@ class OpenLearner(base.Estimator):
         return as_rows(X, self.learner_, "X")
 
     def _columns(self, names: tuple[Any, ...], rows: Floats) -> Floats:
-        """These rows with the columns of the learner, in its order."""
         known = self._vocabulary
         assert known is not None
         if known.names == names:
@@ -257,15 +255,7 @@ class OpenLearner(base.Estimator):
 
 
 class OpenSupervisedLearner(OpenLearner):
-    """One that learns labels or numbers.
-
-    Parameters
-    ----------
-    model : classifier or regressor of thalweg
-        The template.
-    missing : {"zero", "mean"}, default "zero"
-        What a feature is in a row that lacks it.
-    """
+    """One that learns labels or numbers."""
 
     def learn_one(self, x: Features, y: Any) -> None:
         """Learn one row; its features may be new, and its label too."""
@@ -278,7 +268,6 @@ class OpenSupervisedLearner(OpenLearner):
             self._learn(x, y)
 
     def learn_many(self, X: Any, y: Any) -> None:
-        """Learn the rows of a frame, in order."""
         self._learn_frame(X, y.to_numpy())
 
 

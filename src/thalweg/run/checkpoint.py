@@ -6,7 +6,6 @@ rest as JSON, and a SHA-256 over all of it.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 
 from thalweg.errors import ModelFileError
 from thalweg.files import write_atomically
+from thalweg.store import digest, open_container
 
 _KEY = "thalweg-run"
 _PROTOCOL = 2
@@ -33,30 +32,19 @@ def write(path: Path, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], mo
     texts = {name: array for name, array in held.items() if array.dtype.kind == "U"}
     header = {"protocol": _PROTOCOL, "plain": plain, "texts": {name: array.tolist() for name, array in texts.items()}}
     numbers = {name: np.ascontiguousarray(array) for name, array in held.items() if name not in texts}
-    header["sha256"] = _digest(header, numbers)
+    header["sha256"] = digest(header, numbers)
     write_atomically(path, save_arrays(numbers, metadata={_KEY: json.dumps(header)}))
 
 
 def read(path: Path) -> Parts:
     """The state that `write` wrote; a `ModelFileError` where the file is damaged."""
     try:
-        content = path.read_bytes()
-        arrays = load_arrays(content)
-        length = int.from_bytes(content[:8], "little")
-        header = json.loads(json.loads(content[8 : 8 + length])["__metadata__"][_KEY])
+        header, arrays = open_container(path.read_bytes(), _KEY)
     except (OSError, SafetensorError, KeyError, ValueError, TypeError) as error:
         raise ModelFileError(f"{path} is not a checkpoint of a run: begin anew with --fresh") from error
-    if header.pop("sha256", None) != _digest(header, arrays) or header.get("protocol") != _PROTOCOL:
+    if header.pop("sha256", None) != digest(header, arrays) or header.get("protocol") != _PROTOCOL:
         raise ModelFileError(f"{path} is damaged, or of another version: begin anew with --fresh")
     models = {name[6:]: array.tobytes() for name, array in arrays.items() if name.startswith("model ")}
     others: dict[str, NDArray[Any]] = {name: array for name, array in arrays.items() if not name.startswith("model ")}
     others |= {name: np.array(values, dtype=np.str_) for name, values in header["texts"].items()}
     return header["plain"], others, models
-
-
-def _digest(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:
-    content = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-    for name in sorted(arrays):
-        content.update(f"{name} {arrays[name].dtype.str} {arrays[name].shape}".encode())
-        content.update(np.ascontiguousarray(arrays[name]).tobytes())
-    return content.hexdigest()

@@ -37,26 +37,21 @@ _PLACES = frozenset({"source", "target", "out", "model", "model_out"})
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """A run, by what it left behind."""
-
     path: Path
     metrics: Metrics
 
     @property
     def source(self) -> str:
-        """Where its rows came from."""
         return self.metrics["run"]["source"]
 
     @property
     def error(self) -> float:
-        """The share of wrong answers."""
         error = self.metrics["scores"]["model"]["error"]
         assert error is not None  # looked at when it was read
         return error
 
     @property
     def predictions(self) -> Path:
-        """Where its answers are, if they were kept."""
         return self.path.parent / PREDICTIONS
 
 
@@ -215,7 +210,6 @@ def has_predictions(run: RecordedRun, among: Sequence[RecordedRun]) -> bool:
 
 
 def ranking(sets: Sequence[DataSet]) -> Ranking:
-    """The models ranked over several data sets."""
     names = tuple(sets[0].runs)
     errors = np.array([[data.runs[name].error for name in names] for data in sets])
     return Ranking(names, errors, friedman(errors), nemenyi_difference(len(names), len(sets)))
@@ -289,14 +283,7 @@ def comparison(
 ) -> dict[str, Any]:
     """The runs by data set, and the tests: of pairs over one data set, of ranks over several; null where not made.
 
-    Parameters
-    ----------
-    sets : sequence of DataSet
-        What was compared.
-    pairs : sequence of Pair, optional
-        Every two runs, where there is one data set; each p is corrected for their number by Holm's method.
-    ranking : Ranking, optional
-        Where there are several.
+    Each p of the pairs is corrected for their number by Holm's method.
     """
     return {
         "data_sets": [_data_set_json(data) for data in sets],

@@ -49,17 +49,7 @@ GENERATORS: Mapping[str, Generator] = {
 
 
 def make_stream(name: str, seed: int, settings: Mapping[str, float] | None = None) -> ConceptStream:
-    """The stream of that name.
-
-    Parameters
-    ----------
-    name : str
-        One of `GENERATORS`.
-    seed : int >= 0
-        Everything random about it.
-    settings : mapping of parameter to number, optional
-        Other parameters of its class, which are numbers.
-    """
+    """The stream of that name."""
     if name not in GENERATORS:
         raise InvalidParameter(f"STREAM must be one of {', '.join(GENERATORS)}, got {name!r}")
     from thalweg import streams
@@ -127,10 +117,7 @@ def packed(file: IO[bytes], packing: str | None) -> Iterator[IO[bytes]]:
     if packing is None:
         yield file
         return
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise MissingExtra.of("pyarrow", "files", "writing such a file") from error
+    pa = MissingExtra.import_module("pyarrow", "files", "writing such a file")
     with pa.CompressedOutputStream(pa.PythonFile(_LeftOpen(file), mode="w"), packing) as stream:
         yield stream
 
@@ -142,11 +129,9 @@ class _LeftOpen(io.RawIOBase):
         self._file = file
 
     def writable(self) -> bool:
-        """Yes."""
         return True
 
     def write(self, content: Any) -> int:
-        """All of it."""
         return self._file.write(content)
 
 
@@ -204,9 +189,5 @@ WRITERS = {"csv": _csv, "parquet": _parquet, "arrow": _arrow, "ndjson": _ndjson}
 
 
 def _tables(names: list[str]) -> Callable[[Rows], Any]:
-    """Makes Arrow tables of rows."""
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise MissingExtra.of("pyarrow", "files", "writing such a file") from error
+    pa = MissingExtra.import_module("pyarrow", "files", "writing such a file")
     return lambda rows: pa.table([*map(pa.array, rows[0].T.copy()), pa.array(rows[1])], names=names)

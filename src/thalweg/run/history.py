@@ -56,14 +56,15 @@ def _as_series(traces: list[dict[str, Any]]) -> dict[str, Any]:
     rates = [trace.get("rate") for trace in traces]
     return {
         "rate": rates if any(rate is not None for rate in rates) else None,
-        "effective_rows": _columns(traces, "effective_rows"),
-        "weights": _columns(traces, "weights"),
+        "effective_rows": columns_by_label(traces, "effective_rows") or None,
+        "weights": columns_by_label(traces, "weights") or None,
     }
 
 
-def _columns(traces: list[dict[str, Any]], name: str) -> dict[str, list[float | None]] | None:
-    keys = dict.fromkeys(key for trace in traces for key in trace.get(name, {}))
-    return {key: [trace.get(name, {}).get(key) for trace in traces] for key in keys} or None
+def columns_by_label(points: list[dict[str, Any]], name: str) -> dict[str, list[float | None]]:
+    """Numbers by label, a mapping for each point, as one column for each label; None where a point has no number."""
+    labels = dict.fromkeys(label for point in points for label in point.get(name, {}))
+    return {label: [point.get(name, {}).get(label) for point in points] for label in labels}
 
 
 #: Of class means: features and classes at the most.
@@ -98,11 +99,6 @@ class MeanWatch:
         """Take the features whose class means lie furthest apart, relative to their spread; earlier ones where equal.
 
         One that has not moved yet comes last; one that was always 0, such as a category not seen, is not taken.
-
-        Parameters
-        ----------
-        X, labels
-            The first rows and their labels, an empty one where there is none.
         """
         X, labels = X[labels != ""], labels[labels != ""]
         if len(X) == 0:
@@ -139,11 +135,9 @@ class MeanWatch:
         }
 
     def state(self) -> dict[str, Any]:
-        """All of it, as JSON holds it."""
         return {"features": self.features, "classes": self.classes}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what `state` gave."""
         self.features, self.classes = list(state["features"]), list(state["classes"])
 
 
@@ -219,16 +213,9 @@ class ModelHistory:
         self._grid.add((learned, self._snapshot(model)))
 
     def series(self, model: Any, learned: int, features: list[str], ahead: int | None) -> dict[str, Any]:
-        """All points and a last one, as columns; of several after equally many rows the last.
+        """All points and a last one, of the model as it is, as columns; of several after equally many rows the last.
 
-        Parameters
-        ----------
-        model, learned
-            The model as it is, and how many rows it has learned.
-        features : list of str
-            Names of the features whose class means are kept.
-        ahead : int or None
-            How many rows ahead forecasts reach.
+        ``features`` names those whose class means are kept; forecasts reach ``ahead`` rows.
         """
         points = dict([*self.points, (learned, self._snapshot(model))])
         points.pop(0, None)
@@ -246,7 +233,6 @@ class ModelHistory:
         return trace | self.watch.snapshot(model)
 
     def state(self) -> dict[str, Any]:
-        """All of it, as JSON holds it."""
         return {
             "watch": self.watch.state(),
             "every": self.every,
@@ -256,7 +242,6 @@ class ModelHistory:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what `state` gave."""
         self.watch.restore(state["watch"])
         self._grid.restore(state["every"], list(zip(state["rows"], state["looks"], strict=True)))
         self._classes = dict.fromkeys(state["classes"])

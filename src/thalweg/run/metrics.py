@@ -15,7 +15,6 @@ from thalweg.store import plain_parameters
 
 
 def metrics_of(run: Run) -> dict[str, Any]:
-    """Everything that can be said of a finished run."""
     assert run.encoder is not None
     board, options = run.board, run.options
     counts = board.confusion[0]

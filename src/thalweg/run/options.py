@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import check_model_options
@@ -46,8 +46,6 @@ class OptionInfo:
     metavar: str | None = None
     #: The smallest whole number that is allowed.
     least: int | None = None
-    #: The words that are allowed, where not all are.
-    choices: tuple[str, ...] = ()
     #: The end of the sentence that refuses other words, where it does not list the choices.
     rule: str | None = None
     #: Whether it names a file or a folder to write.
@@ -79,7 +77,9 @@ class RunOptions:
     )
     adaptive: bool = _option(False, help="Adapt the learning rate to the model's recent errors.", on_spark=True)
     window: str | None = _option(None, help="Rows over which the trend model fits its lines, or auto.", on_spark=True)
-    delay: int = _option(0, help="Delay of the labels, in rows (default: 0).", metavar="N", least=0)
+    delay: int = _option(
+        0, help="Delay of the labels, in rows (default: 0); rows whose label came are scored.", metavar="N", least=0
+    )
     label_time: str | None = _option(
         None,
         help="Column with the time at which the label of a row arrives: timestamps or integers. Needs --time.",
@@ -98,12 +98,10 @@ class RunOptions:
         "mean",
         help="What to do with missing values: mean (fill in the mean so far, the default) or error. Missing are empty "
         "cells and, in columns of numbers or times, NA, N/A, NaN, null, none, ? and -.",
-        choices=("mean", "error"),
     )
     bad_rows: Literal["error", "skip"] = _option(
         "error",
         help="What to do with rows that cannot be read: error (stop, the default) or skip (leave out and list).",
-        choices=("error", "skip"),
     )
     delimiter: str | None = _option(None, help="Delimiter of CSV, such as ; or tab (default: detected).", on_spark=True)
     encoding: str = _option("utf-8", help="Encoding of CSV and NDJSON (default: utf-8).")
@@ -111,7 +109,6 @@ class RunOptions:
         None,
         help="Decimal separator, . or , (default: detected).",
         metavar="SIGN",
-        choices=(".", ","),
         rule="be a point or a comma",
     )
     chunk: int | None = _option(
@@ -133,9 +130,12 @@ class RunOptions:
             whole = isinstance(value, int) and not isinstance(value, bool)
             if info.least is not None and value is not None and (not whole or value < info.least):
                 raise InvalidParameter.of_option(name, f"be a whole number of at least {info.least}", value)
-        for name, info in declared.items():
-            if info.choices and getattr(self, name) not in (*info.choices, getattr(type(self), name)):
-                rule = info.rule or f"be one of {', '.join(info.choices)}"
+        for name, kind in get_type_hints(type(self)).items():
+            choices = [
+                word for each in (kind, *get_args(kind)) if get_origin(each) is Literal for word in get_args(each)
+            ]
+            if choices and getattr(self, name) not in (*choices, getattr(type(self), name)):
+                rule = declared[name].rule or f"be one of {', '.join(choices)}"
                 raise InvalidParameter.of_option(name, rule, getattr(self, name))
         if self.delay and self.label_time:
             raise InvalidParameter.of_option("delay", "be 0 where --label-time tells when a label comes", self.delay)
@@ -147,11 +147,9 @@ class RunOptions:
 
     @classmethod
     def declared(cls) -> dict[str, OptionInfo]:
-        """Every option by its name, in order."""
         return {each.name: each.metadata["info"] for each in dataclasses.fields(cls)}
 
     def make_model(self) -> Any:
-        """The model of this run, untrained."""
         from thalweg.catalogue import make_model
 
         return make_model(self.model, rate=self.rate, adaptive=self.adaptive, window=self.window, seed=self.seed)

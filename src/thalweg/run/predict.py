@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from thalweg.errors import InvalidInput, ModelFileError
 from thalweg.merging import Part
 from thalweg.store import load, read_notes
 from thalweg.tables import Encoder, Plan, Source, chunks, open_source
+from thalweg.tables.encoder import BadRows
 from thalweg.tables.rows import BadRow
 
 _ROWS = 8192
@@ -33,22 +34,14 @@ def answer(
     model_path: Path,
     given: str,
     *,
-    bad_rows: Literal["error", "skip"] = "error",
+    bad_rows: BadRows = "error",
     delimiter: str | None = None,
     encoding: str | None = None,
 ) -> Iterator[Answered]:
     """Answer the rows of a source by the model of a run, chunk by chunk.
 
-    Parameters
-    ----------
-    model_path : Path
-        What `thalweg run` wrote.
-    given : str
-        A table with the columns that the model learned from.
-    bad_rows : {"error", "skip"}
-        Whether a row that cannot be read ends it.
-    delimiter, encoding : str, optional
-        Of the table, where they are not those of the table that was learned.
+    ``bad_rows`` says whether a row that cannot be read ends it. ``delimiter`` and ``encoding`` are needed where they
+    are not those of the table that was learned.
     """
     notes = read_notes(model_path).get("table")
     model: Any = load(model_path)

@@ -20,12 +20,12 @@ from thalweg.learners.base.labels import Labels
 Codes = NDArray[np.int64]
 
 
-class Names:
+class LabelNumbers:
     """Words that were met, and their numbers.
 
     Examples
     --------
-    >>> names = Names()
+    >>> names = LabelNumbers()
     >>> names.numbers(["up", "down"], np.array([1, 0, -1, 1])).tolist()
     [2, 1, 0, 2]
     >>> names.words(np.array([2, 0])).tolist()
@@ -87,7 +87,7 @@ class PredictionsFile:
     def write(
         self,
         number: NDArray[np.int64],
-        names: Names,
+        names: LabelNumbers,
         label: Codes,
         answer: Codes,
         probability: NDArray[np.float64] | None,
@@ -124,7 +124,6 @@ class PredictionsFile:
         return self._file.tell()
 
     def close(self) -> None:
-        """Write out what is left."""
         if not self._file.closed:
             try:
                 self.synced()
@@ -133,8 +132,7 @@ class PredictionsFile:
                 self._file.close()
 
 
-def _texts(names: Names, numbers: Codes) -> Any:
-    """The words with these numbers, nothing for 0."""
+def _texts(names: LabelNumbers, numbers: Codes) -> Any:
     import pyarrow as pa
 
     words = pa.array([None, *names.known], pa.string())

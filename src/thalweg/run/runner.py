@@ -26,7 +26,7 @@ from thalweg.files import write_atomically
 from thalweg.run import checkpoint, options
 from thalweg.run.history import ModelHistory
 from thalweg.run.options import RunOptions
-from thalweg.run.predictions import Names, PredictionsFile, confidences
+from thalweg.run.predictions import LabelNumbers, PredictionsFile, confidences
 from thalweg.run.scoreboard import Scoreboard
 from thalweg.run.stopping import Stopped, Stopping
 from thalweg.store import dumps, loads
@@ -56,13 +56,6 @@ def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
 class Progress:
     """Watches blocks as they are read, which may be ahead of what is taken.
 
-    Parameters
-    ----------
-    share_read : callable
-        The share of the source's bytes that was read, None where it is not known.
-    most : int, optional
-        Rows after which the run ends.
-
     Examples
     --------
     >>> progress = Progress(lambda: None)
@@ -81,7 +74,6 @@ class Progress:
         self._told = 0.0
 
     def watch(self, blocks: Iterator[Block]) -> Iterator[Block]:
-        """The same blocks."""
         for block in blocks:
             self._rows += len(block.table)
             before, self._share = self._share, self._share_read()
@@ -110,7 +102,7 @@ _MOST_COMPLAINTS = 100
 
 
 @dataclass(frozen=True)
-class Moment:
+class RunStatus:
     """How far a run is: for a live view."""
 
     rows: int
@@ -130,8 +122,6 @@ class _Piece(NamedTuple):
 
 
 class Run:
-    """A run under way."""
-
     def __init__(self, options: RunOptions) -> None:
         self.options = options
         self.source = open_source(options.source, delimiter=options.delimiter, encoding=options.encoding)
@@ -139,8 +129,11 @@ class Run:
         if (options.delay or options.label_time) and getattr(self.model, "_needs_labels_at_once", False):
             raise InvalidParameter.of_option("delay", "be 0 for a model with persistence", options.delay)
         self.baselines = new_baselines()
+        #: Baselines used to learn the numbers of labels, so that a tie went to the label met first and not to the
+        #: lowest one. A run that was begun so ends so.
+        self.baselines_by_number = False
         self.target = Target(options.target, declared=options.target in options.categorical)
-        self.names = Names()
+        self.names = LabelNumbers()
         self.late = LateLabels(delay=options.delay, timed=options.label_time is not None)
         self.board = Scoreboard()
         self.detector = ChangeDetector()
@@ -164,7 +157,7 @@ class Run:
 
     def go(
         self,
-        tell: Callable[[Moment], None] = lambda moment: None,
+        tell: Callable[[RunStatus], None] = lambda status: None,
         checkpoint_seconds: float | None = None,
         stopping: Stopping | None = None,
     ) -> None:
@@ -181,7 +174,7 @@ class Run:
                     self._take(chunk)
                     self.fingerprint.take(chunk)
                     self.chunks_done += 1
-                    tell(Moment(self.answered, self.board, self.model, self.progress.share(self.taken)))
+                    tell(RunStatus(self.answered, self.board, self.model, self.progress.share(self.taken)))
                     if time.monotonic() >= due and self.predictions is not None:
                         took = self._checkpoint()
                         pause = max(_EVERY_SECONDS, _TIMES_ITS_COST * took)
@@ -339,7 +332,12 @@ class Run:
         pieces.append(self._follow(batch, words, batch.order[begin:]))
         for _, alike in itertools.groupby(filter(None, pieces), key=lambda piece: piece.classes):
             self._note(batch, list(alike), predicted)
-        predicted |= follow_baselines(self.baselines, batch.labels, None if batch.at_once else batch.order)
+        order = None if batch.at_once else batch.order
+        if self.baselines_by_number:
+            predicted |= follow_baselines(self.baselines, batch.labels, order)
+        else:
+            given = follow_baselines(self.baselines, words, order)
+            predicted |= {name: self.names.of_answers(labels) for name, labels in given.items()}
         before = self.late.waiting
         if before is not None and len(before):
             for name, values in before.predicted.items():
@@ -407,7 +405,6 @@ class Run:
         return True
 
     def _state(self) -> checkpoint.Parts:
-        """Everything the run needs to resume."""
         assert self.encoder is not None
         assert self.predictions is not None
         arrays: dict[str, NDArray[Any]] = {}
@@ -450,7 +447,7 @@ class Run:
         plan = Plan.from_json(plain["plan"])
         self.encoder = Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
         self.encoder.restore(plain["encoder"])
-        self.names = Names(plain["names"])
+        self.names = LabelNumbers(plain["names"])
         self.board.restore(plain["board"])
         self.detector.restore(plain["detector"])
         self.history.restore(plain["course"])
@@ -462,6 +459,8 @@ class Run:
             self.late.waiting = Waiting(arrays["X"], arrays["labels"], arrays["due"], arrays["number"], predicted)
         self.model = loads(models["model"])
         self.baselines = {name: loads(models[name]) for name in self.baselines}
+        classes: NDArray[Any] = getattr(self.baselines["majority"], "classes_", np.empty(0, dtype=np.str_))
+        self.baselines_by_number = classes.dtype.kind == "i"
         self.predictions = PredictionsFile(self.folder / options.PREDICTIONS, length=int(plain["predictions"]))
 
     # ------------------------------------------------------------------ what is left behind
@@ -499,7 +498,6 @@ class Run:
             self.folder.rmdir()
 
     def write_metrics(self, metrics: dict[str, Any]) -> None:
-        """``metrics.json``."""
         text = json.dumps(metrics, indent=1, allow_nan=False, ensure_ascii=False)
         write_atomically(self.folder / options.METRICS, text.encode())
 

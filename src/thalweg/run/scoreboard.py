@@ -26,7 +26,6 @@ class BlockMeans:
         self._open, self._open_rows, self._all, self._rows = 0, 0, 0, 0
 
     def add(self, values: NDArray[np.int64]) -> None:
-        """Take in whole numbers, in order."""
         self._all += int(values.sum())
         self._rows += len(values)
         while len(values):
@@ -58,7 +57,6 @@ class BlockMeans:
         return found
 
     def state(self) -> dict[str, Any]:
-        """As JSON holds it."""
         return {
             "length": self.length,
             "sums": self.sums,
@@ -67,7 +65,6 @@ class BlockMeans:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what `state` gave."""
         self.length, self.sums = int(state["length"]), [int(each) for each in state["sums"]]
         self._open, self._open_rows = (int(each) for each in state["open"])
         self._all, self._rows = (int(each) for each in state["all"])
@@ -85,8 +82,6 @@ _BINS = 10
 
 
 class Scoreboard:
-    """Scores of the model, of no-change and of the majority class."""
-
     def __init__(self) -> None:
         self.rows = 0
         self.mistakes = np.zeros(3, dtype=np.int64)
@@ -182,7 +177,6 @@ class Scoreboard:
         }
 
     def curve(self) -> dict[str, Any]:
-        """The points, as columns."""
         points = self.history.points
         columns = list(zip(*points, strict=True)) if points else [()] * 7
         return {
@@ -196,7 +190,6 @@ class Scoreboard:
     # ------------------------------------------------------------------ checkpoints
 
     def state(self) -> dict[str, Any]:
-        """All of it, as JSON holds it."""
         return {
             "rows": self.rows,
             "mistakes": self.mistakes.tolist(),
@@ -213,7 +206,6 @@ class Scoreboard:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what `state` gave."""
         self.rows = int(state["rows"])
         self.mistakes = np.array(state["mistakes"], dtype=np.int64)
         self.confusion = np.array(state["confusion"], dtype=np.int64)

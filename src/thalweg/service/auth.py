@@ -64,15 +64,10 @@ def read_tokens(path: Path) -> list[Token]:
 
 
 class Authorizer:
-    """Lets requests in.
+    """Lets requests in: everyone who can reach the service where there are no tokens.
 
-    Parameters
-    ----------
-    tokens : list of Token
-        None of them: everyone who can reach the service may do everything.
-    hosts : set of str, optional
-        Names by which the service may be asked, in small letters and without brackets. Without tokens, a page of a
-        stranger could otherwise reach a service on the reader's own machine by a name of its own.
+    ``hosts`` are the names by which the service may be asked, in small letters and without brackets. Without tokens, a
+    page of a stranger could otherwise reach a service on the reader's own machine by a name of its own.
     """
 
     def __init__(self, tokens: list[Token], hosts: frozenset[str] | None = None) -> None:

@@ -40,7 +40,6 @@ class PublishedModel:
 
     @classmethod
     def of(cls, model: LiveModel, epoch: int) -> PublishedModel:
-        """As the journal says the model is."""
         encoder = None if model.follower is None else schema.from_json(schema.to_json(model.follower.encoder()))
         allowed = None if model.allowed is None else frozenset(model.allowed)
         return cls(model.name, encoder, model.publish(), allowed, model.archived[model.name], epoch)
@@ -76,8 +75,6 @@ def answer(
 
 @dataclass(slots=True, eq=False)
 class Question:
-    """A request to answer rows."""
-
     model: PublishedModel
     #: A list of JSON objects, or a table of Arrow.
     rows: Any
@@ -86,13 +83,7 @@ class Question:
 
 
 class Batcher:
-    """One for all models, on the event loop.
-
-    Parameters
-    ----------
-    writer : Writer
-        Gets what was answered.
-    """
+    """One for all models, on the event loop."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -106,7 +97,6 @@ class Batcher:
         self._come.set()
 
     async def run(self) -> None:
-        """Until cancelled."""
         while True:
             await self._come.wait()
             self._come.clear()

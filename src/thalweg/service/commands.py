@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from thalweg.service.journal.records import Kind, Part, PredictBody
-from thalweg.service.learning.ledger import Sorted
+from thalweg.service.learning.ledger import LabelOutcome
 
 
 @dataclass(slots=True)
 class HttpResponse:
-    """Status, media type and body of a response."""
-
     status: int
     media: str
     body: bytes
@@ -31,8 +29,6 @@ class Key:
 
 @dataclass(slots=True, eq=False)
 class Command:
-    """Something for the writer to put into the journal."""
-
     model: str
     future: asyncio.Future[Any] | None
     key: Key | None = field(default=None, kw_only=True)
@@ -53,18 +49,14 @@ class Predict(Command):
 
 @dataclass(slots=True, eq=False)
 class Label(Command):
-    """Labels by id."""
-
     labels: list[tuple[str, str]]
     revise: bool
-    outcome: Sorted | None = None
+    outcome: LabelOutcome | None = None
     replayed: int = 0
 
 
 @dataclass(slots=True, eq=False)
 class Decide(Command):
-    """A decision about a model."""
-
     kind: Kind
     body: dict[str, Any]
     epoch: int | None = None
@@ -83,22 +75,13 @@ class Expire(Command):
 
 @dataclass(slots=True, eq=False)
 class KeepSnapshot(Command):
-    """A snapshot to be kept."""
-
     parts: list[Part]
 
 
 class Refused(Exception):
-    """An answer other than success.
+    """An answer other than success: an HTTP status, 4xx or 503, and what is wrong and what to do about it.
 
-    Parameters
-    ----------
-    status : int
-        Of HTTP, 4xx or 503.
-    sentence : str
-        What is wrong, and what to do about it.
-    retry_after : int, optional
-        Seconds after which to try again.
+    After ``retry_after`` seconds the client may try again.
     """
 
     def __init__(self, status: int, sentence: str, *, retry_after: int | None = None) -> None:

@@ -14,14 +14,8 @@ from thalweg.service.journal.records import StoredResponse
 from thalweg.service.journal.sql import SqlJournal
 
 
-class Keys:
-    """For the event loop.
-
-    Parameters
-    ----------
-    reader : SqlJournal
-        A connection of its own.
-    """
+class IdempotencyKeys:
+    """For the event loop."""
 
     def __init__(self, reader: SqlJournal) -> None:
         self._reader = reader
@@ -31,14 +25,8 @@ class Keys:
     async def once(self, key: str, request: bytes, act: Callable[[], Awaitable[StoredResponse]]) -> StoredResponse:
         """Do something once for all requests with this key.
 
-        Parameters
-        ----------
-        key : str
-            The client's own.
-        request : bytes
-            A fingerprint of what is asked: the same key with another request is `Refused`.
-        act : callable
-            Does it, and sees to it that the answer is in the journal.
+        ``request`` is a fingerprint of what is asked: the same key with another request is `Refused`. ``act`` does it,
+        and sees to it that the answer is in the journal.
         """
         while (found := await self._known(key)) is None:
             if key in self._under_way:
@@ -78,5 +66,4 @@ class Keys:
             return self._reader.recall(key)
 
     def close(self) -> None:
-        """Let the connection go."""
         self._reader.close()

@@ -17,20 +17,14 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 
 
 @dataclass(slots=True)
-class Place:
+class RequestSlot:
     """Of one request: how much of its body has come."""
 
     bytes: int = 0
 
 
 class Intake:
-    """For the event loop.
-
-    Parameters
-    ----------
-    limits : Limits
-        How much may be in work.
-    """
+    """For the event loop."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -47,21 +41,20 @@ class Intake:
             if not deadline.expired():
                 deadline.reschedule(now)
 
-    def enter(self, announced: int) -> Place:
+    def enter(self, announced: int) -> RequestSlot:
         """A place among the requests in work; `Refused` where there is none, or none for so many bytes."""
         if announced > self._limits.body:
             raise self._too_large()
         if self.requests >= self._limits.requests or self.bytes + announced > self._limits.bytes:
             raise _too_much()
         self.requests += 1
-        return Place()
+        return RequestSlot()
 
-    def leave(self, place: Place) -> None:
-        """The request is answered."""
+    def leave(self, place: RequestSlot) -> None:
         self.requests -= 1
         self.bytes -= place.bytes
 
-    async def read(self, place: Place, receive: Receive) -> bytes:
+    async def read(self, place: RequestSlot, receive: Receive) -> bytes:
         """A whole body, in time."""
         try:
             async with asyncio.timeout(_LAST_SECONDS if self._closing else _BODY_SECONDS) as deadline:
@@ -75,7 +68,7 @@ class Intake:
                 raise Refused(503, "the service is stopping", retry_after=5) from error
             raise Refused(408, f"the body did not come within {_BODY_SECONDS:g} seconds") from error
 
-    async def _pieces(self, place: Place, receive: Receive) -> bytes:
+    async def _pieces(self, place: RequestSlot, receive: Receive) -> bytes:
         pieces: list[bytes] = []
         while True:
             message = await receive()

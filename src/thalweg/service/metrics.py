@@ -39,7 +39,6 @@ class Durations:
     seconds: float = 0.0
 
     def add(self, seconds: float) -> None:
-        """One more."""
         self.counts[bisect_left(BUCKETS, seconds)] += 1
         self.seconds += seconds
 
@@ -65,12 +64,10 @@ class Counters:
         self._recent: deque[list[int]] = deque(maxlen=_RECENT + 1)  # seconds and the rows answered in them
 
     def request(self, kind: str, status: int, seconds: float) -> None:
-        """A request was answered."""
         self.requests[kind, status] += 1
         self.durations.setdefault(kind, Durations()).add(seconds)
 
     def answered(self, rows: int) -> None:
-        """So many rows were answered."""
         self.rows += rows
         now = int(time.monotonic())
         if self._recent and self._recent[-1][0] == now:
@@ -87,7 +84,7 @@ class Counters:
         finally:
             counted.up = False
 
-    def told(self) -> dict[str, Any]:
+    def as_numbers(self) -> dict[str, Any]:
         """As plain numbers."""
         return {
             "requests": dict(self.requests),
@@ -110,11 +107,6 @@ class Counters:
 
 def text(counted: Mapping[str, Any]) -> bytes:
     r"""The body of ``/metrics``.
-
-    Parameters
-    ----------
-    counted : mapping
-        As `Service.counters` gives it.
 
     Examples
     --------
@@ -140,12 +132,9 @@ def text(counted: Mapping[str, Any]) -> bytes:
 
 @dataclass(frozen=True)
 class _Counted(Collector):
-    """The counters as prometheus_client asks for them."""
-
     counted: Mapping[str, Any]
 
     def collect(self) -> Iterator[Metric]:
-        """Every metric that has a value."""
         return (metric for metric in _metrics(self.counted) if metric.samples)
 
 

@@ -51,8 +51,6 @@ class Limits:
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """All of it."""
-
     data: Path = Path("thalweg-serve")
     database: str | None = None
     model: Path | None = None

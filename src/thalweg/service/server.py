@@ -98,7 +98,7 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
     """Run until SIGINT or SIGTERM; ``tell`` gets a line when it listens."""
     authorizer = authorizer_for(options)
     feeds = [opener(address) for address in options.sources]
-    with listening(options.host, options.port) as door:
+    with listening(options.host, options.port) as listener:
         service = _opened(options, tell)
         sys.setswitchinterval(_SWITCH_SECONDS)
         config = uvicorn.Config(
@@ -117,7 +117,9 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
         server = _Server(config)
         server.service = service
         with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
-            runner.run(_run(server, door, lambda port: tell(f"thalweg serves at http://{address(options.host, port)}")))
+            runner.run(
+                _run(server, listener, lambda port: tell(f"thalweg serves at http://{address(options.host, port)}"))
+            )
 
 
 def address(host: str, port: int) -> str:
@@ -136,8 +138,8 @@ def listening(host: str, port: int) -> socket.socket:
 
     Examples
     --------
-    >>> with listening("127.0.0.1", 0) as door:
-    ...     door.getsockname()[0]
+    >>> with listening("127.0.0.1", 0) as listener:
+    ...     listener.getsockname()[0]
     '127.0.0.1'
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -164,11 +166,11 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
         raise
 
 
-async def _run(server: _Server, door: socket.socket, tell: Callable[[int], None]) -> None:
-    running = asyncio.create_task(server.serve([door]))
+async def _run(server: _Server, listener: socket.socket, tell: Callable[[int], None]) -> None:
+    running = asyncio.create_task(server.serve([listener]))
     while not server.started and not running.done():
         await asyncio.sleep(0.005)
     if server.started:
         gc.freeze()  # what is there by now stays: collections need not look at it
-        tell(door.getsockname()[1])
+        tell(listener.getsockname()[1])
     await running

@@ -17,7 +17,7 @@ from typing import Any
 from thalweg.service.auth import Authorizer
 from thalweg.service.batcher import Batcher, PublishedModel, Question
 from thalweg.service.commands import Command, Decide, Expire, KeepSnapshot, Key, Label, Predict, Refused
-from thalweg.service.idempotency import Keys
+from thalweg.service.idempotency import IdempotencyKeys
 from thalweg.service.intake import Intake
 from thalweg.service.journal.records import Event, Kind
 from thalweg.service.journal.sql import SqlJournal
@@ -67,22 +67,13 @@ class Listeners:
             await asyncio.sleep(seconds)
 
     def close(self) -> None:
-        """Nobody is to wait any longer."""
         self.closed = True
         for name in list(self._waiting):
             self.tell(name)
 
 
 class Service:
-    """Models that answer and learn.
-
-    Parameters
-    ----------
-    journal : SqlJournal
-        Where everything is kept.
-    options : ServeOptions
-        Limits, expiry, promotion.
-    """
+    """Models that answer and learn."""
 
     def __init__(self, journal: SqlJournal, options: ServeOptions) -> None:
         self.options = options
@@ -94,7 +85,7 @@ class Service:
         self.authorizer = Authorizer([])
         self._journal = journal
         #: Requests with idempotency keys.
-        self.keys = Keys(journal.another())
+        self.keys = IdempotencyKeys(journal.another())
         rebuilt = {name: rebuild(journal, name) for name in journal.models()}
         self._replayed = {name for name, each in rebuilt.items() if each.replayed > _MANY_REPLAYED}
         self._learner = LearningThread(
@@ -105,7 +96,7 @@ class Service:
             self._failed,
             lambda name, parts: self._writer.put([KeepSnapshot(name, None, parts)]),
         )
-        self._writer = Writer(journal, self._committed, self._failed, self._mend)
+        self._writer = Writer(journal, self._committed, self._failed, self._recover)
         self._writer.states = {name: WriterState.of(model) for name, model in self._learner.models.items()}
         self.models = {name: PublishedModel.of(model, 0) for name, model in self._learner.models.items()}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -119,7 +110,6 @@ class Service:
     # ------------------------------------------------------------------ begin and end
 
     async def start(self) -> None:
-        """Start, on the running event loop."""
         self._loop = asyncio.get_running_loop()
         self.batcher = Batcher(self._writer)
         self._writer.start()
@@ -165,7 +155,6 @@ class Service:
 
     @property
     def ready(self) -> bool:
-        """Whether requests are accepted now."""
         return not (self.stopping or self._writer.broken or self._learner.broken) and self._writer.is_alive()
 
     # ------------------------------------------------------------------ answering and learning
@@ -180,7 +169,6 @@ class Service:
     async def label(
         self, name: str, labels: list[tuple[str, str]], revise: bool = False, key: Key | None = None
     ) -> Label:
-        """Give labels to rows, by id."""
         model = self.model(name)
         if model.allowed is not None and (strange := {label for _, label in labels} - model.allowed):
             raise Refused(
@@ -203,7 +191,6 @@ class Service:
         return found
 
     def champion_of(self, name: str) -> str | None:
-        """The model under whose name a learner is kept."""
         return next((each.name for each in self.states() if name in each.learners), None)
 
     def states(self) -> list[ModelState]:
@@ -228,7 +215,6 @@ class Service:
         challenger_of: str | None = None,
         key: Key | None = None,
     ) -> Decide:
-        """Make a model, or a challenger of one."""
         require_name(name)
         parameters = parameters_of(kind, parameters or {})
         if challenger_of is not None and described is not None:
@@ -253,7 +239,6 @@ class Service:
         return done
 
     async def decide(self, name: str, kind: Kind, key: Key | None = None) -> Decide:
-        """Archive or restore a model."""
         model = self.state(name)
         archived = model.learners[name].archived
         if archived == (kind == "archive"):
@@ -286,7 +271,7 @@ class Service:
 
     def counters(self) -> dict[str, Any]:
         """All that `/metrics` tells, as plain numbers."""
-        return self.counts.told() | {
+        return self.counts.as_numbers() | {
             "commits": self._writer.commits,
             "in_work": self.intake.requests,
             "queue": {"writer": len(self._writer), "learner": len(self._learner)},
@@ -341,7 +326,7 @@ class Service:
             if self.options.promote:
                 self._loop.call_soon_threadsafe(self._promote_winners, state)
 
-    def _mend(self) -> None:
+    def _recover(self) -> None:
         """In the writer's thread, after a failure: everything as the journal says, which may hold more than we know."""
         self._learner.wait()
         models = {name: rebuild(self._journal, name).model for name in self._journal.models()}

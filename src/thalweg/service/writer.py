@@ -27,7 +27,7 @@ from thalweg.service.journal.records import (
     StoredResponse,
 )
 from thalweg.service.journal.sql import SqlJournal
-from thalweg.service.learning.ledger import Ledger, Sorted
+from thalweg.service.learning.ledger import LabelOutcome, Ledger
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.rebuild import cost
 
@@ -63,15 +63,13 @@ _LOG = logging.getLogger("thalweg.service")
 _MOST_TOGETHER = 4096
 #: Seconds between attempts to begin anew.
 _AGAIN_SECONDS = 0.5
-_FAILED_LATELY = "the journal cannot be used: it failed a moment ago"
+_FAILED_RECENTLY = "the journal cannot be used: it failed a moment ago"
 #: Labels that a model may know.
 MOST_LABELS = 1000
 
 
 @dataclass
 class WriterState:
-    """The writer's state of a model."""
-
     expired_through: int
     #: Predict records up to this one have no row that waits.
     looked_through: int
@@ -83,7 +81,6 @@ class WriterState:
 
     @classmethod
     def of(cls, model: LiveModel) -> WriterState:
-        """As the model is."""
         labels = {str(label) for each in model.learners.values() for label in getattr(each.model, "classes_", ())}
         compared = [each.comparison.since for each in model.learners.values() if each.comparison is not None]
         return cls(
@@ -97,18 +94,10 @@ class WriterState:
 
 
 class Writer(threading.Thread):
-    """Writes; started once, stopped once.
+    """Writes; started once, stopped once. The journal is claimed by this process.
 
-    Parameters
-    ----------
-    journal : SqlJournal
-        Claimed by this process.
-    committed : callable
-        Called with the commands that are in the journal now, and with their events by model.
-    failed : callable
-        Called with commands that are not, and the reason.
-    mend : callable
-        Called after a failure, before more is written, when the connection is there again.
+    It calls ``committed`` with the commands that are in the journal now and their events by model, ``failed`` with
+    those that are not and the reason, and ``recover`` after a failure, when the connection is there again.
     """
 
     def __init__(
@@ -116,7 +105,7 @@ class Writer(threading.Thread):
         journal: SqlJournal,
         committed: Callable[[list[Command], list[tuple[str, Event]]], None],
         failed: Callable[[Sequence[Command], Refused], None],
-        mend: Callable[[], None],
+        recover: Callable[[], None],
     ) -> None:
         super().__init__(name="thalweg-writer", daemon=True)
         self.journal = journal
@@ -131,7 +120,7 @@ class Writer(threading.Thread):
         self.commits = 0
         self._ledger = Ledger(journal, self._flush)
         self._queue: queue.SimpleQueue[Sequence[Command] | Callable[[], None] | None] = queue.SimpleQueue()
-        self._committed, self._failed, self._mend = committed, failed, mend
+        self._committed, self._failed, self._recover = committed, failed, recover
         self._records: list[Record] = []
         self._links: list[LabelLink] = []
         self._responses: list[StoredResponse] = []
@@ -156,7 +145,6 @@ class Writer(threading.Thread):
     # ------------------------------------------------------------------ the thread
 
     def run(self) -> None:
-        """Until `stop`."""
         going = True
         while going:
             together: list[Command] = []
@@ -175,12 +163,12 @@ class Writer(threading.Thread):
     def _do(self, together: list[Command]) -> None:
         try:
             if self.broken:
-                self._begin_anew()
+                self._reconnect()
             done, events = self._commit(together)
         except JournalError as error:
             if str(error) not in self._logged:
                 _LOG.error("%s; it is tried again with what comes next", error)
-                self._logged |= {str(error), _FAILED_LATELY}
+                self._logged |= {str(error), _FAILED_RECENTLY}
             self._fail(together, Refused(503, str(error), retry_after=1))
         except Exception:
             _LOG.exception("what came could not be written")
@@ -198,13 +186,13 @@ class Writer(threading.Thread):
         self._ledger.forget()
         self._failed(together, refusal)
 
-    def _begin_anew(self) -> None:
+    def _reconnect(self) -> None:
         if time.monotonic() - self._tried < _AGAIN_SECONDS:
-            raise JournalError(_FAILED_LATELY)
+            raise JournalError(_FAILED_RECENTLY)
         self._tried = time.monotonic()
         self.journal.connect()
         self.seq, self._time = self.journal.last()
-        self._mend()
+        self._recover()
         self.broken = False
 
     def _commit(self, together: list[Command]) -> tuple[list[Command], list[tuple[str, Event]]]:
@@ -344,7 +332,7 @@ class Writer(threading.Thread):
         return Decision(record.seq, record.kind, record.time, body)
 
 
-def _links(found: Sorted, seq: int) -> list[LabelLink]:
+def _links(found: LabelOutcome, seq: int) -> list[LabelLink]:
     counts: dict[int, int] = {}
     for row in found.learned:
         counts[row.rows.seq] = counts.get(row.rows.seq, 0) + 1

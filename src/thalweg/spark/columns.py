@@ -175,5 +175,4 @@ def _from_words(words: object) -> timedelta | None:
 
 
 def microseconds(span: timedelta) -> int:
-    """A span as a whole number."""
     return span // timedelta(microseconds=1)

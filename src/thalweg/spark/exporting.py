@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from thalweg.errors import InvalidInput
 from thalweg.files import write_atomically
-from thalweg.spark.key_state import VARIABLE
+from thalweg.spark.packing import VARIABLE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

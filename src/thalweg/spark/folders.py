@@ -24,20 +24,8 @@ _ENDINGS = {".parquet": "parquet", ".csv": "csv"}
 class FolderRun:
     """Rows in files of Parquet or CSV, in order of time from file to file, answered and learned.
 
-    Parameters
-    ----------
-    spark : SparkSession
-        Where it runs.
-    source : str
-        A file, or a folder of files of one kind. Spark takes the one modified longest ago first.
-    target, time : str
-        The columns of labels and of times.
-    key : str, optional
-        The column of keys, for a model each; by default one model learns all rows.
-    drop : collection of str
-        Columns that are no features.
-    delimiter : str, optional
-        Of CSV.
+    ``source`` is a file, or a folder of files of one kind, of which Spark takes the one modified longest ago first.
+    With a ``key`` each of its values has a model; without one, one model learns all rows.
     """
 
     def __init__(

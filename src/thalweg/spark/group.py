@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from thalweg.frames.frame import Floats, NamedRows
 from thalweg.spark import model_cache
-from thalweg.spark.key_state import KeyState
 from thalweg.spark.late_labels import LabelJoin, in_time
 from thalweg.spark.packing import (
     ANSWER,
@@ -20,12 +19,13 @@ from thalweg.spark.packing import (
     ID,
     TARGET,
     TIME,
+    KeyState,
     Layout,
+    batch_from_bytes,
+    batch_or_empty,
+    batch_to_bytes,
     concatenated,
     features_of,
-    kept,
-    opened,
-    opened_or_empty,
 )
 
 _ANSWERED, _LEARNED, _EXPIRED, _DROPPED, _FORGOTTEN = range(len(EVENTS))
@@ -37,18 +37,9 @@ _END = int(np.iinfo(np.int64).max)
 class Group:
     """How the rows of one key are learned, whatever the engine.
 
-    Parameters
-    ----------
-    start : bytes
-        The model that a new key begins with.
-    layout : Layout
-        What the rows hold.
-    wait : int or None
-        Microseconds that a row waits for its label, and a label for its row; None for labels that come with their rows.
-    ttl : int or None
-        Microseconds without a row or a label after which the key is forgotten.
-    confident : bool
-        Whether the probability of each answer is wanted.
+    A new key begins with the model ``start``. A row waits ``wait`` microseconds for its label, and a label for its row;
+    with None labels come with their rows. A key is forgotten after ``ttl`` microseconds without a row or a label.
+    ``confident`` says whether the probability of each answer is wanted.
     """
 
     start: bytes
@@ -62,7 +53,7 @@ class Group:
     ) -> tuple[KeyState, bytes]:
         """The state after these packed rows, and what has happened; ``watermark`` gives it by the key's newest time."""
         before = state or KeyState(self.start)
-        came = concatenated([opened(cell, self.layout.incoming) for cell in cells], self.layout.incoming)
+        came = concatenated([batch_from_bytes(cell, self.layout.incoming) for cell in cells], self.layout.incoming)
         newest = max(before.newest, int(came.column(TIME).to_numpy().max()))
         in_time_still, overdue = self._without_overdue(before, watermark(newest))
         at_once = self.wait is None and not came.column(TARGET).null_count
@@ -92,7 +83,7 @@ class Group:
         rows, labels = features_of(came), self.layout.target.array(came.column(TARGET))
         order = in_time(came.column(TIME).to_numpy(), *rows.T, labels)
         came, named, labels = came.take(pa.array(order)), NamedRows(rows[order], self.layout.features), labels[order]
-        model = model_cache.taken(state.model)
+        model = model_cache.model_to_learn(state.model)
         confidence = None
         if self.confident:
             answers, proba, *_ = model.predict_then_learn(named, labels, with_proba=True)
@@ -103,12 +94,12 @@ class Group:
             _ANSWERED, came.column(TIME), came.column(ID), self._arrow(answers), came.column(TARGET), confidence
         )
         answered, learned = state.answered + len(rows), state.learned + len(rows)
-        return replace(state, model=model_cache.kept(model), answered=answered, learned=learned), [events]
+        return replace(state, model=model_cache.model_bytes(model), answered=answered, learned=learned), [events]
 
     def _in_turn(self, state: KeyState, came: pa.RecordBatch) -> tuple[KeyState, list[pa.RecordBatch]]:
         """Rows with and without labels, and labels by themselves: the whole group by `follow`."""
         join = LabelJoin(self.layout, state, came, self.wait)
-        model = model_cache.taken(state.model)
+        model = model_cache.model_to_learn(state.model)
         given, confidence = self._follow(model, join)
         answers, fresh = self._arrow(given), join.fresh
         sure = None if confidence is None else confidence[join.old :]
@@ -122,7 +113,7 @@ class Group:
         waiting, early = join.waiting(answers)
         after = replace(
             state,
-            model=model_cache.kept(model),
+            model=model_cache.model_bytes(model),
             answered=state.answered + len(fresh),
             learned=state.learned + join.learned,
             dropped=state.dropped + len(join.too_late),
@@ -146,8 +137,8 @@ class Group:
         """The state without rows and labels that have waited too long, and an event for each of them."""
         if self.wait is None or not (state.waiting or state.early):
             return state, []
-        waiting = opened_or_empty(state.waiting, self.layout.waiting)
-        early = opened_or_empty(state.early, self.layout.incoming)
+        waiting = batch_or_empty(state.waiting, self.layout.waiting)
+        early = batch_or_empty(state.early, self.layout.incoming)
         over, lost = (each.column(TIME).to_numpy() + self.wait < watermark for each in (waiting, early))
         if not (over.any() or lost.any()):
             return state, []
@@ -156,8 +147,8 @@ class Group:
             state,
             expired=state.expired + len(expired),
             dropped=state.dropped + len(dropped),
-            waiting=kept(waiting.filter(pa.array(~over))),
-            early=kept(early.filter(pa.array(~lost))),
+            waiting=batch_to_bytes(waiting.filter(pa.array(~over))),
+            early=batch_to_bytes(early.filter(pa.array(~lost))),
         )
         events = [
             self._events(_EXPIRED, expired.column(TIME), expired.column(ID), expired.column(ANSWER)),
@@ -170,7 +161,7 @@ class Group:
         moments = [] if self.ttl is None else [state.newest + self.ttl]
         for cell, schema in ((state.waiting, self.layout.waiting), (state.early, self.layout.incoming)):
             if cell and self.wait is not None:
-                moments.append(int(opened(cell, schema).column(TIME).to_numpy().min()) + self.wait)
+                moments.append(int(batch_from_bytes(cell, schema).column(TIME).to_numpy().min()) + self.wait)
         return min(moments) // 1000 + 1 if moments else 0
 
     # ------------------------------------------------------------------ events
@@ -197,7 +188,7 @@ class Group:
         return self._events(_DROPPED, labels.column(TIME), labels.column(ID), None, labels.column(TARGET))
 
     def _all(self, events: list[pa.RecordBatch]) -> bytes:
-        return kept(concatenated(events, self.layout.outgoing))
+        return batch_to_bytes(concatenated(events, self.layout.outgoing))
 
     def _arrow(self, values: NDArray[Any]) -> pa.Array:
         return pa.array(values, type=self.layout.target.arrow)

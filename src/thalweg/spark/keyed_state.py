@@ -10,8 +10,7 @@ import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from thalweg.spark.group import Group
-from thalweg.spark.key_state import SPARK_STATE, VARIABLE, KeyState
-from thalweg.spark.packing import KEY, ROWS
+from thalweg.spark.packing import KEY, ROWS, SPARK_STATE, VARIABLE, KeyState
 
 
 class GroupProcessor(StatefulProcessor):
@@ -23,7 +22,6 @@ class GroupProcessor(StatefulProcessor):
         self._looked = False
 
     def init(self, handle: Any) -> None:
-        """One value for each key."""
         self._handle = handle
         self._state = handle.getValueState(VARIABLE, SPARK_STATE)
 
@@ -37,7 +35,6 @@ class GroupProcessor(StatefulProcessor):
         yield from _told(key, told)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Any]:  # noqa: N802
-        """The time of something that waits has come."""
         before = self._before()
         if before is None or expiredTimerInfo.getExpiryTimeInMs() != before.wake:
             return  # a timer that an earlier one has replaced

@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 
 from thalweg.evaluate.late_labels import Places, interleave, learning_places
 from thalweg.frames.frame import Floats
-from thalweg.spark.key_state import KeyState
 from thalweg.spark.packing import (
     ANSWER,
     ID,
     IS_LABEL,
     TARGET,
     TIME,
+    KeyState,
     Layout,
+    batch_or_empty,
+    batch_to_bytes,
     concatenated,
     features_of,
-    kept,
-    opened_or_empty,
 )
 
 
@@ -101,8 +101,8 @@ class LabelJoin:
 
     def __init__(self, layout: Layout, state: KeyState, came: pa.RecordBatch, wait: int | None) -> None:
         self._layout = layout
-        waiting = opened_or_empty(state.waiting, layout.waiting)
-        early = opened_or_empty(state.early, layout.incoming)
+        waiting = batch_or_empty(state.waiting, layout.waiting)
+        early = batch_or_empty(state.early, layout.incoming)
         alone: NDArray[np.bool_] = came.column(IS_LABEL).to_numpy(zero_copy_only=False)
         self.fresh = self._in_time(came.filter(pa.array(~alone)))
         labels = self._in_time(concatenated([early, came.filter(pa.array(alone))], layout.incoming))
@@ -154,7 +154,7 @@ class LabelJoin:
         waits = self._without & self._every.column(ID).is_valid().to_numpy(zero_copy_only=False)
         waits[self.late] = False
         every = pa.RecordBatch.from_arrays([*self._every.columns, self._given(answers)], schema=self._layout.waiting)
-        return kept(every.filter(pa.array(waits))), kept(self._labels_left)
+        return batch_to_bytes(every.filter(pa.array(waits))), batch_to_bytes(self._labels_left)
 
     def _given(self, answers: pa.Array) -> pa.Array:
         return pa.concat_arrays([self._answers_before, answers.slice(self.old)])

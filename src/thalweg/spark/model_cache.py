@@ -22,7 +22,7 @@ _MOST = 4096
 _alive: dict[bytes, Any] = {}
 
 
-def taken(content: bytes) -> Any:
+def model_to_learn(content: bytes) -> Any:
     """The model of these bytes, to learn with."""
     found = _alive.pop(content, None)
     if found is None:
@@ -32,7 +32,7 @@ def taken(content: bytes) -> Any:
     return found
 
 
-def kept(model: Any) -> bytes:
+def model_bytes(model: Any) -> bytes:
     """The bytes of a model that has learned."""
     from thalweg.store import dumps
 
@@ -49,7 +49,7 @@ def broadcast(df: DataFrame, model: Any) -> Broadcast[bytes]:
 
 
 @lru_cache(maxsize=8)
-def built(content: bytes) -> Any:
+def model_to_predict(content: bytes) -> Any:
     """The model of these bytes, to answer by and not to learn with."""
     return loads(content)
 

@@ -1,5 +1,5 @@
-"""Rows of one key as one row of Arrow batches: how groups travel through an engine that hands Python a row at a
-time.
+"""What Spark carries: the rows of one key packed into one row, since it hands Python a row at a time; and the state of
+a key between two batches.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -31,8 +31,6 @@ _CELLS = 1 << 22
 
 @dataclass(frozen=True)
 class Layout:
-    """What packed rows and packed answers hold."""
-
     key: ValueType
     id: ValueType
     target: ValueType
@@ -73,12 +71,10 @@ class Layout:
 
     @property
     def packed(self) -> str:
-        """The packed rows as Spark knows them."""
         return f"{KEY} {self.key.spark}, {ROWS} binary"
 
     @property
     def unpacked(self) -> str:
-        """The unpacked answers as Spark knows them."""
         of_target = self.target.spark
         return (
             f"{KEY} {self.key.spark}, {TIME} bigint, {ID} {self.id.spark}, {EVENT} string, {ANSWER} {of_target}, "
@@ -112,7 +108,7 @@ def unpacker(layout: Layout) -> Callable[[Batches], Batches]:
     def unpack(batches: Batches) -> Batches:
         schema, events = layout.outgoing, pa.array(EVENTS)
         for batch in batches:
-            parts = [opened(cell, schema) for cell in batch.column(ROWS).to_pylist()]
+            parts = [batch_from_bytes(cell, schema) for cell in batch.column(ROWS).to_pylist()]
             if not parts:
                 continue
             table = pa.Table.from_batches(parts)
@@ -124,8 +120,7 @@ def unpacker(layout: Layout) -> Callable[[Batches], Batches]:
     return unpack
 
 
-def opened(cell: bytes, schema: pa.Schema) -> pa.RecordBatch:
-    """The record batch in a cell."""
+def batch_from_bytes(cell: bytes, schema: pa.Schema) -> pa.RecordBatch:
     return pa.ipc.read_record_batch(pa.py_buffer(cell), schema)
 
 
@@ -167,18 +162,16 @@ def concatenated(parts: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.Recor
     return filled[0] if len(filled) == 1 else pa.concat_batches([_empty(schema), *filled])
 
 
-def opened_or_empty(cell: bytes, schema: pa.Schema) -> pa.RecordBatch:
-    """Back from `kept`."""
-    return opened(cell, schema) if cell else _empty(schema)
+def batch_or_empty(cell: bytes, schema: pa.Schema) -> pa.RecordBatch:
+    return batch_from_bytes(cell, schema) if cell else _empty(schema)
 
 
-def kept(batch: pa.RecordBatch) -> bytes:
+def batch_to_bytes(batch: pa.RecordBatch) -> bytes:
     """A batch as bytes without its schema; none where it has no rows."""
     return bytes(batch.serialize()) if batch.num_rows else b""
 
 
 def features_of(batch: pa.RecordBatch) -> Floats:
-    """The features in rows."""
     lists = batch.column(FEATURES)
     values: Floats = lists.flatten().to_numpy(zero_copy_only=False)
     return np.ascontiguousarray(values.reshape(len(batch), lists.type.list_size))
@@ -186,3 +179,52 @@ def features_of(batch: pa.RecordBatch) -> Floats:
 
 def _empty(schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([], type=field.type) for field in schema], schema=schema)
+
+
+#: As Spark keeps it; one field for each of `KeyState`, in order.
+SPARK_STATE = (
+    "model binary, answered bigint, learned bigint, expired bigint, dropped bigint, newest bigint, wake bigint, "
+    "waiting binary, early binary"
+)
+#: Where in Spark's state it is kept.
+VARIABLE = "thalweg"
+
+
+@dataclass(frozen=True)
+class KeyState:
+    """The state of a key between two batches.
+
+    Attributes
+    ----------
+    model : bytes
+        A model file.
+    answered, learned : int
+        Rows so far.
+    expired, dropped : int
+        Rows whose label did not come in time, and labels for which no row waited.
+    newest : int
+        The latest time of a row or a label, in microseconds.
+    wake : int
+        When the key is to be looked at even if nothing comes for it, in milliseconds; 0 for never.
+    waiting, early : bytes
+        Rows without a label and labels without a row, as record batches of Arrow; empty for none.
+    """
+
+    model: bytes
+    answered: int = 0
+    learned: int = 0
+    expired: int = 0
+    dropped: int = 0
+    newest: int = 0
+    wake: int = 0
+    waiting: bytes = b""
+    early: bytes = b""
+
+    @classmethod
+    def from_spark(cls, values: tuple[Any, ...]) -> KeyState:
+        own: list[Any] = [value if isinstance(value, int) else bytes(value) for value in values]
+        return cls(*own)
+
+    def to_spark(self) -> tuple[Any, ...]:
+        """The values of `SPARK_STATE`."""
+        return tuple(vars(self).values())

@@ -16,7 +16,7 @@ from thalweg.frames.arrow_frame import ArrowFrame
 from thalweg.frames.frame import Floats, NamedRows
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.spark.columns import OF_LABELS, feature_columns
-from thalweg.spark.model_cache import broadcast, built
+from thalweg.spark.model_cache import broadcast, model_to_predict
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -101,7 +101,7 @@ def _answering(
     model: Broadcast[bytes], kept: list[str], names: list[str], answer: str, proba: str | None, skip: bool
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def answered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        own = built(model.value)
+        own = model_to_predict(model.value)
         for batch in batches:
             if batch.num_rows == 0:
                 continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 import shutil
@@ -66,10 +65,7 @@ def session(master: str = "local[*]", *, name: str = "thalweg", **settings: Any)
 def require_spark() -> None:
     """`MissingExtra` where Spark cannot run here, with what to install."""
     for module, library in (("pyspark", "pyspark"), ("google.protobuf", "protobuf")):
-        try:
-            importlib.import_module(module)
-        except ImportError as error:
-            raise MissingExtra.of(library, "spark", "Spark") from error
+        MissingExtra.import_module(module, "spark", "Spark", library)
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         raise MissingExtra("Spark needs Java 17 or newer: install it, or name its folder in JAVA_HOME")
 
@@ -85,7 +81,7 @@ _NANOSECONDS = (
 
 
 @contextmanager
-def told_in_one_sentence(source: str) -> Iterator[None]:
+def spark_errors_as_ours(source: str) -> Iterator[None]:
     """An error of Spark becomes an `InvalidInput` about the source."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException

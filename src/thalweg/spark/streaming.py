@@ -21,7 +21,6 @@ from thalweg.spark.columns import (
     with_times,
 )
 from thalweg.spark.group import Group
-from thalweg.spark.key_state import SPARK_STATE
 from thalweg.spark.model_cache import require_learner
 from thalweg.spark.packing import (
     ANSWER,
@@ -30,6 +29,7 @@ from thalweg.spark.packing import (
     ID,
     IS_LABEL,
     KEY,
+    SPARK_STATE,
     TARGET,
     TIME,
     Layout,

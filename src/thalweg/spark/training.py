@@ -132,7 +132,6 @@ def _added(parts: DataFrame, count: int) -> Any:
 
 
 def in_order(parts: DataFrame) -> list[Any]:
-    """The parts of all partitions, in their order."""
     return [loads(part) for _, part in sorted((row["place"], bytes(row["part"])) for row in parts.collect())]
 
 

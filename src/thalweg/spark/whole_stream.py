@@ -111,8 +111,6 @@ def _require_own(path: Path, model: Any) -> None:
 
 
 class _Learning:
-    """What is done with a micro-batch."""
-
     def __init__(
         self, start: Any, target: str, time: str, folder: Path, names: list[str], answers: bool, where: str
     ) -> None:

@@ -168,7 +168,6 @@ def _from_text(column: pa.ChunkedArray) -> Any:
 
 
 def is_number(cell: str, decimal: Decimal = ".") -> bool:
-    """Whether a cell can be read as a number."""
     import pyarrow as pa
 
     if decimal == ",":
@@ -181,17 +180,16 @@ def is_number(cell: str, decimal: Decimal = ".") -> bool:
 
 
 def is_time(cell: str, form: str | None = None) -> bool:
-    """Whether a cell can be read as a time."""
     import pyarrow as pa
 
     try:
-        moments(pa.chunked_array([[cell]], pa.string()), form)
+        timestamps(pa.chunked_array([[cell]], pa.string()), form)
     except BadCell:
         return False
     return True
 
 
-def moments(column: pa.ChunkedArray, form: str | None = None) -> NDArray[np.datetime64]:
+def timestamps(column: pa.ChunkedArray, form: str | None = None) -> NDArray[np.datetime64]:
     """A column as times, to the microsecond, NaT where one is missing; `BadCell` names the first that is none."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
-from thalweg.tables.cells import BadCell, is_text, moments, trimmed
+from thalweg.tables.cells import BadCell, is_text, timestamps, trimmed
 from thalweg.tables.rows import as_text
 from thalweg.tables.timestamps import form_of
 
@@ -23,11 +23,8 @@ _COUNTER = "whole numbers"
 class Clock:
     """When something comes, as numbers that can be compared: microseconds, or a counter's own.
 
-    Parameters
-    ----------
-    form : str or None
-        How the times are written, as `thalweg.tables.timestamps` names it; "whole numbers" for a counter such as
-        seconds since 1970; None for ISO 8601 and for columns with a type of their own.
+    ``form`` is how the times are written, as `thalweg.tables.timestamps` names it; "whole numbers" for a counter such
+    as seconds since 1970; None for ISO 8601 and for columns with a type of their own.
     """
 
     def __init__(self, form: str | None = None) -> None:
@@ -62,7 +59,7 @@ class Clock:
         """The times, `NEVER` where one is missing; `BadCell` names the first that is none."""
         if self.counts:
             return _whole_numbers(column)
-        found = moments(column, self.form)
+        found = timestamps(column, self.form)
         return np.where(np.isnat(found), NEVER, found.astype(np.int64))
 
 

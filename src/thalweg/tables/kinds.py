@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.tables.cells import Decimal, moments, names, numbers
+from thalweg.tables.cells import Decimal, names, numbers, timestamps
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -79,37 +79,23 @@ class NumberColumn(Column):
         return numbers(column, self.decimal)
 
     def missing(self, parsed: Floats) -> NDArray[np.bool_]:
-        """Which are NaN."""
         return np.isnan(parsed)
 
     def encode(self, parsed: Floats, out: Floats, *, learn: bool) -> None:
-        """Fill the gaps."""
         gaps = np.isnan(parsed)[:, None]
         out[:, :1] = filled([self], parsed[:, None], gaps, learn=learn)
         if self.indicator:
             out[:, 1:] = gaps
 
     def state(self) -> dict[str, Any]:
-        """The running sum and count."""
         return {"sum": self._sum, "count": self._count}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take them back."""
         self._sum, self._count = float(state["sum"]), int(state["count"])
 
 
 def filled(columns: Sequence[NumberColumn], values: Floats, gaps: NDArray[np.bool_], *, learn: bool) -> Floats:
-    """Columns of numbers side by side, with means so far in the gaps; with ``learn`` they remember what was seen.
-
-    Parameters
-    ----------
-    columns : sequence of NumberColumn
-        What was seen before.
-    values, gaps : arrays of shape (rows, columns)
-        The numbers, and where there is none.
-    learn : bool
-        Whether a row counts for those after it.
-    """
+    """Columns of numbers side by side, with means so far in the gaps; with ``learn`` they remember what was seen."""
     sums = np.array([column._sum for column in columns])
     counts = np.array([column._count for column in columns])
     some = bool(gaps.any())
@@ -150,7 +136,6 @@ class CategoryColumn(Column):
         return pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
 
     def missing(self, parsed: tuple[NDArray[np.int64], list[str]]) -> NDArray[np.bool_]:
-        """Which have no category."""
         return parsed[0] < 0
 
     def encode(self, parsed: tuple[NDArray[np.int64], list[str]], out: Floats, *, learn: bool) -> None:
@@ -187,7 +172,6 @@ class CategoryColumn(Column):
         return {"categories": list(self.categories)}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take them back."""
         self.categories = {category: i for i, category in enumerate(state["categories"])}
 
 
@@ -214,11 +198,9 @@ class TimeColumn(Column):
         super().__init__(name, features, f"{told}; its middle for a missing value")
 
     def parse(self, column: pa.ChunkedArray) -> NDArray[np.datetime64]:
-        """Times, NaT where one is missing."""
-        return moments(column, self.form)
+        return timestamps(column, self.form)
 
     def missing(self, parsed: NDArray[np.datetime64]) -> NDArray[np.bool_]:
-        """Which are NaT."""
         return np.isnat(parsed)
 
     def encode(self, parsed: NDArray[np.datetime64], out: Floats, *, learn: bool) -> None:

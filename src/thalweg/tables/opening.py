@@ -107,7 +107,6 @@ class Peeked(io.RawIOBase):
         self._left = memoryview(self.head)
 
     def readable(self) -> bool:
-        """Yes."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
@@ -260,10 +259,7 @@ def open_source(given: str | Path, *, delimiter: str | None = None, encoding: st
     encoding : str, default "utf-8"
         Of CSV and NDJSON.
     """
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise MissingExtra.of("pyarrow", "files", "reading files") from error
+    MissingExtra.import_module("pyarrow", "files", "reading files")
     if delimiter in _TABS:
         delimiter = "\t"
     if delimiter is not None and len(delimiter.encode()) != 1:

@@ -18,9 +18,9 @@ from thalweg.tables.cells import (
     is_text,
     is_time,
     looks_like,
-    moments,
     names,
     numbers,
+    timestamps,
     trimmed,
 )
 from thalweg.tables.kinds import CategoryColumn, Column, NumberColumn, TimeColumn
@@ -172,7 +172,7 @@ def _settle(name: str, column: pa.ChunkedArray, *, categorical: bool, decimal: D
 
 def _time(name: str, column: pa.ChunkedArray) -> Column | None:
     try:
-        found = moments(column)
+        found = timestamps(column)
     except BadCell:
         return None
     known = found[~np.isnat(found)]
@@ -180,7 +180,6 @@ def _time(name: str, column: pa.ChunkedArray) -> Column | None:
 
 
 def _different(column: pa.ChunkedArray) -> list[str]:
-    """The different cells that are not missing."""
     cells: list[str] = trimmed(as_text(column)).drop_null().unique().to_pylist()
     return cells
 
@@ -198,7 +197,7 @@ def _other_time(name: str, column: pa.ChunkedArray) -> Column | str | None:
     fitting = [cell for cell in cells if is_time(cell, form)]
     if len(fitting) <= len(cells) / 2:
         return None
-    found = moments(pa.chunked_array([fitting], pa.string()), form)
+    found = timestamps(pa.chunked_array([fitting], pa.string()), form)
     return TimeColumn(name, hours=bool((found != found.astype("datetime64[D]")).any()), form=form)
 
 

@@ -107,7 +107,6 @@ class Piece:
     length: int
 
     def column(self, name: str) -> pa.ChunkedArray:
-        """A column of the rows."""
         return self.block.table.column(name).slice(self.start, self.length)
 
 

@@ -10,7 +10,7 @@ from sklearn.base import TransformerMixin
 
 from thalweg.errors import InvalidInput
 from thalweg.learners.base.estimator import StreamEstimator
-from thalweg.learners.base.rows import Floats, Row, as_rows, clearer_error, names_of, width_of
+from thalweg.learners.base.rows import Floats, Row, as_rows, clearer_error, names_of
 from thalweg.learners.base.sample_weight import as_masses
 
 
@@ -108,13 +108,6 @@ class StreamTransformer(TransformerMixin, StreamEstimator):
         else:
             self._begin_with(self._make_core(rows.shape[1]), self._remember_columns(X))
         return self._core
-
-    def _core_for_row(self, x: Row) -> Any:
-        core = self._make_core(width_of(x))
-        names = names_of(x)
-        if names is not None:
-            core.name_features(names)
-        return core
 
 
 class WithRowWeights(StreamTransformer):

@@ -48,7 +48,6 @@ class CatalogueEntry:
 
     @property
     def has_rate(self) -> bool:
-        """Whether it learns at a rate that can be given."""
         return self.rate is not None
 
 

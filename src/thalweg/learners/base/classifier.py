@@ -403,22 +403,8 @@ class WithWeights(StreamClassifier):
     ) -> NDArray[Any] | Answers:
         """Answer each row before its label is seen, then learn it: the whole stream in one compiled call.
 
-        Parameters
-        ----------
-        X, y : array or frame of shape (rows, features), array of shape (rows,)
-            The rows and their labels, in the order in which they came.
-        sample_weight : array of shape (rows,), optional
-            How much each row counts, 1 each by default; a row of weight 0 is only answered.
-        with_proba, with_rate, with_weights : bool
-            Whether to give, beside each answer, the class probabilities, the rate in force after the row, and the
-            shares that the members of a learner made of others had in the answer.
-
-        Returns
-        -------
-        ndarray or Answers
-            The answers; with one of the switches an `Answers` that also holds what was asked for (probabilities with
-            columns as in ``classes_`` after the call), or None where the learner has no such thing. Before any label
-            is known the answer is the zero of the labels' type: 0, False or "".
+        ``sample_weight`` is how much each row counts, 1 each by default; a row of weight 0 is only answered. The other
+        parameters and the result are those of `StreamClassifier.predict_then_learn`.
         """
         return self._predict_then_learn(X, y, with_proba, with_rate, with_weights, sample_weight=sample_weight)
 
@@ -434,9 +420,7 @@ class WithProbabilities:
 class WithRate:
     """A learning rate that can be read."""
 
-    @property
-    def _has_rate(self) -> bool:
-        return True
+    _has_rate = True
 
     @property
     def rate_(self: Any) -> float:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import validate_data
 from thalweg.errors import InvalidInput, InvalidParameter, NotAdditive
 from thalweg.frames.frame import NamedRows
 from thalweg.frames.reading import names_of_columns, with_names
-from thalweg.learners.base.rows import Floats, as_rows
+from thalweg.learners.base.rows import Floats, Row, as_rows, names_of, width_of
 
 if TYPE_CHECKING:
     from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
@@ -145,6 +145,13 @@ class StreamEstimator(WithColumns):
     def _make_core(self, features: int) -> Any:
         """The core for rows of this width; raises `InvalidParameter` where a parameter breaks its rule."""
         raise NotImplementedError
+
+    def _core_for_row(self, x: Row) -> Any:
+        core = self._make_core(width_of(x))
+        names = names_of(x)
+        if names is not None:
+            core.name_features(names)
+        return core
 
     def _rows_to_answer(self, X: ArrayLike) -> Floats:
         if not self.__sklearn_is_fitted__():

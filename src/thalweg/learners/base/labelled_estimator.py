@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.labels import Labels, as_labels
-from thalweg.learners.base.rows import Floats, Row, as_rows, names_of, width_of
+from thalweg.learners.base.rows import Floats, Row, as_rows, names_of
 
 
 class LabelledEstimator(StreamEstimator):
@@ -65,13 +65,6 @@ class LabelledEstimator(StreamEstimator):
         core = self._make_core(features)
         for code in range(len(known)):
             core.announce(code)
-        return core
-
-    def _core_for_row(self, x: Row) -> Any:
-        core = self._make_core(width_of(x))
-        names = names_of(x)
-        if names is not None:
-            core.name_features(names)
         return core
 
     def _announce(self, wider: Labels) -> None:

@@ -116,12 +116,10 @@ class Labels:
 
     @classmethod
     def of(cls, labels: Iterable[Any]) -> Labels:
-        """The set of these labels."""
         return cls.none().with_labels(np.asarray(list(labels)))
 
     @classmethod
     def none(cls) -> Labels:
-        """Before the first label."""
         return cls(np.empty(0, dtype=np.int64))
 
     def plain(self) -> dict[str, Any]:
@@ -130,7 +128,6 @@ class Labels:
 
     @classmethod
     def of_plain(cls, saved: dict[str, Any]) -> Labels:
-        """What `plain` gave."""
         return cls(np.array(saved["values"], dtype=LABEL_TYPES[saved["kind"]])) if saved["kind"] else cls.none()
 
     def __len__(self) -> int:
@@ -146,13 +143,11 @@ class Labels:
         return len(self) > 0 and self.are_places and y.dtype == np.int64 and y.flags.c_contiguous
 
     def with_labels(self, y: NDArray[Any]) -> Labels:
-        """These labels and those of y, sorted."""
         if len(self) or len(y) == 0 or y.dtype.kind not in "ib":
             return self.encode(y)[0]
         return Labels(_distinct(np.ascontiguousarray(y, dtype=np.int64)).astype(y.dtype))  # places are not asked for
 
     def with_label(self, label: object) -> Labels:
-        """These labels and one more."""
         kind = kind_of(label)
         return self.with_labels(_from_objects(np.array([label], dtype=object)) if kind == "i" else np.array([label]))
 

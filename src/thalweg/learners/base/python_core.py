@@ -45,13 +45,7 @@ Codes = NDArray[np.int64]
 
 
 class PythonCore(ABC):
-    """The state of a classifier: rows and class indices in, class indices out. A subclass writes six methods.
-
-    Parameters
-    ----------
-    features : int
-        The width of a row.
-    """
+    """The state of a classifier: rows and class indices in, class indices out. A subclass writes six methods."""
 
     n_members = 0
     rate = float("nan")
@@ -103,17 +97,14 @@ class PythonCore(ABC):
     # ------------------------------------------------------------------ as classifiers call it
 
     def name_features(self, names: tuple[str, ...] | Vocabulary, /) -> None:
-        """The names by which a row given as a dict is read."""
         self._reader.name(names)
 
     def announce(self, at: int, /) -> None:
-        """A class takes its place at index ``at``."""
         self.insert(at)
         self.n_classes += 1
         self._known = {}, frozenset()  # places behind it have moved
 
     def begin(self, X: Floats, y: Codes, /) -> None:
-        """Forget everything and begin from these rows."""
         self.forget()
         self.learn(X, y)
 
@@ -159,21 +150,17 @@ class PythonCore(ABC):
                 self.learn(X[~part], y[~part])
 
     def learn_then_test(self, X: Floats, y: Codes, test_X: Floats, test_y: Codes, mistakes: Codes, /) -> None:
-        """After each row, the mistakes on that row's own test rows."""
         for i in range(len(X)):
             self.learn(X[i : i + 1], y[i : i + 1])
             mistakes[i] = (self.answers_of(test_X[i]) != test_y[i]).sum()
 
     def answers(self, X: Floats, out: Codes, /) -> None:
-        """Write the class of each row."""
         out[:] = self.answers_of(X)
 
     def scores(self, X: Floats, out: Floats, /) -> None:
-        """Write the discriminants of each row."""
         out[:] = self.discriminants(X)
 
     def answer_one(self, x: Row, /) -> int:
-        """The class of one row."""
         return int(self.answers_of(self._reader.read(x)[None])[0])
 
     def probabilities_one(self, x: Row, /) -> list[float]:
@@ -182,7 +169,6 @@ class PythonCore(ABC):
         return given
 
     def learn_one(self, x: Row, k: int, /) -> None:
-        """Learn one row."""
         self.learn(self._reader.read(x)[None], np.array([k]))
 
     def know(self, codes: dict[Any, int], types: frozenset[type], /) -> None:
@@ -198,5 +184,4 @@ class PythonCore(ABC):
         return code is not None
 
     def check_one(self, x: Row, /) -> None:
-        """Raise `InvalidInput` where a row is not one of this model's."""
         self._reader.read(x)

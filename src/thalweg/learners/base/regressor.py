@@ -16,7 +16,7 @@ from thalweg.frames.reading import as_array, as_plain, frame_of
 from thalweg.kernels import compiled
 from thalweg.kernels._base import RegressionCore
 from thalweg.learners.base.estimator import StreamEstimator
-from thalweg.learners.base.rows import Floats, Row, as_rows, clearer_error, names_of, width_of
+from thalweg.learners.base.rows import Floats, Row, as_rows, clearer_error, names_of
 from thalweg.learners.base.sample_weight import as_masses
 
 
@@ -193,13 +193,10 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         target, columns = as_target(y)
         core: RegressionCore | None = self.__dict__.get("_core")
         if core is None:
-            core = self._make_core(width_of(x))
-            names = names_of(x)
-            if names is not None:
-                core.name_features(names)
+            core = self._core_for_row(x)
             core.check_one(x)
             core.widen(len(target))
-            self._commit(core, columns, names)
+            self._commit(core, columns, names_of(x))
         return core, target
 
     # ------------------------------------------------------------------ answering

@@ -50,7 +50,6 @@ def bad_value(rows: Floats, place: int, name: str) -> InvalidInput:
 
 
 def no_number(name: str, shown: str, row: int, column: int | str) -> InvalidInput:
-    """The refusal of rows for a value."""
     rule = f"must hold finite numbers within ±{compiled.largest_value:g}"
     hint = ": impute or drop missing values first" if shown in ("NaN", "a missing value") else ""
     return InvalidInput(f"{name} {rule}, got {shown} at row {row}, column {column}{hint}")
@@ -81,7 +80,6 @@ def _converted(X: ArrayLike, owner: BaseEstimator, name: str) -> Floats:
 
 
 def width_of(x: Row) -> int:
-    """How many features a single row has."""
     if frame_of(x) is not None:
         raise InvalidInput(_one_row(x))
     try:

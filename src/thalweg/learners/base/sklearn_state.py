@@ -43,7 +43,6 @@ def is_known(model: object) -> bool:
 
 
 def class_named(name: str) -> Any:
-    """The scikit-learn class of this name, or a KeyError."""
     return getattr(importlib.import_module(KINDS[name].module), name)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from thalweg.learners.base.rows import Floats
+from thalweg.parameters import processors
 
 Block = TypeVar("Block")
 
@@ -36,13 +36,9 @@ def side_by_side(
                 work(block)
                 report(done / len(blocks))
             return
-        with ThreadPoolExecutor(_cores()) as threads:
+        with ThreadPoolExecutor(processors()) as threads:
             for done, _ in enumerate(threads.map(work, blocks), start=1):
                 report(done / len(blocks))
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

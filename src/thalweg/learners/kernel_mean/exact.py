@@ -45,11 +45,9 @@ class GrowingRows:
 
     @property
     def filled(self) -> NDArray[Any]:
-        """The rows so far, not a copy."""
         return self._room[: self._count]
 
     def add(self, rows: NDArray[Any]) -> None:
-        """Append these rows."""
         end = self._count + len(rows)
         if end > len(self._room):
             room = np.empty((max(end, 2 * len(self._room)), self._room.shape[1]), dtype=self._room.dtype)
@@ -80,15 +78,7 @@ class InForce(NamedTuple):
 
 
 class ExactCore(PythonCore):
-    """Rows by class, and the parameters in force. A subclass says what a kernel mean is.
-
-    Parameters
-    ----------
-    features : int
-        The width of a row.
-    given : Given
-        Parameters that the caller has fixed.
-    """
+    """Rows by class, and the parameters in force. A subclass says what a kernel mean is."""
 
     #: Whether an origin amid the rows may be taken: zero stays the origin of a kernel that a shift would change.
     shifts = False
@@ -118,7 +108,6 @@ class ExactCore(PythonCore):
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """Rows of each class."""
         return np.array([len(rows) for rows in self.rows], dtype=np.int64)
 
     @property
@@ -148,7 +137,6 @@ class ExactCore(PythonCore):
         self._in_force = None
 
     def forget(self) -> None:
-        """As before the first row."""
         self.rows = [GrowingRows(self.n_features, np.float64) for _ in self.rows]
         nothing = np.full(len(self.rows), np.nan)
         self.tuned = Tuned(1.0, nothing, np.full(len(self.rows), self.untuned_bias))
@@ -208,7 +196,6 @@ class ExactCore(PythonCore):
         }
 
     def restore(self, state: dict[str, NDArray[Any]], /) -> None:
-        """Take back what `state` gave."""
         n_classes, counts, rows = int(state["n_classes"][0]), state["counts"], state["rows"]
         fits = (
             n_classes >= 0

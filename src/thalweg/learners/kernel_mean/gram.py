@@ -50,20 +50,10 @@ def polynomial(X: Floats, Y: Floats, sigma: float, coef0: float, degree: int) ->
 
 
 class GramCore(ExactCore):
-    """Class means in the space of a kernel.
+    """Class means in the space of a kernel; ``gram`` gives the kernel values of two arrays of rows, shape (n, m).
 
-    Parameters
-    ----------
-    features : int
-        The width of a row.
-    given : Given
-        Parameters that the caller has fixed.
-    gram : function
-        Two arrays of rows to their kernel values, shape (n, m).
-    additive : bool
-        Whether the kernel values of a sum of rows are the sum of theirs: then a class is its mean, and one product.
-    sigma : float, optional
-        The width of a kernel that has one.
+    ``additive`` says that the kernel values of a sum of rows are the sum of theirs: then a class is its mean, and one
+    product. ``sigma`` is the width of a kernel that has one.
     """
 
     untuned_bias = np.nan
@@ -79,23 +69,19 @@ class GramCore(ExactCore):
         self._norms: list[tuple[int, float]] = []  # of each class the rows counted, and the sum of their kernel values
 
     def insert(self, at: int) -> None:
-        """A class takes its place."""
         super().insert(at)
         self._norms.insert(at, (0, 0.0))
 
     def forget(self) -> None:
-        """As before the first row."""
         super().forget()
         self._norms = [(0, 0.0)] * len(self._norms)
 
     def restore(self, state: dict[str, NDArray[Any]], /) -> None:
-        """Take back what `state` gave."""
         super().restore(state)
         self._norms = [(0, 0.0)] * self.n_classes
 
     @property
     def sigma(self) -> float | None:
-        """The width of a kernel that has one."""
         return self._sigma
 
     def discriminants(self, X: Floats) -> Floats:
@@ -148,7 +134,6 @@ class GramCore(ExactCore):
         return means
 
     def _kept(self, c: int) -> Floats:
-        """The rows of a class, relative to the origin."""
         kept = self.rows[c].filled
         return kept - self.origin if self.shifts else kept
 

@@ -92,22 +92,18 @@ class ParzenCore(ExactCore):
 
     @property
     def sigma(self) -> float:
-        """The width in force."""
         return self.tuned.sigma if self.given.sigma is None else self.given.sigma
 
     # ------------------------------------------------------------------ learning
 
     def insert(self, at: int) -> None:
-        """A class takes its place."""
         super().insert(at)
         self._ready.insert(at, self._room())
 
     def added(self, c: int, new: Floats) -> None:
-        """Make new rows ready."""
         self._ready[c].add(self._made_ready(new, self._precision))
 
     def settled(self) -> None:
-        """Make all rows ready anew."""
         ready = [self._room() for _ in self.rows]
         for room, rows in zip(ready, self.rows, strict=True):
             room.add(self._made_ready(rows.filled, self._precision))

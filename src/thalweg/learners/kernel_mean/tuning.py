@@ -52,16 +52,9 @@ def mean_scores(minus: Floats, plus: Floats, rhos: Floats) -> Floats:
 
 
 def fewest_errors(log_p: Floats, positive: Labels, rhos: Floats) -> NDArray[np.int64]:
-    """For each rho the number of errors with the best of all biases.
+    """For each rho, the weight of the positive class, the number of errors with the best of all biases.
 
-    Parameters
-    ----------
-    log_p : array of shape (n, 2)
-        Log densities of the negative and the positive class.
-    positive : array of bool, shape (n,)
-        Whether a row is of the positive class.
-    rhos : array
-        The weights of the positive class.
+    ``log_p`` are the log densities of the negative and the positive class, shape (n, 2).
     """
     step = max(1, _BLOCK // max(1, len(log_p)))
     parts = [
@@ -169,19 +162,7 @@ def leave_one_out(
     bias: OneOrEach | None = None,
     report: Callable[[float], None] = lambda share: None,
 ) -> Tuned:
-    """The parameters with the fewest leave-one-out errors; those given are kept.
-
-    Parameters
-    ----------
-    rows, codes : arrays of shape (n, features) and (n,)
-        The training rows and their class indices.
-    n_classes : int
-        How many classes there are, with rows or without.
-    sigma, rho, bias : optional
-        What is fixed already.
-    report : function
-        Told the share of the work done.
-    """
+    """The parameters with the fewest leave-one-out errors; those given are kept. ``report`` is told the share done."""
     counts = np.bincount(codes, minlength=n_classes)
     seen = counts > 0
     if len(rows) < FEWEST_ROWS or (counts > 1).sum() < 2:

@@ -107,21 +107,9 @@ Places = NDArray[np.bool_] | NDArray[np.intp]
 
 
 class AffineStack:
-    """Forms one behind the other, with room to grow.
+    """Forms like the given one, of so many classes, one behind the other, with room to grow.
 
-    Parameters
-    ----------
-    form : AffineForm
-        An example of those to come.
-    classes : int
-        The number of classes of each.
-
-    Attributes
-    ----------
-    owners : ndarray of int
-        Whose form each is, in rising order.
-    width : int
-        The width of a form.
+    ``owners`` says whose form each is, in rising order; ``width`` is that of a form.
     """
 
     def __init__(self, form: AffineForm, classes: int) -> None:
@@ -132,7 +120,6 @@ class AffineStack:
         self.owners = np.empty(0, dtype=np.intp)
 
     def append(self, form: AffineForm, classes: Codes, owner: int) -> None:
-        """One more form."""
         at = len(self.owners)
         if at == len(self._coefficients):
             self._coefficients, self._doubt = _doubled(self._coefficients), _doubled(self._doubt)
@@ -149,7 +136,6 @@ class AffineStack:
         self.owners = owners - (owners > owner)
 
     def insert_class(self, at: int) -> None:
-        """A class takes its place at index ``at``."""
         self._classes[self._classes >= at] += 1
 
     def ask(self, features: Floats, members: NDArray[np.intp]) -> tuple[Places, NDArray[np.bool_] | None]:

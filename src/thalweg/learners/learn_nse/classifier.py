@@ -40,7 +40,7 @@ member.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,9 +51,9 @@ from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.learn_nse.core import LearnNSECore, Plan
-from thalweg.learners.learn_nse.members import Member, Training
-from thalweg.learners.learn_nse.weights import STEEPEST, WEIGHTINGS
+from thalweg.learners.learn_nse.core import LearnNSECore, Plan, Pruning
+from thalweg.learners.learn_nse.members import Member, Train, Training
+from thalweg.learners.learn_nse.weights import STEEPEST, WEIGHTINGS, Weighting
 from thalweg.parameters import SEED, OneOf, Real, Rule, Rules, Whole, is_whole
 
 
@@ -76,7 +76,6 @@ class BlockClassifier:
     born: int
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The label of each row."""
         rows = np.asarray(X, dtype=np.float64)
         return self.classes[Member(self.model, np.arange(len(self.classes)), 0).answers(rows)]
 
@@ -181,11 +180,11 @@ class LearnNSE(StreamClassifier):
         crossing=Real(0, 1e6, "both", text="be a number from 0 to 1,000,000"),
         weighting=OneOf(*WEIGHTINGS, text=f"be one of {', '.join(WEIGHTINGS)}"),
         base=Rule("be a classifier with fit, predict and get_params", _is_classifier),
-        train=OneOf("plain", "weighted", "resampled", text="be plain, weighted or resampled"),
+        train=OneOf(*get_args(Train), text="be plain, weighted or resampled"),
         tries=Whole(1),
         block_size=Whole(1).or_else(None),
         max_members=Whole(1).or_else(None),
-        pruning=OneOf("age", "error", None),
+        pruning=OneOf(*get_args(Pruning), None),
         n_jobs=Rule(
             "be an integer other than 0 or None",
             lambda value: value is None or (is_whole(value) and value != 0 and value >= -(10**6)),
@@ -199,12 +198,12 @@ class LearnNSE(StreamClassifier):
         *,
         slope: float = 0.5,
         crossing: float = 10.0,
-        weighting: Literal["age", "lifetime", "recursive"] = "age",
-        train: Literal["plain", "weighted", "resampled"] = "plain",
+        weighting: Weighting = "age",
+        train: Train = "plain",
         tries: int = 5,
         block_size: int | None = None,
         max_members: int | None = None,
-        pruning: Literal["age", "error"] | None = None,
+        pruning: Pruning | None = None,
         n_jobs: int | None = None,
         random_state: int = 0,
     ) -> None:

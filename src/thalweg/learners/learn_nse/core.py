@@ -37,7 +37,6 @@ class PendingRows:
         self.clear()
 
     def clear(self) -> None:
-        """None any more."""
         self._rows: list[Floats] = []
         self._classes: list[Codes] = []
         self._answers: list[Codes | None] = []
@@ -60,12 +59,10 @@ class PendingRows:
 
     @property
     def rows(self) -> Floats:
-        """The rows, in order."""
         return np.concatenate([np.empty((0, self._features)), *self._rows])
 
     @property
     def classes(self) -> Codes:
-        """Their class indices."""
         return np.concatenate([np.empty(0, dtype=np.int64), *self._classes])
 
     @property
@@ -177,30 +174,21 @@ def _require(holds: bool, what: str) -> None:
 DEFAULT_BLOCK = 250
 
 
-class Plan(NamedTuple):
-    """How blocks become votes."""
+Pruning = Literal["age", "error"]
 
+
+class Plan(NamedTuple):
     slope: float
     crossing: float
     weighting: Weighting
     block_size: int | None
     max_members: int | None
-    pruning: Literal["age", "error"] | None
+    pruning: Pruning | None
     n_jobs: int | None
 
 
 class LearnNSECore(PythonCore):
-    """An ensemble with one member per block.
-
-    Parameters
-    ----------
-    features : int
-        The width of a row.
-    training : Training
-        What makes a member of a block.
-    plan : Plan
-        How blocks become votes.
-    """
+    """An ensemble with one member per block."""
 
     def __init__(self, features: int, training: Training, plan: Plan) -> None:
         super().__init__(features)
@@ -211,7 +199,6 @@ class LearnNSECore(PythonCore):
         self.forget()
 
     def forget(self) -> None:
-        """As before the first row; the classes stay announced."""
         self.blocks = 0
         self.seen = np.zeros_like(self.seen)
         self.members = Members(Frame(np.zeros(self.n_features), np.ones(self.n_features)), self._plan.n_jobs)
@@ -220,7 +207,6 @@ class LearnNSECore(PythonCore):
         self.pending = PendingRows(self.n_features)
 
     def insert(self, at: int) -> None:
-        """A class takes its place at index ``at``."""
         with self._lock:
             self.seen = np.insert(self.seen, at, False)
             self.members.insert_class(at)
@@ -237,13 +223,7 @@ class LearnNSECore(PythonCore):
             self._learn_block(X[start:end], y[start:end])
 
     def run(
-        self,
-        X: Floats,
-        y: Codes,
-        answers: Codes | None = None,
-        scores: Floats | None = None,
-        rates: Floats | None = None,
-        shares: Floats | None = None,
+        self, X: Floats, y: Codes, answers: Codes | None = None, scores: Floats | None = None, *_: Any, **__: Any
     ) -> None:
         """Test-then-train. Where no answer is wanted and no block size was given, all these rows are one block."""
         if answers is None and scores is None:
@@ -345,11 +325,9 @@ class LearnNSECore(PythonCore):
     # ------------------------------------------------------------------ as arrays
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """All that was learned, as arrays by name."""
         return {**self.snapshot()[0], **arrays_of(list(self.members))}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Take back what `state` gave, or raise ValueError."""
         self.resume(state, members_from(state, self._training.base, self.n_features))
 
     def snapshot(self) -> tuple[dict[str, NDArray[Any]], list[Member]]:

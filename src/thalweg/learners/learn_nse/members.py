@@ -41,7 +41,6 @@ class Member:
     seed: int
 
     def answers(self, X: Floats) -> Codes:
-        """The class index of each row."""
         if self.model is None:
             return np.full(len(X), self.classes[0])
         with config_context(assume_finite=True):
@@ -54,15 +53,7 @@ class Member:
 
 
 class Members(Sequence[Member]):
-    """A list of members that answers as one.
-
-    Parameters
-    ----------
-    frame : Frame
-        The frame of the affine forms.
-    n_jobs : int or None
-        Threads for members without one.
-    """
+    """A list of members that answers as one."""
 
     def __init__(self, frame: Frame, n_jobs: int | None = None) -> None:
         self.frame = frame
@@ -78,7 +69,6 @@ class Members(Sequence[Member]):
         return self._members[at]
 
     def append(self, member: Member) -> None:
-        """One more member."""
         form = None if member.model is None else affine_form(member.model, self.frame)
         if form is None:
             self._alone.append(len(self))
@@ -97,7 +87,6 @@ class Members(Sequence[Member]):
         self._stacks = {classes: stack for classes, stack in self._stacks.items() if len(stack.owners)}
 
     def insert_class(self, at: int) -> None:
-        """A class takes its place at index ``at``."""
         for member in self._members:
             member.classes = member.classes + (member.classes >= at)
         for stack in self._stacks.values():
@@ -160,16 +149,8 @@ Train = Literal["plain", "weighted", "resampled"]
 class Training:
     """Trains copies of a classifier on blocks.
 
-    Parameters
-    ----------
-    base : estimator
-        What is copied.
-    train : {"plain", "weighted", "resampled"}
-        How the distribution D over the rows reaches it.
-    tries : int
-        How often a block may be tried until the error is no more than 1/2.
-    seed : int
-        The start of all chance, which depends on it, the block and the try alone.
+    ``train`` says how the distribution D over the rows reaches it. A block is tried up to ``tries`` times until the
+    error is no more than 1/2. All chance depends on the seed, the block and the try alone.
     """
 
     def __init__(self, base: Any, train: Train, tries: int, seed: int) -> None:
@@ -215,7 +196,6 @@ class Training:
 
 
 def seed_parameters(base: Any) -> list[str]:
-    """The parameters of an estimator, and of those inside it, that are seeds."""
     return sorted(name for name in base.get_params() if name == "random_state" or name.endswith("__random_state"))
 
 

@@ -14,7 +14,7 @@ its old age, however long ago either was.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from thalweg.learners.base.rows import Floats
 
 Flags = NDArray[np.bool_]
 Weighting = Literal["age", "lifetime", "recursive"]
-WEIGHTINGS = ("age", "lifetime", "recursive")
+WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
 
 #: A normalised error is taken as no less than this, so that a flawless member has a finite vote (ours).
 LEAST_ERROR = 1e-3
@@ -134,7 +134,6 @@ class ErrorHistory:
         self.shares = self.shares + weight
 
     def drop(self, member: int) -> None:
-        """Forget a member."""
         self.errors = np.delete(self.errors, member, axis=0)
         self.ages = np.delete(self.ages, member)
         self.sums, self.shares = np.delete(self.sums, member), np.delete(self.shares, member)
@@ -146,7 +145,6 @@ class ErrorHistory:
         self.errors, self.ages, self.sums, self.shares = errors.copy(), ages.copy(), sums.copy(), shares.copy()
 
     def averages(self) -> Floats:
-        """The weighted average of each member's normalised errors."""
         if self._weighting == "recursive":
             return self.sums  # eq. (6), its weights normalised as they came
         if self._weighting == "lifetime":

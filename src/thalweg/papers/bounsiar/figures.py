@@ -86,8 +86,6 @@ class Line:
 
 @dataclass(frozen=True)
 class Cloud:
-    """Rows of one class."""
-
     points: NDArray[np.float64]
     colour: str
     marker: str
@@ -96,8 +94,6 @@ class Cloud:
 
 @dataclass(frozen=True)
 class Plane:
-    """The contents of one plane."""
-
     title: str
     axis_names: tuple[str, str]
     clouds: Sequence[Cloud] = ()
@@ -159,7 +155,6 @@ def _draw_plane(axes: Axes, plane: Plane) -> None:
 
 
 def _limits(plane: Plane) -> NDArray[np.float64]:
-    """A square that holds points, tips and the origin."""
     shown = [
         np.zeros((1, 2)),
         *(cloud.points for cloud in plane.clouds),

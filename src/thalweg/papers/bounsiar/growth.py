@@ -37,8 +37,6 @@ OURS, TUNING, COMPRESSED, PEER = "kernel mean", "kernel mean, tuned in fit", f"{
 
 
 class Point(NamedTuple):
-    """One machine at one size."""
-
     rows: int
     fit: float
     predict: float
@@ -79,7 +77,6 @@ def _point(machine: Any, split: Split) -> Point:
 
 
 def outcome(seed: int, finished: Callable[[float], None]) -> Outcome:
-    """The table and the picture."""
     points = measure(seed, SIZES, finished)
     return Outcome(
         PAPER,

@@ -153,7 +153,6 @@ class MeanPlane(NamedTuple):
         return cls(np.array([along, up]), np.array([along - length, up]), rows)
 
     def weight(self, rho: float) -> Floats:
-        """The weight vector at this rho."""
         return rho * self.plus - (1.0 - rho) * self.minus  # eq. (4)
 
 
@@ -174,7 +173,6 @@ class Separation(NamedTuple):
 
 
 def linear(X: Floats, Y: Floats) -> Floats:
-    """X'y of all rows with all rows."""
     return X @ Y.T
 
 

@@ -51,7 +51,7 @@ MODELS: Mapping[str, Callable[[], Any]] = {
 
 
 @dataclass(frozen=True)
-class Course:
+class Case:
     """A stream: its rows by seed, how many make a point of the picture, and a test grid if it has one."""
 
     name: str
@@ -79,10 +79,10 @@ def circling_pairs(seed: int) -> Rows:
     return X, y % 2
 
 
-COURSES = (
-    Course("Rotating checkerboard", checkerboard, ASKED_EVERY * BLOCK, grid),
-    Course("Circling pairs", circling_pairs, BLOCK),
-    Course("Circling", lambda seed: DriftingGaussians(seed=seed, scenario="circular").take(), BLOCK),
+CASES = (
+    Case("Rotating checkerboard", checkerboard, ASKED_EVERY * BLOCK, grid),
+    Case("Circling pairs", circling_pairs, BLOCK),
+    Case("Circling", lambda seed: DriftingGaussians(seed=seed, scenario="circular").take(), BLOCK),
 )
 GRID = "Rotating checkerboard, grid"
 
@@ -95,18 +95,18 @@ _NOTES = (
 
 
 def outcome(seed: int, runs: int, workers: int, finished: Callable[[float], None]) -> Outcome:
-    """Errors of all models on all courses, as a table and over time."""
+    """Errors of all models on all cases, as a table and over time."""
     runs = min(runs, MOST_RUNS)
-    tasks = [partial(_walk, course, seed, run) for course in COURSES for run in range(runs)]
+    tasks = [partial(_walk, case, seed, run) for case in CASES for run in range(runs)]
     walks = dict(run_each(tasks, workers, finished))
     errors: dict[str, dict[str, NDArray[np.float64]]] = {}
     panels = []
-    for place, course in enumerate(COURSES):
+    for place, case in enumerate(CASES):
         over_time, on_grid = zip(*(walks[place * runs + run] for run in range(runs)), strict=True)
-        errors[course.name] = {name: np.array([each[name].mean() for each in over_time]) for name in MODELS}
-        if course.grid is not None:
+        errors[case.name] = {name: np.array([each[name].mean() for each in over_time]) for name in MODELS}
+        if case.grid is not None:
             errors[GRID] = {name: np.array([each[name] for each in on_grid]) for name in MODELS}
-        panels.append(_panel(course, {name: np.mean([each[name] for each in over_time], axis=0) for name in MODELS}))
+        panels.append(_panel(case, {name: np.mean([each[name] for each in over_time], axis=0) for name in MODELS}))
     findings = [
         Finding.of_runs(PAPER, "stream", data, name, each)
         for data, by_model in errors.items()
@@ -125,27 +125,27 @@ def outcome(seed: int, runs: int, workers: int, finished: Callable[[float], None
     )
 
 
-def _walk(course: Course, seed: int, run: int) -> tuple[dict[str, NDArray[np.float64]], dict[str, float]]:
+def _walk(case: Case, seed: int, run: int) -> tuple[dict[str, NDArray[np.float64]], dict[str, float]]:
     """Each model's error by block, and on the grid where there is one."""
-    X, y = course.rows(seeds_of_run(seed, run)[0])
+    X, y = case.rows(seeds_of_run(seed, run)[0])
     by_block, on_grid = {}, {}
     for name, make in MODELS.items():
         model, wrong, missed = make(), [], []
-        for start in range(0, len(y), course.block):
-            rows = slice(start, start + course.block)
+        for start in range(0, len(y), case.block):
+            rows = slice(start, start + case.block)
             wrong.append(np.mean(model.predict_then_learn(X[rows], y[rows]) != y[rows]))
-            if course.grid is not None:
-                points, colours = course.grid((start + course.block) // BLOCK - 1)
+            if case.grid is not None:
+                points, colours = case.grid((start + case.block) // BLOCK - 1)
                 missed.append(np.mean(model.predict(points) != colours))
         by_block[name] = np.array(wrong)
         on_grid[name] = float(np.mean(missed)) if missed else np.nan
     return by_block, on_grid
 
 
-def _panel(course: Course, errors: Mapping[str, NDArray[np.float64]]) -> Panel:
+def _panel(case: Case, errors: Mapping[str, NDArray[np.float64]]) -> Panel:
     return Panel(
-        course.name,
-        [Curve(name, course.block * np.arange(1, len(curve) + 1), curve) for name, curve in errors.items()],
+        case.name,
+        [Curve(name, case.block * np.arange(1, len(curve) + 1), curve) for name, curve in errors.items()],
         "rows learned",
-        f"error (share of\n{course.block:,} rows)",
+        f"error (share of\n{case.block:,} rows)",
     )

@@ -47,7 +47,6 @@ class Parameters(NamedTuple):
     bias: float
 
     def machine(self) -> KernelMeanClassifier:
-        """The machine with these parameters, not yet fitted."""
         return KernelMeanClassifier(sigma=self.sigma, rho=self.rho, bias=self.bias)
 
 
@@ -119,11 +118,9 @@ class SupportVectors(NamedTuple):
     gamma: float
 
     def machine(self) -> SVC:
-        """The machine with these parameters, not yet fitted."""
         return SVC(C=self.cost, gamma=self.gamma)
 
     def error(self, split: Split) -> float:
-        """On the test rows, after learning the training rows."""
         answers = self.machine().fit(split.X_train, split.y_train).predict(split.X_test)
         return float(np.mean(answers != split.y_test))
 
@@ -157,8 +154,6 @@ class Timing:
 
 @dataclass(frozen=True)
 class Measured:
-    """The measurements on one data set."""
-
     data: BenchmarkSet
     #: By model, the error of each split.
     errors: Mapping[str, NDArray[np.float64]]
@@ -170,8 +165,6 @@ class Measured:
 
 
 class Table1Study(Study):
-    """The measurements on those sets of the table that are available."""
-
     def __init__(self, names: Sequence[str], *, splits: int, workers: int, progress: Progress) -> None:
         self.sets: dict[str, BenchmarkSet] = {}
         notes = []
@@ -190,7 +183,6 @@ class Table1Study(Study):
         self._splits = splits
 
     def measured(self, name: str) -> Measured:
-        """What is measured on a set."""
         return self.once(name, lambda: self._measure(name, self.sets[name]))
 
     def _measure(self, name: str, data: BenchmarkSet) -> Measured:
@@ -223,7 +215,6 @@ def tuned_machines(data: BenchmarkSet, workers: int, finished: Finished) -> dict
 
 
 def error_on(machine: KernelMeanClassifier, split: Split) -> float:
-    """On the test rows, after learning the training rows."""
     return float(np.mean(machine.fit(split.X_train, split.y_train).predict(split.X_test) != split.y_test))
 
 
@@ -268,6 +259,5 @@ def _stages(name: str) -> tuple[str, str, str, str]:
 
 
 def _work(data: BenchmarkSet, splits: int) -> float:
-    """Approximate work on a set, for the progress bar."""
     training = data.train.shape[1]
     return float((20 + min(splits, data.n_splits)) * training * (len(data.y) + training))

@@ -34,7 +34,6 @@ _NOTES = (
 
 
 def outcomes(study: Table1Study) -> list[Outcome]:
-    """Errors, variants and times."""
     measured = {name: study.measured(name) for name in study.sets}
     return [_errors(measured, (*_NOTES, *study.notes)), _variants(measured), _times(measured)]
 

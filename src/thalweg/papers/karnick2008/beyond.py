@@ -21,7 +21,7 @@ from thalweg.papers.findings import Finding
 from thalweg.papers.karnick2008 import figures
 from thalweg.papers.karnick2008.data import Blocks
 from thalweg.papers.karnick2008.figures import ENSEMBLE
-from thalweg.papers.karnick2008.study import BAYES, BOARD, WEIGHTINGS, CourseStudy
+from thalweg.papers.karnick2008.study import BAYES, BOARD, WEIGHTINGS, AccuracyStudy
 from thalweg.papers.registry import Outcome
 from thalweg.papers.workers import run_in_processes, seeds_of_run
 from thalweg.report import tables
@@ -67,12 +67,10 @@ def tasks_of(case: Case, fast: bool) -> list[Callable[[], dict[str, float]]]:
 
 
 def ensemble_of(member: str) -> str:
-    """The printed name of an ensemble."""
     return f"Learn++.NSE, {member}"
 
 
 def single_of(member: str) -> str:
-    """The printed name of the newest classifier alone."""
     return f"newest {member} alone"
 
 
@@ -112,8 +110,6 @@ LOOP_POINTS = 15
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds to learn a block and to predict the test points."""
-
     #: Ours, after each block.
     seconds: NDArray[np.float64]
     #: Members at the blocks where the loop was timed, and its seconds there.
@@ -122,7 +118,6 @@ class Timing:
 
     @property
     def total(self) -> float:
-        """Seconds for the whole run."""
         return float(self.seconds.sum())
 
     @property
@@ -169,7 +164,7 @@ def measurement(item: str, data: str, model: str, measure: str, runs: NDArray[np
     return Finding.of_runs(PAPER, item, data, model, runs, more={"measure": measure})
 
 
-def weightings(study: CourseStudy) -> Outcome:
+def weightings(study: AccuracyStudy) -> Outcome:
     """The three weightings on the checkerboard, the same classifiers in each run."""
     source = study.data[BOARD]
     measured: list[Finding] = []
@@ -191,7 +186,7 @@ def weightings(study: CourseStudy) -> Outcome:
     )
 
 
-def real(study: CourseStudy, *, fast: bool = False) -> Outcome:
+def real(study: AccuracyStudy, *, fast: bool = False) -> Outcome:
     """Errors on NOAA weather and ELEC2, by model and case; a missing data set is left out."""
     finished = study.stage("real")
     cases, tasks, notes = [], [], []
@@ -233,7 +228,7 @@ def real(study: CourseStudy, *, fast: bool = False) -> Outcome:
     )
 
 
-def timing(study: CourseStudy) -> Outcome:
+def timing(study: AccuracyStudy) -> Outcome:
     """Seconds to learn a block and test on the grid, beside a loop over scikit-learn's members; naive Bayes."""
     source = study.data[BOARD]
     found = timed(source.draw(seeds_of_run(study.seed, 0)[0]), study.stage("time"))

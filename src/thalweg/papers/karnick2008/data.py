@@ -74,7 +74,6 @@ class Checkerboard:
         return X[kept], y[kept]
 
     def draw(self, seed: int) -> Blocks:
-        """The blocks of one run."""
         stream = self.stream(seed)
         X, y = zip(*(self.block(seed, time) for time in range(self.blocks)), strict=True)
         points, _ = stream.grid_at(0)

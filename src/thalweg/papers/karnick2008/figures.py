@@ -44,17 +44,7 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
 
 
 def draw_block_times(curves: Sequence[Curve], *, title: str, task: str) -> Figure:
-    """Milliseconds a block against the members at that time, with markers for curves of few points.
-
-    Parameters
-    ----------
-    curves : sequence of Curve
-        Milliseconds by number of members.
-    title : str
-        What was run.
-    task : str
-        What is done in the time, for the axis label.
-    """
+    """Milliseconds a block against the members at that time, with markers for curves of few points."""
     with style.house_style():
         figure = style.new_figure(9.0, 4.2)
         axes = figure.subplots()

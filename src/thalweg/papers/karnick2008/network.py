@@ -51,7 +51,6 @@ class GoalNetwork(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Train from fresh weights."""
         rows = np.asarray(X, dtype=np.float64)
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         if len(self.classes_) != 2:

@@ -29,7 +29,7 @@ from thalweg.papers.karnick2008 import beyond, figures
 from thalweg.papers.karnick2008.beyond import PAPER
 from thalweg.papers.karnick2008.data import Checkerboard
 from thalweg.papers.karnick2008.figures import ENSEMBLE, SINGLE
-from thalweg.papers.karnick2008.study import BEYOND, BOARD, DATA, FAST_DATA, LEARNERS, SEA, CourseStudy
+from thalweg.papers.karnick2008.study import BEYOND, BOARD, DATA, FAST_DATA, LEARNERS, SEA, AccuracyStudy
 from thalweg.papers.registry import PAPERS, Outcome
 from thalweg.papers.study import Progress
 from thalweg.report import tables
@@ -61,7 +61,7 @@ def reproduce(
     Without ``runs``: 5 with naive Bayes, 3 with the network, 2 with the SVM; of the short version one each.
     """
     wanted = PAPERS[PAPER].wanted(items, runs)
-    study = CourseStudy(
+    study = AccuracyStudy(
         wanted,
         FAST_DATA if fast else DATA,
         runs=1 if fast and runs is None else runs,
@@ -88,7 +88,7 @@ def _noted(outcome: Outcome, fast: bool, timing: str) -> Outcome:
     return replace(outcome, notes=(*accuracy, *outcome.notes, *((_FAST_NOTE,) if fast else ())), timing=timing)
 
 
-def _boards(study: CourseStudy) -> Outcome:
+def _boards(study: AccuracyStudy) -> Outcome:
     board = study.data[BOARD]
     assert isinstance(board, Checkerboard)
     stream = board.stream(study.seed)
@@ -102,7 +102,7 @@ def _boards(study: CourseStudy) -> Outcome:
     return Outcome(PAPER, "fig2", "Figure 2. The rotating checkerboard", (), draw=partial(figures.draw_boards, shown))
 
 
-def _curves(item: str, number: int, data: str, study: CourseStudy) -> Outcome:
+def _curves(item: str, number: int, data: str, study: AccuracyStudy) -> Outcome:
     source = study.data[data]
     blocks = np.arange(1, source.blocks + 1)
     panels, measured = [], []
@@ -131,7 +131,7 @@ def _curves(item: str, number: int, data: str, study: CourseStudy) -> Outcome:
     )
 
 
-def _table(study: CourseStudy) -> Outcome:
+def _table(study: AccuracyStudy) -> Outcome:
     groups: dict[str, list[list[str]]] = {}
     measured = []
     for data in (BOARD, SEA):
@@ -170,7 +170,7 @@ def _table(study: CourseStudy) -> Outcome:
     )
 
 
-def _drifts(study: CourseStudy) -> Outcome:
+def _drifts(study: AccuracyStudy) -> Outcome:
     source = study.data[SEA]
     concept = source.changes[0]
     groups: dict[str, list[list[str]]] = {}

@@ -25,14 +25,14 @@ NEAR = 10
 
 
 @dataclass(frozen=True)
-class Course:
+class AccuracyCurve:
     """Accuracy on the test points after each block of a run."""
 
     ensemble: Floats
     single: Floats
 
 
-def follow(model: LearnNSE, data: Blocks) -> Course:
+def follow(model: LearnNSE, data: Blocks) -> AccuracyCurve:
     """Learn the blocks one by one; after each, predict the test points and score them by their labels at that time.
 
     Neither the points nor a trained classifier changes: each classifier predicts them once, and the ensemble's
@@ -47,7 +47,7 @@ def follow(model: LearnNSE, data: Blocks) -> Course:
         together = weights @ votes[: block + 1] if weights.any() else votes[block]  # eq. (8)
         ensemble[block] = np.mean((together > 0.0) == truth)
         single[block] = np.mean((votes[block] > 0.0) == truth)
-    return Course(ensemble, single)
+    return AccuracyCurve(ensemble, single)
 
 
 @dataclass(frozen=True)
@@ -62,15 +62,12 @@ class Recovery:
     blocks: NDArray[np.int64]
 
 
-class Courses:
-    """The courses of several runs."""
-
-    def __init__(self, courses: Sequence[Course]) -> None:
+class AccuracyCurves:
+    def __init__(self, courses: Sequence[AccuracyCurve]) -> None:
         self._courses = tuple(courses)
 
     @property
     def runs(self) -> int:
-        """The number of runs."""
         return len(self._courses)
 
     @cached_property
@@ -84,9 +81,9 @@ class Courses:
         return np.stack([course.single for course in self._courses])
 
     @property
-    def mean_course(self) -> Courses:
+    def mean_course(self) -> AccuracyCurves:
         """The mean over runs as a single course, as the figures show it."""
-        return Courses([Course(self.ensemble.mean(axis=0), self.single.mean(axis=0))])
+        return AccuracyCurves([AccuracyCurve(self.ensemble.mean(axis=0), self.single.mean(axis=0))])
 
     @property
     def halves(self) -> tuple[Floats, Floats]:
@@ -154,12 +151,10 @@ class Job:
 
     @property
     def seconds(self) -> float:
-        """Approximate duration."""
         return _SECONDS[self.data, self.learner]
 
 
 def jobs_of(item: str, runs: int | None) -> list[Job]:
-    """The runs that an item needs."""
     learners: list[tuple[str, str, Weighting]] = [
         (data, learner, "age") for data in _data_of(item) for learner in LEARNERS
     ]
@@ -182,7 +177,7 @@ _RUNS = "runs of Learn++.NSE"
 BEYOND = {"real": 180.0, "time": 20.0}
 
 
-class CourseStudy(Study):
+class AccuracyStudy(Study):
     """The courses that the items need, all measured when the first is asked for, the longest first."""
 
     def __init__(
@@ -204,23 +199,23 @@ class CourseStudy(Study):
         super().__init__(work, workers=workers, progress=progress)
         self.data, self.seed = data, seed
 
-    def _measure(self) -> dict[Job, Course]:
+    def _measure(self) -> dict[Job, AccuracyCurve]:
         tasks = [partial(_course, self.data[job.data], job, self.seed) for job in self._jobs]
         finished, total = self.stage(_RUNS), sum(job.seconds for job in self._jobs)
-        courses: dict[Job, Course] = {}
+        courses: dict[Job, AccuracyCurve] = {}
         for number, course in run_in_processes(tasks, self.workers):
             courses[self._jobs[number]] = course
             finished(sum(job.seconds for job in courses) / total)
         return courses
 
-    def courses(self, data: str, learner: str, weighting: str = "age") -> Courses:
+    def courses(self, data: str, learner: str, weighting: str = "age") -> AccuracyCurves:
         """All runs of a learner on a data set, in their order."""
         courses = self.once(_RUNS, self._measure)
         chosen = [job for job in courses if (job.data, job.learner, job.weighting) == (data, learner, weighting)]
-        return Courses([courses[job] for job in sorted(chosen, key=lambda job: job.run)])
+        return AccuracyCurves([courses[job] for job in sorted(chosen, key=lambda job: job.run)])
 
 
-def _course(data: Data, job: Job, seed: int) -> Course:
+def _course(data: Data, job: Job, seed: int) -> AccuracyCurve:
     stream_seed, learner_seed = seeds_of_run(seed, job.run)
     model = LearnNSE(LEARNERS[job.learner](), weighting=job.weighting, n_jobs=1, random_state=learner_seed)
     return follow(model, data.draw(stream_seed))

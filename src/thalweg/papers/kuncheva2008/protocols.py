@@ -34,11 +34,9 @@ class HeldOutTrial(Trial):
 
     @property
     def work(self) -> float:
-        """Rows predicted per candidate."""
         return float(self.runs * self.stream().length * TEST_ROWS)
 
     def measure(self, candidates: Sequence[Candidate], workers: int, finished: Callable[[float], None]) -> HeldOut:
-        """Errors of all candidates, run by run."""
         tasks = [partial(self._mistakes, candidates, run) for run in range(self.runs)]
         return HeldOut(np.stack(run_all(tasks, workers, finished)) / TEST_ROWS)
 
@@ -63,19 +61,15 @@ class HeldOut(OverRuns):
     errors: NDArray[np.float64]
 
     def error(self, place: int) -> float:
-        """Mean over steps and runs."""
         return float(self.errors[:, place].mean())
 
     def times(self) -> NDArray[np.int64]:
-        """Steps, from one."""
         return np.arange(1, self.errors.shape[2] + 1)
 
     def curve(self, place: int) -> NDArray[np.float64]:
-        """Mean over runs, step by step."""
         return np.asarray(self.errors[:, place].mean(axis=0))
 
     def run_means(self, place: int) -> NDArray[np.float64]:
-        """Mean over steps, run by run."""
         return np.asarray(self.errors[:, place].mean(axis=1))
 
 
@@ -94,11 +88,9 @@ class OnePassTrial(Trial):
 
     @property
     def work(self) -> float:
-        """Rows predicted per candidate."""
         return float(self.table.length)
 
     def measure(self, candidates: Sequence[Candidate], workers: int, finished: Callable[[float], None]) -> OnePass:
-        """Answers of all candidates on the whole table."""
         tasks = [partial(self._mistakes, candidate) for candidate in candidates]
         return OnePass(np.stack(run_all(tasks, workers, finished)), self.block, self.window)
 
@@ -121,7 +113,6 @@ class OnePass(Measured):
         return 1
 
     def error(self, place: int) -> float:
-        """Share of mistakes."""
         return float(self.mistakes[place].mean())
 
     def ci95(self, place: int) -> float | None:
@@ -140,7 +131,6 @@ class OnePass(Measured):
         return gain_over(self.error(place), self.error(no_change))
 
     def times(self) -> NDArray[np.int64]:
-        """Rows learned at each point of the curves."""
         return np.arange(self.window, self.mistakes.shape[1] + 1, max(1, self.window // 4))
 
     def curve(self, place: int) -> NDArray[np.float64]:

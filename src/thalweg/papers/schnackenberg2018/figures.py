@@ -90,8 +90,6 @@ class Cloud:
 
 @dataclass(frozen=True)
 class Moment:
-    """The clouds at one time."""
-
     title: str
     clouds: Sequence[Cloud]
 
@@ -144,7 +142,6 @@ def _ellipse(cloud: Cloud, deviations: float) -> NDArray[np.float64]:
 
 
 def _limits(clouds: Sequence[Cloud]) -> NDArray[np.float64]:
-    """A square that holds all ellipses."""
     return square_around(np.concatenate([_ellipse(cloud, 2.2) for cloud in clouds], axis=1).T, 0.5)
 
 

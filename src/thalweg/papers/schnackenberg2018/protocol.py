@@ -49,11 +49,9 @@ class NextStepTrial(Trial):
 
     @property
     def work(self) -> float:
-        """Rows predicted per candidate."""
         return float(self.runs * self.steps * TEST_ROWS)
 
     def measure(self, candidates: Sequence[Candidate], workers: int, finished: Callable[[float], None]) -> NextStep:
-        """Sums over all runs."""
         sums = np.zeros((len(candidates), self.steps), dtype=np.int64)
         squares = np.zeros_like(sums)
         means = np.empty((len(candidates), self.runs))
@@ -103,11 +101,9 @@ class NextStep(OverRuns):
     effort: Effort
 
     def run_means(self, place: int) -> NDArray[np.float64]:
-        """Mean over steps, run by run."""
         return np.asarray(self.means[place])
 
     def error(self, place: int) -> float:
-        """Mean over steps and runs."""
         return float(self.curve(place).mean())
 
     def times(self) -> NDArray[np.int64]:
@@ -115,11 +111,9 @@ class NextStep(OverRuns):
         return np.arange(START_ROWS + 1, START_ROWS + 1 + self.sums.shape[1])
 
     def curve(self, place: int) -> NDArray[np.float64]:
-        """Mean over runs, step by step."""
         return np.asarray(self.sums[place] / (self.runs * TEST_ROWS))
 
     def summary(self, place: int) -> CurveSummary:
-        """The curve in three numbers."""
         curve, runs = self.curve(place), self.runs
         mean_sd = None
         if runs > 1:

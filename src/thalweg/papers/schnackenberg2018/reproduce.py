@@ -95,7 +95,6 @@ class Situation:
 
     @cached_property
     def bayes_errors(self) -> NDArray[np.float64]:
-        """At every row."""
         errors = [self.stream.bayes_error_at(row) for row in range(self.stream.length)]
         return np.array(errors, dtype=np.float64)
 
@@ -123,8 +122,6 @@ _NOTES = (
 
 
 class SituationStudy(Study):
-    """All candidates in each of the four situations."""
-
     def __init__(self, situations: Sequence[str], *, runs: int, seed: int, workers: int, progress: Progress) -> None:
         self._trials = {name: NextStepTrial(SITUATIONS[name].stream, seed, runs) for name in situations}
         work = {SITUATIONS[name].name: trial.work for name, trial in self._trials.items()}
@@ -132,7 +129,6 @@ class SituationStudy(Study):
         self._seconds = 0.0
 
     def batch(self, name: str) -> Batch[NextStep]:
-        """All candidates in one situation."""
         return self.once(name, lambda: self._measure(name))
 
     def _measure(self, name: str) -> Batch[NextStep]:

@@ -106,8 +106,6 @@ _LINES = ((style.INK, "-"), (style.GREEN, (0, (5, 1.6))), (style.PURPLE, (0, (1.
 
 @dataclass(frozen=True)
 class Line:
-    """A line through a point."""
-
     name: str
     point: tuple[float, float]
     direction: tuple[float, float]

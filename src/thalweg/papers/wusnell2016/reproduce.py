@@ -44,8 +44,6 @@ TIMES = np.arange(1, ROWS + 1)
 
 
 class SimulationStudy(Study):
-    """The simulations that the items need."""
-
     def __init__(self, items: Sequence[str], *, runs: int, seed: int, workers: int, progress: Progress) -> None:
         stages = (stage for item in items for stage in _NEEDS.get(item, ()))
         super().__init__(dict.fromkeys(stages, 1.0), workers=workers, progress=progress)

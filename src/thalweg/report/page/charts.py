@@ -35,16 +35,12 @@ class Line:
 
 @dataclass(frozen=True)
 class View:
-    """One way to see a chart."""
-
     name: str
     lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True)
 class Chart:
-    """One chart over time."""
-
     key: str
     title: str
     caption: str
@@ -214,7 +210,6 @@ def _mean(means: Means, rows: list[int], feature: int, shown: list[str]) -> Char
 
 
 def frequent_classes(metrics: Metrics, most: int) -> set[str]:
-    """The labels seen most often."""
     seen = {
         label: sum(line)
         for label, line in zip(metrics["confusion"]["classes"], metrics["confusion"]["counts"], strict=True)

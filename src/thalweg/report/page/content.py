@@ -105,7 +105,7 @@ class Curve(TypedDict):
     fading: Errors
 
 
-class Course(TypedDict):
+class History(TypedDict):
     """Looks at the model while it learned; all series have a value for each look."""
 
     rows: list[int]  # rows the model had learned at each look, rising
@@ -154,15 +154,13 @@ class Model(TypedDict):
 
 
 class Metrics(TypedDict):
-    """All of it."""
-
     schema: int
     run: Run
     rows: Rows
     verdict: Verdict
     scores: Scores
     curve: Curve
-    course: Course
+    course: History
     confusion: Confusion
     calibration: Calibration | None  # null without probabilities
     changes: list[Change]

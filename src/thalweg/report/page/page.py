@@ -67,10 +67,7 @@ def build(metrics: Mapping[str, Any]) -> str:
 
 def require_jinja() -> None:
     """Raise `MissingExtra` where the page cannot be built; a run asks before its first row, not after its last."""
-    try:
-        import jinja2  # noqa: F401
-    except ImportError as error:
-        raise MissingExtra.of("Jinja2", "files", "the report of a run") from error
+    MissingExtra.import_module("jinja2", "files", "the report of a run", "Jinja2")
 
 
 @cache

@@ -34,7 +34,7 @@ def headline(metrics: Metrics) -> str:
     return _compared(metrics) + skipped
 
 
-def lately(metrics: Metrics) -> str:
+def recent_rows(metrics: Metrics) -> str:
     """What the latest error looks back on: in a short run, all that there is."""
     window, scored = metrics["curve"]["window"], metrics["rows"]["scored"]
     return f"last {count(window)} rows" if scored > window else f"all {counted(scored, 'row')}"
@@ -189,11 +189,10 @@ class Tile(NamedTuple):
 
 
 def tiles(metrics: Metrics) -> list[Tile]:
-    """A tile for each metric."""
     model = metrics["scores"]["model"]
     found = [
         Tile("Error", percent(model["error"]), _beside(metrics, "error"), "share of wrong answers, all rows"),
-        Tile("Error lately", percent(model["recent"]), _beside(metrics, "recent"), f"of the {lately(metrics)}"),
+        Tile("Recent error", percent(model["recent"]), _beside(metrics, "recent"), f"of the {recent_rows(metrics)}"),
         Tile("κ", plain(model["kappa"]), _beside(metrics, "kappa"), "above 0 beats guessing by class frequency"),
         Tile(
             "κ temporal",

@@ -38,20 +38,12 @@ _NEITHER = "a message must have a row, or a label with an id or the place of its
 
 
 async def feed(service: Service, opened: Callable[[], Source]) -> None:
-    """Read a stream until cancelled; a lost one is opened again.
-
-    Parameters
-    ----------
-    service : Service
-        Answers and learns.
-    opened : callable
-        Opens the stream.
-    """
+    """Read a stream until cancelled; a lost one is opened again."""
     wait = _FIRST_WAIT
     while True:
         try:
             async with opened() as source:
-                handling = Handling(service, source)
+                handling = MessageHandler(service, source)
                 with service.counts.feed(source.name) as counted:
                     while True:
                         messages = await source.take()
@@ -67,7 +59,7 @@ async def feed(service: Service, opened: Callable[[], Source]) -> None:
         wait = min(2 * wait, _LONGEST_WAIT)
 
 
-class Handling:
+class MessageHandler:
     """What is done with the messages of a stream."""
 
     def __init__(self, service: Service, source: Source) -> None:
@@ -80,12 +72,12 @@ class Handling:
             return 0
         known = await self._service.keys.recalled([key for message in messages for key in self._keys(message)])
         rows = [message for message in messages if "row" in message.fields]
-        answers = await asyncio.gather(*(self._patiently(self._answer, message, known) for message in rows))
+        answers = await asyncio.gather(*(self._with_retries(self._answer, message, known) for message in rows))
         wrong = {told["of"] for told in answers if "error" in told}
         ids = {self._key(told["of"]): told["id"] for told in answers if "id" in told}
         labels = [message for message in messages if "label" in message.fields and message.place not in wrong]
         learn = partial(self._learn, ids)
-        learned = await asyncio.gather(*(self._patiently(learn, message, known) for message in labels))
+        learned = await asyncio.gather(*(self._with_retries(learn, message, known) for message in labels))
         strange = [
             {"of": message.place, "error": message.fault or _NEITHER}
             for message in messages
@@ -104,7 +96,7 @@ class Handling:
         """All under which something may have been answered that matters to a message."""
         return [self._key(message.place), self._key(message.place, "label"), self._key(_place_of_row(message))]
 
-    async def _patiently(
+    async def _with_retries(
         self, act: Callable[[Message, Known], Awaitable[dict[str, Any]]], message: Message, known: Known
     ) -> dict[str, str]:
         """What is said of a message; a refusal that is not its fault is waited out, and may have been none."""

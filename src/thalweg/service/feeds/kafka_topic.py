@@ -41,13 +41,7 @@ def split(address: str) -> tuple[str, str, str]:
 
 
 class KafkaTopic(Source):
-    """The messages of one topic.
-
-    Parameters
-    ----------
-    address : str
-        As in ``kafka://localhost:9092/rows``.
-    """
+    """The messages of one topic, at an address as in ``kafka://localhost:9092/rows``."""
 
     def __init__(self, address: str) -> None:
         import confluent_kafka as kafka
@@ -69,7 +63,6 @@ class KafkaTopic(Source):
         self.name = f"kafka:{self._topic}"
 
     async def take(self) -> Sequence[Message]:
-        """What has come, in any partition."""
         if time.monotonic() >= self._looked + _LOOK_AGAIN:
             await self._in_thread(self._look)
         found = await self._in_thread(self._consumer.consume, MOST, WAIT)
@@ -99,7 +92,6 @@ class KafkaTopic(Source):
         await self._in_thread(lambda: self._consumer.commit(offsets=offsets, asynchronous=False))
 
     async def close(self) -> None:
-        """Let go of the partitions."""
         await self._in_thread(self._consumer.close)
 
     def _look(self) -> None:

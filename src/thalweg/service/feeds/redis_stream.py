@@ -37,13 +37,7 @@ def split(address: str) -> tuple[str, str]:
 
 
 class RedisStream(Source):
-    """The entries of one stream.
-
-    Parameters
-    ----------
-    address : str
-        As in ``redis://localhost:6379/0/rows``: database 0, stream ``rows``.
-    """
+    """The entries of one stream, at an address as in ``redis://localhost:6379/0/rows``: database 0, stream ``rows``."""
 
     def __init__(self, address: str) -> None:
         from redis import asyncio as redis
@@ -76,12 +70,10 @@ class RedisStream(Source):
             await pipeline.execute()
 
     async def acknowledge(self, messages: Sequence[Message]) -> None:
-        """By their ids."""
         with _lost():
             await self._redis.xack(self._stream, GROUP, *(message.place for message in messages))
 
     async def close(self) -> None:
-        """Close the connections."""
         with _lost():
             await self._redis.aclose()
 

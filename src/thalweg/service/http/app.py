@@ -36,7 +36,6 @@ async def ready(service: Service, request: Request) -> HttpResponse:
 
 
 async def metrics(service: Service, request: Request) -> HttpResponse:
-    """What is counted, as Prometheus reads it."""
     return HttpResponse(200, MEDIA, text(service.counters()))
 
 
@@ -62,7 +61,6 @@ class ByMethod:
         self.endpoints = endpoints
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """One exchange."""
         await self.endpoints["GET" if scope["method"] == "HEAD" else scope["method"]](scope, receive, send)
 
 
@@ -70,13 +68,6 @@ class Application:
     """The way in: what is asked most goes straight to its endpoint, the rest by Starlette's routes.
 
     Every answer has headers that tell browsers what not to do with it, whoever gave it.
-
-    Parameters
-    ----------
-    straight : dict of Endpoint
-        By method and path.
-    routed : Starlette
-        All others.
     """
 
     def __init__(self, straight: dict[tuple[str, str], Endpoint], routed: Starlette) -> None:
@@ -84,7 +75,6 @@ class Application:
         self.routed = routed
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """One exchange."""
         if scope["type"] != "http":
             await self.routed(scope, receive, send)
             return

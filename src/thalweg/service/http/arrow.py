@@ -84,7 +84,6 @@ def read(body: bytes, limits: Limits) -> Any:
 
 
 def read_labels(body: bytes, limits: Limits) -> list[tuple[str, Any]]:
-    """Ids and labels."""
     pa = _pyarrow()
     table = read(body, limits)
     if sorted(table.column_names) != ["id", "label"]:

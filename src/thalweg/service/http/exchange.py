@@ -19,7 +19,7 @@ from thalweg.client.protocol import JSON, ErrorBody, RequestBody
 from thalweg.errors import JournalError
 from thalweg.service.auth import Scope
 from thalweg.service.commands import HttpResponse, Key, Refused
-from thalweg.service.intake import Place
+from thalweg.service.intake import RequestSlot
 from thalweg.service.journal.records import StoredResponse
 from thalweg.service.service import Service
 
@@ -40,8 +40,6 @@ encode = msgspec.json.Encoder().encode
 
 @dataclass(slots=True)
 class Request:
-    """What a handler sees."""
-
     path: dict[str, str]
     query: dict[str, list[str]]
     headers: dict[bytes, bytes]
@@ -90,7 +88,7 @@ def _misfit(given: Any, kind: type[RequestBody], error: msgspec.ValidationError)
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class EventStream:
     """An answer that goes on: pieces as they come."""
 
     media: str
@@ -98,42 +96,27 @@ class Flow:
 
 
 def as_json(found: msgspec.Struct, status: int = 200) -> HttpResponse:
-    """An answer of JSON."""
     return HttpResponse(status, JSON, encode(found))
 
 
 def refusal(refused: Refused) -> HttpResponse:
-    """The answer to what is not done."""
     return as_json(ErrorBody(refused.sentence), refused.status)
 
 
-Handler = Callable[[Service, Request], Awaitable[HttpResponse | Flow]]
+Handler = Callable[[Service, Request], Awaitable[HttpResponse | EventStream]]
 
 
 class Endpoint:
-    """A handler as an application of ASGI.
-
-    Parameters
-    ----------
-    service : Service
-        What is asked.
-    handler : callable
-        Answers.
-    kind : str
-        What is counted.
-    scope : {"read", "learn"}, optional
-        What a token must allow; None for what everyone may ask, at any time.
-    """
+    """A handler as an application of ASGI. A ``scope`` of None is for what everyone may ask, at any time."""
 
     def __init__(self, service: Service, handler: Handler, kind: str, scope: Scope | None) -> None:
         self.service, self.handler, self.kind, self.scope = service, handler, kind, scope
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Send) -> None:
-        """One exchange."""
         began = time.perf_counter()
-        answer: HttpResponse | Flow
+        answer: HttpResponse | EventStream
         retry_after: int | None = None
-        place: Place | None = None
+        place: RequestSlot | None = None
         body = b""
         service = self.service
         try:
@@ -167,7 +150,7 @@ class Endpoint:
             self.kind, answer.status if isinstance(answer, HttpResponse) else 200, time.perf_counter() - began
         )
 
-    def _enter(self, headers: dict[bytes, bytes]) -> Place:
+    def _enter(self, headers: dict[bytes, bytes]) -> RequestSlot:
         """A place among the requests in work."""
         if self.service.stopping:
             raise Refused(503, "the service is stopping", retry_after=5)
@@ -179,7 +162,7 @@ def _query(text: bytes) -> dict[str, list[str]]:
     return parse_qs(text.decode("latin-1"), keep_blank_values=True) if text else {}
 
 
-async def _send(send: Send, answer: HttpResponse | Flow, retry_after: int | None) -> None:
+async def _send(send: Send, answer: HttpResponse | EventStream, retry_after: int | None) -> None:
     headers = [(b"content-type", answer.media.encode()), *_HEADERS]
     if retry_after is not None:
         headers.append((b"retry-after", str(retry_after).encode()))

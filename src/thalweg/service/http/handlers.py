@@ -14,7 +14,7 @@ from thalweg.client import protocol
 from thalweg.client.protocol import ARROW, DEFAULT_MODEL, EVENTS, MOST_TEXT
 from thalweg.service.commands import Decide, HttpResponse, Key, Label, Predict, Refused
 from thalweg.service.http import arrow
-from thalweg.service.http.exchange import Flow, Handler, Request, as_json, done_once, encode
+from thalweg.service.http.exchange import EventStream, Handler, Request, as_json, done_once, encode
 from thalweg.service.journal.records import NO_ANSWER, Kind
 from thalweg.service.learning.ledger import row_id
 from thalweg.service.service import Service
@@ -132,12 +132,10 @@ _LEAST_SECONDS, _HEARTBEAT_SECONDS = 0.25, 15.0
 
 
 async def list_models(service: Service, request: Request) -> HttpResponse:
-    """All models and challengers."""
     return as_json(protocol.Models([each.summary(name) for each in service.states() for name in each.learners]))
 
 
 async def create(service: Service, request: Request) -> HttpResponse:
-    """A model, or a challenger of one."""
     given = request.decoded(protocol.CreateRequest)
 
     async def act(key: Key | None) -> Decide:
@@ -147,7 +145,6 @@ async def create(service: Service, request: Request) -> HttpResponse:
 
 
 async def show(service: Service, request: Request) -> HttpResponse:
-    """One model."""
     name = request.path["name"]
     return as_json(service.state(name).details(name))
 
@@ -200,13 +197,13 @@ async def course(service: Service, request: Request) -> HttpResponse:
     return as_json(service.state(name).course(name, service.counts.throughput()))
 
 
-async def events(service: Service, request: Request) -> Flow:
+async def events(service: Service, request: Request) -> EventStream:
     """How a model goes, as it goes."""
     name = request.path["name"]
     service.state(name)
     given = request.headers.get(b"last-event-id", b"")
     last = int(given) if given.isdigit() and len(given) < 18 else -1
-    return Flow(EVENTS, _points(service, name, last))
+    return EventStream(EVENTS, _points(service, name, last))
 
 
 async def _points(service: Service, name: str, last: int) -> AsyncIterator[bytes]:

@@ -48,7 +48,6 @@ def schemas(most_rows: int) -> Described:
 
 
 async def show(service: Service, request: Request) -> HttpResponse:
-    """The description."""
     return HttpResponse(200, JSON, msgspec.json.encode(description(service.limits.rows)))
 
 
@@ -96,110 +95,64 @@ def description(most_rows: int) -> Described:
 
 # ---------------------------------------------------------------------- paths
 
+_KEY = {"$ref": "#/components/parameters/key"}
+
 
 def _paths() -> Described:
     one = "/v1/models/{name}"
-    example = {"rows": [{"load": 1.5, "day": "mon"}, {"load": 2.5, "day": None}]}
+    rows = {"rows": [{"load": 1.5, "day": "mon"}, {"load": 2.5, "day": None}]}
+    columns = {"columns": [{"name": "load", "kind": "number"}]}
     asked_by_arrow = [_query("model", "Of a body of Arrow, which model is asked.")]
     labelled_by_arrow = [*asked_by_arrow, _query("revise", "Of a body of Arrow.", enum=["true", "false"])]
+    predict = _posted(protocol.PredictRequest, rows, parameters=asked_by_arrow)
+    label = _posted(protocol.LabelRequest, {"labels": [{"id": "12-0", "label": "up"}]}, parameters=labelled_by_arrow)
+    create = _posted(protocol.CreateRequest, {"name": "load", "kind": "oldc", "schema": columns}, arrow=False)
+    promoted = {JSON: {"schema": ref(protocol.PromoteRequest), "example": {"expected": "oldc"}}}
+    promote = _of_one(_KEY) | {"requestBody": {"required": False, "content": promoted}}
+    last_event = {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string", "pattern": "^[0-9]+$"}}
+    decision, text = _content(protocol.Decision), {"schema": {"type": "string"}}
+    misfit, undecided = (404, 408, 409, 413, 415, 422), (404, 408, 409, 413, 422)
+    said = {
+        "predict": "Answer rows. Each gets an id, by which its label can be told later.",
+        "label": "Tell the labels of rows, by their ids, in any order and at any time.",
+        "archive": "Put a model away: it neither answers nor learns, and nothing is erased.",
+        "promote": "Let a challenger and its champion change places; refused, unless forced, before a label has "
+        "compared the two in their present places, or when the challenger errs more beyond doubt.",
+        "compare": "The champion beside a challenger: an interval for the difference of their errors, valid at any "
+        "time.",
+        "events": "How a model goes: an event `point` whenever it has learned, whose id is the number of labels.",
+    }
     return {
         "/v1/predict": {
-            "post": _operation(
-                "predict",
-                "Answer rows. Each gets an id, by which its label can be told later.",
-                _posted(protocol.PredictRequest, example, parameters=asked_by_arrow),
-                _both(protocol.Predictions),
-                refused=(404, 408, 409, 413, 415, 422),
-            )
+            "post": _operation("predict", said["predict"], predict, _both(protocol.Predictions), refused=misfit)
         },
-        "/v1/label": {
-            "post": _operation(
-                "label",
-                "Tell the labels of rows, by their ids, in any order and at any time.",
-                _posted(
-                    protocol.LabelRequest,
-                    {"labels": [{"id": "12-0", "label": "up"}]},
-                    parameters=labelled_by_arrow,
-                ),
-                _content(protocol.Receipt),
-                refused=(404, 408, 409, 413, 415, 422),
-            )
-        },
+        "/v1/label": {"post": _operation("label", said["label"], label, _content(protocol.Receipt), refused=misfit)},
         "/v1/models": {
             "get": _operation("models", "All models and challengers.", {}, _content(protocol.Models)),
             "post": _operation(
-                "create",
-                "Make a model, or a challenger of one.",
-                _posted(
-                    protocol.CreateRequest,
-                    {"name": "load", "kind": "oldc", "schema": {"columns": [{"name": "load", "kind": "number"}]}},
-                    arrow=False,
-                ),
-                _content(protocol.Decision),
-                status=201,
-                refused=(404, 408, 409, 413, 415, 422),
+                "create", "Make a model, or a challenger of one.", create, decision, status=201, refused=misfit
             ),
         },
         one: {"get": _operation("model", "One model.", _of_one(), _content(protocol.ModelDetails), refused=(404,))},
-        **{
-            f"{one}/{what}": {
-                "post": _operation(
-                    what,
-                    said,
-                    _of_one({"$ref": "#/components/parameters/key"}),
-                    _content(protocol.Decision),
-                    refused=(404, 408, 409, 413, 422),
-                )
-            }
-            for what, said in (
-                ("archive", "Put a model away: it neither answers nor learns, and nothing is erased."),
-                ("restore", "Bring a model back."),
-            )
+        f"{one}/archive": {"post": _operation("archive", said["archive"], _of_one(_KEY), decision, refused=undecided)},
+        f"{one}/restore": {
+            "post": _operation("restore", "Bring a model back.", _of_one(_KEY), decision, refused=undecided)
         },
         f"{one}/promote": {
-            "post": _operation(
-                "promote",
-                "Let a challenger and its champion change places; refused, unless forced, before a label has compared "
-                "the two in their present places, or when the challenger errs more beyond doubt.",
-                _of_one({"$ref": "#/components/parameters/key"})
-                | {
-                    "requestBody": {
-                        "required": False,
-                        "content": {JSON: {"schema": ref(protocol.PromoteRequest), "example": {"expected": "oldc"}}},
-                    }
-                },
-                _content(protocol.Decision),
-                refused=(404, 409, 413, 415, 422),
-            )
+            "post": _operation("promote", said["promote"], promote, decision, refused=(404, 409, 413, 415, 422))
         },
         f"{one}/compare": {
-            "get": _operation(
-                "compare",
-                "The champion beside a challenger: an interval for the difference of their errors, valid at any time.",
-                _of_one(),
-                _content(protocol.Comparison),
-                refused=(404, 409),
-            )
+            "get": _operation("compare", said["compare"], _of_one(), _content(protocol.Comparison), refused=(404, 409))
         },
         f"{one}/course": {
             "get": _operation("course", "How a model went.", _of_one(), _content(protocol.Course), refused=(404,))
         },
         f"{one}/events": {
-            "get": _operation(
-                "events",
-                "How a model goes: an event `point` whenever it has learned, whose id is the number of labels.",
-                _of_one({"name": "Last-Event-ID", "in": "header", "schema": {"type": "string", "pattern": "^[0-9]+$"}}),
-                {EVENTS: {"schema": {"type": "string"}}},
-                refused=(404,),
-            )
+            "get": _operation("events", said["events"], _of_one(last_event), {EVENTS: text}, refused=(404,))
         },
         "/healthz": {"get": _open("healthz", "Whether the process answers.")},
         "/readyz": {"get": _open("readyz", "Whether the journal can be written.", refused=(503,))},
-        "/metrics": {
-            "get": _operation(
-                "metrics", "What is counted, for Prometheus.", {}, {"text/plain": {"schema": {"type": "string"}}}
-            )
-        },
+        "/metrics": {"get": _operation("metrics", "What is counted, for Prometheus.", {}, {"text/plain": text})},
         "/openapi.json": {
             "get": _operation("openapi", "This description.", {}, {JSON: {"schema": {"type": "object"}}})
         },
@@ -236,7 +189,7 @@ def _posted(kind: type[RequestBody], example: Described, *, arrow: bool = True, 
     if arrow:
         content[ARROW] = {"schema": {"type": "string", "format": "binary", "contentMediaType": ARROW}}
     return {
-        "parameters": [{"$ref": "#/components/parameters/key"}, *parameters],
+        "parameters": [_KEY, *parameters],
         "requestBody": {"required": True, "content": content},
     }
 

@@ -50,31 +50,20 @@ _CONNECT_SECONDS = 5
 
 
 class PostgresJournal(SqlJournal):
-    """A journal in a database that a server keeps.
-
-    Parameters
-    ----------
-    address : str
-        As in ``postgresql://user@host/database``.
-    """
+    """A journal in a database that a server keeps, at an address as in ``postgresql://user@host/database``."""
 
     blob = "BYTEA"
     number = "BIGINT"
 
     def __init__(self, address: str) -> None:
         super().__init__()
-        try:
-            import psycopg
-        except ImportError as error:
-            raise MissingExtra.of("psycopg", "postgres", "a journal in PostgreSQL") from error
-        self._driver = psycopg
+        self._driver = MissingExtra.import_module("psycopg", "postgres", "a journal in PostgreSQL")
         self.address = address
         self._claimed = False
         self.connect()
 
     @property
     def faults(self) -> tuple[type[Exception], ...]:
-        """All that the driver raises."""
         return (self._driver.Error,)
 
     def connect(self) -> None:
@@ -90,7 +79,6 @@ class PostgresJournal(SqlJournal):
             self.claim()
 
     def another(self) -> Self:
-        """A further connection."""
         return type(self)(self.address)
 
     def claim(self) -> None:
@@ -116,14 +104,9 @@ FILE, LOCK = "journal.sqlite3", "lock"
 
 
 class SqliteJournal(SqlJournal):
-    """A journal in a folder.
+    """A journal in a folder: the database and its write-ahead log.
 
-    Parameters
-    ----------
-    folder : Path
-        Holds the database and its write-ahead log.
-    read_only : bool
-        For a look at a journal that another process may be writing.
+    ``read_only`` is for a look at a journal that another process may be writing.
     """
 
     blob = "BLOB"
@@ -182,7 +165,6 @@ class SqliteJournal(SqlJournal):
             self._lock = None
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
-        """Run a statement."""
         return self._connection.execute(statement, values)
 
     def among(self, column: str, numbers: Sequence[int]) -> tuple[str, Any]:

@@ -105,7 +105,6 @@ class PredictBody:
     categories: dict[str, list[str]] | None = None
 
     def to_bytes(self) -> bytes:
-        """As the journal keeps it."""
         header: dict[str, Any] = {
             "shape": self.X.shape,
             "last": self.last,
@@ -122,7 +121,6 @@ class PredictBody:
 
     @classmethod
     def from_bytes(cls, body: bytes) -> PredictBody:
-        """Back from `to_bytes`."""
         header, at = _header(body)
         rows, features = header["shape"]
         X = np.frombuffer(body, np.float64, rows * features, at).reshape(rows, features)
@@ -149,7 +147,6 @@ class LabelBody:
     revised: list[tuple[int, int, str, int]]
 
     def to_bytes(self) -> bytes:
-        """As the journal keeps it."""
         labels = list(dict.fromkeys([each[2] for each in self.learned] + [each[2] for each in self.revised]))
         code = {label: at for at, label in enumerate(labels)}
         learned = np.array([(asked, row, code[label]) for asked, row, label in self.learned], dtype=np.int64)
@@ -159,7 +156,6 @@ class LabelBody:
 
     @classmethod
     def from_bytes(cls, body: bytes) -> LabelBody:
-        """Back from `to_bytes`."""
         header, at = _header(body)
         labels = header["labels"]
         learned = np.frombuffer(body, np.int64, 3 * header["learned"], at).reshape(-1, 3)
@@ -187,8 +183,6 @@ class PredictedRows:
 
 @dataclass(frozen=True, slots=True)
 class LabelledRow:
-    """One label of one row."""
-
     rows: PredictedRows
     row: int
     label: str

@@ -84,7 +84,6 @@ class SqlJournal(ABC):
     # ------------------------------------------------------------------ writing
 
     def prepare(self) -> None:
-        """Make the tables where there are none."""
         with self.translated():
             for statement in _TABLES:
                 self.execute(statement.format(blob=self.blob, number=self.number, protocol=PROTOCOL))
@@ -175,7 +174,6 @@ class SqlJournal(ABC):
     def records(
         self, model: str, *, after: int = 0, through: int | None = None, kind: Kind | None = None
     ) -> Iterator[Record]:
-        """What happened to a model, in order."""
         limit = f"ORDER BY seq LIMIT {_FETCH}"
         statement = f"SELECT {_COLUMNS} FROM journal WHERE model = ? AND seq > ? AND seq <= ?"
         statement += f" AND kind = ? {limit}" if kind else f" {limit}"
@@ -246,7 +244,6 @@ class SqlJournal(ABC):
         return [int(row[0]) for row in rows]
 
     def snapshot(self, model: str, seq: int) -> list[Part]:
-        """The files of a snapshot."""
         with self.translated():
             rows = self.execute(
                 "SELECT name, sha256, body FROM snapshots WHERE model = ? AND seq = ? ORDER BY name", [model, seq]
@@ -254,7 +251,6 @@ class SqlJournal(ABC):
         return [Part(model, seq, row[0], bytes(row[1]), bytes(row[2])) for row in rows]
 
     def close(self) -> None:
-        """Let the journal go; nothing is lost."""
         self.disconnect()
 
     def disconnect(self) -> None:

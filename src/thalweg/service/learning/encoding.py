@@ -175,10 +175,7 @@ def encode(encoder: Encoder, found: Sequence[Any], rows: int) -> Encoded:
 class Follower:
     """An encoder that is behind another one, and can be brought to where that was after any record.
 
-    Parameters
-    ----------
-    encoder : Encoder
-        As it was after the last record that was followed; it belongs to the follower from now on.
+    It is given as it was after the last record that was followed, and belongs to the follower from now on.
     """
 
     def __init__(self, encoder: Encoder) -> None:

@@ -30,20 +30,11 @@ Batch = tuple[list[tuple[str, Event]], Sequence[Command]]
 
 
 class LearningThread(threading.Thread):
-    """Learns; started once, stopped once.
+    """Learns; started once, stopped once. The models, as the journal says they are, belong to it from now on.
 
-    Parameters
-    ----------
-    models : dict of LiveModel
-        By name, as the journal says they are; they belong to this thread from now on.
-    reader : SqlJournal
-        A connection of its own, for revisions.
-    published : callable
-        Called with a model, by its name, whenever there is something new to see of it.
-    learned, failed : callable
-        Called with commands that waited for its labels to be learned: once they are, or if they cannot be.
-    keep : callable
-        Called with a snapshot to be written.
+    ``reader`` is a connection of its own, for revisions. It calls ``published`` with a model, by its name, whenever
+    there is something new to see of it, ``learned`` or ``failed`` with commands that waited for their labels to be
+    learned, and ``keep`` with a snapshot to be written.
     """
 
     def __init__(
@@ -96,7 +87,6 @@ class LearningThread(threading.Thread):
         return self._queue.qsize()
 
     def run(self) -> None:
-        """Until `stop`."""
         going = True
         while going:
             events: list[tuple[str, Event]] = []

@@ -1,7 +1,7 @@
 """Rows that were answered, by id, with the labels that they have: who may still be told, and who was.
 
-What was asked lately is kept at hand; the rest is looked up in the journal, so that memory does not grow with rows that
-wait. An id is the seq of the predict record and the place of the row in it.
+What was asked recently is kept at hand; the rest is looked up in the journal, so that memory does not grow with rows
+that wait. An id is the seq of the predict record and the place of the row in it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def place_of(given: str) -> tuple[int, int] | None:
 
 
 @dataclass
-class Sorted:
+class LabelOutcome:
     """What becomes of the labels of a request."""
 
     learned: list[LabelledRow] = field(default_factory=list)
@@ -57,7 +57,6 @@ class Sorted:
     conflicts: list[str] = field(default_factory=list)
 
     def body(self) -> LabelBody:
-        """As the journal keeps it."""
         return LabelBody(
             [(each.rows.seq, each.row, each.label) for each in self.learned],
             [(each.rows.seq, each.row, each.label, first) for each, first in self.revised],
@@ -67,12 +66,7 @@ class Sorted:
 class Ledger:
     """For the one thread that writes the journal.
 
-    Parameters
-    ----------
-    journal : SqlJournal
-        Where rows that are not at hand are looked up.
-    before_looking : callable
-        Called before that, to write what has not been written yet.
+    ``before_looking`` is called before rows that are not at hand are looked up, to write what has not been written yet.
     """
 
     def __init__(self, journal: SqlJournal, before_looking: Callable[[], None]) -> None:
@@ -111,25 +105,16 @@ class Ledger:
 
     def sort(
         self, model: str, labels: Sequence[tuple[str, str]], *, seq: int, revise: bool, expired_through: int
-    ) -> Sorted:
+    ) -> LabelOutcome:
         """What becomes of each label, by its row's id; from now on the rows have them.
 
-        Parameters
-        ----------
-        model : str
-            Whose rows they must be.
-        labels : sequence of (id, label)
-            As they came.
-        seq : int
-            The record that will hold them.
-        revise : bool
-            Whether a label other than the row's own takes its place.
-        expired_through : int
-            Rows of predict records up to this one can no longer get a first label.
+        The rows must be those of ``model``; ``seq`` is the record that will hold the labels. With ``revise`` a label
+        other than the row's own takes its place. Rows of predict records up to ``expired_through`` can no longer get a
+        first label.
         """
         places = [place_of(given) for given, _ in labels]
         known = self.rows(place[0] for place in places if place is not None)
-        found = Sorted()
+        found = LabelOutcome()
         now: set[tuple[int, int]] = set()
         for (given, label), place in zip(labels, places, strict=True):
             rows = None if place is None else known.get(place[0])

@@ -44,20 +44,11 @@ class Learner:
 
     @classmethod
     def new(cls, kind: str, parameters: dict[str, Any], created: int) -> Learner:
-        """One that has learned nothing."""
         return cls(kind, parameters, make_model(kind, **parameters), Progress(), created)
 
 
 class LiveModel:
-    """Under the name that clients ask, with its challengers.
-
-    Parameters
-    ----------
-    name : str
-        What clients ask.
-    created : Decision
-        The record that made it.
-    """
+    """Under the name that clients ask, with its challengers."""
 
     def __init__(self, name: str, created: Decision) -> None:
         self.name = name
@@ -247,7 +238,6 @@ class LiveModel:
     # ------------------------------------------------------------------ snapshots
 
     def snapshot(self) -> list[Part]:
-        """All of it, as files."""
         plain = {
             "created": self.created,
             "time": self.time,

@@ -7,7 +7,7 @@ from typing import Any
 
 from thalweg.client import protocol
 from thalweg.client.protocol import Change, Course, LivePoint, Model, ModelDetails, Point, Points
-from thalweg.run.history import MeanWatch
+from thalweg.run.history import MeanWatch, columns_by_label
 from thalweg.service.learning.progress import LEVEL, Comparison, View, point_of
 from thalweg.tables.plan import Plan
 
@@ -47,11 +47,9 @@ class ModelState:
     learners: dict[str, LearnerState]
 
     def summary(self, name: str) -> Model:
-        """A learner in a list of models."""
         return Model(**self._summary(name))
 
     def details(self, name: str) -> ModelDetails:
-        """A learner by itself."""
         schema = None
         if self.columns is not None:
             described = self.columns.describe()
@@ -80,7 +78,6 @@ class ModelState:
         }
 
     def counters(self, snapshot_age: float | None) -> dict[str, Any]:
-        """What is counted of it."""
         return {
             "rows": self.rows,
             "waiting": self.waiting,
@@ -90,7 +87,6 @@ class ModelState:
         }
 
     def point(self, name: str, throughput: float) -> LivePoint:
-        """How a learner stands now."""
         found = self._point(name)
         return LivePoint(**found | {"means": self._named(found["means"])}, rows=self.rows, throughput=throughput)
 
@@ -106,7 +102,6 @@ class ModelState:
         return [Point(**point | {"means": self._named(point["means"])}) for point in points]
 
     def course(self, name: str, throughput: float) -> Course:
-        """How a learner went, in columns."""
         each = self.learners[name]
         points = list(each.points)
         if name in self.models and each.view.labels and (not points or points[-1]["labels"] < each.view.labels):
@@ -118,15 +113,14 @@ class ModelState:
                 for what in ("time", "labels", "error", "no_change", "waiting", "delay")
             },
             rate=rates if any(rate is not None for rate in rates) else None,
-            memory=_by_class(points, "memory"),
-            half_life=_by_class(points, "half_life"),
+            memory=columns_by_label(points, "memory"),
+            half_life=columns_by_label(points, "half_life"),
             means=self._mean_courses(points),
         )
         changes = tuple(Change(**change) for change in each.changes)
         return Course(name, self.rows, each.view.labels, self.waiting, self.version, throughput, columns, changes)
 
     def comparison(self, name: str) -> protocol.Comparison:
-        """The champion beside a challenger."""
         compared = self.learners[name].comparison
         assert compared is not None
         won = {"champion": self.name, "challenger": name, None: None}[compared.winner()]
@@ -155,8 +149,3 @@ class ModelState:
     def _watched(self) -> list[str]:
         """The features whose class means are told: the same of all learners."""
         return [self.features[at] for at in self.learners[self.name].watch["features"]]
-
-
-def _by_class(points: list[dict[str, Any]], what: str) -> dict[str, list[float | None]]:
-    labels = dict.fromkeys(label for point in points for label in point[what])
-    return {label: [point[what].get(label) for point in points] for label in labels}

@@ -29,8 +29,6 @@ _FADE = 0.99
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a model stands."""
-
     labels: int
     #: Over all labels, and over the last of them, with that of no-change.
     error: float | None
@@ -81,18 +79,11 @@ class Progress:
         return self.history.until_next(self.labels)
 
     def add(self, wrong: Flags, no_change: Flags, delays: Floats, scored: Flags, times: NDArray[np.int64]) -> None:
-        """Labels were learned, at most as many as `until_point` said.
+        """Labels were learned, at most as many as `until_point` said, and came at these times.
 
-        Parameters
-        ----------
-        wrong, no_change : arrays of bool
-            Whether the model's answer, and the last label before it, were wrong.
-        delays : array of float
-            Seconds from each answer to its label.
-        scored : array of bool
-            Whether the model had answered the row at all: one that came later had not.
-        times : array of int
-            When the labels came.
+        ``wrong`` and ``no_change`` say whether the model's answer, and the last label before it, were wrong; ``delays``
+        are seconds from each answer to its label. The model has not answered rows that are not ``scored``: it came
+        later.
         """
         self.labels += len(wrong)
         self._delay.push(delays[:, np.newaxis])
@@ -115,13 +106,11 @@ class Progress:
             self.history.add(point_of(self.view(), model, time, waiting, self.watch))
 
     def view(self) -> View:
-        """How it stands, for others to read."""
         error, no_change = self._recent.mean().tolist() if len(self._recent) else (None, None)
         delay = float(self._delay.mean()[0]) if self.labels else None
         return View(self.labels, self.error, error, no_change, delay)
 
     def state(self) -> dict[str, Any]:
-        """As JSON holds it."""
         return {
             "labels": [self.labels, self.scored, self.mistakes, self.no_change_mistakes],
             "watch": self.watch.state(),
@@ -135,7 +124,6 @@ class Progress:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Progress:
-        """Back from `state`."""
         found = cls()
         found.labels, found.scored, found.mistakes, found.no_change_mistakes = state["labels"]
         found.watch.restore(state["watch"])
@@ -171,10 +159,8 @@ LEAST_LABELS = 100
 class Comparison:
     """The mistakes of two models on the same rows.
 
-    Parameters
-    ----------
-    since : int
-        Only rows that were asked after this record are compared: both models answered them in the roles they have now.
+    Only rows that were asked after the record ``since`` are compared: both models answered them in the roles they have
+    now.
 
     Examples
     --------
@@ -240,12 +226,10 @@ class Comparison:
         return "challenger" if found[0] > 0.0 else "champion"
 
     def state(self) -> dict[str, Any]:
-        """As JSON holds it."""
         return {"since": self.since, "labels": self.labels, "sum": self._sum, "spread": self._spread}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Comparison:
-        """Back from `state`."""
         compared = cls(state["since"])
         compared.labels, compared._sum, compared._spread = state["labels"], state["sum"], state["spread"]
         return compared

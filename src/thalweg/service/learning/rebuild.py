@@ -31,8 +31,6 @@ _TOGETHER = 512
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """A model, and what it cost to build."""
-
     model: LiveModel
     #: The snapshot from which it was built; 0 for none.
     base: int
@@ -43,16 +41,7 @@ class Rebuilt:
 def rebuild(journal: SqlJournal, name: str, through: int | None = None, *, from_snapshots: bool = True) -> Rebuilt:
     """A model as it was after the record ``through``, or as it is.
 
-    Parameters
-    ----------
-    journal : SqlJournal
-        What happened.
-    name : str
-        Of the model.
-    through : int, optional
-        The last record that counts; by default the last there is.
-    from_snapshots : bool
-        Whether to begin at a snapshot; from the beginning it takes longer and gives the same bytes.
+    Without ``from_snapshots`` it begins at the first record, which takes longer and gives the same bytes.
     """
     revisions = [
         (record.seq, LabelBody.from_bytes(record.body))
@@ -75,7 +64,7 @@ def rebuild(journal: SqlJournal, name: str, through: int | None = None, *, from_
     return Rebuilt(model, base, model.labels - before)
 
 
-def keeper_of(journal: SqlJournal, name: str) -> str:
+def champion_of(journal: SqlJournal, name: str) -> str:
     """The model under whose name a learner is kept: its own, or the one that it challenges."""
     names = journal.models()
     if name in names:

@@ -107,7 +107,6 @@ def of_table(table: Any) -> Encoder:
 
 
 def to_json(encoder: Encoder) -> dict[str, Any]:
-    """An encoder as the journal keeps it."""
     return {"plan": encoder.plan.to_json(), "encoder": encoder.state(), "missing": encoder.missing}
 
 

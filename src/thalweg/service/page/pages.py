@@ -48,8 +48,6 @@ _LIES_IN = {
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """A file as it is sent."""
-
     content: bytes
     media: str
     tag: str
@@ -92,14 +90,12 @@ def _sent(request: Request, wanted: Asset) -> Response:
 
 @cache
 def page() -> Asset:
-    """The page itself."""
     template = files(_LIVE).joinpath("assets", "live.html").read_text("utf-8")
     return _made(Template(template).substitute(version=__version__).encode(), "text/html")
 
 
 @cache
 def asset(name: str) -> Asset:
-    """One of the files it is made of."""
     package, path, media = _LIES_IN[name]
     return _made(files(package).joinpath("assets", *path.split("/")).read_bytes(), media)
 

@@ -22,7 +22,7 @@ const curl = (path, body) => `curl ${address()}${path} \\\n  -H 'Content-Type: a
 const sentence = (course) => {
   const [error, still] = [course.last("error"), course.last("no_change")];
   if (error == null) return "Learning: no answer has been checked yet.";
-  const said = `Lately wrong in ${share(error)} of its answers`;
+  const said = `Recently wrong in ${share(error)} of its answers`;
   if (still == null) return said + ".";
   if (Math.abs(still - error) < MORE) return `${said}, as often as repeating the last label.`;
   return `${said}; repeating the last label errs in ${share(still)}.`;
