@@ -10,7 +10,16 @@ import pytest
 import scipy.stats
 
 from thalweg.errors import InvalidInput
-from thalweg.streams import SEA, LinearResponse, MovingPlane, RotatingCheckerboard, Stagger
+from thalweg.streams import (
+    SEA,
+    LinearResponse,
+    MovingPlane,
+    RandomRBFDrift,
+    RotatingCheckerboard,
+    Stagger,
+    TurningXOR,
+    WanderingDisc,
+)
 
 SIZES, COLOURS, SHAPES = (
     ("small", "medium", "large"),
@@ -145,3 +154,69 @@ def test_sea_turns_a_tenth_of_the_labels_round_and_nothing_else() -> None:
         # chi-square with 9 degrees of freedom: above 27.9 with probability 0.001
         assert ((counts - 5000.0) ** 2 / 5000.0).sum() < 27.9
     assert stream.concept(7).bayes_error == 0.1
+
+
+@pytest.mark.parametrize("time", [0, 1, 999, 1500, 5999, 6000])
+def test_the_disc_is_where_its_centre_is(time: int) -> None:
+    X, y = WanderingDisc(seed=4).concept(time).draw(400)
+    centre = complex(math.cos(math.tau * time / 6000), math.sin(math.tau * time / 6000))
+    for (x1, x2, *_), label in zip(X, y, strict=True):
+        assert label == (abs(complex(x1, x2) - centre) > 1.2)
+    assert 0.05 < y.mean() < 0.95
+    assert X.shape == (400, 5)
+
+
+@pytest.mark.parametrize("time", [0, 1, 999, 1500, 2999, 11_999, 12_000])
+def test_the_xor_turns_once_in_its_length(time: int) -> None:
+    X, y = TurningXOR(seed=4).clean.concept(time).draw(400)
+    for (x1, x2, *_), label in zip(X, y, strict=True):
+        quadrant = math.floor((math.atan2(x2, x1) + math.tau * time / 12_000) / (math.pi / 2.0))
+        assert label == (quadrant % 2 == 0)
+
+
+def test_the_xor_flips_a_twentieth_of_the_labels_and_draws_normal_features() -> None:
+    stream = TurningXOR(seed=2, length=40_000)
+    (X, y), (clean_X, clean_y) = stream.take(), stream.clean.take()
+    np.testing.assert_array_equal(X, clean_X)
+    # a share of 0.05 of 20,000 rows has a standard deviation of 0.0015
+    for label in (0, 1):
+        assert (y != clean_y)[clean_y == label].mean() == pytest.approx(0.05, abs=0.005)
+    for rows in (X, WanderingDisc(seed=2).take()[0]):
+        assert all(scipy.stats.kstest(column, "norm").pvalue > 0.001 for column in rows.T)
+        assert abs(np.corrcoef(rows.T) - np.eye(5)).max() < 0.04
+    assert (stream.concept(7).bayes_error, stream.clean.concept(7).bayes_error) == (0.05, 0.0)
+
+
+def test_rbf_centroids_move_at_their_speed_and_stay_in_the_cube() -> None:
+    stream = RandomRBFDrift(seed=3, speed=0.004, centroids=12)
+    path = np.array([stream.centroids_at(time) for time in range(3000)])
+    assert ((path >= 0.0) & (path <= 1.0)).all()
+    steps = np.linalg.norm(np.diff(path, axis=0), axis=2)
+    assert steps.max() <= 0.004 + 1e-12
+    # a step is shorter only where a wall was met in it
+    assert np.median(steps) == pytest.approx(0.004, abs=1e-12)
+    walled = (np.diff(np.sign(np.diff(path, axis=0)), axis=0) != 0).any(axis=2)
+    assert walled.any(axis=0).all()
+
+
+def test_rbf_rows_surround_the_centroids_of_their_class() -> None:
+    stream = RandomRBFDrift(seed=3, features=3, n_classes=3, centroids=9, scale=0.01)
+    assert set(stream.take()[1]) == {0, 1, 2}
+    for time in (0, 700, 50_000):
+        X, y = stream.concept(time).draw(500)
+        distances = np.linalg.norm(X[:, np.newaxis] - stream.centroids_at(time), axis=2)
+        np.testing.assert_array_equal(distances.argmin(axis=1) % 3, y)
+        assert distances.min(axis=1).max() < 0.05
+    other = RandomRBFDrift(seed=4, features=3, n_classes=3, centroids=9)
+    assert np.abs(other.centroids_at(0) - stream.centroids_at(0)).max() > 0.1
+
+
+def test_rbf_rows_are_offset_by_a_normal_distance_in_any_direction() -> None:
+    stream = RandomRBFDrift(seed=5, features=4, n_classes=2, centroids=2, speed=0.0)
+    X, y = stream.take(20_000)
+    for label, centre in enumerate(stream.centroids_at(0)):
+        offsets = X[y == label] - centre
+        distances = np.linalg.norm(offsets, axis=1)
+        spread = math.sqrt((distances**2).mean())
+        assert scipy.stats.kstest(distances / spread, "halfnorm").pvalue > 0.001
+        assert np.abs((offsets / distances[:, np.newaxis]).mean(axis=0)).max() < 0.03

@@ -20,6 +20,7 @@ def _described(paper: Paper) -> str:
         lines.append(f"not part of all: {' '.join(paper.on_request)}")
     if paper.fast is not None:
         lines.append(f"--fast: {paper.fast}")
+    lines += [f"--{option}: {about}" for option, about in paper.slow_peers.items()]
     return "\b\n" + "\n  ".join(lines)  # \b keeps the lines of a paragraph as they are
 
 
@@ -36,6 +37,10 @@ def reproduce(
         typer.Option("--runs", "--splits", min=1, help="Runs of each generated stream, splits of each data set."),
     ] = None,
     fast: Annotated[bool, typer.Option("--fast", help="The short version, where the paper has one above.")] = False,
+    with_moa: Annotated[bool, typer.Option("--with-moa", help="Run MOA's models, where the paper has them.")] = False,
+    with_refitted: Annotated[
+        bool, typer.Option("--with-refitted", help="Run models refitted on a window, where the paper has them.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed for the random number generator.")] = 0,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the figures.")] = Path("thalweg-out"),
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write every number as JSON rows.")] = None,
@@ -55,6 +60,11 @@ def reproduce(
     options: dict[str, Any] = {} if runs is None else {"runs": runs}
     if fast:
         options["fast"] = True
+    for option, given in (("with-moa", with_moa), ("with-refitted", with_refitted)):
+        if given and option not in chosen.slow_peers:
+            raise typer.BadParameter(f"{paper} has no such models.", param_hint=f"--{option}")
+        if given:
+            options[option.replace("-", "_")] = True
 
     from rich.console import Console
 

@@ -32,6 +32,8 @@ class Reproduction(Protocol):
         workers: int = 1,
         progress: Progress = ...,
         fast: bool = ...,
+        with_moa: bool = ...,
+        with_refitted: bool = ...,
     ) -> list[Outcome]:
         """Run the experiments behind the items, each only once, and summarise them in the paper's order.
 
@@ -49,6 +51,9 @@ class Reproduction(Protocol):
             Called with the share of the work done and what is being done.
         fast : bool
             Whether to run the short version of the experiments, for papers that have one.
+        with_moa, with_refitted : bool
+            Whether to measure slow models anew whose results are on record, for papers that list the option in
+            `Paper.slow_peers`.
         """
 
 
@@ -69,6 +74,8 @@ class Paper:
     runs: str = "100 runs"
     #: Its short version, in words; None where it has none.
     fast: str | None = None
+    #: Options that measure slow models anew instead of reading what is on record: their names, and what they do.
+    slow_peers: Mapping[str, str] = field(default_factory=dict)
 
     def load(self) -> Reproduction:
         return cast(Reproduction, importlib.import_module(f"thalweg.papers.{self.name}.reproduce"))
@@ -144,7 +151,12 @@ PAPERS: Mapping[str, Paper] = {
             "Our own study",
             "The untuned default beside its members, the baselines and River",
             ("data", "generated", "ranks", "fig-ranks", "fig-weights"),
-            on_request=("forest",),
+            on_request=("forest", "curved", "recovery"),
+            drawn=("curved", "recovery"),
+            slow_peers={
+                "with-moa": "curved runs MOA's models (CapyMOA), 10 minutes",
+                "with-refitted": "curved refits scikit-learn's models, 13 minutes",
+            },
         ),
     )
 }

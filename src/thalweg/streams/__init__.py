@@ -5,6 +5,7 @@
     Stream                       rows in time: take, batches, iteration; always the same rows
     ├── ConceptStream            generated: a concept at every time that draws any number of rows
     │   ├── DriftingGaussians    classes whose means move: `Circling`, `Gliding` or `Jumping`
+    │   ├── RandomRBFDrift       small clouds around centroids that move, several to a class
     │   ├── LinearResponse       a weighted sum of the features: numbers, not labels
     │   ├── TwoNorm, RingNorm    Gaussians in 20 dimensions that stay: best told apart by a plane, by a sphere
     │   ├── Waveform             mixtures of waves that stay
@@ -12,8 +13,10 @@
     │   └── RuleStream           …whose labels follow from the features by a rule
     │       ├── Stagger          three concepts that replace one another
     │       ├── MovingPlane      a line that turns a little with every row
+    │       ├── WanderingDisc    a disc whose centre circles the origin
     │       └── NoisyRuleStream  …whose rows are drawn with noise
     │           ├── RotatingCheckerboard   four squares that turn: no line follows them
+    │           ├── TurningXOR   four quadrants that turn, opposite ones of the same class
     │           └── SEA          a threshold that jumps, under noisy labels
     └── Table                    a finite data set: yours, or one that a function beginning with ``load_`` reads
 
@@ -31,11 +34,14 @@ from thalweg.streams.drifting_gaussians import DriftingGaussians
 from thalweg.streams.linear_response import LinearResponse
 from thalweg.streams.motions import Circling, Gliding, Jumping, Motion
 from thalweg.streams.moving_plane import MovingPlane
+from thalweg.streams.random_rbf_drift import RandomRBFDrift
 from thalweg.streams.rotating_checkerboard import RotatingCheckerboard
 from thalweg.streams.sea import SEA
 from thalweg.streams.stagger import Stagger
 from thalweg.streams.stream import Stream
 from thalweg.streams.table import Table
+from thalweg.streams.turning_xor import TurningXOR
+from thalweg.streams.wandering_disc import WanderingDisc
 
 __all__ = [
     "BENCHMARK_SETS",
@@ -52,6 +58,7 @@ __all__ = [
     "Motion",
     "MovingPlane",
     "NoisyRuleStream",
+    "RandomRBFDrift",
     "RingNorm",
     "RotatingCheckerboard",
     "RuleConcept",
@@ -61,7 +68,9 @@ __all__ = [
     "Stagger",
     "Stream",
     "Table",
+    "TurningXOR",
     "TwoNorm",
+    "WanderingDisc",
     "Waveform",
     "load_benchmark",
     "load_covertype",

@@ -9,6 +9,7 @@ Where comparisons stop
 1. River goes 50,000 rows into Covertype, which is therefore twice in the table; ranks use the part that all have seen.
 2. Streams are not a sample of anything, and some are kin (ELEC2 twice, four Gaussians): Friedman's p is a description.
 3. The adaptive random forest is an item of its own, on request: it takes minutes for a single run.
+4. ``curved`` and ``recovery``, on request, have streams of their own (`thalweg.papers.auto.curved`, `recovery`).
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.errors import DataUnavailable
+from thalweg.errors import DataUnavailable, InvalidParameter
 from thalweg.evaluate import friedman, nemenyi_difference, prequential
 from thalweg.learners.auto import AutoClassifier
+from thalweg.papers.auto import curved, recovery
 from thalweg.papers.auto.study import (
     AUTO,
     BANK,
@@ -52,6 +54,8 @@ TOLERATED = 0.03
 #: Rows behind a point of the figure of weights: a week of half hours.
 WEIGHT_BLOCK = 336
 
+#: Items with a study of their own.
+_APART = (curved.ITEM, recovery.ITEM)
 _TITLES = {"data": "Data sets", "generated": "Generated streams"}
 _NOTES = (
     "Share of rows answered wrongly, each before its label was learned. Members of AutoClassifier alone, behind the "
@@ -68,16 +72,31 @@ def reproduce(
     seed: int = 0,
     workers: int = 1,
     progress: Progress = lambda share, label: None,
+    with_moa: bool = False,
+    with_refitted: bool = False,
 ) -> list[Outcome]:
     """Measure what the items need, each only once; see `thalweg.papers.registry.Reproduction`."""
     wanted = PAPERS[PAPER].wanted(items, runs)
+    if (with_moa or with_refitted) and curved.ITEM not in wanted:
+        raise InvalidParameter(f"MOA's and refitted models belong to the item {curved.ITEM}, got {', '.join(wanted)}")
     if "forest" in wanted:
         require_river()
-    study = AutoStudy(wanted, runs=runs, seed=seed, workers=workers, progress=progress)
-    makers = {"ranks": _ranks, "fig-ranks": _ranks_figure, "fig-weights": _weights_figure, "forest": _forest}
-    outcomes = [makers.get(item, _table)(item, study) for item in wanted]
-    notes = (*_NOTES, *study.notes)
-    return [replace(outcome, notes=notes, timing=study.timing()) for outcome in outcomes]
+    apart = [item for item in wanted if item in _APART]
+    main = [item for item in wanted if item not in apart]
+    outcomes = []
+    if main:
+        study = AutoStudy(main, runs=runs, seed=seed, workers=workers, progress=progress)
+        makers = {"ranks": _ranks, "fig-ranks": _ranks_figure, "fig-weights": _weights_figure, "forest": _forest}
+        made = [makers.get(item, _table)(item, study) for item in main]
+        outcomes = [replace(each, notes=(*_NOTES, *study.notes), timing=study.timing()) for each in made]
+    for item in apart:
+        if item == curved.ITEM:
+            on_curved = curved.CurvedStudy(with_moa=with_moa, with_refitted=with_refitted, progress=progress)
+            outcomes.append(replace(curved.outcome(on_curved), timing=on_curved.timing()))
+        else:
+            after = recovery.RecoveryStudy(runs=runs, seed=seed, workers=workers, progress=progress)
+            outcomes.append(replace(recovery.outcome(after), timing=after.timing()))
+    return outcomes
 
 
 def _table(item: str, study: AutoStudy) -> Outcome:

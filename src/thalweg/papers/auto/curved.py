@@ -1,0 +1,215 @@
+"""The item ``curved``: errors and costs on fifteen streams beside MOA's ensembles and refitted batch models.
+
+The peers take minutes, so their results are on record: ``recorded.json`` beside this file holds what ``thalweg
+reproduce auto curved --with-moa --with-refitted --json FILE`` wrote (CapyMOA 0.15.1, scikit-learn 1.9.1; Waveform and
+Covertype in a second run). With either option the peers concerned are measured anew. Streams are measured one after
+the other in one thread whatever the number of workers, because processor time is part of the result.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import partial
+from importlib.resources import files
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.errors import DataUnavailable, MissingExtra
+from thalweg.evaluate import friedman, nemenyi_difference
+from thalweg.learners.auto import AutoClassifier
+from thalweg.papers.auto.curved_streams import CURVED_STREAMS
+from thalweg.papers.auto.peers import (
+    ARF,
+    BAGGING,
+    BOOSTING,
+    FOREST,
+    MOA_PEERS,
+    REFITTED_PEERS,
+    SRP,
+    Codes,
+    Predict,
+    Score,
+    require_moa,
+    score,
+)
+from thalweg.papers.auto.study import AUTO, DataSet
+from thalweg.papers.findings import Finding
+from thalweg.papers.registry import Outcome
+from thalweg.papers.study import Progress, Study
+from thalweg.report import critical_difference, tables
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+PAPER, ITEM = "auto", "curved"
+#: By stream and model.
+Scores: TypeAlias = Mapping[str, Mapping[str, Score]]
+
+#: The models in the order of the columns, and the names over narrow ones.
+_HEADERS = {
+    AUTO: "Auto",
+    ARF: "ARF\n30",
+    SRP: "SRP\n30",
+    BAGGING: "lev.\nbag.",
+    BOOSTING: "boosted\ntrees",
+    FOREST: "random\nforest",
+}
+
+
+def _default(X: NDArray[np.float64], codes: Codes) -> Codes:
+    return np.asarray(AutoClassifier().predict_then_learn(X, codes))
+
+
+OURS: Mapping[str, Predict] = {AUTO: _default}
+
+
+def recorded() -> Scores:
+    """Results on record, of all models."""
+    kept: dict[str, dict[str, Score]] = {}
+    for finding in json.loads(files(__package__).joinpath("recorded.json").read_text(encoding="utf-8")):
+        of_stream = kept.setdefault(finding["data"], {})
+        of_stream[finding["model"]] = Score(finding["measured"], finding["microseconds"])
+    return kept
+
+
+class CurvedStudy(Study):
+    """Scores of all models on the fifteen streams.
+
+    Parameters
+    ----------
+    with_moa, with_refitted : bool
+        Whether to measure these peers instead of reading what is on record.
+    """
+
+    def __init__(self, *, with_moa: bool = False, with_refitted: bool = False, progress: Progress) -> None:
+        if with_moa:
+            require_moa()
+        super().__init__({stream.name: float(stream.rows) for stream in CURVED_STREAMS}, workers=1, progress=progress)
+        self.measured = {
+            **OURS,
+            **(MOA_PEERS if with_moa else {}),
+            **(REFITTED_PEERS if with_refitted else {}),
+        }
+        self.on_record = [name for name in (*MOA_PEERS, *REFITTED_PEERS) if name not in self.measured]
+
+    def scores(self) -> Scores:
+        """The scores on every stream that is at hand."""
+        return self.once("scores", self._all)
+
+    def _all(self) -> Scores:
+        kept = recorded()
+        found = {}
+        for stream in CURVED_STREAMS:
+            measured = self._measure(stream)
+            if measured is not None:
+                old = kept.get(stream.name, {})
+                found[stream.name] = {**measured, **{name: old[name] for name in self.on_record if name in old}}
+        return found
+
+    def _measure(self, stream: DataSet) -> dict[str, Score] | None:
+        finished = self.stage(stream.name)
+        try:
+            table = stream.table(0, 0)
+        except (DataUnavailable, MissingExtra) as error:
+            self.notes.append(f"{stream.name} is left out: {error}")
+            return None
+        scores = {}
+        for done, (name, predict) in enumerate(self.measured.items(), start=1):
+            scores[name] = score(predict, table)
+            finished(done / len(self.measured))
+        return scores
+
+
+def outcome(study: CurvedStudy) -> Outcome:
+    """The table, the mean ranks and the critical-difference plot."""
+    scores = study.scores()
+    models = [name for name in _HEADERS if all(name in of_stream for of_stream in scores.values())]
+    findings = tuple(
+        Finding(PAPER, ITEM, stream, name, each.error, more={"microseconds": each.microseconds})
+        for stream, of_stream in scores.items()
+        for name, each in of_stream.items()
+        if name in study.measured
+    )
+    title = f"Curved boundaries: prequential error and cost on {len(scores)} streams"
+    if not scores:
+        return Outcome(PAPER, ITEM, title, (), summary=("No stream is at hand.",))
+    errors = np.array([[of_stream[name].error for name in models] for of_stream in scores.values()])
+    test, difference = friedman(errors), nemenyi_difference(len(models), len(errors))
+    mean_ranks = dict(zip(models, test.mean_ranks.tolist(), strict=True))
+    return Outcome(
+        PAPER,
+        ITEM,
+        title,
+        findings,
+        summary=(
+            f"Friedman: chi-squared {test.statistic:.1f}, p = {test.p_value:.1g}. "
+            f"Nemenyi, 5 %: a difference of {difference:.2f}.",
+            *_against_each(models, errors),
+        ),
+        notes=_notes(study),
+        table=partial(_table, models, scores, mean_ranks),
+        draw=partial(
+            critical_difference.draw,
+            mean_ranks,
+            difference,
+            title=f"Mean rank over {len(errors)} streams with boundaries of every shape (1 is best)",
+        ),
+    )
+
+
+def _against_each(models: Sequence[str], errors: NDArray[np.float64]) -> list[str]:
+    """On how many streams the default has the lower error, beside each other model."""
+    ours = errors[:, models.index(AUTO)]
+    ahead = {name: int((ours < errors[:, place]).sum()) for place, name in enumerate(models) if name != AUTO}
+    return [
+        f"Of {len(errors)} streams, {AUTO} has the lower error on",
+        *(f"  {count:>2}  against {name}" for name, count in ahead.items()),
+    ]
+
+
+def _table(models: Sequence[str], scores: Scores, mean_ranks: Mapping[str, float]) -> Table:
+    from rich.text import Text
+
+    by_error: list[tables.Line] = []
+    by_cost: list[tables.Line] = []
+    for stream, of_stream in scores.items():
+        least = min(of_stream[name].error for name in models)
+        cells = [
+            Text(f"{each.error:.4f}".lstrip("0"), style="bold" if each.error == least else "")
+            for each in (of_stream[name] for name in models)
+        ]
+        by_error.append([stream, *cells])
+        by_cost.append([stream, *(_microseconds(of_stream[name].microseconds) for name in models)])
+    by_error.append(["mean rank", *(f"{mean_ranks[name]:.2f}" for name in models)])
+    groups = {"error": by_error, "microseconds a row": by_cost}
+    return tables.sections(("", *(_HEADERS[name] for name in models)), groups)
+
+
+def _microseconds(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100.0 else f"{value:.1f}"
+
+
+def _notes(study: CurvedStudy) -> tuple[str, ...]:
+    notes = [
+        "Error: share of rows predicted wrongly, each before its label was learned; the first row counts as a mistake. "
+        "The streams are the same for every seed and number of runs. Least error of a stream in bold. "
+        f"Auto is {AUTO}().",
+        "Cost: processor time of a row, predicted and learned. MOA's models (adaptive random forest, streaming random "
+        "patches, leveraging bagging of 10 trees) have their default settings and are called row by row through "
+        "CapyMOA. scikit-learn's are refitted on a window: gradient-boosted trees every 500 rows on the last 5,000, "
+        "the random forest every 250 on the last 2,000, both more often in the first rows.",
+    ]
+    owners = {"MOA's": MOA_PEERS, "scikit-learn's": REFITTED_PEERS}
+    on_record = [owner for owner, peers in owners.items() if not set(peers) <= set(study.measured)]
+    if on_record:
+        there = float(np.median([of_stream[AUTO].microseconds for of_stream in recorded().values()]))
+        here = float(np.median([of_stream[AUTO].microseconds for of_stream in study.scores().values()]))
+        notes.append(
+            f"The numbers of {' and '.join(on_record)} models are on record, from another run, in which {AUTO} took "
+            f"{_microseconds(there)} µs a row (median; {_microseconds(here)} here). --with-moa measures MOA's models, "
+            "--with-refitted scikit-learn's."
+        )
+    return (*notes, *study.notes)
