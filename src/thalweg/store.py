@@ -45,6 +45,8 @@ __all__ = ["dumps", "load", "loads", "read_notes", "save"]
 PROTOCOL = 1
 #: A core of so many features is made without asking whether the file holds as many numbers.
 _FEW_FEATURES = 8192
+#: Of a baseline, which keeps nothing of them.
+_MOST_FEATURES = 2**24
 _ELSEWHERE = "elsewhere"
 _CLASSES: dict[str, type[StreamEstimator]] = {
     name: getattr(home, name) for home in (learners, transforms, pipeline) for name in home.__all__
@@ -210,8 +212,9 @@ def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEst
 
 def _check_features(count: int, arrays: dict[str, NDArray[Any]], model: StreamEstimator) -> None:
     """A forged number of features is refused before a core of that width takes all memory."""
-    most = max(_FEW_FEATURES, *(array.size for array in arrays.values()))
-    if count < 1 or (model._uses_features and count > most):
+    sizes = (array.size for array in arrays.values())
+    most = max(_FEW_FEATURES, *sizes) if model._uses_features else _MOST_FEATURES
+    if not 1 <= count <= most:
         raise ModelFileError(f"its numbers cannot be those of {count} features")
 
 
