@@ -25,6 +25,7 @@ from thalweg import (
     RandomFeatures,
     StandardScaler,
     StreamPipeline,
+    TilingClassifier,
     TrendForecast,
     learners,
 )
@@ -47,6 +48,8 @@ MODES = {
     "BalancedWinnow-decaying": BalancedWinnow(InverseSqrt(0.5)),
     "BalancedWinnow-error-driven": BalancedWinnow(ErrorDriven(0.5, 6), random_state=1),
     "HiraokaLDA-one-axis": HiraokaLDA(ErrorDriven(0.1, 5), n_components=1, gradient="full"),
+    "TilingClassifier": TilingClassifier(12, replace_every=5, min_age=6),
+    "TilingClassifier-memory": TilingClassifier(9, depth=2, step=0.05, memory=50, replace_every=7, min_age=0),
     "TrendForecast": TrendForecast(OnlineLDC(0.9), window=10),
     "TrendForecast-soft-ahead": TrendForecast(OnlineLDC(ErrorDriven(0.2, 5), counts="soft"), window=25, horizon=3),
     "TrendForecast-hiraoka": TrendForecast(HiraokaLDA(0.2), window=5),

@@ -1,4 +1,4 @@
-"""What the untuned default costs: `AutoClassifier` beside River's scaled logistic regression and its own parts."""
+"""What the untuned default costs, whole and linear, beside River's scaled logistic regression and its linear parts."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from thalweg import AutoClassifier
 from thalweg.papers.auto.study import MEMBER_CORES, ScaledMember
 
 WIDTHS = (3, 10, 54)
-WHOLE, PART = "AutoClassifier", "its part, "
+WHOLE, LINEAR, PART = "AutoClassifier", "AutoClassifier, linear", "its part, "
 
 
 def measure(bench: Bench) -> Iterator[list[Record]]:
-    """The default in one call and on dicts, its parts one by one, and River."""
+    """The default and its linear committee in one call and on dicts, the linear parts one by one, and River."""
+    linear = partial(AutoClassifier, curved=False)
     for width in WIDTHS:
         rows = Rows(width)
-        contestants = [in_one_call(WHOLE, AutoClassifier, rows)]
+        contestants = [in_one_call(WHOLE, AutoClassifier, rows), in_one_call(LINEAR, linear, rows)]
         contestants += [in_one_call(PART + name, partial(ScaledMember, name), rows) for name in MEMBER_CORES]
         contestants.append(answering(f"{WHOLE}, dict rows", AutoClassifier, rows.dicts, rows.labels, side="ours"))
         try:
@@ -35,11 +36,12 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
 
 
 def findings(records: Sequence[Record]) -> Iterable[Finding]:
-    """What the parts cost one by one, as a share of the whole."""
+    """What the linear parts cost one by one, and the whole, as multiples of the linear committee."""
     for (where, _), group in groups(records).items():
-        whole = next(record.best for record in group if record.model == WHOLE)
+        whole, linear = (next(r.best for r in group if r.model == name) for name in (WHOLE, LINEAR))
         parts = sum(record.best for record in group if record.model.startswith(PART))
-        yield Finding(f"its parts one by one, times AutoClassifier, {where}", parts / whole)
+        yield Finding(f"its linear parts one by one, times {LINEAR}, {where}", parts / linear)
+        yield Finding(f"{WHOLE}, times {LINEAR}, {where}", whole / linear)
 
 
 SUITE = Suite(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from thalweg.learners import OnlineLogistic as OnlineLogistic
     from thalweg.learners import PassiveAggressive as PassiveAggressive
     from thalweg.learners import Perceptron as Perceptron
+    from thalweg.learners import TilingClassifier as TilingClassifier
     from thalweg.learners import TrendForecast as TrendForecast
     from thalweg.merging import Part as Part
     from thalweg.merging import merge as merge
@@ -70,6 +71,7 @@ _NAMES = {
         "OnlineLogistic",
         "PassiveAggressive",
         "Perceptron",
+        "TilingClassifier",
         "TrendForecast",
     ],
     "merging": ["Part", "merge"],

@@ -18,13 +18,14 @@ _ERROR_WINDOW = 10
 #: Standard deviations at which a scaled feature is clipped.
 _CLIP = 10.0
 
-_LEARNERS: Mapping[str, Any] = {
-    learner._catalogue.name: learner
+_LEARNERS: Mapping[str, tuple[CatalogueEntry, Any]] = {
+    entry.name: (entry, learner)
     for learner in (getattr(learners, name) for name in learners.MODULES)
     if learner._catalogue is not None
+    for entry in (learner._catalogue, *learner._more_entries)
 }
 #: Every entry by its name, in the order of `thalweg.learners.MODULES`.
-MODELS: Mapping[str, CatalogueEntry] = {name: learner._catalogue for name, learner in _LEARNERS.items()}
+MODELS: Mapping[str, CatalogueEntry] = {name: entry for name, (entry, _) in _LEARNERS.items()}
 
 
 def make_model(
@@ -57,7 +58,7 @@ def make_model(
         raise InvalidParameter.of_option("window", f"be left out unless the model is {have_one}", window)
     if adaptive and not entry.adaptive:
         raise InvalidParameter.of_option("adaptive", f"be left out: {name} forgets at a fixed --rate", adaptive)
-    learner = _LEARNERS[name]
+    learner = _LEARNERS[name][1]
     model = learner() if entry.base is None else learner(_class_named(entry.base)())
     model.set_params(**_parameters(entry, rate, adaptive, window, seed))
     return StreamPipeline([StandardScaler(clip=_CLIP), model]) if entry.scaled else model

@@ -241,8 +241,9 @@ def _by_adapter(arrays: dict[str, NDArray[Any]]) -> list[dict[str, NDArray[Any]]
 
 def plain_parameters(model: Any) -> dict[str, object]:
     """The constructor's arguments as JSON holds them."""
-    owner = type(model).__name__
-    return {key: _plain(value, owner, key) for key, value in sorted(model.get_params(deep=False).items())}
+    owner, before = type(model).__name__, getattr(model, "_parameters_before", {})
+    parameters = sorted(model.get_params(deep=False).items())
+    return {key: _plain(value, owner, key) for key, value in parameters if key not in before or value != before[key]}
 
 
 def _plain(value: object, owner: str, parameter: str) -> object:
@@ -290,7 +291,8 @@ def _rich(value: Any) -> Any:
 def _unlearned(header: dict[str, Any]) -> StreamEstimator:
     if header["class"] not in _CLASSES:
         raise ModelFileError(f"the class {header['class']!r} is not one that thalweg loads")
-    return _CLASSES[header["class"]](**{k: _rich(v) for k, v in header["parameters"].items()})
+    cls = _CLASSES[header["class"]]
+    return cls(**{**cls._parameters_before, **{k: _rich(v) for k, v in header["parameters"].items()}})
 
 
 def open_container(content: bytes, key: str) -> tuple[Any, dict[str, NDArray[Any]]]:

@@ -30,6 +30,7 @@ from thalweg import (
     RandomFeatures,
     StandardScaler,
     StreamPipeline,
+    TilingClassifier,
     TrendForecast,
 )
 from thalweg.fleet import Fleet
@@ -60,6 +61,8 @@ MODELS: dict[str, dict[str, Any]] = {
         "passive-aggressive-2": PassiveAggressive(0.1, variant="II"),
         "logistic": OnlineLogistic(0.1),
         "logistic-decaying": OnlineLogistic(InverseSqrt(0.5), penalty=0.01),
+        "tiling": TilingClassifier(24, replace_every=20, min_age=20),
+        "tiling-memory": TilingClassifier(24, step=0.03, memory=100, random_state=3),
         "kernel-mean": KernelMeanClassifier(),
         "kernel-mean-given": KernelMeanClassifier(sigma=2.0, rho=0.4, bias=0.01),
         "kernel-mean-float32": KernelMeanClassifier(sigma=2.0, tune=None, dtype="float32"),
@@ -88,20 +91,20 @@ MODELS: dict[str, dict[str, Any]] = {
         "committee-members-in-python": Committee(
             [OnlineLDC(0.1, counts="soft"), LearnNSE(GaussianNB(), block_size=20), KernelMeanClassifier()]
         ),
-        "auto-integers": AutoClassifier(),
+        "auto-integers": AutoClassifier(curved=False),
         "no-change": NoChange(),
         "majority": MajorityClass(),
         "pipeline": StreamPipeline([StandardScaler(), OnlineLDC(0.3, counts="soft")]),
         "pipeline-named": StreamPipeline(
             [("scale", StandardScaler(forgetting=0.05, clip=5.0)), ("map", RandomFeatures(40)), ("model", Perceptron())]
         ),
-        "pipeline-axes": StreamPipeline([RandomFeatures(12, sigma=3.0), CCIPCA(3), AutoClassifier()]),
+        "pipeline-axes": StreamPipeline([RandomFeatures(12, sigma=3.0), CCIPCA(3), AutoClassifier(curved=False)]),
         "part": Part(OnlineLDC()),
         "part-later": Part(OnlineLDC(0.1, counts="soft"), later=True),
     },
     "strings": {
-        "auto": AutoClassifier(),
-        "auto-persistence": AutoClassifier(persistence=True),
+        "auto": AutoClassifier(curved=False),
+        "auto-persistence": AutoClassifier(curved=False, persistence=True),
         "majority-strings": MajorityClass(),
         "part-strings": Part(MajorityClass()),
     },
@@ -147,7 +150,7 @@ MODELS: dict[str, dict[str, Any]] = {
     },
     "keys": {
         "fleet": Fleet(OnlineLDC(0.1, counts="soft", warmup=2)),
-        "fleet-capacity": Fleet(AutoClassifier(), capacity=3),
+        "fleet-capacity": Fleet(AutoClassifier(curved=False), capacity=3),
     },
     "string keys": {"fleet-strings": Fleet(Perceptron(ErrorDriven(0.5, 4)), key="pump")},
 }

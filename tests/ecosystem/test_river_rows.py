@@ -39,7 +39,7 @@ GROWING = [
     OnlineLDC(0.05, counts="soft", ridge=1e-3),
     OnlineLDC(warmup=1000),
     OnlineLDC("auto", counts="soft"),
-    AutoClassifier(),
+    AutoClassifier(curved=False),  # kernel means with a budget: see below
     Perceptron(averaged=True),
     BalancedWinnow(),
     HiraokaLDA(),

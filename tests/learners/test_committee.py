@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -262,10 +263,16 @@ def test_a_member_that_fails_leaves_the_others_without_the_row():
 def test_it_explains_itself():
     X, y = rows_of(1, rows=500, p=4, classes=3)
     model = AutoClassifier().partial_fit(X, y)
-    assert len(model.members_) == len(model.weights_) == 14
+    assert len(model.members_) == len(model.families_) == len(model.weights_) == 22
     assert model.left_out_ == ""
     text = model.explain()
     assert all(name in text for name in model.members_)
+    of_families = re.findall(r"(linear|kernel|tilings) (0\.\d\d)", text.splitlines()[1])
+    assert dict(of_families).keys() == set(model.families_)
+    assert sum(float(weight) for _, weight in of_families) == pytest.approx(1, abs=0.02)
+    linear = AutoClassifier(curved=False).partial_fit(X, y)
+    assert linear.members_ == model.members_[:14]
+    assert "kind of boundary" not in linear.explain()
     assert 3 < model.effective_rows_ <= 500
     assert model.class_effective_rows_.sum() == pytest.approx(model.effective_rows_)
     auto = OnlineLDC("auto", counts="soft").partial_fit(X, y)
@@ -282,12 +289,12 @@ def test_wide_rows_leave_the_bank_out_and_say_so():
     y = rng.integers(0, 2, 60)
     X = rng.normal(size=(60, 201)) + y[:, None]
     for begin in (AutoClassifier().fit, AutoClassifier().partial_fit):
-        with pytest.warns(UserWarning, match="with 201 features the bank of discriminants is left out") as said:
+        with pytest.warns(UserWarning, match="with 201 features the bank of .* and the kernel means are") as said:
             model = begin(X, y)
         assert said[0].filename == __file__
     copies_of(model)  # without saying it again
     assert "201 features" in model.left_out_
-    assert len(model.members_) == len(model.weights_) == 7
+    assert len(model.members_) == len(model.weights_) == 12
     assert "Left out" in model.explain()
 
 

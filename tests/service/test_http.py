@@ -95,7 +95,7 @@ MODELS = {
     "a schema that is none": ({"name": "m", "kind": "oldc", "schema": "s"}, 422, "schema must be an object"),
     "a champion that is none": ({"name": "m", "kind": "oldc", "challenger_of": 1}, 422, "challenger_of must be a text"),
     "a path": ({"name": "../../etc/passwd", "kind": "oldc"}, 422, "a name must have"),
-    "no such kind": ({"name": "m", "kind": "magic"}, 422, "the kind must be one of auto, oldc"),
+    "no such kind": ({"name": "m", "kind": "magic"}, 422, "the kind must be one of auto, auto-linear, oldc"),
     "no such parameter": ({"name": "m", "kind": "oldc", "parameters": {"speed": 1}}, 422, "no parameter 'speed'"),
     "a bad parameter": ({"name": "m", "kind": "oldc", "parameters": {"rate": 7}}, 422, "rate"),
     "a word as parameter": ({"name": "m", "kind": "oldc", "parameters": {"rate": "fast"}}, 422, "cannot be 'fast'"),

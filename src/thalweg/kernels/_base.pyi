@@ -109,7 +109,7 @@ class Core:
         self, x: Mapping[Any, float] | Sequence[float] | NDArray[numpy.float64] | None, y: object | None
     ) -> bool: ...
     def check_one(self, x: Mapping[Any, float] | Sequence[float] | NDArray[numpy.float64] | None) -> None: ...
-    def state(self) -> dict[str, NDArray[Any]]: ...
+    def state(self, prefix: str = ...) -> dict[str, NDArray[Any]]: ...
     def restore(self, state: dict[str, NDArray[Any]]) -> None: ...
 
 def discriminant(
@@ -155,7 +155,13 @@ def forecaster(
 ) -> Core: ...
 def forecast(core: Core, member: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]: ...
 def kernel_mean(
-    features: int, budget: int, forgetting: float, sigma: float, rho: Sequence[float], bias: Sequence[float]
+    features: int,
+    budget: int,
+    forgetting: float,
+    sigma: float,
+    rho: Sequence[float],
+    bias: Sequence[float],
+    single: bool = ...,
 ) -> Core: ...
 def settle(core: Core, sigma: float, weights: Sequence[float], biases: Sequence[float]) -> None: ...
 
@@ -270,6 +276,17 @@ def gradient_regression(
     features: int, rate: tuple[int, float, int], intercept: bool, averaged: bool, penalty: float, forgetting: float
 ) -> RegressionCore: ...
 def least_squares(features: int, intercept: bool, penalty: float, forgetting: float) -> RegressionCore: ...
+def tilings(
+    features: int,
+    tilings: int,
+    depth: int,
+    steps: Sequence[float],
+    decays: Sequence[float],
+    every: int,
+    young: int,
+    share: float,
+    seed: int,
+) -> Core: ...
 
 class TransformerCore:
     @property

@@ -18,8 +18,17 @@ void Learner::weighted_begin(const double *X, const int64_t *y, const double *we
 
 void Learner::posteriors(const double *x, double *out) const { probabilities(x, out); }
 
+void Learner::judged_step(const double *x, int64_t k, double weight, double *out) {
+  posteriors(x, out);
+  counted_step(x, k, weight);
+}
+
 void Learner::probabilities(const double *x, double *out) const {
   scores(x, out);
+  normalise(out);
+}
+
+void Learner::normalise(double *out) const {
   double top = -__builtin_inf(), whole = 0;
   for (int64_t c = 0; c < classes_; c++) top = std::max(top, out[c]);
   for (int64_t c = 0; c < classes_; c++)

@@ -70,6 +70,8 @@ class Learner {
   int64_t counted_step(const double *x, int64_t k, double weight) {
     return weight == 1 ? step(x, k) : weight > 0 ? weighted_step(x, k, weight) : answer(x);
   }
+  // `counted_step`, with what `posteriors` would have given before it: one pass where both need the same.
+  virtual void judged_step(const double *x, int64_t k, double weight, double *out);
   // Forget everything and begin from these rows.
   virtual void begin(const double *X, const int64_t *y, int64_t rows) = 0;
   virtual void weighted_begin(const double *X, const int64_t *y, const double *weights, int64_t rows);
@@ -90,6 +92,8 @@ class Learner {
   virtual void posteriors(const double *x, double *out) const;
   // The probability of each class; all alike where none was seen.
   void probabilities(const double *x, double *out) const;
+  // Scores become probabilities.
+  void normalise(double *scores) const;
 
   // A learner made of others: how many, and the share each has in the answer.
   virtual int64_t members() const { return 0; }

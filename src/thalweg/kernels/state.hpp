@@ -27,6 +27,10 @@ struct State {
     matrix(name, values, order, order, stride);
   }
   virtual void above_diagonal(const char *name, BufferOf<float> &values, int64_t order, int64_t stride) = 0;
+  // a table of floats; in doubles, where the format has no others
+  virtual void floats(const char *name, BufferOf<float> &values, int64_t rows, int64_t columns);
+  // whether anything whose name begins so is wanted
+  virtual bool wants(const std::string &) const { return true; }
   // how many classes it may speak of: a forged number would take all memory
   virtual int64_t most_classes() const { return int64_t(1) << 24; }
   // whether it was never out of our hands, so that names and checks would only take time

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from thalweg.learners.online_ldc import OnlineLDC as OnlineLDC
     from thalweg.learners.passive_aggressive import PassiveAggressive as PassiveAggressive
     from thalweg.learners.perceptron import Perceptron as Perceptron
+    from thalweg.learners.tiling import TilingClassifier as TilingClassifier
     from thalweg.learners.trend_forecast import TrendForecast as TrendForecast
     from thalweg.learners.winnow import BalancedWinnow as BalancedWinnow
 
@@ -31,6 +32,7 @@ MODULES = {
     "PassiveAggressive": "thalweg.learners.passive_aggressive",
     "OnlineLogistic": "thalweg.learners.logistic",
     "TrendForecast": "thalweg.learners.trend_forecast",
+    "TilingClassifier": "thalweg.learners.tiling",
     "KernelMeanClassifier": "thalweg.learners.kernel_mean.classifier",
     "LearnNSE": "thalweg.learners.learn_nse.classifier",
     "Committee": "thalweg.learners.committee",

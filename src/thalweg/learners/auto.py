@@ -1,28 +1,32 @@
-"""The classifier with nothing to choose: forgetting rates and linear learners, mixed by how right they have been.
+"""The classifier with nothing to choose: linear, kernel and tiling members, mixed by how right they have been.
 
-Both papers on online discriminants say that the learning rate is crucial, unknown, and different for every stream. This
-learner holds, over rows scaled on line,
+Both papers on online discriminants say that the learning rate is crucial, unknown, and different for every stream. So
+is the kind of boundary. This learner holds, over rows scaled on line,
 
-======================  ==========================================================================
-a bank of seven O-LDCs  soft counts, memories of 3 to 3,333 rows, side by side in vector lanes
-a perceptron            rate 0.5
-passive-aggressive      PA-I at C = 1, 0.1, 0.01
-logistic regression     rates 0.1, 0.02, 0.003
-======================  ==========================================================================
+========  ===================================================================================================
+linear    a bank of seven O-LDCs, soft counts, memories of 3 to 3,333 rows, side by side in vector lanes;
+          a perceptron at rate 0.5; passive-aggressive at C = 1, 0.1, 0.01; logistic regression at rates 0.1,
+          0.02, 0.003
+kernel    kernel mean machines of 32 centroids for each class, memories of 20, 200 and 2,000 rows
+tilings   five sets of random tilings (`TilingClassifier`) over one, two or three features, four step sizes
+          side by side in each
+========  ===================================================================================================
 
 and mixes their posteriors by the rule of `Committee` (zero-one loss, discount 0.995, sharpness 0.5). Before there is
-evidence the weight of a member is proportional to its rate (`thalweg.learners.base.rate_bank.prior_losses`). Nothing is
-tuned to a stream; these constants were settled on ELEC2, SEA concepts, NOAA weather and STAGGER, and are the same
-everywhere.
+evidence the weight of a linear member is proportional to its rate (`thalweg.learners.base.rate_bank.prior_losses`);
+kernel and tiling members count like a rate of 0.03.
+Nothing is tuned to a stream. The mixing rule was settled on ELEC2, SEA concepts, NOAA weather and STAGGER; the kernel
+and tiling members on bananas, the rotating checkerboard, a wandering disc, a turning XOR, Agrawal, Sine, Covertype and
+ELEC2. The members are the same everywhere.
 
-What it cannot do: every member is linear, so no mixture of them follows a curved boundary. On two classes that are a
-disc and the ring around it, it is no better than the majority class, where a forest would be nearly always right (see
-the example). It is a committee, so nonlinear members can join without changing how it is used.
+``curved=False`` leaves out the kernel and tiling members: a committee of fourteen linear members, which is many times
+faster and cannot follow a curved boundary.
 
 Rows may have weights: each member takes them as it does by itself, and is charged for a mistake by the row's weight.
 
-Cost: O(K p^2 + p c) a row with K = 7 rates in one pass, less than its parts one by one; memory O(K p^2), 32 p^2 bytes.
-Above 200 features the bank no longer pays and is left out, with a warning.
+Cost: O(K p^2 + D p c + M c) a row with K = 7 rates, D = 96 centroids and M = 576 tilings, each read with four step
+sizes; memory O(K p^2 + D p c + M c). Above 200 features the bank and the kernel means no longer pay and are left out,
+with a warning.
 """
 
 from __future__ import annotations
@@ -31,9 +35,10 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from thalweg.kernels import compiled
@@ -50,40 +55,72 @@ from thalweg.learners.base.rate_bank import (
     remembered_rows,
 )
 from thalweg.learners.base.rows import Floats
+from thalweg.learners.tiling import STEP_RULES, StepRule, tilings_core
 from thalweg.parameters import FLAG, Rules
 
 WIDEST_BANK = 200
 _DISCOUNT, _SHARPNESS = 0.995, 0.5
 
 
-class LinearMember(NamedTuple):
-    """A member beside the bank: how it is made for rows of so many features, and how eagerly it learns."""
+class Member(NamedTuple):
+    """How a member is made for rows of so many features, and the rate that its prior weight is proportional to."""
 
     make: Callable[[int], Core]
     rate: float
 
 
-#: The members beside the bank, by name.
-LINEAR_MEMBERS: Mapping[str, LinearMember] = {
-    "perceptron": LinearMember(
+#: The linear members beside the bank, by name.
+LINEAR_MEMBERS: Mapping[str, Member] = {
+    "perceptron": Member(
         partial(compiled.perceptron, rate=(0, 0.5, 0), margin=0.0, averaged=False, start_scale=0.01, seed=0), 0.5
     ),
     **{
-        f"passive-aggressive C={C:g}": LinearMember(partial(compiled.passive_aggressive, C=C, second=False), C)
+        f"passive-aggressive C={C:g}": Member(partial(compiled.passive_aggressive, C=C, second=False), C)
         for C in (1.0, 0.1, 0.01)
     },
     **{
-        f"logistic {rate:g}": LinearMember(partial(compiled.logistic, rate=(0, rate, 0), penalty=0.0), rate)
+        f"logistic {rate:g}": Member(partial(compiled.logistic, rate=(0, rate, 0), penalty=0.0), rate)
         for rate in (0.1, 0.02, 0.003)
     },
 }
 
+#: The prior weight of kernel and tiling members is that of a linear one with this rate.
+_CURVED_RATE = 0.03
+#: Kernel means by name.
+KERNEL_MEMBERS: Mapping[str, Member] = {
+    f"kernel {forgetting:g}": Member(
+        partial(compiled.kernel_mean, budget=32, forgetting=forgetting, sigma=0.0, rho=[], bias=[], single=True),
+        _CURVED_RATE,
+    )
+    for forgetting in (0.05, 0.005, 0.0005)
+}
+
+
+#: Of an additive model fewer weights meet in a row, so that its steps may be larger.
+_ADDITIVE_RULES: tuple[StepRule, ...] = ((0.005, None), (0.02, None), (0.05, None), (0.1, 100))
+#: Random tilings by name.
+TILING_MEMBERS: Mapping[str, Member] = {
+    name: Member(partial(tilings_core, tilings=tilings, depth=depth, rules=rules, seed=seed), _CURVED_RATE)
+    for seed, (name, tilings, depth, rules) in enumerate(
+        (
+            ("tilings of 1 feature", 64, 1, _ADDITIVE_RULES),
+            ("tilings of 3 features, a", 128, 3, STEP_RULES),
+            ("tilings of 3 features, b", 128, 3, STEP_RULES),
+            ("tilings of 2 features, a", 128, 2, STEP_RULES),
+            ("tilings of 2 features, b", 128, 2, STEP_RULES),
+        )
+    )
+}
+_LAST: Mapping[str, Member] = {"persistence": Member(compiled.persistence, 1.0)}
+
 
 class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
-    """A committee of forgetting rates and linear learners that needs no parameter.
+    """A committee of linear, kernel and tiling members that needs no parameter.
 
     Parameters
     ----------
+    curved : bool, default True
+        Whether kernel and tiling members take part. Without them the boundary is linear and a row costs a fraction.
     persistence : bool, default False
         Adds a member that knows only which label usually follows the last one. Honest only where each label is known
         before the next row: evaluation refuses it when labels are delayed.
@@ -92,6 +129,8 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     ----------
     members_ : tuple of str
         The members, in the order of ``weights_``.
+    families_ : tuple of str
+        The kind of boundary of each member: "linear", "kernel", "tilings", or "persistence".
     weights_ : ndarray
         The weight of each member in the next prediction.
     left_out_ : str
@@ -110,29 +149,48 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     >>> bool((model.predict_then_learn(X, y) != y).mean() < 0.1)
     True
     >>> print(model.explain().splitlines()[0])
-    14 members over 2 features; the heaviest is O-LDC 0.1 with a share of 0.39.
+    22 members over 2 features; the heaviest is O-LDC 0.1 with a weight of 0.38.
 
-    A curved boundary defeats it: a disc and the ring around it.
+    A curved boundary, a disc and the ring around it, needs the curved members.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(3000, 2))
     >>> y = (np.hypot(*X.T) > 1.2).astype(int)
-    >>> bool((AutoClassifier().predict_then_learn(X, y) != y).mean() > 0.4)
+    >>> bool((AutoClassifier().predict_then_learn(X, y) != y).mean() < 0.06)
+    True
+    >>> bool((AutoClassifier(curved=False).predict_then_learn(X, y) != y).mean() > 0.4)
     True
     """
 
     _catalogue = CatalogueEntry(
         name="auto",
-        about="a committee of seven forgetting rates and seven linear learners",
+        about="a committee of 14 linear, three kernel and five tiling members",
         when="start here: nothing to choose",
+    )
+    _more_entries = (
+        CatalogueEntry(
+            name="auto-linear",
+            about="a committee of seven forgetting rates and seven linear learners",
+            when="nothing to choose, less time: only linear boundaries",
+            parameters={"curved": False},
+        ),
     )
     _guide = (
         GuideRow(
             page="auto-classifier",
             learner="AutoClassifier()",
-            when="**start here**: it scales the rows, runs fourteen linear models and weights them by their "
-            "recent errors",
+            when="**start here**: it scales the rows, runs linear, kernel and tiling models and weights them by "
+            "their recent errors",
+            not_when="a row must cost less than 30 µs",
+            to_choose="nothing",
+            probabilities="yes",
+            cost="7 p² + 96 p + 600",
+        ),
+        GuideRow(
+            page="auto-classifier",
+            learner="AutoClassifier(curved=False)",
+            when="the same with its fourteen linear models alone, in a fraction of the time",
             not_when="boundaries are curved",
             to_choose="nothing",
             probabilities="yes",
@@ -142,9 +200,13 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     _fit_depends_on_order = True
     _why_not_merged = "its members are weighed by their mistakes, row by row"
 
-    _rules = Rules(persistence=FLAG)
+    #: Files that do not name it were written before there were curved members.
+    _parameters_before: ClassVar[Mapping[str, Any]] = {"curved": False}
 
-    def __init__(self, *, persistence: bool = False) -> None:
+    _rules = Rules(curved=FLAG, persistence=FLAG)
+
+    def __init__(self, *, curved: bool = True, persistence: bool = False) -> None:
+        self.curved = curved
         self.persistence = persistence
 
     def _make_core(self, features: int) -> Core:
@@ -154,14 +216,20 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
         if features <= WIDEST_BANK:
             cores.append(compiled.rate_bank(features, BANK_RATES, BANK_RIDGE, BANK_DISCOUNT, BANK_SHARPNESS))
             rates += BANK_RATES
-        for make, rate in LINEAR_MEMBERS.values():
-            cores.append(make(features))
-            rates.append(rate)
-        if self.persistence:
-            cores.append(compiled.persistence(features))
-            rates.append(1.0)
+        for members in self._beside_the_bank(features).values():
+            cores += [member.make(features) for member in members.values()]
+            rates += [member.rate for member in members.values()]
         mixed = compiled.committee(cores, _DISCOUNT, _SHARPNESS, 0, prior_losses(rates, _SHARPNESS))
         return compiled.scaled(mixed)
+
+    def _beside_the_bank(self, features: int) -> dict[str, Mapping[str, Member]]:
+        """The members beside the bank, by family."""
+        found = {"linear": LINEAR_MEMBERS}
+        if self.curved:
+            found |= {"kernel": KERNEL_MEMBERS if features <= WIDEST_BANK else {}, "tilings": TILING_MEMBERS}
+        if self.persistence:
+            found["persistence"] = _LAST
+        return found
 
     def _begin_with(self, core: Core, names: tuple[str, ...] | None) -> None:
         super()._begin_with(core, names)
@@ -172,12 +240,9 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     def _needs_labels_at_once(self) -> bool:
         return bool(self.persistence)
 
-    @staticmethod
-    def _what_is_left_out(features: int) -> str:
-        return (
-            f"with {features} features the bank of discriminants is left out: "
-            f"it costs O(p^2) a row and does not pay beyond {WIDEST_BANK}"
-        )
+    def _what_is_left_out(self, features: int) -> str:
+        what = "the bank of discriminants and the kernel means are" if self.curved else "the bank of discriminants is"
+        return f"with {features} features {what} left out: they do not pay for their time beyond {WIDEST_BANK}"
 
     @property
     def left_out_(self) -> str:
@@ -188,16 +253,28 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     def _has_bank(self) -> bool:
         return bool(self.n_features_in_ <= WIDEST_BANK)
 
+    def _state(self, prefix: str) -> dict[str, NDArray[Any]]:
+        """The part of the state whose names begin so; all of it would take tilings a millisecond."""
+        return cast(Core, self._learned_core()).state(prefix)
+
     def _class_means(self) -> Floats | None:
-        core = self._learned_core()
-        return remembered_means(core.state(), core.shares(), name="member0_") if self._has_bank() else None
+        if not self._has_bank():
+            return None
+        state = self._state("scaler_") | self._state("member0_")
+        return remembered_means(state, self.weights_, name="member0_")
 
     @property
     def members_(self) -> tuple[str, ...]:
         """The members, in the order of ``weights_``."""
         self._learned_core()
         bank = tuple(f"O-LDC {rate:g}" for rate in BANK_RATES) if self._has_bank() else ()
-        return (*bank, *LINEAR_MEMBERS, *(("persistence",) if self.persistence else ()))
+        beside = self._beside_the_bank(self.n_features_in_).values()
+        return (*bank, *(name for members in beside for name in members))
+
+    @property
+    def families_(self) -> tuple[str, ...]:
+        """The kind of boundary of each member."""
+        return tuple(family_of(member) or "" for member in self.members_)
 
     @property
     def weights_(self) -> Floats:
@@ -212,10 +289,10 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     @property
     def class_effective_rows_(self) -> Floats:
         """How many rows of each class the bank remembers, by the weights of its rates."""
-        state = self._learned_core().state()
+        self._learned_core()
         if not self._has_bank():
             return np.full(len(self.classes_), np.nan)
-        return remembered_rows(state, self.weights_[: len(BANK_RATES)], name="member0_")
+        return remembered_rows(self._state("member0_"), self.weights_[: len(BANK_RATES)], name="member0_")
 
     def explain(self) -> str:
         """Which member carries the weight, how long the memory is, and how much is known of each class."""
@@ -223,7 +300,8 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
         weights, names = self.weights_, self.members_
         lines = [
             f"{len(names)} members over {self.n_features_in_} features; the heaviest is {names[int(weights.argmax())]} "
-            f"with a share of {weights.max():.2f}.",
+            f"with a weight of {weights.max():.2f}.",
+            *self._by_family(weights),
             *(f"  {weights[i]:.3f}  {names[i]}" for i in np.argsort(-weights, kind="stable")),
         ]
         if self._has_bank():
@@ -234,6 +312,28 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
         else:
             lines.append(f"Left out: {self.left_out_}.")
         return "\n".join(lines)
+
+    def _by_family(self, weights: Floats) -> list[str]:
+        """The weight of each family, where there are several: what kind of boundary the stream has."""
+        families = np.array(self.families_)
+        names = list(dict.fromkeys(self.families_))
+        if len(names) == 1:
+            return []
+        return ["By kind of boundary: " + ", ".join(f"{f} {weights[families == f].sum():.2f}" for f in names) + "."]
+
+
+def family_of(member: str) -> str | None:
+    """The kind of boundary of a member of `AutoClassifier`; None for a name that is none of its members.
+
+    Examples
+    --------
+    >>> family_of("O-LDC 0.1"), family_of("kernel 0.005"), family_of("tilings of 1 feature"), family_of("mine")
+    ('linear', 'kernel', 'tilings', None)
+    """
+    families = {"linear": LINEAR_MEMBERS, "kernel": KERNEL_MEMBERS, "tilings": TILING_MEMBERS, "persistence": _LAST}
+    if member in (f"O-LDC {rate:g}" for rate in BANK_RATES):
+        return "linear"
+    return next((family for family, members in families.items() if member in members), None)
 
 
 def _depth_in_thalweg() -> int:

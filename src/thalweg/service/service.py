@@ -22,7 +22,7 @@ from thalweg.service.intake import Intake
 from thalweg.service.journal.records import Event, Kind
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning import schema
-from thalweg.service.learning.creation import parameters_of, require_name
+from thalweg.service.learning.creation import kind_record, parameters_of, require_name
 from thalweg.service.learning.learner import LearningThread
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.model_state import ModelState
@@ -221,9 +221,9 @@ class Service:
             raise Refused(422, "a challenger has the schema of the model that it challenges: leave it out")
         if challenger_of is not None:
             self.model(challenger_of)
-            body: dict[str, Any] = {"name": name, "kind": kind, "parameters": parameters}
+            body: dict[str, Any] = {"name": name} | kind_record(kind, parameters)
             return await self._create(name, Decide(challenger_of, None, "challenge", body, key=key))
-        body = {"kind": kind, "parameters": parameters}
+        body = kind_record(kind, parameters)
         if described is not None:
             body |= schema.at_creation(described)
         return await self._create(name, Decide(name, None, "create", body, key=key))

@@ -15,6 +15,7 @@ void bind_kernel_mean(nb::module_ &module);
 void bind_fleet(nb::module_ &module);
 void bind_sweep(nb::module_ &module);
 void bind_regression(nb::module_ &module);
+void bind_tilings(nb::module_ &module);
 void bind_transforms(nb::module_ &module);
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -180,13 +180,15 @@ void bind_core(nb::module_ &module) {
           "x"_a.none(), "y"_a.none())
       .def(
           "check_one", [](Core &c, Row x) { c.row.read(x); }, "x"_a.none())
-      .def("state",
-           [](Core &c) {
-             const BriefLearning alone(c);
-             StateWriter writer;
-             c.learner->visit(writer);
-             return writer.values;
-           })
+      .def(
+          "state",
+          [](Core &c, std::string prefix) {
+            const BriefLearning alone(c);
+            StateWriter writer(std::move(prefix));
+            c.learner->visit(writer);
+            return writer.values;
+          },
+          "prefix"_a = "")
       .def(
           "restore",
           [](Core &c, StateDict values) {

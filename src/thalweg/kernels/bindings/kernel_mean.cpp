@@ -12,17 +12,18 @@ void bind_kernel_mean(nb::module_ &module) {
   module.def(
       "kernel_mean",
       [](int64_t p, int64_t budget, double forgetting, double sigma, std::vector<double> rho,
-         std::vector<double> bias) {
+         std::vector<double> bias, bool single) {
         if (budget < 1 || !(forgetting >= 0 && forgetting < 1) || !(sigma >= 0))
           throw std::invalid_argument("out of range");
-        return new Core(
-            new KernelMean(p, KernelMeanOptions{budget, forgetting, sigma, std::move(rho), std::move(bias)}));
+        const KernelMeanOptions options{budget, forgetting, sigma, std::move(rho), std::move(bias)};
+        if (single) return new Core(new KernelMean<float>(p, options));
+        return new Core(new KernelMean<double>(p, options));
       },
-      "features"_a, "budget"_a, "forgetting"_a, "sigma"_a, "rho"_a, "bias"_a);
+      "features"_a, "budget"_a, "forgetting"_a, "sigma"_a, "rho"_a, "bias"_a, "single"_a = false);
   module.def(
       "settle",
       [](Core &core, double sigma, std::vector<double> weights, std::vector<double> biases) {
-        auto *machine = dynamic_cast<KernelMean *>(core.learner.get());
+        auto *machine = dynamic_cast<KernelMean<double> *>(core.learner.get());
         const std::size_t classes = core.learner->classes();
         if (!machine || weights.size() != classes || biases.size() != classes)
           throw std::invalid_argument("needs a kernel mean machine, and a weight and a bias for each of its classes");

@@ -110,6 +110,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
   bind_fleet(module);
   bind_sweep(module);
   bind_regression(module);
+  bind_tilings(module);
   bind_transforms(module);
 
   module.def(

@@ -18,6 +18,7 @@ template Array<uint8_t> owned_array(const uint8_t *, std::initializer_list<std::
 
 template <class T>
 void StateWriter::write(const char *name, BufferOf<T> &from, int64_t rows, int64_t columns, int64_t stride) {
+  if (!wants(name)) return;
   std::vector<T> dense(rows * columns);
   for (int64_t i = 0; i < rows; i++) std::copy_n(from.data() + i * stride, columns, dense.data() + i * columns);
   values[name] = owned_array(dense.data(), {std::size_t(rows), std::size_t(columns)});
@@ -30,12 +31,16 @@ void StateReader::read(const char *name, BufferOf<T> &to, int64_t rows, int64_t 
   for (int64_t i = 0; i < rows; i++) std::copy_n(array.data() + i * columns, columns, to.data() + i * stride);
 }
 
-void StateWriter::real(const char *name, double &value) { values[name] = owned_array(&value, {1}); }
+void StateWriter::real(const char *name, double &value) {
+  if (wants(name)) values[name] = owned_array(&value, {1});
+}
 
-void StateWriter::integer(const char *name, int64_t &value) { values[name] = owned_array(&value, {1}); }
+void StateWriter::integer(const char *name, int64_t &value) {
+  if (wants(name)) values[name] = owned_array(&value, {1});
+}
 
 void StateWriter::integers(const char *name, std::vector<int64_t> &from) {
-  values[name] = owned_array(from.data(), {from.size()});
+  if (wants(name)) values[name] = owned_array(from.data(), {from.size()});
 }
 
 void StateWriter::matrix(const char *name, Buffer &from, int64_t rows, int64_t columns, int64_t stride) {
@@ -44,6 +49,10 @@ void StateWriter::matrix(const char *name, Buffer &from, int64_t rows, int64_t c
 
 void StateWriter::above_diagonal(const char *name, BufferOf<float> &from, int64_t order, int64_t stride) {
   write(name, from, order, order, stride);
+}
+
+void StateWriter::floats(const char *name, BufferOf<float> &from, int64_t rows, int64_t columns) {
+  write(name, from, rows, columns, columns);
 }
 
 // Counts and times are added and subtracted: a forged one must not overflow.
@@ -77,6 +86,10 @@ void StateReader::matrix(const char *name, Buffer &to, int64_t rows, int64_t col
 
 void StateReader::above_diagonal(const char *name, BufferOf<float> &to, int64_t order, int64_t stride) {
   read(name, to, order, order, stride);
+}
+
+void StateReader::floats(const char *name, BufferOf<float> &to, int64_t rows, int64_t columns) {
+  read(name, to, rows, columns, columns);
 }
 
 // Most learners keep something of each class; those that do not are bounded by hand.

@@ -74,15 +74,21 @@ class Committee final : public Learner {
     const int64_t c = classes();
     Scratch room(voices_ * (c + 1) + c);
     double *opinions = room.data(), *share = opinions + voices_ * c, *mixed = share + voices_;
-    posteriors(x, opinions);
+    const auto each = [&](bool fallible, auto &&act) {
+      double *at = opinions;
+      for (auto &member : team) {
+        if (member->may_fail() == fallible) act(*member, at);
+        at += member->voices() * c;
+      }
+    };
+    // Members that may fail go first: if one does, no other has learned the row.
+    each(true, [&](Learner &member, double *at) { member.posteriors(x, at); });
+    each(true, [&](Learner &member, double *) { member.counted_step(x, k, weight); });
+    each(false, [&](Learner &member, double *at) { member.judged_step(x, k, weight, at); });
     mix(opinions, share, mixed);
     const int64_t given = awake ? highest(mixed, c) : -1;
-    for (auto &member : team)  // who may fail goes first: nobody else has then learned the row
-      if (member->may_fail()) member->counted_step(x, k, weight);
     for (int64_t v = 0; v < voices_; v++)  // the first row says nothing about anyone
       losses[v] = options.discount * losses[v] + weight * (awake ? loss(opinions + v * c, k) : 1);
-    for (auto &member : team)
-      if (!member->may_fail()) member->counted_step(x, k, weight);
     awake = 1;
     return given;
   }
@@ -131,6 +137,10 @@ struct PrefixedState final : State {
   void above_diagonal(const char *name, BufferOf<float> &values, int64_t order, int64_t stride) override {
     inner.above_diagonal((prefix + name).c_str(), values, order, stride);
   }
+  void floats(const char *name, BufferOf<float> &values, int64_t rows, int64_t columns) override {
+    inner.floats((prefix + name).c_str(), values, rows, columns);
+  }
+  bool wants(const std::string &name) const override { return inner.wants(prefix + name); }
   int64_t most_classes() const override { return inner.most_classes(); }
   bool trusted() const override { return inner.trusted(); }
   void words(double *values, int64_t count) override { inner.words(values, count); }
@@ -145,7 +155,9 @@ inline void Committee::visit(State &state) {
   for (double loss : losses)
     if (!(loss >= 0)) throw BadState("losses");
   for (std::size_t i = 0; i < team.size(); i++) {
-    PrefixedState own(state, "member" + std::to_string(i) + "_");
+    const std::string prefix = "member" + std::to_string(i) + "_";
+    if (!state.wants(prefix)) continue;
+    PrefixedState own(state, prefix);
     team[i]->visit(own);
     if (team[i]->classes() != classes()) throw BadState("n_classes");
   }

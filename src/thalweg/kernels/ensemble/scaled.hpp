@@ -36,6 +36,14 @@ class Scaled final : public Learner {
     inner->posteriors(room.data(), out);
   }
 
+  void judged_step(const double *x, int64_t k, double weight, double *out) override {
+    scale(x, z.data());
+    inner->judged_step(z.data(), k, weight, out);
+    if (weight <= 0) return;
+    moments.learn(x, features(), weight);
+    measure();
+  }
+
   // The row is learned at the scale it was answered at; then the scale learns the row.
   int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
 

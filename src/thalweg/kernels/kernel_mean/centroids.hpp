@@ -56,14 +56,14 @@ class Centroids {
     return true;
   }
 
-  // Learn a row: the places that are new or changed (-1 for none), and its squared distance to what was nearest, 0 for a
+  // Learn a row that counts so many times: the places that are new or changed (-1 for none), and its squared distance to what was nearest, 0 for a
   // row that repeats it.
   struct Learned {
     int64_t first, second;
     double nearest;
   };
-  Learned add(const double *x) {
-    Learned learned{count_, -1, open(x)};
+  Learned add(const double *x, double times) {
+    Learned learned{count_, -1, open(x, times * unit_)};
     while (count_ > budget) {
       const int64_t i = cheapest(price.data());
       if (partner[i] == kUnknown) {
@@ -186,11 +186,11 @@ class Centroids {
     return nearest <= kRounding * size || (next < kNever && nearest <= kTrace * next);
   }
 
-  double open(const double *x) {
+  double open(const double *x, double heavy) {
     make_room(count_ + 1);
     measure(x);
     const double nearest = repeats(x) ? 0 : least(square.data());
-    price_all(unit_);
+    price_all(heavy);
     for (int64_t i = 0; i < count_; i++) {
       const bool cheaper = square[i] < price[i];
       others[i] = std::min(others[i], cheaper ? price[i] : square[i]);
@@ -198,10 +198,10 @@ class Centroids {
       price[i] = cheaper ? square[i] : price[i];
     }
     for (int64_t j = 0; j < p; j++) position[place(count_, j)] = x[j];
-    weight[count_] = unit_, scatter[count_] = 0;
+    weight[count_] = heavy, scatter[count_] = 0;
     choose(count_);
     count_++;
-    total_ += unit_;
+    total_ += heavy;
     return nearest;
   }
 

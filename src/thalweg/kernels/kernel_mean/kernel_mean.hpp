@@ -21,7 +21,9 @@ struct KernelMeanOptions {
   std::vector<double> rho, bias;
 };
 
-class KernelMean final : public Learner {
+// T is what the terms of a sum over centroids are computed in: floats, of which a vector holds twice as many, do where only
+// the posteriors of a member are wanted.
+template <class T> class KernelMean final : public Learner {
  public:
   KernelMean(int64_t p, KernelMeanOptions options)
       : Learner(p), options(options), log_kept(std::log1p(-options.forgetting)), bank(options.sigma) {}
@@ -37,16 +39,10 @@ class KernelMean final : public Learner {
     mix(room.data(), out);
   }
 
-  int64_t step(const double *x, int64_t k) override {
-    Scratch room((bank.size() + 2) * classes());
-    double *opinion = room.data(), *out = opinion + (bank.size() + 1) * classes();
-    opinions(x, opinion, out - classes());
-    mix(opinion, out);
-    const int64_t given = highest(out, classes());
-    if (given >= 0 && bank.size() > 1)
-      for (int64_t s = 0; s < bank.size(); s++) bank.charge(s, highest(opinion + s * classes(), classes()) != k);
-    learn(x, k);
-    return given;
+  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
+  void judged_step(const double *x, int64_t k, double weight, double *out) override {
+    score_then_learn(x, k, weight, out);
+    normalise(out);
   }
 
   // What was tuned, with one weight and one bias for each class, stays; `begin` and all that follows go by it.
@@ -67,16 +63,22 @@ class KernelMean final : public Learner {
   // A single sigma learns nothing from its answers, so where nobody wants them they are not given.
   void run(const double *X, const int64_t *y, int64_t rows, const Outputs &out) override {
     if (bank.size() > 1 || out.answers || out.scores || out.rates || out.shares) return run_as(*this, X, y, rows, out);
-    for (int64_t i = 0; i < rows; i++) learn(X + i * features(), y[i]);
+    for (int64_t i = 0; i < rows; i++) learn(X + i * features(), y[i], 1);
   }
 
   void visit(State &state) override;
 
  protected:
+  int64_t weighted_step(const double *x, int64_t k, double weight) override {
+    Scratch out(classes());
+    score_then_learn(x, k, weight, out.data());
+    return highest(out.data(), classes());
+  }
   void insert(int64_t at) override { team.emplace(team.begin() + at, features(), options.budget); }
 
  private:
-  using V = VectorOf<kLanes>::type;
+  using V = typename Entries<T>::V;
+  static constexpr int L = Entries<T>::L;
   static constexpr double kNever = -__builtin_inf();
   static constexpr double kForgotten = -60 * 0.6931471805599453;  // ln 2^-60
 
@@ -84,30 +86,46 @@ class KernelMean final : public Learner {
   struct Member {
     Member(int64_t p, int64_t budget) : rows(p, budget) {}
     Centroids rows;
-    Buffer slope, height;
+    BufferOf<T> slope, height;
     double weight = -1, bias = 0;  // as settled; -1: not so
     int64_t last = 0;              // the row of the stream that was its last
   };
 
+  static int64_t room_of(const Member &member) { return (member.rows.capacity() + L - 1) / L * L; }
   void describe(Member &member, int64_t i) {
     const double half_p = 0.5 * double(features()), log_weight = std::log(member.rows.weight_of(i));
     const double variance = member.rows.variance_of(i);
+    double widening[Octaves::kMost];
     for (int64_t s = 0; s < bank.size(); s++) {
-      const double widening = 1 + 2 * bank.sigma(s) * variance;  // ours
-      member.slope[s * member.rows.capacity() + i] = -bank.sigma(s) / widening;
-      member.height[s * member.rows.capacity() + i] = log_weight - half_p * std::log(widening);
+      widening[s] = 1 + 2 * bank.sigma(s) * variance;  // ours
+      member.slope[s * room_of(member) + i] = T(-bank.sigma(s) / widening[s] * kUnit);
     }
+    logarithms(widening, bank.size());
+    for (int64_t s = 0; s < bank.size(); s++)
+      member.height[s * room_of(member) + i] = T((log_weight - half_p * widening[s]) * kUnit);
   }
   void describe_all(Member &member) {
-    member.slope.assign(bank.size() * member.rows.capacity(), 0.0);
-    member.height.assign(bank.size() * member.rows.capacity(), kNever);  // a place without a centroid adds nothing
+    member.slope.assign(bank.size() * room_of(member), T(0));
+    member.height.assign(bank.size() * room_of(member), T(kNever));  // a place without a centroid adds nothing
     for (int64_t i = 0; i < member.rows.count(); i++) describe(member, i);
   }
   void rebuild() {
     for (Member &member : team) describe_all(member);
   }
 
-  void learn(const double *x, int64_t k) {
+  // The scores before the row, which is then learned if it counts for anything.
+  void score_then_learn(const double *x, int64_t k, double weight, double *out) {
+    Scratch room((bank.size() + 1) * classes());
+    double *opinion = room.data();
+    opinions(x, opinion, opinion + bank.size() * classes());
+    mix(opinion, out);
+    if (weight <= 0) return;
+    if (bank.size() > 1 && highest(out, classes()) >= 0)
+      for (int64_t s = 0; s < bank.size(); s++)
+        bank.charge(s, weight * (highest(opinion + s * classes(), classes()) != k));
+    learn(x, k, weight);
+  }
+  void learn(const double *x, int64_t k, double weight) {
     Member &member = team[k];
     learned++;
     if (options.forgetting > 0 && member.rows.count()) {
@@ -116,33 +134,63 @@ class KernelMean final : public Learner {
     }
     member.last = learned;
     const int64_t room = member.rows.capacity();
-    const auto [first, second, nearest] = member.rows.add(x);
+    const auto [first, second, nearest] = member.rows.add(x, weight);
     if (member.rows.capacity() != room) describe_all(member);
     describe(member, first);
     if (second >= 0) describe(member, second);
     if (bank.observe(nearest)) rebuild();
   }
 
+  // Terms of floats are powers of two: their exponential needs one rounding less.
+  static constexpr bool kPowersOfTwo = std::is_same_v<T, float>;
+  static constexpr double kUnit = kPowersOfTwo ? 1.4426950408889634 : 1;
+  static void logarithms(double *values, int64_t count) {
+    if constexpr (kPowersOfTwo) {
+      using D = VectorOf<kLanes>::type;
+      for (int64_t i = 0; i < count; i += kLanes) store<D>(values + i, logarithm_of(load<D>(values + i)));
+    } else {
+      for (int64_t i = 0; i < count; i++) values[i] = std::log(values[i]);
+    }
+  }
+  // The sum of the terms, each relative to the highest; four vectors at a time, so that none waits for another.
+  static THALWEG_INLINE double sum_of_terms(const T *term, int64_t count, T highest) {
+    V sums[4]{};
+    int64_t i = 0;
+    const auto at = [&](int64_t from) THALWEG_LAMBDA {
+      const V relative = load<V>(term + from) - highest;
+      if constexpr (kPowersOfTwo) return power_of_two(relative);
+      else return exponential_of(relative);
+    };
+    if constexpr (kPowersOfTwo)
+      for (; i + 3 * L < count; i += 4 * L)
+        for (int v = 0; v < 4; v++) sums[v] += at(i + v * L);
+    for (; i < count; i += L) sums[0] += at(i);
+    return sum(folded((sums[0] + sums[1]) + (sums[2] + sums[3])));
+  }
   // ln p_c(x) at each sigma; every sum is at least 1 times its greatest term, so nothing underflows.
   __attribute__((noinline)) void log_densities(const Member &member, const double *x, double *out) const {
-    const int64_t room = member.rows.capacity(), count = member.rows.count();
-    Scratch scratch(2 * room);
-    double *square = scratch.data(), *term = square + room;
-    member.rows.squares(x, square);
+    const int64_t room = room_of(member), count = member.rows.count();
+    Scratch scratch(3 * room);
+    double *exact = scratch.data();
+    T *square = reinterpret_cast<T *>(exact + room), *term = square + room;
+    member.rows.squares(x, exact);
+    for (int64_t i = 0; i < room; i++) square[i] = i < count ? T(exact[i]) : T(0);
     const double log_total = std::log(member.rows.total());
+    double greatest[Octaves::kMost], whole[Octaves::kMost];
     for (int64_t s = 0; s < bank.size(); s++) {
-      const double *slope = member.slope.data() + s * room, *height = member.height.data() + s * room;
-      V top = broadcast<V>(kNever), sum{};
-      for (int64_t i = 0; i < count; i += kLanes) {
+      const T *slope = member.slope.data() + s * room, *height = member.height.data() + s * room;
+      V top = broadcast<V>(T(kNever));
+      for (int64_t i = 0; i < count; i += L) {
         const V here = load<V>(height + i) + load<V>(slope + i) * load<V>(square + i);
         store<V>(term + i, here);
-        top = here > top ? here : top;
+        top = greater(here, top);
       }
-      double highest = top[0];
-      for (int lane = 1; lane < kLanes; lane++) highest = std::max(highest, top[lane]);
-      for (int64_t i = 0; i < count; i += kLanes) sum += exponential_of(load<V>(term + i) - highest);
-      out[s * classes()] = highest + std::log(thalweg::THALWEG_LEVEL::sum(sum)) - log_total;
+      T highest = top[0];
+      for (int lane = 1; lane < L; lane++) highest = std::max(highest, top[lane]);
+      greatest[s] = double(highest), whole[s] = sum_of_terms(term, count, highest);
     }
+    logarithms(whole, bank.size());
+    for (int64_t s = 0; s < bank.size(); s++) out[s * classes()] = greatest[s] / kUnit + whole[s] - log_total;
   }
 
   // The score of every class (column) at every sigma (row); minus infinity for a class never seen.
@@ -255,7 +303,7 @@ class KernelMean final : public Learner {
   int64_t learned = 0;
 };
 
-inline void KernelMean::visit(State &state) {
+template <class T> void KernelMean<T>::visit(State &state) {
   visit_classes(state);
   const int64_t n = classes(), p = features();
   state.integer("rows", learned);

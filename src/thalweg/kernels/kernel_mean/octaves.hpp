@@ -12,13 +12,14 @@ namespace thalweg::THALWEG_LEVEL {
 
 class Octaves {
  public:
+  static constexpr int64_t kMost = 16;  // room for all of them, in whole vectors
   explicit Octaves(double given) : given(given), losses(given > 0 ? 1 : kOctaves, 0.0) {}
 
   int64_t size() const { return int64_t(losses.size()); }
   double sigma(int64_t s) const { return given > 0 ? given : std::ldexp(1.0, int(lowest + s)); }
   void shares(double *out) const { mixing_shares(losses.data(), size(), kSharpness, out); }
-  // A row was answered wrongly, or not, at this sigma.
-  void charge(int64_t s, bool wrong) { losses[s] = kDiscount * losses[s] + wrong; }
+  // What a row's answer at this sigma costs: nothing where it was right.
+  void charge(int64_t s, double loss) { losses[s] = kDiscount * losses[s] + loss; }
 
   // The squared distance of a row to the nearest centroid of its class, 0 for a repeat; true where the bank has moved.
   bool observe(double square) {

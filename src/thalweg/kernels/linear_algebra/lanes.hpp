@@ -271,6 +271,16 @@ template <class V> THALWEG_INLINE V exponential_of(V a) {
     series = fused(series, f, c - V{});
   return as_number(as_bits(series) + as_exponent(as_bits(shifted)));
 }
+// 2^a in floats for a up to 126, to two units in the last place.
+THALWEG_INLINE Floats power_of_two(Floats a) {
+  typedef int32_t Words __attribute__((vector_size(sizeof(Floats))));
+  constexpr float kRound = 0x1.8p23f;
+  const Floats x = greater(a, -125.0f - Floats{}), shifted = x + kRound, f = x - (shifted - kRound);
+  Floats series = 1.52527338e-5f - Floats{};  // (ln 2)^k / k!
+  for (float c : {1.54035304e-4f, 1.33335581e-3f, 9.61812911e-3f, 5.55041087e-2f, 2.40226507e-1f, 6.93147181e-1f, 1.0f})
+    series = series * f + c;
+  return (Floats)((Words)series + ((Words)shifted << 23));
+}
 THALWEG_INLINE double exponential(double a) { return exponential_of(a); }
 THALWEG_INLINE Lanes exponential(const Lanes &a) {
   Lanes r;

@@ -135,6 +135,12 @@ template <class V> THALWEG_INLINE void store(float *to, const V &v) {
 }
 template <class V> THALWEG_INLINE V broadcast(float x) { return x - V{}; }
 
+// The greater in each lane, where none is NaN.
+template <class V> THALWEG_INLINE V greater(V a, V b) { return a > b ? a : b; }
+#if defined(__ARM_NEON)
+THALWEG_INLINE Floats greater(Floats a, Floats b) { return (Floats)vmaxq_f32((float32x4_t)a, (float32x4_t)b); }
+#endif
+
 // The lower or the upper half of a vector of floats, in doubles.
 template <int From, int... Lane> THALWEG_INLINE VectorOf<kLanes>::type half(Floats a,
                                                                             std::integer_sequence<int, Lane...>) {

@@ -6,7 +6,7 @@ checked before the core is touched, so a refused call leaves the model exactly a
 
 from __future__ import annotations
 
-from collections.abc import ItemsView
+from collections.abc import ItemsView, Mapping
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -135,6 +135,10 @@ class StreamEstimator(WithColumns):
     _core: Any
     #: What it is to the command line and the service; None where they cannot make it.
     _catalogue: ClassVar[CatalogueEntry | None] = None
+    #: The same learner under further names, with other parameters.
+    _more_entries: ClassVar[tuple[CatalogueEntry, ...]] = ()
+    #: Parameters that younger versions added, with the value that a file without them stands for.
+    _parameters_before: ClassVar[Mapping[str, Any]] = {}
     #: When to use it, in the tables of the README and the documentation.
     _guide: ClassVar[tuple[GuideRow, ...]] = ()
     #: Whether a model keeps at least a number of each feature; baselines keep none.
@@ -233,7 +237,7 @@ class StreamEstimator(WithColumns):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         elsewhere = state.pop("_learned_elsewhere", [])
-        super().__setstate__(state)
+        super().__setstate__({**self._parameters_before, **state})
         if "_core" in self.__dict__:
             saved: dict[str, NDArray[Any]] = state["_core"]
             self._core = self._make_core(self.n_features_in_)

@@ -58,8 +58,8 @@ WEIGHT_BLOCK = 336
 _APART = (curved.ITEM, recovery.ITEM)
 _TITLES = {"data": "Data sets", "generated": "Generated streams"}
 _NOTES = (
-    "Share of rows answered wrongly, each before its label was learned. Members of AutoClassifier alone, behind the "
-    "same on-line scaling. Best of a stream in bold.",
+    "Share of rows answered wrongly, each before its label was learned. Linear members of AutoClassifier alone, behind "
+    "the same on-line scaling. Best of a stream in bold.",
     f"River goes no further than {RIVER_ROWS:,} rows; ranks use that part of Covertype. Its adaptive random forest is "
     "slow and has an item of its own: thalweg reproduce auto forest.",
 )
@@ -129,8 +129,8 @@ def _findings(item: str, measured: Mapping[Source, Errors]) -> tuple[Finding, ..
 
 
 def _against_best_member(measured: dict[Source, Errors]) -> list[str]:
-    """How far the default is from the member that, afterwards, turns out to have been best."""
-    said, beyond = [f"{AUTO} against its best member in hindsight:"], []
+    """How far the default is from the linear member that, afterwards, turns out to have been best."""
+    said, beyond = [f"{AUTO} against its best linear member in hindsight:"], []
     for source, errors in measured.items():
         best = min(MEMBERS, key=lambda name: float(errors[name].mean()))
         distance = float(errors[AUTO].mean() / errors[best].mean()) - 1.0

@@ -69,7 +69,7 @@ def _error(make: Callable[[], StreamClassifier], table: Table) -> float:
     return sum(int(np.count_nonzero(record.mistakes)) for record in records) / table.length
 
 
-#: The members of `AutoClassifier`: how each is made, and how it is measured alone.
+#: The linear members of `AutoClassifier`: how each is made, and how it is measured alone.
 MEMBER_CORES: Mapping[str, Callable[[int], Core]] = {
     **{f"O-LDC {rate:g}": partial(_one_rate, rate=rate) for rate in BANK_RATES},
     **{name: member.make for name, member in LINEAR_MEMBERS.items()},

@@ -41,12 +41,12 @@ BUDGET, FORGETTING, MEMORIES = 128, 0.05, (0.003, 0.02, 0.1)
 BLOCKS, BLOCK, ASKED_EVERY = 700, 100, 10
 GRID_SIDE = 51
 
-OURS, MEMORIES_NAME, LINEAR, AUTO = "128 centroids", "3 memories", "O-LDC", "AutoClassifier"
+OURS, MEMORIES_NAME, LINEAR, AUTO = "128 centroids", "3 memories", "O-LDC", "Auto, linear"
 MODELS: Mapping[str, Callable[[], Any]] = {
     OURS: lambda: KernelMeanClassifier(budget=BUDGET, forgetting=FORGETTING),
     MEMORIES_NAME: lambda: Committee([KernelMeanClassifier(budget=BUDGET, forgetting=each) for each in MEMORIES]),
     LINEAR: lambda: OnlineLDC("auto", counts="soft"),
-    AUTO: AutoClassifier,
+    AUTO: partial(AutoClassifier, curved=False),
 }
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from typing import Any, Literal
 
+from thalweg.learners.auto import family_of
 from thalweg.report.page.content import Errors, Known, Means, Metrics, Series
 from thalweg.report.page.formats import count, percent, rounded, short
 
@@ -167,14 +169,31 @@ def members(metrics: Metrics) -> Chart | None:
     if others:
         rest = [sum(value or 0.0 for value in point) for point in zip(*others, strict=True)]
         lines.append(Line(f"{len(others)} others", list(rest), "majority"))
+    by_kind = _by_family(weights)
     caption = "The weight of each member in the committee’s prediction."
     rows = metrics["course"]["rows"]
     reach = round(len(rows) * _SMOOTHED)
     views = {"as they were": lines}
     if reach:
         views = {"smoothed": [replace(line, values=_smoothed(line.values, reach)) for line in lines], **views}
+        by_kind = [replace(line, values=_smoothed(line.values, reach)) for line in by_kind]
+    if by_kind:
+        views = {"by kind of boundary": by_kind, **views}
     shown = tuple(View(name, tuple(each)) for name, each in views.items())
     return Chart("members", "Weight of each member", caption, "share", rows, shown, stacked=True)
+
+
+def _by_family(weights: Mapping[str, Series]) -> list[Line]:
+    """The weight of linear, kernel and tiling members together; nothing where there are no such families."""
+    families = {member: family_of(member) for member in weights}
+    names = dict.fromkeys(families.values())
+    if None in names or len(names) < 2:
+        return []
+    columns = {name: [values for member, values in weights.items() if families[member] == name] for name in names}
+    return [
+        Line(str(name), [sum(value or 0.0 for value in point) for point in zip(*each, strict=True)], f"c{at % COLOURS}")
+        for at, (name, each) in enumerate(columns.items())
+    ]
 
 
 def _smoothed(values: Series, reach: int) -> Series:

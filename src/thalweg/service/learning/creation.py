@@ -16,6 +16,9 @@ from thalweg.service.learning.schema import at_creation
 from thalweg.store import load, read_notes
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
+#: The edition of the catalogue that a record's kind refers to, and what has changed since the first.
+_CATALOGUE = 2
+_KINDS_BEFORE = {"auto": "auto-linear"}
 _PARAMETERS = {"rate": (int, float), "adaptive": (bool,), "window": (str, int), "seed": (int,)}
 
 
@@ -44,10 +47,23 @@ def parameters_of(kind: str, given: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
+def kind_record(kind: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """What the record of a new model says of its kind."""
+    return {"kind": kind, "parameters": parameters, "catalogue": _CATALOGUE}
+
+
+def made(body: dict[str, Any]) -> Any:
+    """The model that a record describes, as it was when the record was written."""
+    kind = body["kind"]
+    if body.get("catalogue", 1) < _CATALOGUE:
+        kind = _KINDS_BEFORE.get(kind, kind)
+    return make_model(kind, **body["parameters"])
+
+
 def new(kind: str, schema: Path | None) -> dict[str, Any]:
     """The record that makes a new model; an `InvalidParameter` where that cannot be."""
     try:
-        body = {"kind": kind, "parameters": parameters_of(kind, {})}
+        body = kind_record(kind, parameters_of(kind, {}))
         return body if schema is None else body | at_creation(orjson.loads(schema.read_bytes()))
     except Refused as refused:
         raise InvalidParameter(refused.sentence) from refused

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import orjson
 
-from thalweg.catalogue import make_model
 from thalweg.errors import ModelFileError
 from thalweg.service.journal.records import Decision, Event, LabelledRow, LabelsArrived, Part, PredictedRows
 from thalweg.service.learning import schema
+from thalweg.service.learning.creation import made
 from thalweg.service.learning.encoding import Encoded, Follower
 from thalweg.service.learning.model_state import LearnerState, ModelState
 from thalweg.service.learning.progress import Comparison, Progress
@@ -43,8 +43,9 @@ class Learner:
     comparison: Comparison | None = None
 
     @classmethod
-    def new(cls, kind: str, parameters: dict[str, Any], created: int) -> Learner:
-        return cls(kind, parameters, make_model(kind, **parameters), Progress(), created)
+    def new(cls, body: dict[str, Any], created: int) -> Learner:
+        """One that has learned nothing, by the record that made it."""
+        return cls(body["kind"], body["parameters"], made(body), Progress(), created)
 
 
 class LiveModel:
@@ -70,7 +71,7 @@ class LiveModel:
             model = loads(base64.b64decode(body["file"]))
             first = Learner(body["kind"], {}, model, Progress(), created.time)
         else:
-            first = Learner.new(body["kind"], body["parameters"], created.time)
+            first = Learner.new(body, created.time)
         self.learners: dict[str, Learner] = {name: first}
         if "schema" in body:
             self.follower = Follower(schema.from_json(body["schema"]))
@@ -111,7 +112,7 @@ class LiveModel:
             self.expired += body["rows"]
             self.expired_through = body["through"]
         elif decision.kind == "challenge":
-            learner = Learner.new(body["kind"], body["parameters"], decision.time)
+            learner = Learner.new(body, decision.time)
             learner.progress.watch.features = list(self.learners[self.name].progress.watch.features)
             learner.comparison = Comparison(decision.seq)
             self.learners[body["name"]] = learner

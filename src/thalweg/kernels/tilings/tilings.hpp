@@ -1,0 +1,499 @@
+// Random tilings (tile coding: Albus 1975; Sutton & Barto, section 9.5.4) under multinomial logistic regression.
+//
+// Each of M tilings looks at up to three features, cuts each into equal cells at a random offset, and owns a weight per
+// cell and class. A score is a bias plus M weights: s_c = b_c + sum_m W_m[cell_m(x), c], p = softmax(s), and a row moves
+// the weights it met by the step times [c = k] - p_c: by the same step everywhere, or by one per cell that shrinks with
+// the squares of its gradients, which fade (AdaGrad with a memory). Rows are expected at unit scale (scaled.hpp) and are
+// squashed into [0, 1], so that cells are about equally full.
+//
+// L step sizes go side by side over the same tilings: the weights of a cell lie together, a lane each, so that finding a
+// cell and waiting for its memory is paid for once. Alone, the lanes are mixed by discounted mistakes, as in a committee.
+//
+// Every so many rows the tilings that matter least, by a fading mean of the spread of the weights they were met with,
+// give way: half to fresh ones, half to variations of the best quarter (Mahmood & Sutton 2013). All chance is a function
+// of the seed and of the serial number of a tiling, so chunks do not matter and a saved model continues alike.
+//
+// Cells have exact places, at most 729 to a tiling, so there are no collisions. Classes get weights in the order in which
+// they are first seen, up to 256 MB in all; a class beyond that has its bias alone. O(M (3 + c L)) a row.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "linear/linear.hpp"
+#include "linear_algebra/lanes.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+struct TilingOptions {
+  int64_t tilings, depth;  // how many; features of one at the most, up to 3
+  std::vector<double> steps,
+      decays;            // a lane each; decay of the squares of a cell's gradients, 0: one step for all cells
+  int64_t every, young;  // rows between replacements, 0 for none; rows before a tiling can be replaced
+  double share;          // of the tilings that are replaced at a time
+  uint64_t seed;
+};
+
+// As many floats as there are lanes; a single one is a plain number.
+template <int L> struct FloatLanes {
+  typedef float V __attribute__((vector_size(4 * L)));
+  typedef V Unaligned __attribute__((aligned(4)));
+  typedef int32_t Bits __attribute__((vector_size(4 * L)));
+  static THALWEG_INLINE V load(const float *from) { return *reinterpret_cast<const Unaligned *>(from); }
+  static THALWEG_INLINE void store(float *to, V v) { *reinterpret_cast<Unaligned *>(to) = v; }
+  static THALWEG_INLINE Bits bits(V v) { return (Bits)v; }
+  static THALWEG_INLINE V number(Bits b) { return (V)b; }
+};
+template <> struct FloatLanes<1> {
+  using V = float;
+  using Bits = int32_t;
+  static THALWEG_INLINE V load(const float *from) { return *from; }
+  static THALWEG_INLINE void store(float *to, V v) { *to = v; }
+  static THALWEG_INLINE Bits bits(V v) {
+    Bits b;
+    std::memcpy(&b, &v, sizeof b);
+    return b;
+  }
+  static THALWEG_INLINE V number(Bits b) {
+    V v;
+    std::memcpy(&v, &b, sizeof v);
+    return v;
+  }
+};
+
+template <int L> class Tilings final : public Learner {
+  using Lane = FloatLanes<L>;
+  using V = typename Lane::V;
+
+ public:
+  static constexpr int kDepth = 3;
+  static constexpr int64_t kCells = 729;  // of a tiling at the most: eight cuts of three features
+
+  Tilings(int64_t p, const TilingOptions &options)
+      : Learner(p), options(options), M(options.tilings), feature(kDepth * M), stride(kDepth * M), cuts(kDepth * M),
+        offset(kDepth * M), size(M), serial(M), born(M), use(M * L), tables(M), losses(L), room(*this) {
+    for (double decay : options.decays) parts = decay > 0 ? 2 : parts;
+    begin(nullptr, nullptr, 0);
+  }
+  Learner *copy() const override { return new Tilings(*this); }
+  double rate() const override { return options.steps[0]; }
+  int64_t members() const override { return L > 1 ? L : 0; }
+  void shares(double *out) const override { mixing_shares(losses.data(), L, kSharpness, out); }
+
+  void scores(const double *x, double *out) const override {
+    posteriors(x, out);
+    for (int64_t c = 0; c < classes(); c++)
+      out[c] = column[c] < 0 ? -__builtin_inf() : std::log(std::max(out[c], 1e-300));
+  }
+  void posteriors(const double *x, double *out) const override {
+    Room own(*this);
+    locate(x, own);
+    judge(own);
+    mix(own, out);
+  }
+  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
+  void judged_step(const double *x, int64_t k, double weight, double *out) override {
+    locate(x, room);
+    judge(room);
+    mix(room, out);
+    if (weight > 0) learn(x, k, weight);
+  }
+
+  void begin(const double *X, const int64_t *y, int64_t rows_given) override {
+    arrivals.clear();
+    std::fill(column.begin(), column.end(), -1);
+    std::fill(bias.begin(), bias.end(), 0.0);
+    std::fill(losses.begin(), losses.end(), 0.0);
+    std::fill(use.begin(), use.end(), 0.0f);
+    std::fill(born.begin(), born.end(), 0);
+    rows = 0;
+    for (next_serial = 0; next_serial < M; next_serial++) {
+      serial[next_serial] = next_serial;
+      draw(next_serial, 1 + next_serial % options.depth);
+      clear(next_serial);
+    }
+    for (int64_t i = 0; i < rows_given; i++) step(X + i * features(), y[i]);
+  }
+  void visit(State &state) override {
+    visit_classes(state);
+    state.integers("arrivals", arrivals);
+    std::fill(column.begin(), column.end(), -1);
+    for (int64_t i = 0; i < int64_t(arrivals.size()); i++) {
+      const int64_t k = arrivals[i];
+      if (k < 0 || k >= classes() || column[k] >= 0) throw BadState("arrivals");
+      column[k] = i;
+    }
+    state.matrix("bias", bias, classes(), L, L);
+    state.matrix("lane_losses", losses, 1, L, L);
+    for (double loss : losses)
+      if (!(loss >= 0)) throw BadState("lane_losses");
+    state.integer("rows", rows);
+    state.integer("next_serial", next_serial);
+    if (rows < 0 || next_serial < M) throw BadState("next_serial");
+    visit_tilings(state);
+    visit_cells(state);
+  }
+
+ protected:
+  int64_t weighted_step(const double *x, int64_t k, double weight) override {
+    Scratch mixed(classes());
+    const bool known = !arrivals.empty();
+    judged_step(x, k, weight, mixed.data());
+    return known ? highest(mixed.data(), classes()) : -1;
+  }
+
+  void insert(int64_t at) override {
+    column.insert(column.begin() + at, -1);
+    insert_row(bias, at, L);
+    pull.resize((classes() + 1) * L);
+    for (int64_t &k : arrivals) k += k >= at;
+  }
+
+ private:
+  // Where a row falls: squashed features, of each tiling the place of its cell, and what each lane makes of it.
+  struct Room {
+    explicit Room(const Tilings &of) : squashed((of.features() + kLanes - 1) / kLanes * kLanes), place(of.M) {}
+    Buffer squashed, judged;  // L x classes
+    std::vector<int32_t> place;
+    BufferOf<float> sums;
+  };
+  static constexpr double kDiscount = 0.995, kSharpness = 0.5;  // as in a committee
+  static constexpr double kFade = 0.005;                        // of the use of a tiling
+  static constexpr float kStart = 0.1f;                         // of the squares of a cell
+  static constexpr int64_t kMostFloats = 1 << 26;
+
+  // Of up to two classes the weights are opposite: one number for both, that of the second.
+  int64_t columns() const { return columns(int64_t(arrivals.size())); }
+  int64_t columns(int64_t classes) const {
+    return classes <= 2 ? 1 : std::min(classes, std::max<int64_t>(3, kMostFloats / (M * kCells * L * parts)));
+  }
+  int64_t cell_floats() const { return columns() * parts * L; }  // weights, then squares, of each class in turn
+  void clear(int64_t m) { tables[m].assign(size[m] * cell_floats(), 0.0f); }
+
+  double chance(int64_t of, int64_t position) const { return uniform(options.seed, of, position); }
+  int64_t choice(int64_t of, int64_t position, int64_t among) const { return int64_t(chance(of, position) * among); }
+
+  THALWEG_INLINE void locate(const double *x, Room &to) const {
+    double *u = to.squashed.data();
+    std::copy_n(x, features(), u);
+    using D = VectorOf<kLanes>::type;
+    for (int64_t j = 0; j < features(); j += kLanes) store<D>(u + j, 1 / (1 + exponential_of(-1.702 * load<D>(u + j))));
+    const float *cut = cuts.data(), *shift = offset.data();
+    const int32_t *f = feature.data(), *s = stride.data(), wide = int32_t(cell_floats());
+    for (int64_t m = 0; m < M; m++) {
+      const int32_t cell = int32_t(float(u[f[m]]) * cut[m] + shift[m]) * s[m] +
+                           int32_t(float(u[f[M + m]]) * cut[M + m] + shift[M + m]) * s[M + m] +
+                           int32_t(float(u[f[2 * M + m]]) * cut[2 * M + m] + shift[2 * M + m]) * s[2 * M + m];
+      to.place[m] = cell * wide;
+      __builtin_prefetch(tables[m].data() + to.place[m], 1);
+    }
+  }
+  // The probability of every class by each lane, L x classes.
+  THALWEG_INLINE void judge(Room &at) const {
+    const int64_t c = classes(), n = int64_t(arrivals.size()), wide = columns();
+    at.judged.assign(L * c, n ? 0 : 1 / double(c));
+    if (n == 0) return;
+    double *out = at.judged.data();
+    at.sums.resize(wide * L);
+    add_up(at, wide);
+    float *sums = at.sums.data();
+    for (int64_t lane = 0; lane < L; lane++) {
+      double *p = out + lane * c, top = -__builtin_inf(), whole = 0;
+      const auto score = [&](int64_t k) {
+        const int64_t j = column[k];
+        const float sum = n <= 2 ? (j ? sums[lane] : -sums[lane]) : j < wide ? sums[j * L + lane] : 0.0f;
+        return bias[k * L + lane] + double(sum);
+      };
+      for (int64_t k : arrivals) top = std::max(top, p[k] = score(k));
+      for (int64_t k : arrivals) whole += p[k] = exponential(p[k] - top);
+      for (int64_t k : arrivals) p[k] /= whole;
+    }
+  }
+  void mix(const Room &at, double *out) const {
+    const int64_t c = classes();
+    double share[L];
+    shares(share);
+    for (int64_t i = 0; i < c; i++) {
+      out[i] = 0;
+      for (int64_t lane = 0; lane < L; lane++) out[i] += share[lane] * at.judged[lane * c + i];
+    }
+  }
+  THALWEG_INLINE void add_up(Room &at, int64_t wide) const {
+    float *sums = at.sums.data();
+    const int32_t *place = at.place.data();
+    if (wide == 1) {
+      V sum[4]{};
+      int64_t m = 0;
+      for (; m + 4 <= M; m += 4)
+        for (int i = 0; i < 4; i++) sum[i] += Lane::load(tables[m + i].data() + place[m + i]);
+      for (int i = 0; m < M; m++, i++) sum[i] += Lane::load(tables[m].data() + place[m]);
+      Lane::store(sums, (sum[0] + sum[1]) + (sum[2] + sum[3]));
+      return;
+    }
+    std::fill(sums, sums + wide * L, 0.0f);
+    for (int64_t m = 0; m < M; m++) {
+      const float *w = tables[m].data() + place[m];
+      for (int64_t j = 0; j < wide; j++)
+        Lane::store(sums + j * L, Lane::load(sums + j * L) + Lane::load(w + j * parts * L));
+    }
+  }
+
+  // The row was located and judged.
+  THALWEG_INLINE void learn(const double *x, int64_t k, double weight) {
+    const int64_t c = classes();
+    if (L > 1 && !arrivals.empty())
+      for (int64_t lane = 0; lane < L; lane++)
+        losses[lane] = kDiscount * losses[lane] + weight * (highest(room.judged.data() + lane * c, c) != k);
+    if (column[k] < 0) {
+      welcome(k);
+      locate(x, room);
+      judge(room);
+    }
+    const double *judged = room.judged.data();
+    const int64_t n = int64_t(arrivals.size()), wide = columns();
+    for (int64_t lane = 0; lane < L; lane++) {
+      const double *p = judged + lane * c;
+      double others = 0;
+      for (int64_t i : arrivals) others += i == k ? 0 : p[i];
+      for (int64_t i : arrivals) {
+        const float g = float(i == k ? -others : p[i]);  // p_c - [c = k], exactly opposite for two classes
+        bias[i * L + lane] -= weight * options.steps[lane] * double(g);
+        if (n > 2) pull[column[i] * L + lane] = g;
+        else if (column[i] == n - 1) pull[lane] = n == 1 ? 0 : g;
+      }
+    }
+    // A row that counts for many is held to a step that would not overshoot it.
+    float eta[L], keep[L], own_step[L];
+    for (int lane = 0; lane < L; lane++) {
+      const double most = std::max(options.steps[lane], 4 / double(M + 1));
+      eta[lane] = float(std::min(weight * options.steps[lane], most));
+      keep[lane] = float(options.decays[lane]), own_step[lane] = options.decays[lane] > 0;
+    }
+    if (parts == 1) move<1>(wide, Lane::load(eta), V{}, V{});
+    else move<2>(wide, Lane::load(eta), Lane::load(keep), Lane::load(own_step));
+    rows++;
+    if (options.every && rows % options.every == 0) replace();
+  }
+  // Every weight that was met moves; what a tiling is worth is how far its weights are spread.
+  template <int Parts> THALWEG_INLINE void move(int64_t wide, V eta, V keep, V own_step) {
+    const int32_t *place = room.place.data();
+    const float fade = float(kFade);
+    const auto moved = [&](float *w, V by) THALWEG_LAMBDA {
+      const V weight = Lane::load(w);
+      if constexpr (Parts == 1) {
+        Lane::store(w, weight - eta * by);
+      } else {
+        const V square = Lane::load(w + L) * keep + by * by;
+        Lane::store(w + L, square);
+        Lane::store(w, weight - eta * by * (1 + own_step * (inverse_root(square + kStart) - 1)));
+      }
+      return weight;
+    };
+    if (wide == 1) {
+      const V by = Lane::load(pull.data());
+      for (int64_t m = 0; m < M; m++) {
+        const V w = moved(tables[m].data() + place[m], by), spread = w < 0 ? -2 * w : 2 * w;
+        const V used = Lane::load(use.data() + m * L);
+        Lane::store(use.data() + m * L, used + fade * (spread - used));
+      }
+      return;
+    }
+    for (int64_t m = 0; m < M; m++) {
+      float *cell = tables[m].data() + place[m];
+      V low = Lane::load(cell), high = low;
+      for (int64_t j = 0; j < wide; j++) {
+        const V w = moved(cell + j * Parts * L, Lane::load(pull.data() + j * L));
+        low = w < low ? w : low, high = w > high ? w : high;
+      }
+      const V used = Lane::load(use.data() + m * L);
+      Lane::store(use.data() + m * L, used + fade * ((high - low) - used));
+    }
+  }
+  // 1 / sqrt(a) to five digits, alike on every processor: a first guess by the exponent, and two steps of Newton's method.
+  static THALWEG_INLINE V inverse_root(V a) {
+    V r = Lane::number(0x5f3759df - (Lane::bits(a) >> 1));
+    for (int i = 0; i < 2; i++) r = r * (1.5f - 0.5f * a * r * r);
+    return r;
+  }
+
+  // A class that is seen for the first time gets a column of weights; opposite weights get places of their own.
+  void welcome(int64_t k) {
+    const int64_t before = int64_t(arrivals.size()), from = columns(before), to = columns(before + 1);
+    column[k] = before;
+    arrivals.push_back(k);
+    if (from == to) return;
+    const int64_t one = parts * L;
+    for (int64_t m = 0; m < M; m++) {
+      BufferOf<float> wider(size[m] * to * one);
+      for (int64_t i = 0; i < size[m]; i++) {
+        const float *old = tables[m].data() + i * from * one;
+        float *now = wider.data() + i * to * one;
+        std::copy_n(old, from * one, now + (from == 1) * one);
+        if (from > 1) continue;
+        std::copy_n(old, one, now);
+        for (int64_t lane = 0; lane < L; lane++) now[lane] = -old[lane];
+      }
+      tables[m] = std::move(wider);
+    }
+  }
+
+  // A tiling is its features and cuts; its offsets are drawn again from its serial number.
+  void visit_tilings(State &state) {
+    std::vector<int64_t> chosen(feature.begin(), feature.end()), fine(cuts.begin(), cuts.end());
+    Buffer worth(use.begin(), use.end());
+    state.integers("tiling_features", chosen);
+    state.integers("tiling_cuts", fine);
+    state.integers("tiling_serials", serial);
+    state.integers("tiling_births", born);
+    state.matrix("tiling_use", worth, M, L, L);
+    if (int64_t(chosen.size()) != kDepth * M) throw BadState("tiling_features");
+    if (int64_t(fine.size()) != kDepth * M) throw BadState("tiling_cuts");
+    if (int64_t(serial.size()) != M) throw BadState("tiling_serials");
+    if (int64_t(born.size()) != M) throw BadState("tiling_births");
+    for (int64_t m = 0; m < M; m++) {
+      int64_t k = 0, all = 1;
+      for (int64_t d = 0; d < kDepth; d++) {
+        const int64_t f = chosen[d * M + m], cut = fine[d * M + m];
+        if (f < 0 || f >= features()) throw BadState("tiling_features");
+        if (cut && (k != d || d >= options.depth || cut < 2 || cut > 32 || (cut & (cut - 1))))
+          throw BadState("tiling_cuts");
+        k += cut > 0;
+        all *= cut + 1;
+        feature[d * M + m] = int32_t(f);
+        cuts[d * M + m] = float(cut);
+      }
+      if (k == 0 || all > kCells) throw BadState("tiling_cuts");
+      settle(m, k);
+    }
+    for (int64_t i = 0; i < M * L; i++) {
+      if (!(worth[i] >= 0 && worth[i] < 1e30)) throw BadState("tiling_use");
+      use[i] = float(worth[i]);
+    }
+  }
+  // Cells that were never met are not written.
+  void visit_cells(State &state) {
+    const int64_t wide = cell_floats();
+    std::vector<int64_t> places;
+    BufferOf<float> values;
+    for (int64_t m = 0; m < M; m++)
+      for (int64_t i = 0; i < size[m] && int64_t(tables[m].size()) == size[m] * wide; i++) {
+        const float *cell = tables[m].data() + i * wide;
+        if (std::all_of(cell, cell + wide, [](float v) { return v == 0; })) continue;
+        places.push_back(m * kCells + i);
+        values.insert(values.end(), cell, cell + wide);
+      }
+    state.integers("cells", places);
+    const int64_t n = int64_t(places.size());
+    for (int64_t i : places)
+      if (i < 0 || i >= M * kCells || i % kCells >= size[i / kCells]) throw BadState("cells");
+    values.resize(n * wide);
+    state.floats("cell_weights", values, n, wide);
+    for (int64_t i = 0; i < n * wide; i++)
+      if (!std::isfinite(values[i]) || (parts == 2 && i / L % 2 && values[i] < 0)) throw BadState("cell_weights");
+    for (int64_t m = 0; m < M; m++) clear(m);
+    for (int64_t i = 0; i < n; i++)
+      std::copy_n(values.data() + i * wide, wide, tables[places[i] / kCells].data() + places[i] % kCells * wide);
+  }
+
+  // A fresh tiling of so many features: an offset for each and 2 to 32 cells, 2 to 8 where there are several features.
+  void draw(int64_t m, int64_t wanted) {
+    const int64_t k = std::min(wanted, features()), own = serial[m];
+    int64_t chosen[kDepth];
+    for (int64_t d = 0; d < k; d++) {
+      int64_t f = choice(own, 16 + d, features() - d);  // without replacement
+      std::sort(chosen, chosen + d);
+      for (int64_t e = 0; e < d; e++) f += f >= chosen[e];
+      chosen[d] = f;
+      feature[d * M + m] = int32_t(f);
+      cuts[d * M + m] = float(int64_t(1) << (1 + choice(own, 20 + d, 5)));
+      if (k > 1) cuts[d * M + m] = std::min(cuts[d * M + m], 8.0f);
+    }
+    settle(m, k);
+  }
+  // The same features as a tiling that proved useful, finer or coarser, at times with one feature more.
+  void vary(int64_t m, int64_t good) {
+    const int64_t own = serial[m];
+    int64_t k = depth_of(good);
+    for (int64_t d = 0; d < k; d++) {
+      feature[d * M + m] = feature[d * M + good];
+      cuts[d * M + m] = std::clamp(cuts[d * M + good] * float(0.5 * double(1 << choice(own, 24 + d, 3))), 2.0f, 32.0f);
+    }
+    if (k < options.depth && k < features() && chance(own, 28) < 0.3) {
+      const int32_t f = int32_t(choice(own, 29, features()));
+      bool fresh = true;
+      for (int64_t d = 0; d < k; d++) fresh &= feature[d * M + m] != f;
+      if (fresh) {
+        feature[k * M + m] = f;
+        cuts[k * M + m] = float(int64_t(1) << (1 + choice(own, 30, 3)));
+        k++;
+      }
+    }
+    settle(m, k);
+  }
+  int64_t depth_of(int64_t m) const { return 1 + (stride[M + m] > 0) + (stride[2 * M + m] > 0); }
+  // Offsets, strides and the number of cells; the finest cuts are halved until the cells have room.
+  void settle(int64_t m, int64_t k) {
+    const auto count = [&] {
+      int64_t all = 1;
+      for (int64_t d = 0; d < k; d++) all *= int64_t(cuts[d * M + m]) + 1;
+      return all;
+    };
+    while (count() > kCells) {
+      int64_t finest = 0;
+      for (int64_t d = 1; d < k; d++)
+        if (cuts[d * M + m] > cuts[finest * M + m]) finest = d;
+      cuts[finest * M + m] /= 2;
+    }
+    size[m] = 1;
+    for (int64_t d = 0; d < kDepth; d++) {
+      const bool used = d < k;
+      if (!used) feature[d * M + m] = 0, cuts[d * M + m] = 0;
+      offset[d * M + m] = used ? float(choice(serial[m], 32 + d, 1024)) / 1024 : 0;
+      stride[d * M + m] = used ? int32_t(size[m]) : 0;
+      if (used) size[m] *= int64_t(cuts[d * M + m]) + 1;
+    }
+  }
+
+  void replace() {
+    Buffer worth(M);  // lanes count alike, each relative to its own mean
+    for (int64_t lane = 0; lane < L; lane++) {
+      double mean = 1e-30;
+      for (int64_t m = 0; m < M; m++) mean += double(use[m * L + lane]) / double(M);
+      for (int64_t m = 0; m < M; m++) worth[m] += double(use[m * L + lane]) / mean;
+    }
+    std::vector<int64_t> order(M);
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(),
+              [&](int64_t a, int64_t b) { return worth[a] < worth[b] || (worth[a] == worth[b] && a < b); });
+    float typical[L];
+    std::copy_n(use.begin() + order[M / 2] * L, L, typical);
+    int64_t left = std::max<int64_t>(1, int64_t(double(M) * options.share));
+    for (int64_t i = 0; i < M && left > 0; i++) {
+      const int64_t m = order[i];
+      if (rows - born[m] < options.young) continue;
+      serial[m] = next_serial++;
+      born[m] = rows;
+      std::copy_n(typical, L, use.begin() + m * L);
+      if (chance(serial[m], 0) < 0.5) vary(m, order[M - 1 - choice(serial[m], 1, std::max<int64_t>(1, M / 4))]);
+      else draw(m, 1 + choice(serial[m], 2, options.depth));
+      clear(m);
+      left--;
+    }
+  }
+
+  TilingOptions options;
+  int64_t M, parts = 1, rows = 0, next_serial = 0;
+  std::vector<int32_t> feature, stride;  // depth x tilings
+  BufferOf<float> cuts, offset;
+  std::vector<int64_t> size, serial, born;
+  BufferOf<float> use;                    // tilings x lanes
+  std::vector<BufferOf<float>> tables;    // of each tiling: cells x classes x (weights, squares) x lanes
+  std::vector<int64_t> column, arrivals;  // of each class its place among those seen, and back
+  std::vector<float> pull;
+  Buffer bias, losses;
+  Room room;
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

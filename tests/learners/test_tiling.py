@@ -1,0 +1,183 @@
+"""`TilingClassifier` beside a slow, obvious twin, and on boundaries that no line follows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from thalweg import OnlineLDC, TilingClassifier
+from thalweg.learners.tiling import STEP_RULES, tilings_core
+
+WORD = 2**64 - 1
+MOST_CELLS = 729
+
+
+def uniform(seed: int, arrival: int, position: int) -> float:
+    """A number in [0, 1) by three keys: the finaliser of SplitMix64, twice."""
+    h = (seed * 0x9E3779B97F4A7C15 + arrival * 0xD1B54A32D192ED03 + position * 0x8CB92BA72F3D8DD7) & WORD
+    for _ in range(2):
+        h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9 & WORD
+        h = (h ^ (h >> 27)) * 0x94D049BB133111EB & WORD
+        h ^= h >> 31
+    return (h >> 11) * 2.0**-53
+
+
+class Grid:
+    """One tiling: features, cuts and offsets; the weights of a cell by its coordinates."""
+
+    def __init__(self, twin: Twin, serial: int, born: int, features: list[int], cuts: list[int]) -> None:
+        while math.prod(cut + 1 for cut in cuts) > MOST_CELLS:
+            finest = cuts.index(max(cuts))
+            cuts[finest] //= 2
+        self.serial, self.born, self.features, self.cuts = serial, born, features, cuts
+        self.offsets = [int(uniform(twin.seed, serial, 32 + d) * 1024) / 1024 for d in range(len(features))]
+        self.weights: dict[tuple[int, ...], np.ndarray] = {}
+        self.squares: dict[tuple[int, ...], np.ndarray] = {}
+        self.use: np.ndarray | float = 0.0
+
+    def cell(self, u: np.ndarray) -> tuple[int, ...]:
+        return tuple(
+            int(u[f] * cut + offset) for f, cut, offset in zip(self.features, self.cuts, self.offsets, strict=True)
+        )
+
+
+class Twin:
+    """The algorithm as the documentation tells it, one cell at a time."""
+
+    def __init__(self, p: int, classes: int, model: TilingClassifier) -> None:
+        self.p, self.classes, self.model, self.seed = p, classes, model, model.random_state
+        rules = STEP_RULES if model.step == "auto" else ((model.step, model.memory),)
+        self.steps = np.array([[step] for step, _ in rules])
+        self.decays = np.array([[1 - 1 / memory if memory else 0.0] for _, memory in rules])
+        self.losses = np.zeros(len(rules))
+        self.rows = 0
+        self.seen = np.zeros(classes, dtype=bool)
+        self.bias = np.zeros((len(rules), classes))
+        self.grids = [self.fresh(m, 0, 1 + m % model.depth) for m in range(model.tilings)]
+        self.next_serial = model.tilings
+
+    def choice(self, serial: int, position: int, among: int) -> int:
+        return int(uniform(self.seed, serial, position) * among)
+
+    def fresh(self, serial: int, born: int, wanted: int) -> Grid:
+        features: list[int] = []
+        cuts = []
+        for d in range(min(wanted, self.p)):
+            left = [f for f in range(self.p) if f not in features]
+            features.append(left[self.choice(serial, 16 + d, len(left))])
+            cuts.append(2 ** (1 + self.choice(serial, 20 + d, 5)))
+        if len(cuts) > 1:
+            cuts = [min(cut, 8) for cut in cuts]
+        return Grid(self, serial, born, features, cuts)
+
+    def variation(self, serial: int, born: int, good: Grid) -> Grid:
+        features = list(good.features)
+        cuts = [
+            int(min(32, max(2, cut * 0.5 * 2 ** self.choice(serial, 24 + d, 3)))) for d, cut in enumerate(good.cuts)
+        ]
+        if len(features) < min(self.model.depth, self.p) and uniform(self.seed, serial, 28) < 0.3:
+            another = self.choice(serial, 29, self.p)
+            if another not in features:
+                features.append(another)
+                cuts.append(2 ** (1 + self.choice(serial, 30, 3)))
+        return Grid(self, serial, born, features, cuts)
+
+    def predict_then_learn(self, x: np.ndarray, k: int) -> np.ndarray:
+        u = 1 / (1 + np.exp(-1.702 * x))
+        cells = [(grid, grid.cell(u)) for grid in self.grids]
+        zero = np.zeros_like(self.bias)
+        scores = self.bias + sum(grid.weights.get(cell, zero) for grid, cell in cells)
+        answer = np.full(self.classes, 1 / self.classes)
+        if self.seen.any():
+            shares = np.exp(-0.5 * self.losses)
+            each = self.softmax(scores)
+            answer = shares / shares.sum() @ each
+            self.losses = 0.995 * self.losses + (each.argmax(axis=1) != k)
+        self.seen[k] = True
+        gradient = self.softmax(scores) - np.eye(self.classes)[k]
+        self.bias = self.bias - self.steps * gradient
+        for grid, cell in cells:
+            weights = grid.weights.get(cell, zero)
+            grid.use = grid.use + 0.005 * (np.ptp(weights, axis=1) - grid.use)
+            squares = grid.squares.get(cell, zero) * self.decays + gradient**2
+            grid.squares[cell] = squares
+            shrink = np.where(self.decays > 0, 1 / np.sqrt(squares + 0.1), 1.0)
+            grid.weights[cell] = weights - self.steps * shrink * gradient
+        self.rows += 1
+        if self.model.replace_every and self.rows % self.model.replace_every == 0:
+            self.replace()
+        return answer
+
+    def softmax(self, scores: np.ndarray) -> np.ndarray:
+        p = np.where(self.seen, np.exp(scores - scores[:, self.seen].max(axis=1, keepdims=True)), 0.0)
+        return p / p.sum(axis=1, keepdims=True)
+
+    def replace(self) -> None:
+        M = len(self.grids)
+        use = np.array([grid.use + np.zeros_like(self.losses) for grid in self.grids])
+        worth = (use / (use.mean(axis=0) + 1e-30)).sum(axis=1)
+        order = sorted(range(M), key=lambda m: (worth[m], m))
+        typical = self.grids[order[M // 2]].use
+        old = [m for m in order if self.rows - self.grids[m].born >= self.model.min_age]
+        for m in old[: max(1, int(M * self.model.replace_share))]:
+            serial, self.next_serial = self.next_serial, self.next_serial + 1
+            if uniform(self.seed, serial, 0) < 0.5:
+                good = self.grids[order[M - 1 - self.choice(serial, 1, max(1, M // 4))]]
+                self.grids[m] = self.variation(serial, self.rows, good)
+            else:
+                self.grids[m] = self.fresh(serial, self.rows, 1 + self.choice(serial, 2, self.model.depth))
+            self.grids[m].use = typical
+
+
+class Unscaled(TilingClassifier):
+    """The kernel alone, without the scaling before it."""
+
+    def _make_core(self, features):
+        rules = STEP_RULES if self.step == "auto" else ((self.step, self.memory),)
+        return tilings_core(
+            features,
+            self.tilings,
+            self.depth,
+            rules,
+            every=self.replace_every,
+            young=self.min_age,
+            share=self.replace_share,
+            seed=self.random_state,
+        )
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tilings": 40, "step": 0.01, "replace_every": 10, "min_age": 20, "random_state": 5},
+        {"tilings": 30, "replace_every": 10, "min_age": 50},
+        {"tilings": 23, "depth": 2, "step": 0.05, "memory": 40, "replace_every": 15, "min_age": 0},
+        {"tilings": 7, "depth": 1, "step": 0.1, "replace_every": 0},
+    ],
+)
+def test_it_is_its_slow_twin(classes, options):
+    X = np.random.default_rng(classes).normal(size=(400, 4))
+    y = (np.floor(X[:, 0] * 1.5).astype(int) + (X[:, 1] > 0)) % classes
+    model = Unscaled(**options)
+    twin = Twin(4, classes, model)
+    found = model.predict_then_learn(X, y, with_proba=True)[1]
+    expected = [twin.predict_then_learn(x, int(k)) for x, k in zip(X, y, strict=True)]
+    assert found == pytest.approx(np.array(expected), abs=1e-4)
+    state = model._core.state()
+    assert state["tiling_serials"].tolist() == [grid.serial for grid in twin.grids]
+    assert state["tiling_births"].tolist() == [grid.born for grid in twin.grids]
+    for d in range(3):
+        cuts = state["tiling_cuts"].reshape(3, -1)[d].tolist()
+        assert cuts == [grid.cuts[d] if d < len(grid.cuts) else 0 for grid in twin.grids]
+
+
+def test_it_learns_what_no_line_follows():
+    X = np.random.default_rng(1).normal(size=(4000, 3))
+    disc, product = (np.hypot(X[:, 0], X[:, 1]) > 1.2).astype(int), (X[:, 0] * X[:, 1] > 0).astype(int)
+    for y, most in ((disc, 0.04), (product, 0.04)):
+        wrong = TilingClassifier().predict_then_learn(X, y)[2000:] != y[2000:]
+        assert wrong.mean() < most
+        assert (OnlineLDC(0.01, counts="soft").predict_then_learn(X, y)[2000:] != y[2000:]).mean() > 0.3
