@@ -62,7 +62,10 @@ _FAMILIES = {
     "perceptron": style.GREY,
     "passive-aggressive": style.VERMILION,
     "logistic": style.GREEN,
-    "persistence": style.ORANGE,
+    "kernel": style.ORANGE,
+    "tilings": style.PURPLE,
+    "linear": style.BLUE,
+    "persistence": style.INK,
 }
 
 
@@ -85,7 +88,7 @@ def draw_member_weights(
             rows, *shares.values(), labels=list(shares), colors=_shades(list(shares)), linewidth=0.25, edgecolor="white"
         )
         axes.set_title(title)
-        axes.set(xlabel="rows seen", ylabel="share in the answer" + (f"\n(mean of {block:,} rows)" if block else ""))
+        axes.set(xlabel="rows seen", ylabel="weight" + (f"\n(mean of {block:,} rows)" if block else ""))
         for change in changes:
             axes.axvline(change, color=style.INK, linewidth=0.9, linestyle=(0, (1, 2)))
         axes.set_xlim(float(rows[0]), float(rows[-1]))
