@@ -11,8 +11,8 @@ void bind_kernel_mean(nb::module_ &module) {
   using namespace nb::literals;
   module.def(
       "kernel_mean",
-      [](int64_t p, int64_t budget, double forgetting, double sigma, std::vector<double> rho,
-         std::vector<double> bias, bool single) {
+      [](int64_t p, int64_t budget, double forgetting, double sigma, std::vector<double> rho, std::vector<double> bias,
+         bool single) {
         if (budget < 1 || !(forgetting >= 0 && forgetting < 1) || !(sigma >= 0))
           throw std::invalid_argument("out of range");
         const KernelMeanOptions options{budget, forgetting, sigma, std::move(rho), std::move(bias)};
