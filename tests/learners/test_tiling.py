@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from thalweg import OnlineLDC, TilingClassifier
-from thalweg.learners.tiling import STEP_RULES, tilings_core
+from thalweg.learners.base.tilings import STEP_RULES, tilings_core
 
 WORD = 2**64 - 1
 MOST_CELLS = 729

@@ -55,7 +55,7 @@ from thalweg.learners.base.rate_bank import (
     remembered_rows,
 )
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.tiling import STEP_RULES, StepRule, tilings_core
+from thalweg.learners.base.tilings import STEP_RULES, StepRule, tilings_core
 from thalweg.parameters import FLAG, Rules
 
 WIDEST_BANK = 200

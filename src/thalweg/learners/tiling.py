@@ -34,7 +34,6 @@ Cost: O(M (K + c)) a row. The limit is the latency of M scattered reads and writ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 from thalweg.errors import InvalidParameter
@@ -42,29 +41,8 @@ from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithWeights
+from thalweg.learners.base.tilings import STEP_RULES, tilings_core
 from thalweg.parameters import SEED, Real, Rules, Whole
-
-#: A step size, and the rows over which a cell remembers its squared gradients; None for the same step in every cell.
-StepRule = tuple[float, int | None]
-#: The rules of ``step="auto"``.
-STEP_RULES: tuple[StepRule, ...] = ((0.005, None), (0.03, 1000), (0.03, 100), (0.05, None))
-
-
-def tilings_core(
-    features: int,
-    tilings: int,
-    depth: int,
-    rules: Sequence[StepRule],
-    *,
-    every: int = 100,
-    young: int = 500,
-    share: float = 0.05,
-    seed: int,
-) -> Core:
-    """Tilings without the scaling before them, with one or four step rules side by side."""
-    steps = [step for step, _ in rules]
-    decays = [0.0 if memory is None else 1 - 1 / memory for _, memory in rules]
-    return compiled.tilings(features, tilings, depth, steps, decays, every, young, share, seed)
 
 
 class TilingClassifier(WithWeights, WithProbabilities, StreamClassifier):

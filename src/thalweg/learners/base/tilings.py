@@ -1,0 +1,30 @@
+"""The core of random tilings that `TilingClassifier` and `AutoClassifier` share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from thalweg.kernels import compiled
+from thalweg.kernels._base import Core
+
+#: A step size, and the rows over which a cell remembers its squared gradients; None for the same step in every cell.
+StepRule = tuple[float, int | None]
+#: The rules of ``step="auto"``.
+STEP_RULES: tuple[StepRule, ...] = ((0.005, None), (0.03, 1000), (0.03, 100), (0.05, None))
+
+
+def tilings_core(
+    features: int,
+    tilings: int,
+    depth: int,
+    rules: Sequence[StepRule],
+    *,
+    every: int = 100,
+    young: int = 500,
+    share: float = 0.05,
+    seed: int,
+) -> Core:
+    """Tilings without the scaling before them, with one or four step rules side by side."""
+    steps = [step for step, _ in rules]
+    decays = [0.0 if memory is None else 1 - 1 / memory for _, memory in rules]
+    return compiled.tilings(features, tilings, depth, steps, decays, every, young, share, seed)
