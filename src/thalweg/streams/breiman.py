@@ -10,14 +10,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chndtr, ndtr, ndtri
+from scipy.special import chndtr, ndtr
 
 from thalweg.parameters import Rules, at_least, whole_number
 from thalweg.streams.concept import ConceptStream, Times
-from thalweg.streams.stream import Floats, Labels, Rows
-
-#: Below the smallest positive uniform number; a uniform 0 would be a normal minus infinity.
-_LEAST_UNIFORM = 2.0**-54
+from thalweg.streams.stream import Floats, Labels, Rows, standard_normals
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ class TwoNorm(_TwoGaussians):
     def rows_from(self, times: Times, uniforms: Floats) -> Rows:
         """Rows made of ``uniforms``, whatever the times."""
         y = _signs(uniforms[..., 0])
-        return _normals(uniforms[..., 1:]) + (2.0 / math.sqrt(self.features)) * y[..., np.newaxis], y
+        return standard_normals(uniforms[..., 1:]) + (2.0 / math.sqrt(self.features)) * y[..., np.newaxis], y
 
     def bayes_error_at(self, time: int) -> float:
         """Φ(-2): the means are four standard deviations apart."""
@@ -101,7 +98,7 @@ class RingNorm(_TwoGaussians):
     def rows_from(self, times: Times, uniforms: Floats) -> Rows:
         """Rows made of ``uniforms``, whatever the times."""
         y = _signs(uniforms[..., 0])
-        normals, wide = _normals(uniforms[..., 1:]), y[..., np.newaxis] > 0
+        normals, wide = standard_normals(uniforms[..., 1:]), y[..., np.newaxis] > 0
         return np.where(wide, 2.0 * normals, normals + 2.0 / math.sqrt(self.features)), y
 
     def bayes_error_at(self, time: int) -> float:
@@ -172,16 +169,12 @@ class Waveform(ConceptStream):
         kind = (uniforms[..., 0] * len(_PAIRS)).astype(np.int64)
         share = uniforms[..., 1, np.newaxis]
         one, other = (_WAVES[_PAIRS[kind, place]] for place in (0, 1))
-        X = share * one + (1.0 - share) * other + _normals(uniforms[..., 2:])
+        X = share * one + (1.0 - share) * other + standard_normals(uniforms[..., 2:])
         return X, np.where(kind == _POSITIVE, 1, -1)
 
 
 def _signs(uniforms: Floats) -> Labels:
     return np.where(uniforms < 0.5, -1, 1)
-
-
-def _normals(uniforms: Floats) -> Floats:
-    return np.asarray(ndtri(np.maximum(uniforms, _LEAST_UNIFORM)))
 
 
 def _coordinates(count: int) -> tuple[str, ...]:

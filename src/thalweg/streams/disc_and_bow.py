@@ -9,15 +9,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import brentq
-from scipy.special import ndtri
 
 from thalweg.errors import InvalidParameter
 from thalweg.parameters import POSITIVE, Rules, at_least
 from thalweg.streams.concept import ConceptStream, Times
-from thalweg.streams.stream import Floats, Labels, Rows
-
-#: Below the smallest positive uniform number; a uniform 0 would be a normal minus infinity.
-_LEAST_UNIFORM = 2.0**-54
+from thalweg.streams.stream import Floats, Labels, Rows, standard_normals
 
 
 @dataclass(frozen=True)
@@ -75,7 +71,7 @@ class DiscAndBow(ConceptStream):
     def rows_from(self, times: Times, uniforms: Floats) -> Rows:
         """Rows made of ``uniforms``, whatever the times."""
         disc = uniforms[..., 0] >= 0.5
-        normals = ndtri(np.maximum(uniforms[..., 2], _LEAST_UNIFORM))
+        normals = standard_normals(uniforms[..., 2])
         distance = np.where(disc, self.radius * np.sqrt(uniforms[..., 2]), self.radius + self.blur * normals)
         turns = 2.0 * uniforms[..., 1] - 1.0
         angle = np.pi / 2.0 + turns * np.where(disc, np.pi, math.radians(self.half_angle))

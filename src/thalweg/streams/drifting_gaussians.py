@@ -12,13 +12,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
-from scipy.special import ndtr, ndtri, owens_t
+from scipy.special import ndtr, owens_t
 
 from thalweg.errors import InvalidParameter
 from thalweg.parameters import Rule, Rules, at_least, real_matrix, real_number
 from thalweg.streams.concept import ConceptStream, Times
 from thalweg.streams.motions import Circling, Gliding, Jumping, Motion, as_points
-from thalweg.streams.stream import Floats, Labels, Rows
+from thalweg.streams.stream import Floats, Labels, Rows, standard_normals
 
 #: Relative to the spread of the means: nearer ones are the same, flatter clouds of them are in a plane.
 _NEGLIGIBLE = 1e-12
@@ -116,9 +116,6 @@ SCENARIOS: Mapping[str, Motion] = MappingProxyType(
     }
 )
 
-#: Below the smallest positive uniform number; a uniform 0 would be a normal minus infinity.
-_LEAST_UNIFORM = 2.0**-54
-
 
 @dataclass(frozen=True)
 class DriftingGaussians(ConceptStream):
@@ -204,7 +201,7 @@ class DriftingGaussians(ConceptStream):
         """Rows of the concepts at ``times``, made of ``uniforms``."""
         classes, features = self.motion.n_classes, self.motion.n_features
         y = (uniforms[..., 0] * classes).astype(np.int64)
-        normals = ndtri(np.maximum(uniforms[..., 1:], _LEAST_UNIFORM))
+        normals = standard_normals(uniforms[..., 1:])
         # Means of all times in one list of classes × times, and every row's place in it.
         means = self.means_at(times).reshape(-1, features)
         X: Floats = means[y + classes * np.arange(times.size).reshape(times.shape)]

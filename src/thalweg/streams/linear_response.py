@@ -7,15 +7,11 @@ from typing import NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.parameters import Real, Rules, at_least, real_matrix
 from thalweg.streams.concept import ConceptStream, Times
-from thalweg.streams.stream import Floats, Rows
-
-#: Below the smallest positive uniform number; a uniform 0 would be a normal minus infinity.
-_LEAST_UNIFORM = 2.0**-54
+from thalweg.streams.stream import Floats, Rows, standard_normals
 
 
 @dataclass(frozen=True)
@@ -89,7 +85,7 @@ class LinearResponse(ConceptStream):
     def rows_from(self, times: Times, uniforms: Floats) -> Rows:
         """Rows of the concepts at ``times``, made of ``uniforms``."""
         X = uniforms[..., :-1].copy()
-        noise = self.noise * ndtri(np.maximum(uniforms[..., -1], _LEAST_UNIFORM))
+        noise = self.noise * standard_normals(uniforms[..., -1])
         # Not a matrix product: those round differently with the number of rows.
         return X, (self.weights_at(times) * X).sum(axis=-1) + noise
 

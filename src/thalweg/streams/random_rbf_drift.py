@@ -7,15 +7,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from thalweg.errors import InvalidParameter
 from thalweg.parameters import POSITIVE, Real, Rules, at_least
 from thalweg.streams.concept import ConceptStream, Times
-from thalweg.streams.stream import Floats, Labels, Rows
-
-#: Below the smallest positive uniform number; a uniform 0 would be a normal minus infinity.
-_LEAST_UNIFORM = 2.0**-54
+from thalweg.streams.stream import LEAST_UNIFORM, Floats, Labels, Rows, standard_normals
 
 
 class _Centroids(NamedTuple):
@@ -121,9 +117,9 @@ class RandomRBFDrift(ConceptStream):
         """Rows of the concepts at ``times``, made of ``uniforms``."""
         model = self._centroids
         chosen = np.minimum(np.searchsorted(model.shares, uniforms[..., 0], side="right"), self.centroids - 1)
-        normals = np.asarray(ndtri(np.maximum(uniforms[..., 1:], _LEAST_UNIFORM)))
+        normals = standard_normals(uniforms[..., 1:])
         # A uniform 1/2 is a normal 0: where all are, there is no direction, and the row is its centroid.
-        lengths = np.maximum(np.linalg.norm(normals[..., 1:], axis=-1), _LEAST_UNIFORM)
+        lengths = np.maximum(np.linalg.norm(normals[..., 1:], axis=-1), LEAST_UNIFORM)
         distance = self.scale * model.spreads[chosen] * np.abs(normals[..., 0]) / lengths
         X = self._places(times, chosen) + distance[..., np.newaxis] * normals[..., 1:]
         return X, chosen % self.n_classes

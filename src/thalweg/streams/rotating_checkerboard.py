@@ -7,14 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import ndtri
 
 from thalweg.parameters import POSITIVE, Real, Rules, at_least, whole_number
 from thalweg.streams.concept import NoisyRuleStream, Times
-from thalweg.streams.stream import Floats, Labels, Rows
-
-#: Below the smallest positive uniform number; a uniform 0 would be a normal minus infinity.
-_LEAST_UNIFORM = 2.0**-54
+from thalweg.streams.stream import Floats, Labels, Rows, standard_normals
 
 
 @dataclass(frozen=True)
@@ -87,7 +83,7 @@ class RotatingCheckerboard(NoisyRuleStream):
 
     def blurred(self, X: Floats, y: Labels, uniforms: Floats) -> Rows:
         """Normal noise in both coordinates."""
-        return X + self.noise * ndtri(np.maximum(uniforms[..., 2:], _LEAST_UNIFORM)), y
+        return X + self.noise * standard_normals(uniforms[..., 2:]), y
 
     def grid_at(self, time: int, points: int = 51) -> Rows:
         """A grid of ``points`` × ``points`` over the unit square, edges included, and its colours at ``time``."""

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from thalweg.parameters import whole_number
 
@@ -18,6 +19,15 @@ Rows: TypeAlias = tuple[Floats, Labels]
 
 #: Rows fetched at a time when a stream is iterated row by row.
 _ITERATION_BATCH = 1024
+
+
+#: Below the smallest positive uniform number; a uniform 0 would be a normal minus infinity.
+LEAST_UNIFORM = 2.0**-54
+
+
+def standard_normals(uniforms: Floats) -> Floats:
+    """Standard normal numbers from uniform ones, by the inverse of their distribution function."""
+    return np.asarray(ndtri(np.maximum(uniforms, LEAST_UNIFORM)))
 
 
 class Stream(ABC):

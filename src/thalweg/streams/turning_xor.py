@@ -6,14 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from thalweg.parameters import Real, Rules, at_least
 from thalweg.streams.concept import NoisyRuleStream, Times
-from thalweg.streams.stream import Floats, Labels, Rows
-
-#: Below the smallest positive uniform number; a uniform 0 would be a normal minus infinity.
-_LEAST_UNIFORM = 2.0**-54
+from thalweg.streams.stream import Floats, Labels, Rows, standard_normals
 
 
 @dataclass(frozen=True)
@@ -83,7 +79,7 @@ class TurningXOR(NoisyRuleStream):
 
     def features_from(self, uniforms: Floats) -> Floats:
         """Standard normal numbers."""
-        return np.asarray(ndtri(np.maximum(uniforms[..., : self.features], _LEAST_UNIFORM)))
+        return standard_normals(uniforms[..., : self.features])
 
     def label_at(self, times: Times, X: Floats) -> Labels:
         """1 where the first two features, turned, have the same sign."""

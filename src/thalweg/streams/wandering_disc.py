@@ -6,14 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from thalweg.parameters import POSITIVE, Real, Rules, at_least
 from thalweg.streams.concept import RuleStream, Times
-from thalweg.streams.stream import Floats, Labels
-
-#: Below the smallest positive uniform number; a uniform 0 would be a normal minus infinity.
-_LEAST_UNIFORM = 2.0**-54
+from thalweg.streams.stream import Floats, Labels, standard_normals
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,7 @@ class WanderingDisc(RuleStream):
 
     def features_from(self, uniforms: Floats) -> Floats:
         """Standard normal numbers."""
-        return np.asarray(ndtri(np.maximum(uniforms, _LEAST_UNIFORM)))
+        return standard_normals(uniforms)
 
     def label_at(self, times: Times, X: Floats) -> Labels:
         """1 outside the disc."""
