@@ -152,12 +152,15 @@ template <int L> class Tilings final : public Learner {
   }
 
  private:
-  // Where a row falls: squashed features, of each tiling the place of its cell, and what each lane makes of it.
+  // Where a row falls: squashed features, of each tiling the cell and its weights, and what each lane makes of it.
   struct Room {
-    explicit Room(const Tilings &of) : squashed((of.features() + kLanes - 1) / kLanes * kLanes), place(of.M) {}
-    Buffer squashed, judged;  // L x classes
-    std::vector<int32_t> place;
-    BufferOf<float> sums;
+    explicit Room(const Tilings &of)
+        : scaled((of.features() + kLanes - 1) / kLanes * kLanes), squashed(scaled.size()), weights(of.M * L),
+          cell(of.M), met(of.M) {}
+    Buffer scaled, judged;                    // L x classes
+    BufferOf<float> squashed, weights, sums;  // the weights of up to two classes
+    std::vector<int32_t> cell;
+    std::vector<const float *> met;
   };
   static constexpr double kDiscount = 0.995, kSharpness = 0.5;  // as in a committee
   static constexpr double kFade = 0.005;                        // of the use of a tiling
@@ -176,18 +179,27 @@ template <int L> class Tilings final : public Learner {
   int64_t choice(int64_t of, int64_t position, int64_t among) const { return int64_t(chance(of, position) * among); }
 
   THALWEG_INLINE void locate(const double *x, Room &to) const {
-    double *u = to.squashed.data();
+    double *u = to.scaled.data();
+    float *squashed = to.squashed.data();
     std::copy_n(x, features(), u);
     using D = VectorOf<kLanes>::type;
-    for (int64_t j = 0; j < features(); j += kLanes) store<D>(u + j, 1 / (1 + exponential_of(-1.702 * load<D>(u + j))));
-    const float *cut = cuts.data(), *shift = offset.data();
-    const int32_t *f = feature.data(), *s = stride.data(), wide = int32_t(cell_floats());
+    for (int64_t j = 0; j < features(); j += kLanes) {
+      const D unit = 1 / (1 + exponential_of(-1.702 * load<D>(u + j)));
+      for (int lane = 0; lane < kLanes; lane++) squashed[j + lane] = float(unit[lane]);
+    }
+    int32_t *cell = to.cell.data();
+    for (int64_t d = 0; d < options.depth; d++) {
+      const float *cut = cuts.data() + d * M, *shift = offset.data() + d * M;
+      const int32_t *f = feature.data() + d * M, *s = stride.data() + d * M;
+      for (int64_t m = 0; m < M; m++) {
+        const int32_t here = int32_t(squashed[f[m]] * cut[m] + shift[m]) * s[m];
+        cell[m] = d ? cell[m] + here : here;
+      }
+    }
+    const int64_t wide = cell_floats();
     for (int64_t m = 0; m < M; m++) {
-      const int32_t cell = int32_t(float(u[f[m]]) * cut[m] + shift[m]) * s[m] +
-                           int32_t(float(u[f[M + m]]) * cut[M + m] + shift[M + m]) * s[M + m] +
-                           int32_t(float(u[f[2 * M + m]]) * cut[2 * M + m] + shift[2 * M + m]) * s[2 * M + m];
-      to.place[m] = cell * wide;
-      __builtin_prefetch(tables[m].data() + to.place[m], 1);
+      to.met[m] = tables[m].data() + cell[m] * wide;
+      __builtin_prefetch(to.met[m], 1);
     }
   }
   // The probability of every class by each lane, L x classes.
@@ -222,21 +234,25 @@ template <int L> class Tilings final : public Learner {
   }
   THALWEG_INLINE void add_up(Room &at, int64_t wide) const {
     float *sums = at.sums.data();
-    const int32_t *place = at.place.data();
+    const float *const *met = at.met.data();
     if (wide == 1) {
       V sum[4]{};
       int64_t m = 0;
+      const auto weight = [&](int64_t of) THALWEG_LAMBDA {
+        const V w = Lane::load(met[of]);
+        Lane::store(at.weights.data() + of * L, w);
+        return w;
+      };
       for (; m + 4 <= M; m += 4)
-        for (int i = 0; i < 4; i++) sum[i] += Lane::load(tables[m + i].data() + place[m + i]);
-      for (int i = 0; m < M; m++, i++) sum[i] += Lane::load(tables[m].data() + place[m]);
+        for (int i = 0; i < 4; i++) sum[i] += weight(m + i);
+      for (int i = 0; m < M; m++, i++) sum[i] += weight(m);
       Lane::store(sums, (sum[0] + sum[1]) + (sum[2] + sum[3]));
       return;
     }
     std::fill(sums, sums + wide * L, 0.0f);
     for (int64_t m = 0; m < M; m++) {
-      const float *w = tables[m].data() + place[m];
       for (int64_t j = 0; j < wide; j++)
-        Lane::store(sums + j * L, Lane::load(sums + j * L) + Lane::load(w + j * parts * L));
+        Lane::store(sums + j * L, Lane::load(sums + j * L) + Lane::load(met[m] + j * parts * L));
     }
   }
 
@@ -271,17 +287,16 @@ template <int L> class Tilings final : public Learner {
       eta[lane] = float(std::min(weight * options.steps[lane], most));
       keep[lane] = float(options.decays[lane]), own_step[lane] = options.decays[lane] > 0;
     }
-    if (parts == 1) move<1>(wide, Lane::load(eta), V{}, V{});
-    else move<2>(wide, Lane::load(eta), Lane::load(keep), Lane::load(own_step));
+    if (parts == 1) move_all<1>(wide, Lane::load(eta), V{}, V{});
+    else move_all<2>(wide, Lane::load(eta), Lane::load(keep), Lane::load(own_step));
     rows++;
     if (options.every && rows % options.every == 0) replace();
   }
   // Every weight that was met moves; what a tiling is worth is how far its weights are spread.
-  template <int Parts> THALWEG_INLINE void move(int64_t wide, V eta, V keep, V own_step) {
-    const int32_t *place = room.place.data();
+  template <int Parts> THALWEG_INLINE void move_all(int64_t wide, V eta, V keep, V own_step) {
+    const auto met = [this](int64_t m) { return const_cast<float *>(room.met[m]); };
     const float fade = float(kFade);
-    const auto moved = [&](float *w, V by) THALWEG_LAMBDA {
-      const V weight = Lane::load(w);
+    const auto move = [&](float *w, V weight, V by) THALWEG_LAMBDA {
       if constexpr (Parts == 1) {
         Lane::store(w, weight - eta * by);
       } else {
@@ -289,22 +304,20 @@ template <int L> class Tilings final : public Learner {
         Lane::store(w + L, square);
         Lane::store(w, weight - eta * by * (1 + own_step * (inverse_root(square + kStart) - 1)));
       }
-      return weight;
     };
     if (wide == 1) {
       const V by = Lane::load(pull.data());
-      for (int64_t m = 0; m < M; m++) {
-        const V w = moved(tables[m].data() + place[m], by), spread = w < 0 ? -2 * w : 2 * w;
-        const V used = Lane::load(use.data() + m * L);
-        Lane::store(use.data() + m * L, used + fade * (spread - used));
-      }
+      const float *weights = room.weights.data();
+      for (int64_t m = 0; m < M; m++) move(met(m), Lane::load(weights + m * L), by);
+      for (int64_t i = 0; i < M * L; i++) use[i] += fade * (2 * std::fabs(weights[i]) - use[i]);
       return;
     }
     for (int64_t m = 0; m < M; m++) {
-      float *cell = tables[m].data() + place[m];
+      float *cell = met(m);
       V low = Lane::load(cell), high = low;
       for (int64_t j = 0; j < wide; j++) {
-        const V w = moved(cell + j * Parts * L, Lane::load(pull.data() + j * L));
+        const V w = Lane::load(cell + j * Parts * L);
+        move(cell + j * Parts * L, w, Lane::load(pull.data() + j * L));
         low = w < low ? w : low, high = w > high ? w : high;
       }
       const V used = Lane::load(use.data() + m * L);
