@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 from sklearn.base import clone
 
-from thalweg import CCIPCA, RandomFeatures, StandardScaler, StreamPipeline
+from thalweg import CCIPCA, RandomFeatures, RandomTilings, StandardScaler, StreamPipeline
 from thalweg.store import dumps, loads
 
 #: Every transformer, in every mode that has a path of its own; for rows of three features and more.
@@ -23,6 +23,7 @@ TRANSFORMERS = {
     "CCIPCA-2016": CCIPCA(2, amnesic=0.0, recursion="2016"),
     "RandomFeatures": RandomFeatures(10),
     "RandomFeatures-independent": RandomFeatures(25, sigma=5.0, orthogonal=False, random_state=3),
+    "RandomTilings": RandomTilings(5, depth=3),
     "StreamPipeline": StreamPipeline([StandardScaler(), CCIPCA(2)]),
     "StreamPipeline-named": StreamPipeline(
         [("scale", StandardScaler(forgetting=0.1)), ("map", RandomFeatures(12)), ("axes", CCIPCA(4))]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from thalweg.store import save as save
     from thalweg.transforms import CCIPCA as CCIPCA
     from thalweg.transforms import RandomFeatures as RandomFeatures
+    from thalweg.transforms import RandomTilings as RandomTilings
     from thalweg.transforms import StandardScaler as StandardScaler
 
 __version__ = "0.1.0"
@@ -77,7 +78,7 @@ _NAMES = {
     "merging": ["Part", "merge"],
     "pipeline": ["StreamPipeline"],
     "store": ["load", "save"],
-    "transforms": ["CCIPCA", "RandomFeatures", "StandardScaler"],
+    "transforms": ["CCIPCA", "RandomFeatures", "RandomTilings", "StandardScaler"],
 }
 __getattr__, __dir__, _ = lazy_loader.attach(__name__, _PACKAGES, _NAMES)
 __all__ = sorted(name for names in _NAMES.values() for name in names)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from thalweg import OnlineLDC, TilingClassifier
+from thalweg import OnlineLDC, RandomTilings, TilingClassifier
 from thalweg.learners.base.tilings import STEP_RULES, tilings_core
 
 WORD = 2**64 - 1
@@ -181,3 +181,19 @@ def test_it_learns_what_no_line_follows():
         wrong = TilingClassifier().predict_then_learn(X, y)[2000:] != y[2000:]
         assert wrong.mean() < most
         assert (OnlineLDC(0.01, counts="soft").predict_then_learn(X, y)[2000:] != y[2000:]).mean() > 0.3
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_the_transformer_gives_the_cells_of_the_classifier(depth):
+    X = np.random.default_rng(depth).normal(size=(50, 4))
+    model = RandomTilings(7, depth=depth, random_state=3).fit(X)
+    grids = Twin(4, 2, TilingClassifier(tilings=7, depth=depth, random_state=3)).grids
+    expected = []
+    for grid in grids:
+        sizes = [cut + 1 for cut in grid.cuts]
+        hot = np.zeros((len(X), math.prod(sizes)))
+        for row, u in zip(hot, 1 / (1 + np.exp(-1.702 * X)), strict=True):
+            row[np.ravel_multi_index(grid.cell(u), sizes, order="F")] = 1
+        expected.append(hot)
+    assert model.n_cells_.tolist() == [hot.shape[1] for hot in expected]
+    np.testing.assert_array_equal(model.transform(X), np.hstack(expected))

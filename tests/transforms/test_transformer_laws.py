@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from tests.examples import examples
 from tests.transformer_laws import LAWS, TRANSFORMERS
-from thalweg import CCIPCA, RandomFeatures, StandardScaler
+from thalweg import CCIPCA, RandomFeatures, RandomTilings, StandardScaler
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.store import dumps
 
@@ -125,6 +125,8 @@ def test_a_series_is_read_by_its_names(name):
         (RandomFeatures, {"sigma": 0.0}),
         (RandomFeatures, {"orthogonal": None}),
         (RandomFeatures, {"random_state": -1}),
+        (RandomTilings, {"tilings": 0}),
+        (RandomTilings, {"depth": 4}),
     ],
 )
 def test_bad_parameters_are_named(model, options):

@@ -340,6 +340,7 @@ def random_features(
     outputs: int,
     frequencies: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
 ) -> TransformerCore: ...
+def random_tilings(features: int, tilings: int, depth: int, seed: int) -> TransformerCore: ...
 def first_bad(
     X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
 ) -> tuple[int, int]:

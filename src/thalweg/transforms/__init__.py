@@ -2,6 +2,7 @@
 
 from thalweg.transforms.ccipca import CCIPCA
 from thalweg.transforms.random_features import RandomFeatures
+from thalweg.transforms.random_tilings import RandomTilings
 from thalweg.transforms.standard_scaler import StandardScaler
 
-__all__ = ["CCIPCA", "RandomFeatures", "StandardScaler"]
+__all__ = ["CCIPCA", "RandomFeatures", "RandomTilings", "StandardScaler"]

@@ -9,6 +9,7 @@
 #include "bindings/python_state.hpp"
 #include "transform/ccipca.hpp"
 #include "transform/random_features.hpp"
+#include "transform/random_tilings.hpp"
 #include "transform/scaler.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -173,6 +174,14 @@ void bind_transforms(nb::module_ &module) {
         return new T(new RandomFeatures(frequencies.shape(1), outputs, frequencies.data()));
       },
       "outputs"_a, "frequencies"_a);
+  module.def(
+      "random_tilings",
+      [](int64_t p, int64_t tilings, int64_t depth, uint64_t seed) {
+        if (p < 1 || tilings < 1 || depth < 1 || depth > Grids::kDepth)
+          throw std::invalid_argument("tilings of 1 to 3 features");
+        return new T(new RandomTilings(p, Grids(p, tilings, depth, seed)));
+      },
+      "features"_a, "tilings"_a, "depth"_a, "seed"_a);
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

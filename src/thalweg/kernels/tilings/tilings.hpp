@@ -1,7 +1,6 @@
 // Random tilings (tile coding: Albus 1975; Sutton & Barto, section 9.5.4) under multinomial logistic regression.
 //
-// Each of M tilings looks at up to three features, cuts each into equal cells at a random offset, and owns a weight per
-// cell and class. A score is a bias plus M weights: s_c = b_c + sum_m W_m[cell_m(x), c], p = softmax(s), and a row moves
+// Each of M tilings (grids.hpp) owns a weight per cell and class. A score is a bias plus M weights: s_c = b_c + sum_m W_m[cell_m(x), c], p = softmax(s), and a row moves
 // the weights it met by the step times [c = k] - p_c: by the same step everywhere, or by one per cell that shrinks with
 // the squares of its gradients, which fade (AdaGrad with a memory). Rows are expected at unit scale (scaled.hpp) and are
 // squashed into [0, 1], so that cells are about equally full.
@@ -10,20 +9,17 @@
 // cell and waiting for its memory is paid for once. Alone, the lanes are mixed by discounted mistakes, as in a committee.
 //
 // Every so many rows the tilings that matter least, by a fading mean of the spread of the weights they were met with,
-// give way: half to fresh ones, half to variations of the best quarter (Mahmood & Sutton 2013). All chance is a function
-// of the seed and of the serial number of a tiling, so chunks do not matter and a saved model continues alike.
+// give way: half to fresh ones, half to variations of the best quarter (Mahmood & Sutton 2013). Chance depends on the seed
+// and on the serial number of a tiling alone, so chunks do not matter and a saved model continues alike.
 //
-// Cells have exact places, at most 729 to a tiling, so there are no collisions. Classes get weights in the order in which
+// Classes get weights in the order in which
 // they are first seen, up to 256 MB in all; a class beyond that has its bias alone. O(M (3 + c L)) a row.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <numeric>
 
-#include "linear/linear.hpp"
-#include "linear_algebra/lanes.hpp"
+#include "tilings/grids.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -68,12 +64,11 @@ template <int L> class Tilings final : public Learner {
   using V = typename Lane::V;
 
  public:
-  static constexpr int kDepth = 3;
-  static constexpr int64_t kCells = 729;  // of a tiling at the most: eight cuts of three features
+  static constexpr int64_t kCells = Grids::kCells;
 
   Tilings(int64_t p, const TilingOptions &options)
-      : Learner(p), options(options), M(options.tilings), feature(kDepth * M), stride(kDepth * M), cuts(kDepth * M),
-        offset(kDepth * M), size(M), serial(M), born(M), use(M * L), tables(M), losses(L), room(*this) {
+      : Learner(p), options(options), M(options.tilings), grids(p, M, options.depth, options.seed), born(M), use(M * L),
+        tables(M), losses(L), room(*this) {
     for (double decay : options.decays) parts = decay > 0 ? 2 : parts;
     begin(nullptr, nullptr, 0);
   }
@@ -109,11 +104,8 @@ template <int L> class Tilings final : public Learner {
     std::fill(use.begin(), use.end(), 0.0f);
     std::fill(born.begin(), born.end(), 0);
     rows = 0;
-    for (next_serial = 0; next_serial < M; next_serial++) {
-      serial[next_serial] = next_serial;
-      draw(next_serial, 1 + next_serial % options.depth);
-      clear(next_serial);
-    }
+    grids.begin();
+    for (int64_t m = 0; m < M; m++) clear(m);
     for (int64_t i = 0; i < rows_given; i++) step(X + i * features(), y[i]);
   }
   void visit(State &state) override {
@@ -130,8 +122,7 @@ template <int L> class Tilings final : public Learner {
     for (double loss : losses)
       if (!(loss >= 0)) throw BadState("lane_losses");
     state.integer("rows", rows);
-    state.integer("next_serial", next_serial);
-    if (rows < 0 || next_serial < M) throw BadState("next_serial");
+    if (rows < 0) throw BadState("rows");
     visit_tilings(state);
     visit_cells(state);
   }
@@ -153,12 +144,10 @@ template <int L> class Tilings final : public Learner {
 
  private:
   // Where a row falls: squashed features, of each tiling the cell and its weights, and what each lane makes of it.
-  struct Room {
-    explicit Room(const Tilings &of)
-        : scaled((of.features() + kLanes - 1) / kLanes * kLanes), squashed(scaled.size()), weights(of.M * L),
-          cell(of.M), met(of.M) {}
-    Buffer scaled, judged;                    // L x classes
-    BufferOf<float> squashed, weights, sums;  // the weights of up to two classes
+  struct Room : Grids::Room {
+    explicit Room(const Tilings &of) : Grids::Room(of.features()), weights(of.M * L), cell(of.M), met(of.M) {}
+    Buffer judged;                  // L x classes
+    BufferOf<float> weights, sums;  // the weights that were met, of up to two classes
     std::vector<int32_t> cell;
     std::vector<const float *> met;
   };
@@ -173,32 +162,13 @@ template <int L> class Tilings final : public Learner {
     return classes <= 2 ? 1 : std::min(classes, std::max<int64_t>(3, kMostFloats / (M * kCells * L * parts)));
   }
   int64_t cell_floats() const { return columns() * parts * L; }  // weights, then squares, of each class in turn
-  void clear(int64_t m) { tables[m].assign(size[m] * cell_floats(), 0.0f); }
-
-  double chance(int64_t of, int64_t position) const { return uniform(options.seed, of, position); }
-  int64_t choice(int64_t of, int64_t position, int64_t among) const { return int64_t(chance(of, position) * among); }
+  void clear(int64_t m) { tables[m].assign(grids.size(m) * cell_floats(), 0.0f); }
 
   THALWEG_INLINE void locate(const double *x, Room &to) const {
-    double *u = to.scaled.data();
-    float *squashed = to.squashed.data();
-    std::copy_n(x, features(), u);
-    using D = VectorOf<kLanes>::type;
-    for (int64_t j = 0; j < features(); j += kLanes) {
-      const D unit = 1 / (1 + exponential_of(-1.702 * load<D>(u + j)));
-      for (int lane = 0; lane < kLanes; lane++) squashed[j + lane] = float(unit[lane]);
-    }
-    int32_t *cell = to.cell.data();
-    for (int64_t d = 0; d < options.depth; d++) {
-      const float *cut = cuts.data() + d * M, *shift = offset.data() + d * M;
-      const int32_t *f = feature.data() + d * M, *s = stride.data() + d * M;
-      for (int64_t m = 0; m < M; m++) {
-        const int32_t here = int32_t(squashed[f[m]] * cut[m] + shift[m]) * s[m];
-        cell[m] = d ? cell[m] + here : here;
-      }
-    }
+    grids.locate(x, to, to.cell.data());
     const int64_t wide = cell_floats();
     for (int64_t m = 0; m < M; m++) {
-      to.met[m] = tables[m].data() + cell[m] * wide;
+      to.met[m] = tables[m].data() + to.cell[m] * wide;
       __builtin_prefetch(to.met[m], 1);
     }
   }
@@ -339,8 +309,8 @@ template <int L> class Tilings final : public Learner {
     if (from == to) return;
     const int64_t one = parts * L;
     for (int64_t m = 0; m < M; m++) {
-      BufferOf<float> wider(size[m] * to * one);
-      for (int64_t i = 0; i < size[m]; i++) {
+      BufferOf<float> wider(grids.size(m) * to * one);
+      for (int64_t i = 0; i < grids.size(m); i++) {
         const float *old = tables[m].data() + i * from * one;
         float *now = wider.data() + i * to * one;
         std::copy_n(old, from * one, now + (from == 1) * one);
@@ -352,34 +322,12 @@ template <int L> class Tilings final : public Learner {
     }
   }
 
-  // A tiling is its features and cuts; its offsets are drawn again from its serial number.
   void visit_tilings(State &state) {
-    std::vector<int64_t> chosen(feature.begin(), feature.end()), fine(cuts.begin(), cuts.end());
     Buffer worth(use.begin(), use.end());
-    state.integers("tiling_features", chosen);
-    state.integers("tiling_cuts", fine);
-    state.integers("tiling_serials", serial);
+    grids.visit(state);
     state.integers("tiling_births", born);
     state.matrix("tiling_use", worth, M, L, L);
-    if (int64_t(chosen.size()) != kDepth * M) throw BadState("tiling_features");
-    if (int64_t(fine.size()) != kDepth * M) throw BadState("tiling_cuts");
-    if (int64_t(serial.size()) != M) throw BadState("tiling_serials");
     if (int64_t(born.size()) != M) throw BadState("tiling_births");
-    for (int64_t m = 0; m < M; m++) {
-      int64_t k = 0, all = 1;
-      for (int64_t d = 0; d < kDepth; d++) {
-        const int64_t f = chosen[d * M + m], cut = fine[d * M + m];
-        if (f < 0 || f >= features()) throw BadState("tiling_features");
-        if (cut && (k != d || d >= options.depth || cut < 2 || cut > 32 || (cut & (cut - 1))))
-          throw BadState("tiling_cuts");
-        k += cut > 0;
-        all *= cut + 1;
-        feature[d * M + m] = int32_t(f);
-        cuts[d * M + m] = float(cut);
-      }
-      if (k == 0 || all > kCells) throw BadState("tiling_cuts");
-      settle(m, k);
-    }
     for (int64_t i = 0; i < M * L; i++) {
       if (!(worth[i] >= 0 && worth[i] < 1e30)) throw BadState("tiling_use");
       use[i] = float(worth[i]);
@@ -391,7 +339,7 @@ template <int L> class Tilings final : public Learner {
     std::vector<int64_t> places;
     BufferOf<float> values;
     for (int64_t m = 0; m < M; m++)
-      for (int64_t i = 0; i < size[m] && int64_t(tables[m].size()) == size[m] * wide; i++) {
+      for (int64_t i = 0; i < grids.size(m) && int64_t(tables[m].size()) == grids.size(m) * wide; i++) {
         const float *cell = tables[m].data() + i * wide;
         if (std::all_of(cell, cell + wide, [](float v) { return v == 0; })) continue;
         places.push_back(m * kCells + i);
@@ -400,7 +348,7 @@ template <int L> class Tilings final : public Learner {
     state.integers("cells", places);
     const int64_t n = int64_t(places.size());
     for (int64_t i : places)
-      if (i < 0 || i >= M * kCells || i % kCells >= size[i / kCells]) throw BadState("cells");
+      if (i < 0 || i >= M * kCells || i % kCells >= grids.size(i / kCells)) throw BadState("cells");
     values.resize(n * wide);
     state.floats("cell_weights", values, n, wide);
     for (int64_t i = 0; i < n * wide; i++)
@@ -408,65 +356,6 @@ template <int L> class Tilings final : public Learner {
     for (int64_t m = 0; m < M; m++) clear(m);
     for (int64_t i = 0; i < n; i++)
       std::copy_n(values.data() + i * wide, wide, tables[places[i] / kCells].data() + places[i] % kCells * wide);
-  }
-
-  // A fresh tiling of so many features: an offset for each and 2 to 32 cells, 2 to 8 where there are several features.
-  void draw(int64_t m, int64_t wanted) {
-    const int64_t k = std::min(wanted, features()), own = serial[m];
-    int64_t chosen[kDepth];
-    for (int64_t d = 0; d < k; d++) {
-      int64_t f = choice(own, 16 + d, features() - d);  // without replacement
-      std::sort(chosen, chosen + d);
-      for (int64_t e = 0; e < d; e++) f += f >= chosen[e];
-      chosen[d] = f;
-      feature[d * M + m] = int32_t(f);
-      cuts[d * M + m] = float(int64_t(1) << (1 + choice(own, 20 + d, 5)));
-      if (k > 1) cuts[d * M + m] = std::min(cuts[d * M + m], 8.0f);
-    }
-    settle(m, k);
-  }
-  // The same features as a tiling that proved useful, finer or coarser, at times with one feature more.
-  void vary(int64_t m, int64_t good) {
-    const int64_t own = serial[m];
-    int64_t k = depth_of(good);
-    for (int64_t d = 0; d < k; d++) {
-      feature[d * M + m] = feature[d * M + good];
-      cuts[d * M + m] = std::clamp(cuts[d * M + good] * float(0.5 * double(1 << choice(own, 24 + d, 3))), 2.0f, 32.0f);
-    }
-    if (k < options.depth && k < features() && chance(own, 28) < 0.3) {
-      const int32_t f = int32_t(choice(own, 29, features()));
-      bool fresh = true;
-      for (int64_t d = 0; d < k; d++) fresh &= feature[d * M + m] != f;
-      if (fresh) {
-        feature[k * M + m] = f;
-        cuts[k * M + m] = float(int64_t(1) << (1 + choice(own, 30, 3)));
-        k++;
-      }
-    }
-    settle(m, k);
-  }
-  int64_t depth_of(int64_t m) const { return 1 + (stride[M + m] > 0) + (stride[2 * M + m] > 0); }
-  // Offsets, strides and the number of cells; the finest cuts are halved until the cells have room.
-  void settle(int64_t m, int64_t k) {
-    const auto count = [&] {
-      int64_t all = 1;
-      for (int64_t d = 0; d < k; d++) all *= int64_t(cuts[d * M + m]) + 1;
-      return all;
-    };
-    while (count() > kCells) {
-      int64_t finest = 0;
-      for (int64_t d = 1; d < k; d++)
-        if (cuts[d * M + m] > cuts[finest * M + m]) finest = d;
-      cuts[finest * M + m] /= 2;
-    }
-    size[m] = 1;
-    for (int64_t d = 0; d < kDepth; d++) {
-      const bool used = d < k;
-      if (!used) feature[d * M + m] = 0, cuts[d * M + m] = 0;
-      offset[d * M + m] = used ? float(choice(serial[m], 32 + d, 1024)) / 1024 : 0;
-      stride[d * M + m] = used ? int32_t(size[m]) : 0;
-      if (used) size[m] *= int64_t(cuts[d * M + m]) + 1;
-    }
   }
 
   void replace() {
@@ -486,21 +375,18 @@ template <int L> class Tilings final : public Learner {
     for (int64_t i = 0; i < M && left > 0; i++) {
       const int64_t m = order[i];
       if (rows - born[m] < options.young) continue;
-      serial[m] = next_serial++;
       born[m] = rows;
       std::copy_n(typical, L, use.begin() + m * L);
-      if (chance(serial[m], 0) < 0.5) vary(m, order[M - 1 - choice(serial[m], 1, std::max<int64_t>(1, M / 4))]);
-      else draw(m, 1 + choice(serial[m], 2, options.depth));
+      grids.renew(m, std::max<int64_t>(1, M / 4), &order.back());
       clear(m);
       left--;
     }
   }
 
   TilingOptions options;
-  int64_t M, parts = 1, rows = 0, next_serial = 0;
-  std::vector<int32_t> feature, stride;  // depth x tilings
-  BufferOf<float> cuts, offset;
-  std::vector<int64_t> size, serial, born;
+  int64_t M, parts = 1, rows = 0;
+  Grids grids;
+  std::vector<int64_t> born;
   BufferOf<float> use;                    // tilings x lanes
   std::vector<BufferOf<float>> tables;    // of each tiling: cells x classes x (weights, squares) x lanes
   std::vector<int64_t> column, arrivals;  // of each class its place among those seen, and back

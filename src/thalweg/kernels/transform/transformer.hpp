@@ -19,7 +19,7 @@ class Transformer {
   virtual void forget() = 0;                              // as before the first row
   virtual void visit(State &state) = 0;
 
- private:
+ protected:
   int64_t features_, outputs_;
 };
 

@@ -1,0 +1,167 @@
+// Where the cells of random tilings lie: each tiling looks at up to three features, squashed into [0, 1], and cuts each into
+// equal cells at a random offset. All chance is a function of the seed and of the serial number of a tiling.
+//
+// Cells have exact places, at most 729 to a tiling, so there are no collisions.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "linear/linear.hpp"
+#include "linear_algebra/lanes.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+class Grids {
+ public:
+  static constexpr int64_t kDepth = 3;
+  static constexpr int64_t kCells = 729;  // of a tiling at the most: eight cuts of three features
+
+  Grids(int64_t features, int64_t tilings, int64_t depth, uint64_t seed)
+      : serial(tilings), p(features), M(tilings), depth(depth), seed(seed), sizes(M), feature(kDepth * M),
+        stride(kDepth * M), cuts(kDepth * M), offset(kDepth * M) {
+    begin();
+  }
+
+  int64_t count() const { return M; }
+  int64_t size(int64_t m) const { return sizes[m]; }  // cells of a tiling
+  int64_t cells() const { return std::accumulate(sizes.begin(), sizes.end(), int64_t(0)); }
+  void begin() {
+    for (next = 0; next < M; next++) {
+      serial[next] = next;
+      draw(next, 1 + next % depth);
+    }
+  }
+  // A new tiling in place of one: fresh, or a variation of a good one.
+  void renew(int64_t m, int64_t good_ones, const int64_t *best_last) {
+    const int64_t own = serial[m] = next++;
+    if (chance(own, 0) < 0.5) vary(m, *(best_last - choice(own, 1, good_ones)));
+    else draw(m, 1 + choice(own, 2, depth));
+  }
+
+  struct Room {
+    explicit Room(int64_t features) : scaled((features + kLanes - 1) / kLanes * kLanes), squashed(scaled.size()) {}
+    Buffer scaled;
+    BufferOf<float> squashed;
+  };
+  // The cell of every tiling, for a row at unit scale.
+  THALWEG_INLINE void locate(const double *x, Room &room, int32_t *cell) const {
+    double *u = room.scaled.data();
+    float *squashed = room.squashed.data();
+    std::copy_n(x, p, u);
+    using D = VectorOf<kLanes>::type;
+    for (int64_t j = 0; j < p; j += kLanes) {
+      const D unit = 1 / (1 + exponential_of(-1.702 * load<D>(u + j)));
+      for (int lane = 0; lane < kLanes; lane++) squashed[j + lane] = float(unit[lane]);
+    }
+    for (int64_t d = 0; d < depth; d++) {
+      const float *cut = cuts.data() + d * M, *shift = offset.data() + d * M;
+      const int32_t *f = feature.data() + d * M, *s = stride.data() + d * M;
+      for (int64_t m = 0; m < M; m++) {
+        const int32_t here = int32_t(squashed[f[m]] * cut[m] + shift[m]) * s[m];
+        cell[m] = d ? cell[m] + here : here;
+      }
+    }
+  }
+
+  // A tiling is its features and cuts; its offsets are drawn again from its serial number.
+  void visit(State &state) {
+    std::vector<int64_t> chosen(feature.begin(), feature.end()), fine(cuts.begin(), cuts.end());
+    state.integer("next_serial", next);
+    state.integers("tiling_features", chosen);
+    state.integers("tiling_cuts", fine);
+    state.integers("tiling_serials", serial);
+    if (next < M) throw BadState("next_serial");
+    if (int64_t(chosen.size()) != kDepth * M) throw BadState("tiling_features");
+    if (int64_t(fine.size()) != kDepth * M) throw BadState("tiling_cuts");
+    if (int64_t(serial.size()) != M) throw BadState("tiling_serials");
+    for (int64_t m = 0; m < M; m++) {
+      int64_t k = 0, all = 1;
+      for (int64_t d = 0; d < kDepth; d++) {
+        const int64_t f = chosen[d * M + m], cut = fine[d * M + m];
+        if (f < 0 || f >= p) throw BadState("tiling_features");
+        if (cut && (k != d || d >= depth || cut < 2 || cut > 32 || (cut & (cut - 1)))) throw BadState("tiling_cuts");
+        k += cut > 0;
+        all *= cut + 1;
+        feature[d * M + m] = int32_t(f);
+        cuts[d * M + m] = float(cut);
+      }
+      if (k == 0 || all > kCells) throw BadState("tiling_cuts");
+      settle(m, k);
+    }
+  }
+
+ private:
+  double chance(int64_t of, int64_t position) const { return uniform(seed, of, position); }
+  int64_t choice(int64_t of, int64_t position, int64_t among) const { return int64_t(chance(of, position) * among); }
+
+  // A fresh tiling of so many features: an offset for each and 2 to 32 cells, 2 to 8 where there are several features.
+  void draw(int64_t m, int64_t wanted) {
+    const int64_t k = std::min(wanted, p), own = serial[m];
+    int64_t chosen[kDepth];
+    for (int64_t d = 0; d < k; d++) {
+      int64_t f = choice(own, 16 + d, p - d);  // without replacement
+      std::sort(chosen, chosen + d);
+      for (int64_t e = 0; e < d; e++) f += f >= chosen[e];
+      chosen[d] = f;
+      feature[d * M + m] = int32_t(f);
+      cuts[d * M + m] = float(int64_t(1) << (1 + choice(own, 20 + d, 5)));
+      if (k > 1) cuts[d * M + m] = std::min(cuts[d * M + m], 8.0f);
+    }
+    settle(m, k);
+  }
+  // The same features as a tiling that proved useful, finer or coarser, at times with one feature more.
+  void vary(int64_t m, int64_t good) {
+    const int64_t own = serial[m];
+    int64_t k = depth_of(good);
+    for (int64_t d = 0; d < k; d++) {
+      feature[d * M + m] = feature[d * M + good];
+      cuts[d * M + m] = std::clamp(cuts[d * M + good] * float(0.5 * double(1 << choice(own, 24 + d, 3))), 2.0f, 32.0f);
+    }
+    if (k < depth && k < p && chance(own, 28) < 0.3) {
+      const int32_t f = int32_t(choice(own, 29, p));
+      bool fresh = true;
+      for (int64_t d = 0; d < k; d++) fresh &= feature[d * M + m] != f;
+      if (fresh) {
+        feature[k * M + m] = f;
+        cuts[k * M + m] = float(int64_t(1) << (1 + choice(own, 30, 3)));
+        k++;
+      }
+    }
+    settle(m, k);
+  }
+  int64_t depth_of(int64_t m) const { return 1 + (stride[M + m] > 0) + (stride[2 * M + m] > 0); }
+  // Offsets, strides and the number of cells; the finest cuts are halved until the cells have room.
+  void settle(int64_t m, int64_t k) {
+    const auto count = [&] {
+      int64_t all = 1;
+      for (int64_t d = 0; d < k; d++) all *= int64_t(cuts[d * M + m]) + 1;
+      return all;
+    };
+    while (count() > kCells) {
+      int64_t finest = 0;
+      for (int64_t d = 1; d < k; d++)
+        if (cuts[d * M + m] > cuts[finest * M + m]) finest = d;
+      cuts[finest * M + m] /= 2;
+    }
+    sizes[m] = 1;
+    for (int64_t d = 0; d < kDepth; d++) {
+      const bool used = d < k;
+      if (!used) feature[d * M + m] = 0, cuts[d * M + m] = 0;
+      offset[d * M + m] = used ? float(choice(serial[m], 32 + d, 1024)) / 1024 : 0;
+      stride[d * M + m] = used ? int32_t(sizes[m]) : 0;
+      if (used) sizes[m] *= int64_t(cuts[d * M + m]) + 1;
+    }
+  }
+
+  std::vector<int64_t> serial;
+  int64_t p, M, depth;
+  uint64_t seed;
+  int64_t next = 0;
+  std::vector<int64_t> sizes;
+  std::vector<int32_t> feature, stride;  // depth x tilings
+  BufferOf<float> cuts, offset;
+};
+
+}  // namespace thalweg::THALWEG_LEVEL
