@@ -247,10 +247,12 @@ def nothing_is_shared(model, X, y):
     mine_X[:] = 1e6
     mine_y[:] = 0
     assert dumps(model) == before
+    after = set()
     for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         assert dumps(twin) == before
-        twin.partial_fit(X, y)
+        after.add(dumps(twin.partial_fit(X, y)))
     assert dumps(model) == before
+    assert after == {dumps(model.partial_fit(X, y))}
 
 
 def saving_is_the_identity(model, X, y):

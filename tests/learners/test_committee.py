@@ -21,6 +21,7 @@ from thalweg import AutoClassifier, Committee, OnlineLDC, OnlineLogistic, Passiv
 from thalweg.errors import InvalidParameter, ThalwegError
 from thalweg.evaluate import prequential
 from thalweg.kernels import available_levels, compiled, load
+from thalweg.learners.auto import family_of
 from thalweg.learners.base.rate_bank import BANK_RATES
 from thalweg.store import dumps, loads
 from thalweg.streams import MovingPlane, Table, load_elec2
@@ -264,6 +265,8 @@ def test_it_explains_itself():
     X, y = rows_of(1, rows=500, p=4, classes=3)
     model = AutoClassifier().partial_fit(X, y)
     assert len(model.members_) == len(model.families_) == len(model.weights_) == 22
+    assert model.families_ == tuple(map(family_of, model.members_))
+    assert sum(model.family_weights_.values()) == pytest.approx(1)
     assert model.left_out_ == ""
     text = model.explain()
     assert all(name in text for name in model.members_)

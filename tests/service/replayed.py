@@ -35,6 +35,13 @@ def point(labels: int, classes: tuple[str, ...] = ("dry", "wet"), means: bool = 
         "half_life": {label: rows * math.log(2) for label, rows in memory.items()},
         "waiting": 40 + int(25 * math.sin(labels / 500)) + labels // 300,
         "delay": 3600 * (1.5 + math.sin(labels / 1500)),
+        "family_weights": {
+            "linear": 0.3 + 0.2 * math.sin(labels / 900),
+            "kernel": 0.1,
+            "tilings": 0.6 - 0.2 * math.sin(labels / 900),
+        }
+        if means
+        else None,
         "means": {
             label: {"load": 2.0 * math.cos(turn + at) + at, "price": 1.5 * math.sin(turn + at)}
             for at, label in enumerate(classes)
@@ -56,7 +63,8 @@ def course(name: str, points: list[dict[str, Any]], rows: int | None = None) -> 
         keys = dict.fromkeys(key for value in known for key in value)
         return {key: columns([None if value is None else value.get(key) for value in values]) for key in keys}
 
-    fields = ("time", "labels", "error", "no_change", "rate", "memory", "half_life", "waiting", "delay", "means")
+    by_name = ("memory", "half_life", "means", "family_weights")
+    fields = ("time", "labels", "error", "no_change", "rate", "waiting", "delay", *by_name)
     told = {field: columns([each[field] for each in points]) or ([] if not points else None) for field in fields}
     labels = points[-1]["labels"] if points else 0
     changes = [{"time": BEGIN + 0.9 * at, "labels": at} for at in range(4000, labels, 4000)]

@@ -127,7 +127,7 @@ class Worker(threading.Thread):
 @pytest.mark.parametrize("kept", ["sqlite", "postgresql"])
 def test_nothing_acknowledged_is_lost_or_learned_twice(kept, start, request, tmp_path):
     database = request.getfixturevalue("postgres").database() if kept == "postgresql" else None
-    where = ["--new", "oldc", *(["--database", database] if database else [])]
+    where = ["--new", "auto", *(["--database", database] if database else [])]
     server: Server = start(*where)
     first = server.client()
     first.predict(ROWS[:20])

@@ -18,11 +18,21 @@ from tests.waiting import NEXT_FRAMES
 from thalweg.service.page.pages import _LIES_IN, asset, page
 
 WIDE = {"width": 1280, "height": 900}
-CHARTS = ["error", "rate", "memory", "half_life", "waiting", "delay", "speed", "mean0", "mean1"]
+CHARTS = ["error", "families", "rate", "memory", "half_life", "waiting", "delay", "speed", "mean0", "mean1"]
 COLOURS_OF_EACH = """() => [...document.querySelectorAll("canvas")].map((canvas) => {
     const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
     return new Set(new Uint32Array(pixels.buffer)).size;
 })"""
+
+#: The colours of areas that lie on one another, from the bottom, where a chart is cut from top to bottom.
+AREAS = """(canvas) => {
+    const cut = new OffscreenCanvas(1, canvas.height).getContext("2d");
+    cut.drawImage(canvas, Math.round(-0.6 * canvas.width), 0);
+    const pixels = [...new Uint32Array(cut.getImageData(0, 0, 1, canvas.height).data.buffer)].reverse();
+    const areas = [...new Set(pixels)].filter((own) => own && pixels.filter((each) => each === own).length > 10);
+    const hex = (part) => part.toString(16).padStart(2, "0");
+    return areas.map((own) => "#" + [0, 8, 16].map((by) => hex((own >> by) & 255)).join(""));
+}"""
 
 
 @pytest.fixture
@@ -95,6 +105,11 @@ def test_rows_and_labels_of_a_real_service_arrive(start: Callable[..., Server], 
     shown.reload()
     shown.get_by_role("heading", name="rival challenges default").wait_for()
     assert "over 100 labels" in shown.locator("#challenge").inner_text()
+    assert chart(shown, "families").count() == 0
+    shown.get_by_text("rival", exact=True).click()
+    chart(shown, "families").locator("canvas").wait_for()
+    assert shown.locator('[data-chart="families"] .u-label').all_inner_texts()[1:] == ["linear", "kernel", "tilings"]
+    assert chart(shown, "rate").count() == 0  # it has none, and its place is taken
 
 
 def test_every_chart_is_drawn_and_moves_with_each_point(opened: Any, service: Replayed) -> None:
@@ -112,6 +127,7 @@ def test_every_chart_is_drawn_and_moves_with_each_point(opened: Any, service: Re
     service.add("rain", 15_000)
     shown.locator('[data-chart="error"] .u-value', has_text="15,000").wait_for()
     assert [told(shown, key)[0] for key in CHARTS] == ["15,000"] * len(CHARTS)
+    assert told(shown, "families")[1:] == ["13.6\u00a0%", "10\u00a0%", "76.4\u00a0%"]
     after = shown.evaluate("[...document.querySelectorAll('canvas')].map((each) => each.toDataURL())")
     assert all(old != new for old, new in zip(before, after, strict=True))
     assert shown.get_by_text("15,000").first.is_visible()
@@ -119,6 +135,8 @@ def test_every_chart_is_drawn_and_moves_with_each_point(opened: Any, service: Re
     assert shown.evaluate(ground) == "rgb(20, 24, 29)"
     shown.get_by_role("button", name="Switch between light and dark").click()
     assert shown.evaluate(ground) == "rgb(255, 255, 255)"
+    # From the bottom: linear, kernel and tilings, in the report's colours, up to the whole.
+    assert chart(shown, "families").locator("canvas").evaluate(AREAS) == ["#0072b2", "#d55e00", "#009e73"]
     assert min(shown.evaluate(COLOURS_OF_EACH)) > 20
 
 
@@ -162,6 +180,7 @@ def test_zoom_and_keyboard_are_those_of_the_report(opened: Any, service: Replaye
     shown.locator('input[value="rain"]').focus()
     shown.keyboard.press("ArrowRight")
     chart(shown, "mean0").wait_for(state="detached")
+    assert chart(shown, "families").count() == 0  # a model without families
     assert shown.url.endswith("#flood")
 
 
@@ -213,7 +232,7 @@ def test_what_is_not_there_yet_is_explained(opened: Any, service: Replayed) -> N
     shown.get_by_role("heading", name="No labels yet").wait_for()
     assert "12 of 12 answered rows wait" in shown.locator("#verdict").inner_text()
     service.rows = {}
-    service.courses["rain"].append(point(1) | {"rate": None, "half_life": {}})
+    service.courses["rain"].append(point(1) | {"rate": None, "half_life": {}, "family_weights": None})
     shown.evaluate(again)
     shown.wait_for_selector("canvas")
     assert "no single learning rate" in chart(shown, "rate").inner_text()

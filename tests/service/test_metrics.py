@@ -21,8 +21,10 @@ def page() -> str:
 
 def counted() -> dict[str, Any]:
     """As a service that has a model with a hostile name, and one that has just been made."""
-    learner = {"labels": 70, "error": 0.125, "recent": 0.25, "no_change": 0.5, "delay": 3600.5}
-    new = {"labels": 0, "error": None, "recent": None, "no_change": None, "delay": None}
+    learner = {"labels": 70, "error": 0.125, "recent": 0.25, "no_change": 0.5, "delay": 3600.5} | {
+        "family_weights": {"linear": 0.75, "tilings": 0.25}
+    }
+    new = dict.fromkeys(learner) | {"labels": 0}
     return {
         "requests": {("predict", 200): 40, ("label", 429): 2},
         "durations": {
@@ -66,6 +68,8 @@ def test_prometheus_reads_what_was_counted():
     assert samples["thalweg_request_seconds_count", ("kind", "predict")] == 40
     assert samples["thalweg_model_waiting_rows", ("model", 'a "rain"\\\n')] == 20
     assert samples["thalweg_model_recent_error_ratio", ("learner", "b"), ("model", 'a "rain"\\\n')] == 0.25
+    family = ("thalweg_model_family_weight_ratio", ("family", "tilings"), ("learner", "b"), ("model", 'a "rain"\\\n'))
+    assert samples[family] == 0.25
     assert samples["thalweg_model_labels_total", ("learner", "new"), ("model", "new")] == 0
     assert ("thalweg_model_error_ratio", ("learner", "new"), ("model", "new")) not in samples  # not known is not zero
     assert samples["thalweg_queue_length", ("queue", "writer")] == 2

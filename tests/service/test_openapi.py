@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.service.rows import SCHEMA, stream
@@ -65,13 +67,30 @@ def test_answers_are_as_they_are_described(start):
         told = [{"id": each["id"], "label": label} for each, label in zip(answers, labels[begin:], strict=False)]
         ask("post", "/v1/label", {"model": "river", "labels": [*told, {"id": "nobody", "label": 1}]})
     for name in ("river", "rival"):
-        ask("get", f"/v1/models/{name}", at=one)
+        details = ask("get", f"/v1/models/{name}", at=one)
         course = ask("get", f"/v1/models/{name}/course", at=f"{one}/course")
         assert len(course["points"]["labels"]) == 120
         assert course["points"]["means"] if name == "river" else True
+        families = course["points"]["family_weights"]
+        if name == "river":
+            assert families is details["family_weights"] is None
+            continue
+        assert list(families) == ["linear", "kernel", "tilings"]
+        assert {family: weights[-1] for family, weights in families.items()} == details["family_weights"]
+        assert sum(details["family_weights"].values()) == pytest.approx(1, abs=1e-3)
+        said = client.call("GET", "/metrics")[1].decode()
+        weight = 'thalweg_model_family_weight_ratio{family="linear",learner="rival",model="river"}'
+        assert f"{weight} {families['linear'][-1]}" in said
+        assert 'learner="river",model="river"' not in "".join(
+            re.findall(r"^thalweg_model_family.*$", said, re.MULTILINE)
+        )
     ask("get", "/v1/models/rival/compare", at=f"{one}/compare")
     for what in ("promote", "archive", "restore"):
         ask("post", f"/v1/models/rival/{what}", {}, at=f"{one}/{what}")
+    [asked] = ask("post", "/v1/predict", {"model": "river", "row": rows[0]})["answers"]
+    ask("post", "/v1/label", {"model": "river", "labels": [{"id": asked["id"], "label": labels[0]}]})
+    linear = ask("get", "/v1/models/river/course", at=f"{one}/course")["points"]["family_weights"]["linear"]
+    assert [weight is not None for weight in linear] == [False] * 120 + [True]  # since the promotion
     ask("post", "/v1/models/rival/restore", {}, at=f"{one}/restore", expect=409)
     ask("get", "/v1/models")
     ask("post", "/v1/predict", {"row": {"wrong": []}}, expect=422)

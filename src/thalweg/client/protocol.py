@@ -310,6 +310,9 @@ class Model(Struct, frozen=True, omit_defaults=True):
         The last record of the journal with labels that it has learned; None in a list of models.
     labels_seen : tuple of str
         The classes it knows; empty in a list of models.
+    family_weights : mapping or None
+        The weight of each family of members in a prediction, where the model has several (linear, kernel and tilings of
+        kind "auto"); None in a list of models.
 
     Examples
     --------
@@ -331,6 +334,7 @@ class Model(Struct, frozen=True, omit_defaults=True):
     version: Count | None = None
     labels_seen: tuple[str, ...] = ()
     schema: dict[str, Any] | None = None
+    family_weights: Mapping[str, float] | None = None
 
 
 class ModelDetails(Model, frozen=True, kw_only=True):
@@ -340,6 +344,7 @@ class ModelDetails(Model, frozen=True, kw_only=True):
     version: Count
     labels_seen: tuple[str, ...]
     schema: dict[str, Any] | None
+    family_weights: Mapping[str, float] | None
 
 
 class Models(Struct, frozen=True):
@@ -369,6 +374,9 @@ class Point(Struct, frozen=True):
         Recent mean number of seconds from a row to its label.
     means : mapping or None
         By class, then by column: the mean of the class.
+    family_weights : mapping or None
+        The weight of each family of members in a prediction, where the model has several: what kind of boundary the
+        stream has.
 
     Examples
     --------
@@ -386,6 +394,7 @@ class Point(Struct, frozen=True):
     waiting: int | None = None
     delay: float | None = None
     means: Mapping[str, Mapping[str, float | None]] | None = None
+    family_weights: Mapping[str, float] | None = None
 
 
 class LivePoint(Point, frozen=True, kw_only=True):
@@ -414,6 +423,7 @@ class Points(Struct, frozen=True):
     waiting: Sequence[int] | None = None
     delay: Sequence[float | None] | None = None
     means: Mapping[str, Mapping[str, Sequence[float | None]]] | None = None
+    family_weights: Mapping[str, Sequence[float | None]] | None = None
 
 
 class Change(Struct, frozen=True):

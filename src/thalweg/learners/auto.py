@@ -133,6 +133,8 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
         The kind of boundary of each member: "linear", "kernel", "tilings", or "persistence".
     weights_ : ndarray
         The weight of each member in the next prediction.
+    family_weights_ : dict of str to float
+        The weight of each family in the next prediction: what kind of boundary the stream has.
     left_out_ : str
         What was left out because of the number of features; empty where nothing was.
     effective_rows_ : float
@@ -274,12 +276,24 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     @property
     def families_(self) -> tuple[str, ...]:
         """The kind of boundary of each member."""
-        return tuple(family_of(member) or "" for member in self.members_)
+        self._learned_core()
+        beside = self._beside_the_bank(self.n_features_in_)
+        bank = ("linear",) * len(BANK_RATES) if self._has_bank() else ()
+        return (*bank, *(family for family, members in beside.items() for _ in members))
 
     @property
     def weights_(self) -> Floats:
         """The weight of each member in the next prediction."""
         return self._learned_core().shares()
+
+    @property
+    def family_weights_(self) -> dict[str, float]:
+        """The weight of each family in the next prediction."""
+        families = self.families_
+        found = dict.fromkeys(families, 0.0)
+        for family, weight in zip(families, self.weights_.tolist(), strict=True):
+            found[family] += weight
+        return found
 
     @property
     def effective_rows_(self) -> float:
@@ -301,7 +315,7 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
         lines = [
             f"{len(names)} members over {self.n_features_in_} features; the heaviest is {names[int(weights.argmax())]} "
             f"with a weight of {weights.max():.2f}.",
-            *self._by_family(weights),
+            *self._by_family(),
             *(f"  {weights[i]:.3f}  {names[i]}" for i in np.argsort(-weights, kind="stable")),
         ]
         if self._has_bank():
@@ -313,13 +327,12 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
             lines.append(f"Left out: {self.left_out_}.")
         return "\n".join(lines)
 
-    def _by_family(self, weights: Floats) -> list[str]:
-        """The weight of each family, where there are several: what kind of boundary the stream has."""
-        families = np.array(self.families_)
-        names = list(dict.fromkeys(self.families_))
-        if len(names) == 1:
+    def _by_family(self) -> list[str]:
+        """The weight of each family, where there are several."""
+        found = self.family_weights_
+        if len(found) == 1:
             return []
-        return ["By kind of boundary: " + ", ".join(f"{f} {weights[families == f].sum():.2f}" for f in names) + "."]
+        return ["By kind of boundary: " + ", ".join(f"{name} {weight:.2f}" for name, weight in found.items()) + "."]
 
 
 def family_of(member: str) -> str | None:

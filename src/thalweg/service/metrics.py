@@ -180,6 +180,13 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
     yield _gauge("thalweg_model_no_change_error_ratio", about, _each(learners, "no_change"))
     about = "Time from a row to its label, of late."
     yield _gauge("thalweg_model_label_delay_seconds", about, _each(learners, "delay"))
+    families: Values = [
+        (labels | {"family": family}, weight)
+        for labels, learner in learners
+        for family, weight in (learner["family_weights"] or {}).items()
+    ]
+    about = "Weight of a family of members in a model's predictions: linear, kernel or tilings."
+    yield _gauge("thalweg_model_family_weight_ratio", about, families)
 
 
 def _counter(name: str, about: str, values: Values) -> Metric:

@@ -180,6 +180,14 @@ void bind_core(nb::module_ &module) {
           "x"_a.none(), "y"_a.none())
       .def(
           "check_one", [](Core &c, Row x) { c.row.read(x); }, "x"_a.none())
+      .def("copy",
+           [](const Core &c) {
+             const auto copied = [&c] {
+               const Reading together(c);
+               return c.learner->copy();
+             };
+             return new Core(copied());
+           })
       .def(
           "state",
           [](Core &c, std::string prefix) {

@@ -19,6 +19,7 @@ from sklearn.utils.validation import validate_data
 from thalweg.errors import InvalidInput, InvalidParameter, NotAdditive
 from thalweg.frames.frame import NamedRows
 from thalweg.frames.reading import names_of_columns, with_names
+from thalweg.kernels import compiled
 from thalweg.learners.base.rows import Floats, Row, as_rows, names_of, width_of
 
 if TYPE_CHECKING:
@@ -247,6 +248,20 @@ class StreamEstimator(WithColumns):
             for adapter, learned in zip(self._adapters(), elsewhere, strict=True):
                 adapter.take_back(learned)
             self._remember_parameters()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        twin = type(self).__new__(type(self))
+        memo[id(self)] = twin
+        core = self.__dict__.get("_core")
+        if not isinstance(core, compiled.Core):
+            twin.__setstate__(deepcopy(self.__getstate__(), memo))
+            return twin
+        # By its state a large core would take ten times as long.
+        beside = {name: value for name, value in self.__dict__.items() if name not in ("_core", "_watched")}
+        twin.__dict__.update(deepcopy(beside, memo), _core=core.copy(), _watched=None)
+        if hasattr(twin, "feature_names_in_"):
+            twin._core.name_features(tuple(twin.feature_names_in_.tolist()))
+        return twin
 
     def _adapters(self) -> list[Any]:
         return list(self._core.adapters()) if hasattr(self._core, "adapters") else []

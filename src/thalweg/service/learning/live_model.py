@@ -211,7 +211,7 @@ class LiveModel:
                     each.parameters,
                     each.created,
                     self.archived[name],
-                    each.progress.view(),
+                    each.progress.view(each.model),
                     list(each.progress.history.points),
                     list(each.progress.changes),
                     each.progress.watch.state(),

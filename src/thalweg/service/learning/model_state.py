@@ -60,6 +60,7 @@ class ModelState:
             parameters=self.learners[name].parameters,
             version=self.version,
             labels_seen=tuple(self.labels.get(name, ())),
+            family_weights=self.learners[name].view.family_weights,
             schema=schema,
         )
 
@@ -115,6 +116,7 @@ class ModelState:
             rate=rates if any(rate is not None for rate in rates) else None,
             memory=columns_by_label(points, "memory"),
             half_life=columns_by_label(points, "half_life"),
+            family_weights=columns_by_label(points, "family_weights") or None,
             means=self._mean_courses(points),
         )
         changes = tuple(Change(**change) for change in each.changes)

@@ -25,6 +25,8 @@ WINDOW, MOST_POINTS, MOST_CHANGES = 1000, 500, 200
 MOST_CLASSES = 64
 #: What of the mean delay stays with every label.
 _FADE = 0.99
+#: Decimals of a family's weight: each point of the history is part of every snapshot.
+_WEIGHT_DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +38,16 @@ class View:
     no_change: float | None
     #: Seconds from a prediction to its label, recently.
     delay: float | None
+    #: Of the families of a committee's members, where there are several: what kind of boundary the stream has.
+    family_weights: dict[str, float] | None
 
 
 def point_of(view: View, model: Any, time: int, waiting: int, watch: MeanWatch) -> dict[str, Any]:
     """A point of the history: how a model stands, and what can be seen of it."""
     seen = trace_of(model)
     memory = dict(list(seen.get("effective_rows", {}).items())[:MOST_CLASSES])
-    return {
+    families = {} if view.family_weights is None else {"family_weights": view.family_weights}
+    return families | {
         "time": time / 1e6,
         "labels": view.labels,
         "error": view.recent,
@@ -103,12 +108,14 @@ class Progress:
     def add_point(self, model: Any, time: int, waiting: int) -> None:
         """Keep a point of the history, if one is due after this label."""
         if self.history.is_due(self.labels):
-            self.history.add(point_of(self.view(), model, time, waiting, self.watch))
+            self.history.add(point_of(self.view(model), model, time, waiting, self.watch))
 
-    def view(self) -> View:
+    def view(self, model: Any) -> View:
         error, no_change = self._recent.mean().tolist() if len(self._recent) else (None, None)
         delay = float(self._delay.mean()[0]) if self.labels else None
-        return View(self.labels, self.error, error, no_change, delay)
+        weights = getattr(model, "family_weights_", {})
+        families = {family: round(weight, _WEIGHT_DIGITS) for family, weight in weights.items()}
+        return View(self.labels, self.error, error, no_change, delay, families if len(families) > 1 else None)
 
     def state(self) -> dict[str, Any]:
         return {

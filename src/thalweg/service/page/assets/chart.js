@@ -68,8 +68,11 @@ export class Chart {
     this.table();
   }
 
+  // Of a stacked chart, the upper edge of each area.
   data() {
-    return [this.spec.x, ...this.spec.lines.map(({ values }) => values)];
+    const { x, lines, stacked } = this.spec;
+    let below = x.map(() => 0);
+    return [x, ...lines.map(({ values }) => (stacked ? (below = values.map((value, at) => (value == null ? null : below[at] + value))) : values))];
   }
 
   remake() {
@@ -106,7 +109,7 @@ export class Chart {
     const { width, height } = this.size();
     let tip = null;
     const reach = (plot, min, max) => {
-      if (min == null) return [0, 1];
+      if (min == null || spec.stacked) return [0, 1];
       if (spec.fromZero) return [0, max > 0 ? max * 1.06 : 1];
       const air = (max - min || Math.abs(max) || 1) * 0.08;
       return [min - air, max + air];
@@ -119,10 +122,11 @@ export class Chart {
       cursor: {
         y: false,
         drag: { x: true, y: false },
-        points: { size: 7 },
+        points: { show: !spec.stacked, size: 7 },
         sync: { key: "course", setSeries: false, scales: ["x", null], filters: { pub: moves, sub: moves } },
       },
       scales: { x: { time: byTime }, y: { range: reach } },
+      bands: spec.stacked ? spec.lines.slice(1).map((_, at) => ({ series: [at + 2, at + 1] })) : [],
       legend: { markers: { width: 3, dash: (_, at) => (at > 0 && spec.lines[at - 1].dashed ? "dotted" : "solid") } },
       axes: [
         axis({ values: (_, values) => ticks(values), space: width >= NARROW ? 80 : 55, size: 34 }),
@@ -136,14 +140,15 @@ export class Chart {
           stroke: colour(look),
           width: look === "model" ? 2 : 1.6,
           dash: dashed ? [6, 4] : undefined,
-          value: (_, value) => tell(value),
-          points: { show: spec.x.length < 3 },
+          value: (_, value, at, place) => tell(spec.stacked ? this.spec.lines[at - 1].values[place] : value),
+          points: { show: !spec.stacked && spec.x.length < 3 },
+          ...(spec.stacked ? { width: 0, fill: colour(look) } : {}),
         })),
       ],
       hooks: {
         ready: [(plot) => (tip = tipFor(plot))],
         setScale: [(plot, key) => key === "x" && shared.scaled(plot)],
-        drawAxes: [(plot) => drawMarks(plot, shared.marks())],
+        [spec.stacked ? "draw" : "drawAxes"]: [(plot) => drawMarks(plot, shared.marks(), spec.stacked ? "ink" : "change")],
         setCursor: [(plot) => tip && showTip(plot, tip, shared.marks())],
         setLegend: [idleLegend],
       },

@@ -1,6 +1,6 @@
 // How one model went, as the service told it: columns that grow by a point at a time until it is told anew.
 const NUMBERS = ["time", "labels", "error", "no_change", "rate", "waiting", "delay"];
-const BY_CLASS = ["memory", "half_life"];
+const BY_NAME = ["memory", "half_life", "family_weights"]; // of a class, or of a family of members
 
 const blank = (length) => new Array(length).fill(null);
 
@@ -9,7 +9,7 @@ export class Course {
     const points = told.points;
     this.length = points.time.length;
     for (const name of NUMBERS) this[name] = points[name] ? [...points[name]] : blank(this.length);
-    for (const name of BY_CLASS) this[name] = copied(points[name]);
+    for (const name of BY_NAME) this[name] = copied(points[name]);
     this.means = {};
     for (const [label, columns] of Object.entries(points.means || {})) this.means[label] = copied(columns);
     const { name, rows, labels, waiting, throughput, changes } = told;
@@ -29,7 +29,7 @@ export class Course {
 
   grow(point) {
     for (const name of NUMBERS) this[name].push(point[name] ?? null);
-    for (const name of BY_CLASS) grown(this[name], point[name] || {}, this.length);
+    for (const name of BY_NAME) grown(this[name], point[name] || {}, this.length);
     for (const label of Object.keys(point.means || {})) this.means[label] ||= {};
     for (const [label, columns] of Object.entries(this.means)) grown(columns, (point.means || {})[label] || {}, this.length);
     this.length += 1;

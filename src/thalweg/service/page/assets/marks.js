@@ -4,12 +4,13 @@ import { colour, font } from "./look.js";
 const MOST_NUMBERED = 20;
 const NEAR = 7; // pixels
 
-export const drawMarks = (plot, marks) => {
+export const drawMarks = (plot, marks, stroke) => {
   const { ctx, bbox } = plot;
   const ratio = devicePixelRatio;
   const numbered = marks.length <= MOST_NUMBERED;
   ctx.save();
-  ctx.fillStyle = ctx.strokeStyle = colour("change");
+  ctx.fillStyle = colour("change");
+  ctx.strokeStyle = colour(stroke);
   ctx.lineWidth = ratio;
   ctx.font = font(11 * ratio);
   ctx.textAlign = "center";

@@ -67,6 +67,7 @@ const meanCharts = (course, x) => {
 export const specs = (course, axis) => {
   const x = course[axis];
   const halfLives = classLines(course, course.half_life);
+  const families = Object.entries(course.family_weights).map(([name, values], at) => line(name, lookOf(at), values));
   const charts = [
     {
       key: "error",
@@ -76,7 +77,15 @@ export const specs = (course, axis) => {
       wide: true,
       lines: [line(course.name, "model", course.error), line("no-change", "no-change", course.no_change, true)],
     },
-    {
+    families.length && {
+      key: "families",
+      title: "Weight by kind of boundary",
+      caption: "The weight of each family of members in the model’s prediction: what kind of boundary the stream has.",
+      unit: "share",
+      stacked: true,
+      lines: families,
+    },
+    (!families.length || isKnown(course.rate)) && {
       key: "rate",
       title: "Learning rate",
       caption: "How eagerly the model learns. It has no unit.",
@@ -125,5 +134,5 @@ export const specs = (course, axis) => {
       empty: "Told when labels have come for more than a second.",
     },
   ];
-  return [...charts.map((chart) => ({ fromZero: true, x, ...chart })), ...meanCharts(course, x)];
+  return [...charts.filter(Boolean).map((chart) => ({ fromZero: true, x, ...chart })), ...meanCharts(course, x)];
 };
