@@ -12,6 +12,7 @@ import scipy.stats
 from thalweg.errors import InvalidInput
 from thalweg.streams import (
     SEA,
+    Fraud,
     LinearResponse,
     MovingPlane,
     RandomRBFDrift,
@@ -220,3 +221,15 @@ def test_rbf_rows_are_offset_by_a_normal_distance_in_any_direction() -> None:
         spread = math.sqrt((distances**2).mean())
         assert scipy.stats.kstest(distances / spread, "halfnorm").pvalue > 0.001
         assert np.abs((offsets / distances[:, np.newaxis]).mean(axis=0)).max() < 0.03
+
+
+def test_fraud_is_rare_and_shifted_along_three_numbers_then_along_the_others() -> None:
+    X, y = Fraud(seed=3, share=0.2, length=60_000).take()
+    assert y.mean() == pytest.approx(0.2, abs=0.008)
+    for rows, moved in ((slice(0, 30_000), [1, 1, 1, 0, 0, 0]), (slice(30_000, None), [0, 0, 0, 1, 1, 1])):
+        fraud, honest = X[rows][y[rows] == 1], X[rows][y[rows] == 0]
+        apart = fraud.mean(axis=0) - honest.mean(axis=0)
+        assert apart[:6] == pytest.approx(np.array(moved) * 2.6 / math.sqrt(3), abs=0.08)
+        assert honest[:, :6].std(axis=0) == pytest.approx(1.0, abs=0.03)
+    np.testing.assert_array_equal(X[:, 6], np.arange(60_000))
+    assert set(X[:, 7]) == set(range(300))

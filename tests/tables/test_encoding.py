@@ -176,10 +176,13 @@ def test_predicting_remembers_nothing_and_an_unseen_category_is_none() -> None:
 # ------------------------------------------------------------------ what columns are
 
 
-def settled(values: Any, **options: Any) -> tuple[str, str]:
+def planned(values: Any, **options: Any) -> Plan:
     table = pa.table({"x": values, "other": list(range(len(values))), "label": ["a"] * len(values)})
-    plan = plan_columns(chunk_of(table), target="label", **options)
-    return plan.describe()[0][1:]
+    return plan_columns(chunk_of(table), target="label", **options)
+
+
+def settled(values: Any, **options: Any) -> tuple[str, str]:
+    return planned(values, **options).describe()[0][1:]
 
 
 @pytest.mark.parametrize(
@@ -226,6 +229,20 @@ def test_numbers_may_be_declared_categories() -> None:
     kind, treatment = settled(pa.array([3, 1, 3]), categorical=["x"])
     told = "one feature for each of its first 6 categories, one for all others; an empty cell has none of them"
     assert (kind, treatment) == ("category", told)
+
+
+def test_of_many_categories_the_frequent_ones_have_features() -> None:
+    rare = [f"r{i % 150}" for i in range(300)]
+    told = "left out: 150 categories in the first 300 rows, none of them in 1% of the rows; --categorical x gives"
+    assert settled(pa.array(rare))[1].startswith(told)
+    plan = planned(pa.array(["big"] * 30 + rare + ["mid"] * 9))
+    column = plan.columns[0]
+    assert column.features == ("x = category 1", "x = category 2", "x = any other")
+    assert column.named_features() == ("x = big", "x = mid", "x = any other")
+    again = Plan.from_json(plan.to_json()).columns[0]
+    encoded = np.empty((4, 3))
+    again.encode(again.parse(pa.chunked_array([["r3", "mid", "big", "new"]])), encoded, learn=True)
+    np.testing.assert_array_equal(encoded, [[0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, 1]])
 
 
 def test_names_of_rows_and_empty_columns_are_left_out_with_the_reason() -> None:

@@ -49,17 +49,19 @@ def generate(
     from thalweg.files import replacement
     from thalweg.run.generate import format_for, make_stream, packed, packing_for, write_rows
 
+    spelled = GENERATORS[stream].spelled if stream in GENERATORS else None
+
     chosen = make_stream(stream, seed, dict(_setting(text) for text in settings or ()))
     count = chosen.length if rows is None else rows
     if out == STANDARD_OUTPUT:
         kind = format_for(out, format_ or "csv")
-        write_rows(sys.stdout.buffer, kind, chosen.feature_names, _blocks(chosen, count))
+        write_rows(sys.stdout.buffer, kind, chosen.feature_names, _blocks(chosen, count), spelled)
         sys.stdout.buffer.flush()
         return
     kind = format_for(out, format_)
     writable_file(out)
     with progress() as tell, replacement(out) as whole, packed(whole, packing_for(out)) as file:
-        write_rows(file, kind, chosen.feature_names, _blocks(chosen, count, tell))
+        write_rows(file, kind, chosen.feature_names, _blocks(chosen, count, tell), spelled)
     typer.echo(f"{count:,} rows of {stream}, {chosen.n_features} features and the label: {out}")
 
 

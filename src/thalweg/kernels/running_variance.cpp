@@ -30,12 +30,14 @@ void RunningVariance::learn(const double *x, int64_t features, double times) {
     mean[j] += gain * d;
     variance[j] = (1 - gain) * (variance[j] + gain * d * d);
   }
+  for (std::size_t j = 0; j < filled.size(); j++) filled[j] += gain * ((x[j] != 0) - filled[j]);
 }
 
 void RunningVariance::forget() {
   rows = 0;
   mean.fill(0);
   variance.fill(0);
+  filled.fill(0);
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -7,15 +7,16 @@ namespace thalweg::THALWEG_LEVEL {
 
 class RunningVariance {
  public:
-  // `cut`: deviations are cut at ten standard deviations, lest one wild value set the scale for good.
-  RunningVariance(int64_t size, double forgetting, bool cut)
-      : mean(size), variance(size), forgetting_(forgetting), cut_(cut) {}
+  // `cut`: deviations are cut at ten standard deviations, lest one wild value set the scale for good. `count`: the share of
+  // values that are not zero is kept too.
+  RunningVariance(int64_t size, double forgetting, bool cut, bool count = false)
+      : mean(size), variance(size), filled(count ? size : 0), forgetting_(forgetting), cut_(cut) {}
 
   // A row that counts so many times is as many copies of it. The padding behind the features stays zero.
   void learn(const double *x, int64_t features, double times);
   void forget();
 
-  Buffer mean, variance;
+  Buffer mean, variance, filled;
   double rows = 0;
 
   static constexpr double kLongRun = 2e-4;  // a memory of 5,000 rows

@@ -19,8 +19,12 @@ Nothing is tuned to a stream. The mixing rule was settled on ELEC2, SEA concepts
 and tiling members on bananas, the rotating checkerboard, a wandering disc, a turning XOR, Agrawal, Sine, Covertype and
 ELEC2. The members are the same everywhere.
 
-``curved=False`` leaves out the kernel and tiling members: a committee of fourteen linear members, which is many times
-faster and cannot follow a curved boundary.
+A feature that is mostly zero is scaled by its other values, so that rare indicators are not blown up
+(``kernels/ensemble/scaled.hpp``). Linear and kernel members see slow features, such as a clock, damped
+(``kernels/ensemble/damped.hpp``): over a short memory they look like a trend.
+
+``curved=False`` leaves out the kernel and tiling members, the damping and the scaling of rare values: a committee of
+fourteen linear members, which is many times faster and cannot follow a curved boundary.
 
 Rows may have weights: each member takes them as it does by itself, and is charged for a mistake by the row's weight.
 
@@ -218,11 +222,13 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
         if features <= WIDEST_BANK:
             cores.append(compiled.rate_bank(features, BANK_RATES, BANK_RIDGE, BANK_DISCOUNT, BANK_SHARPNESS))
             rates += BANK_RATES
-        for members in self._beside_the_bank(features).values():
+        for family, members in self._beside_the_bank(features).items():
+            if family == "tilings":  # they cannot extrapolate, and keep what a slow feature says
+                cores = [compiled.damped(cores)]
             cores += [member.make(features) for member in members.values()]
             rates += [member.rate for member in members.values()]
         mixed = compiled.committee(cores, _DISCOUNT, _SHARPNESS, 0, prior_losses(rates, _SHARPNESS))
-        return compiled.scaled(mixed)
+        return compiled.scaled(mixed, sparse=self.curved)
 
     def _beside_the_bank(self, features: int) -> dict[str, Mapping[str, Member]]:
         """The members beside the bank, by family."""
@@ -259,11 +265,18 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
         """The part of the state whose names begin so; all of it would take tilings a millisecond."""
         return cast(Core, self._learned_core()).state(prefix)
 
+    @property
+    def _bank(self) -> str:
+        """What the names of the bank's state begin with."""
+        return "member0_member0_" if self.curved else "member0_"
+
     def _class_means(self) -> Floats | None:
+        if self.curved:
+            return np.asarray(self._state("class_")["class_means"])
         if not self._has_bank():
             return None
-        state = self._state("scaler_") | self._state("member0_")
-        return remembered_means(state, self.weights_, name="member0_")
+        state = self._state("scaler_") | self._state(self._bank)
+        return remembered_means(state, self.weights_, name=self._bank)
 
     @property
     def members_(self) -> tuple[str, ...]:
@@ -306,7 +319,7 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
         self._learned_core()
         if not self._has_bank():
             return np.full(len(self.classes_), np.nan)
-        return remembered_rows(self._state("member0_"), self.weights_[: len(BANK_RATES)], name="member0_")
+        return remembered_rows(self._state(self._bank), self.weights_[: len(BANK_RATES)], name=self._bank)
 
     def explain(self) -> str:
         """Which member carries the weight, how long the memory is, and how much is known of each class."""

@@ -17,7 +17,10 @@ from thalweg.errors import InvalidParameter, MissingExtra
 
 if TYPE_CHECKING:
     from thalweg.streams import ConceptStream
-    from thalweg.streams.stream import Rows
+    from thalweg.streams.stream import Floats, Rows
+
+#: Text for the numbers of a feature.
+Spelling: TypeAlias = "Callable[[Floats], list[str]]"
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,18 @@ class Generator:
     kind: str
     about: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    #: Features that a file holds as text.
+    spelled: Mapping[str, Spelling] = field(default_factory=dict)
+
+
+def _as_times(minutes: Floats) -> list[str]:
+    import numpy as np
+
+    return list(map(str, np.datetime64("2024-01-01T00:00") + minutes.astype("timedelta64[m]")))
+
+
+def _as_merchants(numbers: Floats) -> list[str]:
+    return [f"m{number:03.0f}" for number in numbers.tolist()]
 
 
 GENERATORS: Mapping[str, Generator] = {
@@ -43,6 +58,11 @@ GENERATORS: Mapping[str, Generator] = {
     "turning-xor": Generator("TurningXOR", "five features; four quadrants that turn, noisy labels"),
     "random-rbf-drift": Generator("RandomRBFDrift", "ten features; four classes of moving clouds"),
     "sea": Generator("SEA", "three features; a threshold that jumps, under noisy labels"),
+    "fraud": Generator(
+        "Fraud",
+        "six numbers, a clock, a shop; 1 % fraud, which changes",
+        spelled={"time": _as_times, "merchant": _as_merchants},
+    ),
     "two-norm": Generator("TwoNorm", "20 features; two Gaussian classes, parted by a plane"),
     "ring-norm": Generator("RingNorm", "20 features; two Gaussian classes, parted by a sphere"),
     "waveform": Generator("Waveform", "21 features; three classes of mixed waves"),
@@ -138,59 +158,75 @@ class _LeftOpen(io.RawIOBase):
         return self._file.write(content)
 
 
-def write_rows(file: IO[bytes], kind: str, names: Iterable[str], blocks: Iterator[Rows]) -> None:
+def write_rows(
+    file: IO[bytes],
+    kind: str,
+    names: Iterable[str],
+    blocks: Iterator[Rows],
+    spelled: Mapping[str, Spelling] | None = None,
+) -> None:
     """Write blocks of rows, at least one, the features under their names and the labels under `LABEL`."""
     first = next(blocks)
-    with WRITERS[kind](file, [*names, LABEL], first) as write:
+    columns = _Columns([*names, LABEL], spelled or {})
+    with WRITERS[kind](file, columns, first) as write:
         for rows in chain([first], blocks):
             write(rows)
 
 
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of a file: those of X, then the labels."""
+
+    names: list[str]
+    spelled: Mapping[str, Spelling]
+
+    def of(self, rows: Rows) -> list[Any]:
+        found = dict(zip(self.names, (*rows[0].T.copy(), rows[1]), strict=True))
+        return [self.spelled[name](values) if name in self.spelled else values for name, values in found.items()]
+
+    def table(self, rows: Rows) -> Any:
+        pa = MissingExtra.import_module("pyarrow", "files", "writing such a file")
+        return pa.table(list(map(pa.array, self.of(rows))), names=self.names)
+
+
 @contextmanager
-def _csv(file: IO[bytes], names: list[str], first: Rows) -> Iterator[Write]:
-    table = _tables(names)
+def _csv(file: IO[bytes], columns: _Columns, first: Rows) -> Iterator[Write]:
+    columns.table(first)  # a missing extra is named before anything is written
     from pyarrow import csv as arrow_csv
 
     header = io.StringIO()
-    csv.writer(header, lineterminator="\n").writerow(names)
+    csv.writer(header, lineterminator="\n").writerow(columns.names)
     file.write(header.getvalue().encode())
     options = arrow_csv.WriteOptions(include_header=False)
-    yield lambda rows: arrow_csv.write_csv(table(rows), file, options)
+    yield lambda rows: arrow_csv.write_csv(columns.table(rows), file, options)
 
 
 @contextmanager
-def _parquet(file: IO[bytes], names: list[str], first: Rows) -> Iterator[Write]:
-    table = _tables(names)
+def _parquet(file: IO[bytes], columns: _Columns, first: Rows) -> Iterator[Write]:
+    schema = columns.table(first).schema
     from pyarrow import parquet
 
-    with parquet.ParquetWriter(file, table(first).schema) as writer:
-        yield lambda rows: writer.write_table(table(rows))
+    with parquet.ParquetWriter(file, schema) as writer:
+        yield lambda rows: writer.write_table(columns.table(rows))
 
 
 @contextmanager
-def _arrow(file: IO[bytes], names: list[str], first: Rows) -> Iterator[Write]:
-    table = _tables(names)
+def _arrow(file: IO[bytes], columns: _Columns, first: Rows) -> Iterator[Write]:
+    schema = columns.table(first).schema
     from pyarrow import ipc
 
-    with ipc.new_file(file, table(first).schema) as writer:
-        yield lambda rows: writer.write_table(table(rows))
+    with ipc.new_file(file, schema) as writer:
+        yield lambda rows: writer.write_table(columns.table(rows))
 
 
 @contextmanager
-def _ndjson(file: IO[bytes], names: list[str], first: Rows) -> Iterator[Write]:
+def _ndjson(file: IO[bytes], columns: _Columns, first: Rows) -> Iterator[Write]:
     def write(rows: Rows) -> None:
-        lines = (
-            json.dumps(dict(zip(names, (*features, label), strict=True)))
-            for features, label in zip(rows[0].tolist(), rows[1].tolist(), strict=True)
-        )
+        values = [list(column) if isinstance(column, list) else column.tolist() for column in columns.of(rows)]
+        lines = (json.dumps(dict(zip(columns.names, row, strict=True))) for row in zip(*values, strict=True))
         file.write("".join(f"{line}\n" for line in lines).encode())
 
     yield write
 
 
 WRITERS = {"csv": _csv, "parquet": _parquet, "arrow": _arrow, "ndjson": _ndjson}
-
-
-def _tables(names: list[str]) -> Callable[[Rows], Any]:
-    pa = MissingExtra.import_module("pyarrow", "files", "writing such a file")
-    return lambda rows: pa.table([*map(pa.array, rows[0].T.copy()), pa.array(rows[1])], names=names)

@@ -5,6 +5,7 @@
     Stream                       rows in time: take, batches, iteration; always the same rows
     ├── ConceptStream            generated: a concept at every time that draws any number of rows
     │   ├── DriftingGaussians    classes whose means move: `Circling`, `Gliding` or `Jumping`
+    │   ├── Fraud                a rare class, columns that carry nothing, a sudden change
     │   ├── RandomRBFDrift       small clouds around centroids that move, several to a class
     │   ├── LinearResponse       a weighted sum of the features: numbers, not labels
     │   ├── TwoNorm, RingNorm    Gaussians in 20 dimensions that stay: best told apart by a plane, by a sphere
@@ -31,6 +32,7 @@ from thalweg.streams.concept import Concept, ConceptStream, NoisyRuleStream, Rul
 from thalweg.streams.datasets import load_covertype, load_elec2, load_sea_concepts, load_weather
 from thalweg.streams.disc_and_bow import DiscAndBow
 from thalweg.streams.drifting_gaussians import DriftingGaussians
+from thalweg.streams.fraud import Fraud
 from thalweg.streams.linear_response import LinearResponse
 from thalweg.streams.motions import Circling, Gliding, Jumping, Motion
 from thalweg.streams.moving_plane import MovingPlane
@@ -52,6 +54,7 @@ __all__ = [
     "ConceptStream",
     "DiscAndBow",
     "DriftingGaussians",
+    "Fraud",
     "Gliding",
     "Jumping",
     "LinearResponse",

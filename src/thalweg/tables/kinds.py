@@ -115,18 +115,21 @@ def filled(columns: Sequence[NumberColumn], values: Floats, gaps: NDArray[np.boo
 
 
 class CategoryColumn(Column):
-    """One feature for each category, with room for some that come late; then one for all others."""
+    """One feature for each category, with room for some that come late; then one for all others.
+
+    Where there are many, only some categories have a feature of their own: ``only``.
+    """
 
     kind = "category"
 
-    def __init__(self, name: str, *, room: int) -> None:
+    def __init__(self, name: str, *, room: int, only: Sequence[str] = ()) -> None:
         self.room = room
+        self.only = tuple(only)
         features = (*(f"{name} = category {i + 1}" for i in range(room)), f"{name} = any other")
-        told = (
-            f"one feature for each of its first {room} categories, one for all others; an empty cell has none of them"
-        )
+        which = f"its {room} frequent categories" if only else f"its first {room} categories"
+        told = f"one feature for each of {which}, one for all others; an empty cell has none of them"
         super().__init__(name, features, told)
-        self.categories: dict[str, int] = {}
+        self.categories: dict[str, int] = {category: i for i, category in enumerate(only)}
 
     def parse(self, column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
         """The place of each cell among the distinct ones, in the order in which they come; -1 where one is missing."""

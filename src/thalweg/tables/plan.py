@@ -38,6 +38,8 @@ HEAD_ROWS = 1000
 _MANY = 50
 #: Categories of a column that get a feature of their own, at the most.
 MOST_CATEGORIES = 64
+#: Of a column with more categories, those with at least this share of the head get one; others are too rare to learn.
+_FREQUENT = 0.01
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ def _described(column: Column) -> dict[str, Any]:
     if isinstance(column, NumberColumn):
         return {"kind": column.kind, "name": column.name, "indicator": column.indicator, "decimal": column.decimal}
     if isinstance(column, CategoryColumn):
-        return {"kind": column.kind, "name": column.name, "room": column.room}
+        only = {"only": list(column.only)} if column.only else {}
+        return {"kind": column.kind, "name": column.name, "room": column.room, **only}
     assert isinstance(column, TimeColumn)
     return {"kind": column.kind, "name": column.name, "hours": column.hours, "form": column.form}
 
@@ -247,4 +250,13 @@ def _category(name: str, column: pa.ChunkedArray, *, declared: bool) -> Column |
         if seems_a_date(different):
             return f"left out: it seems to hold dates, such as {different[0]}: write them as 2024-01-31T07:30"
         return f"left out: it seems to name the rows ({distinct:,} different values in the first {len(cells):,})"
+    if not declared and distinct > MOST_CATEGORIES:
+        counts = sorted(cells.value_counts().to_pylist(), key=lambda each: -each["counts"])
+        only = [each["values"] for each in counts[:MOST_CATEGORIES] if each["counts"] >= _FREQUENT * len(cells)]
+        if not only:
+            return (
+                f"left out: {distinct:,} categories in the first {len(cells):,} rows, none of them in "
+                f"{_FREQUENT:.0%} of the rows; --categorical {name} gives the first {MOST_CATEGORIES} a feature each"
+            )
+        return CategoryColumn(name, room=len(only), only=only)
     return CategoryColumn(name, room=min(MOST_CATEGORIES, distinct + max(4, distinct // 2)))

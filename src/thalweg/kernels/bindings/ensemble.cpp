@@ -7,6 +7,7 @@
 #include "bindings/core.hpp"
 #include "bindings/python_state.hpp"
 #include "ensemble/committee.hpp"
+#include "ensemble/damped.hpp"
 #include "ensemble/forecaster.hpp"
 #include "ensemble/foreign.hpp"
 #include "ensemble/rate_bank.hpp"
@@ -18,6 +19,17 @@ void collect_adapters(const Learner &learner, nb::list &into) {
   if (const auto *foreign = dynamic_cast<const Foreign *>(&learner)) into.append(foreign->in_python());
   if (const auto *committee = dynamic_cast<const Committee *>(&learner))
     for (const auto &member : committee->all()) collect_adapters(*member, into);
+}
+
+static std::vector<const Learner *> fresh_learners(const std::vector<Core *> &members) {
+  std::vector<const Learner *> learners;
+  for (const Core *member : members) {
+    if (!member || member->learner->classes() || member->learner->features() != members[0]->learner->features())
+      throw std::invalid_argument("needs fresh learners of one width");
+    learners.push_back(member->learner.get());
+  }
+  if (learners.empty()) throw std::invalid_argument("needs a member");
+  return learners;
 }
 
 void bind_ensemble(nb::module_ &module) {
@@ -36,21 +48,22 @@ void bind_ensemble(nb::module_ &module) {
       "features"_a, "rates"_a, "ridge"_a, "discount"_a, "sharpness"_a, "handicaps"_a = std::vector<double>());
   module.def(
       "scaled",
-      [](const Core &inner) {
+      [](const Core &inner, bool sparse) {
         if (inner.learner->classes()) throw std::invalid_argument("needs a fresh learner");
-        return new Core(new Scaled(*inner.learner));
+        return new Core(new Scaled(*inner.learner, sparse));
       },
-      "inner"_a);
+      "inner"_a, "sparse"_a = false);
+  module.def(
+      "damped",
+      [](std::vector<Core *> members) {
+        const auto learners = fresh_learners(members);
+        return new Core(new Damped(learners[0]->features(), learners));
+      },
+      "members"_a);
   module.def(
       "committee",
       [](std::vector<Core *> members, double discount, double sharpness, int64_t loss, std::vector<double> handicaps) {
-        std::vector<const Learner *> learners;
-        for (const Core *member : members) {
-          if (!member || member->learner->classes() || member->learner->features() != members[0]->learner->features())
-            throw std::invalid_argument("needs fresh learners of one width");
-          learners.push_back(member->learner.get());
-        }
-        if (learners.empty()) throw std::invalid_argument("needs a member");
+        const auto learners = fresh_learners(members);
         return new Core(new Committee(learners[0]->features(), learners,
                                       CommitteeOptions{discount, sharpness, CommitteeOptions::Loss(loss), handicaps}));
       },
