@@ -128,6 +128,15 @@ def test_what_is_not_read_is_told(cell: str, told: str) -> None:
     assert plan_columns(chunk, target="label").describe()[0][1:] == ("–", f"left out: it seems to hold {told}")
 
 
+def test_long_text_is_planned_in_linear_time() -> None:
+    chunk = chunk_of(x=[f"{i} " + "rain on a river " * 20_000 for i in range(60)], y=["1"] * 60)
+    told = plan_columns(chunk, target="label").describe()[0][2]  # hours, where each place of a cell begins a search
+    assert told == "left out: it seems to name the rows (60 different values in the first 60)"
+    encoder = Encoder(features(["1", "2"])[0])
+    with pytest.raises(InvalidInput, match=r"column 'x': 'rain on .{50} …' is not a number$"):
+        encoder.encode(chunk_of(x=["rain on a river " * 20_000]))
+
+
 def test_objects_of_json_are_told() -> None:
     chunk = chunk_of(x=['{"b": 1}', '{"b": 2}'], z=["[1]", "[]"], y=["1", "2"])
     kinds = [line[2] for line in plan_columns(chunk, target="label").describe()[:2]]

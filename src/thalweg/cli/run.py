@@ -165,8 +165,8 @@ def run(
         try:
             metrics = metrics_of(begun)
             begun.save_model(model_file)
-            begun.write_metrics(metrics)
             _write_report(metrics, folder, figures)
+            begun.write_metrics(metrics)  # last: a folder that has them holds a finished run
         except Exception:
             begun.leave_nothing_half_done(existed)
             raise

@@ -181,6 +181,7 @@ class Run:
                         due = time.monotonic() + (pause if checkpoint_seconds is None else checkpoint_seconds)
             stopping.finish()
         except Stopped:
+            stopping.take_time()
             if self.predictions is not None:
                 self._checkpoint()
             raise

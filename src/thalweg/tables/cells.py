@@ -77,6 +77,8 @@ def looks_like(cells: Sequence[str]) -> str | None:
     return None
 
 
+#: Letters of a cell that a message shows.
+_SHOWN = 60
 #: How a missing number or time is written in text, in small or capital letters.
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
 #: The same for people, less the empty cell.
@@ -90,6 +92,17 @@ class BadCell(ValueError):
         super().__init__(what)
         self.at = at
         self.what = what
+
+
+def brief(cell: str) -> str:
+    """A cell for a message: its beginning where it is long.
+
+    Examples
+    --------
+    >>> brief("warm"), len(brief("warm" * 1000))
+    ('warm', 60)
+    """
+    return cell if len(cell) <= _SHOWN else f"{cell[: _SHOWN - 2]} …"
 
 
 def is_text(column: pa.ChunkedArray) -> bool:
@@ -136,7 +149,7 @@ def numbers(column: pa.ChunkedArray, decimal: Decimal = ".") -> NDArray[np.float
     if infinite.any():
         at = int(infinite.argmax())
         cell = as_text(column.slice(at, 1))[0].as_py()
-        raise BadCell(at, f"{cell!r} is beyond the numbers that can be learned")
+        raise BadCell(at, f"{brief(cell)!r} is beyond the numbers that can be learned")
     return found
 
 
@@ -146,7 +159,7 @@ def _with_points(column: pa.ChunkedArray) -> Any:
     places = np.flatnonzero(wrong.to_numpy())
     if len(places):
         at = int(places[0])
-        raise BadCell(at, f"{column[at].as_py()!r} is not a number with a decimal comma")
+        raise BadCell(at, f"{brief(column[at].as_py())!r} is not a number with a decimal comma")
     return points
 
 
@@ -163,7 +176,7 @@ def _from_text(column: pa.ChunkedArray) -> Any:
     except pa.ArrowInvalid as error:
         for at, cell in enumerate(column.to_pylist()):
             if cell is not None and not is_number(cell):
-                raise BadCell(at, f"{cell!r} is not a number") from error
+                raise BadCell(at, f"{brief(cell)!r} is not a number") from error
         return pa.chunked_array([[None if cell is None else float(cell) for cell in column.to_pylist()]], pa.float64())
 
 
@@ -227,7 +240,7 @@ def _one_by_one(column: pa.ChunkedArray, iso: pa.ChunkedArray, example: str) -> 
         try:
             when = datetime.fromisoformat(cell)
         except ValueError as error:
-            raise BadCell(at, f"{column[at].as_py()!r} is not a time such as {example}") from error
+            raise BadCell(at, f"{brief(column[at].as_py())!r} is not a time such as {example}") from error
         found.append(when if when.tzinfo is None else when.astimezone(UTC).replace(tzinfo=None))
     return pa.chunked_array([found], pa.timestamp("us"))
 

@@ -13,6 +13,7 @@ from thalweg.tables.cells import (
     OR_MISSING,
     BadCell,
     Decimal,
+    brief,
     decimal_of,
     is_number,
     is_text,
@@ -243,8 +244,8 @@ def _category(name: str, column: pa.ChunkedArray, *, declared: bool) -> Column |
         return f"left out: {kind} of JSON cannot be learned: write what they hold as columns of their own"
     if not declared and distinct > _MANY and distinct > len(cells) / 2:
         if seems := looks_like(different):
-            return f"left out: it seems to hold {seems}, such as {different[0]}"
+            return f"left out: it seems to hold {seems}, such as {brief(different[0])}"
         if seems_a_date(different):
-            return f"left out: it seems to hold dates, such as {different[0]}: write them as 2024-01-31T07:30"
+            return f"left out: it seems to hold dates, such as {brief(different[0])}: write them as 2024-01-31T07:30"
         return f"left out: it seems to name the rows ({distinct:,} different values in the first {len(cells):,})"
     return CategoryColumn(name, room=min(MOST_CATEGORIES, distinct + max(4, distinct // 2)))
