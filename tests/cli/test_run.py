@@ -115,13 +115,30 @@ def test_rows_that_go_back_in_time_are_told(table, capsys: pytest.CaptureFixture
     head, *lines = Path("table.csv").read_text().splitlines()
     lines[1100:1100] = [lines[3]]
     Path("back.csv").write_text("\n".join([head, lines[1], *lines]) + "\n")
-    told = "thalweg: column 'when' goes back 2 times: are the rows in time order?\n"
+    told = "thalweg: column 'when' goes back 2 times: if the rows are not in time order, --sort sorts them\n"
     assert run(capsys, "run", "back.csv", *common, "--out", "one")[2] == told
     assert run(capsys, "run", "back.csv", *common, "--out", "two", "--label-time", "told", "--chunk", "1")[2] == told
     Path("mixed.csv").write_text("a,when,told,state\n1,2024-01-01,7,x\n2,2024-01-02,8,y\n")
     code, _, complaint = run(capsys, "run", "mixed.csv", *common, "--label-time", "told", "--out", "three")
     told = "columns 'when' and 'told' cannot be compared: one holds whole numbers, the other times"
     assert (code, complaint) == (2, f"thalweg: {told}\n")
+
+
+def test_the_newest_row_first_is_told_and_sorted(table, capsys: pytest.CaptureFixture[str]) -> None:
+    common = ("--target", "state", "--model", "oldc", "--quiet")
+    head, *lines = Path("table.csv").read_text().splitlines()
+    Path("newest.csv").write_text("\n".join([head, *lines[::-1]]) + "\n")
+    assert run(capsys, "run", "table.csv", *common, "--out", "ordered")[2] == ""
+    told = "column 'when' goes back 1,399 times: if the rows are not in time order, --time when --sort sorts them"
+    assert run(capsys, "run", "newest.csv", *common, "--out", "back")[2] == f"thalweg: {told}\n"
+    assert metrics("back")["warnings"] == [told]
+    assert told.replace("'", "&#39;") in Path("back/report.html").read_text()
+    assert run(capsys, "run", "newest.csv", *common, "--time", "when", "--sort", "--out", "sorted")[2] == ""
+    assert predictions("sorted") == predictions("ordered")
+    lines[7] = "warm" + lines[7]
+    Path("newest.csv").write_text("\n".join([head, *lines[::-1]]) + "\n")
+    complaint = run(capsys, "run", "newest.csv", *common, "--time", "when", "--sort", "--out", "bad")[2]
+    assert "newest.csv, row 1,393, column 'a': 'warm" in complaint
 
 
 def test_decimal_commas_are_found_out_or_told(table, capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,7 +161,7 @@ def test_the_files_of_a_folder_are_told(table, capsys: pytest.CaptureFixture[str
     for name in ("1.csv", "10.csv", "2.csv"):
         Path(f"days/{name}").write_text("\n".join([head, *lines[:20]]) + "\n")
     code, _, told = run(capsys, "run", "days", *PLAIN[1:], "--model", "oldc")
-    words = "days: 3 files in the order of their names, from 1.csv to 2.csv; 2 others left out, hidden or a folder\n"
+    words = "days: 3 files in the order of their names, from 1.csv to 10.csv; 2 others left out, hidden or a folder\n"
     assert (code, told) == (0, words)
 
 

@@ -171,9 +171,8 @@ def run(
             begun.leave_nothing_half_done(existed)
             raise
         begun.forget_checkpoint()
-    if begun.steps_back:
-        times = "once" if begun.steps_back == 1 else f"{begun.steps_back:,} times"
-        typer.echo(f"thalweg: column {options.time!r} goes back {times}: are the rows in time order?", err=True)
+    for warning in metrics.get("warnings", ()):
+        typer.echo(f"thalweg: {warning}", err=True)
     timing = {"seconds": time.monotonic() - began, "checkpoint_seconds": begun.checkpoint_seconds}
     if json:
         import json as json_module

@@ -20,6 +20,7 @@ def metrics_of(run: Run) -> dict[str, Any]:
     counts = board.confusion[0]
     order = sorted(np.flatnonzero(counts.any(axis=1)).tolist(), key=["", *run.names.known].__getitem__)
     names = run.encoder.feature_names()
+    warnings = run.warnings()
     watched = [names[at] for at in run.history.watch.features]
     return {
         "schema": SCHEMA,
@@ -52,6 +53,7 @@ def metrics_of(run: Run) -> dict[str, Any]:
         "calibration": board.calibration(),
         "changes": run.detector.changes(),
         "changes_left_out": run.detector.left_out,
+        **({"warnings": warnings} if warnings else {}),
         "columns": [list(line) for line in run.encoder.plan.describe()],
         "model": {
             "name": options.model,

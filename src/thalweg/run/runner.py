@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import itertools
 import json
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -34,6 +35,7 @@ from thalweg.tables import Block, Chunk, Encoder, Fingerprint, Plan, Target, chu
 from thalweg.tables.clock import NEVER, Clock
 from thalweg.tables.encoder import parsed
 from thalweg.tables.plan import HEAD_ROWS
+from thalweg.tables.sorting import in_time_order
 
 Item = TypeVar("Item")
 
@@ -144,14 +146,16 @@ class Run:
         #: Of the rows in those chunks.
         self.fingerprint = Fingerprint()
         self.clocks: dict[str, Clock] = {}
-        #: The time of the row before, and how often one came before it.
-        self.last_time, self.steps_back = int(np.iinfo(np.int64).min), 0
+        #: For the column of times, or for every one that was found: the last time, and how often one was before it.
+        self.times_seen: dict[str, list[int]] = {}
         self.read = self.answered = self.learned = self.unlabelled = self.skipped = 0
         self.complaints: list[str] = []
         #: Spent on checkpoints so far, since this process began.
         self.checkpoint_seconds = 0.0
         self.folder = Path(options.out)
         self.predictions: PredictionsFile | None = None
+        #: Earlier versions read part-10 before part-2. A run that was begun so ends so.
+        self.natural_order = True
 
     # ------------------------------------------------------------------ the loop
 
@@ -202,6 +206,8 @@ class Run:
 
         head = HEAD_ROWS if limit is None else min(HEAD_ROWS, limit)
         blocks = self.progress.watch(self.source.blocks())
+        if self.options.sort and self.options.time:
+            blocks = in_time_order(blocks, self.options.time)
         # A pipe is not read ahead: nobody knows when it gives more, and a run that is done must not wait for it.
         for chunk in chunks(blocks if self.source.is_pipe else one_ahead(blocks), size, head=head):
             self.taken += len(chunk)
@@ -240,7 +246,10 @@ class Run:
         if now is not None and label_time is not None:
             now, label_time = now[encoded.kept], label_time[encoded.kept]
             has_label = has_label & (label_time != NEVER)
-            self._count_steps_back(now)
+            self._count_steps_back(str(self.options.time), now)
+        elif self.options.time is None:
+            for name, times in encoded.times.items():
+                self._count_steps_back(name, np.where(np.isnat(times), NEVER, times.astype(np.int64)))
         number = np.arange(self.answered + 1, self.answered + len(labels) + 1)
         self._complain(encoded.bad)
         if self.answered == 0:
@@ -299,7 +308,7 @@ class Run:
             return None, None, []
         now, wrong = parsed(self.clocks[time_column], chunk.column(time_column))
         if label_column is None:
-            self._count_steps_back(now)
+            self._count_steps_back(time_column, now)
             return None, None, []
         seen = {at for at, _ in wrong}
         places = (int(at) for at in np.flatnonzero(now == NEVER))
@@ -308,11 +317,21 @@ class Run:
         untimed = [(at, time_column, what) for at, what in wrong]
         return now, label_time, untimed + [(at, label_column, what) for at, what in wrong_labels]
 
-    def _count_steps_back(self, now: NDArray[np.int64]) -> None:
+    def _count_steps_back(self, name: str, now: NDArray[np.int64]) -> None:
         """Rows that come before the one before them."""
-        known = np.concatenate([[self.last_time], now[now != NEVER]])
-        self.steps_back += int((known[1:] < known[:-1]).sum())
-        self.last_time = int(known[-1])
+        last, steps = self.times_seen.get(name, [int(np.iinfo(np.int64).min), 0])
+        known = np.concatenate([[last], now[now != NEVER]])
+        self.times_seen[name] = [int(known[-1]), steps + int((known[1:] < known[:-1]).sum())]
+
+    def warnings(self) -> list[str]:
+        """What the user should know of the table."""
+        steps = {name: back for name, (_, back) in self.times_seen.items()}
+        if not steps or not all(steps.values()):  # the rows are in the order of one of the columns
+            return []
+        name, back = next(iter(steps.items()))
+        times = "once" if back == 1 else f"{back:,} times"
+        sort = "--sort" if self.options.time else f"--time {shlex.quote(name)} --sort"
+        return [f"column {name!r} goes back {times}: if the rows are not in time order, {sort} sorts them"]
 
     def _predict(self, batch: Batch) -> dict[str, NDArray[Any]]:
         """What was predicted for each row in hand, now or before, and what scoring needs of it."""
@@ -427,7 +446,8 @@ class Run:
             "course": self.history.state(),
             "clock": self.late.clock,
             "clocks": {name: clock.form for name, clock in self.clocks.items()},
-            "times": [self.last_time, self.steps_back],
+            "times": self.times_seen,
+            "file_order": "natural" if self.natural_order else "names",
             "predictions": self.predictions.synced(),
         }
         models = {name: dumps(model) for name, model in {"model": self.model, **self.baselines}.items()}
@@ -454,7 +474,11 @@ class Run:
         self.history.restore(plain["course"])
         self.late.clock = int(plain["clock"])
         self.clocks = {name: Clock(form) for name, form in plain["clocks"].items()}
-        self.last_time, self.steps_back = plain["times"]
+        times = plain["times"]  # of earlier versions: of --time alone
+        self.times_seen = times if isinstance(times, dict) else {self.options.time: times} if self.options.time else {}
+        if plain.get("file_order", "names") == "names":
+            self.natural_order = False
+            self.source = replace(self.source, files=tuple(sorted(self.source.files)))
         if "X" in arrays:
             predicted = {name[9:]: values for name, values in arrays.items() if name.startswith("answered ")}
             self.late.waiting = Waiting(arrays["X"], arrays["labels"], arrays["due"], arrays["number"], predicted)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -86,10 +87,11 @@ def _parse(content: bytes, header: list[str], name: str, delimiter: str, first: 
     unread: list[BadRow] = []
     if not _is_utf8(content):  # the parser would give up on all rows for one such byte
         content, unread = _without_other_encodings(content, header, name, delimiter, first)
-    numbers = [bad.row for bad in unread]
+    others = [bad.row - place for place, bad in enumerate(unread)]
     table, ragged = _table(content, header, delimiter, name, first)
     for row, cells in ragged:
-        unread.append(BadRow(name, _past(numbers, first + row), None, _ragged(cells, header)))
+        number = first + row  # counted without those taken out before it
+        unread.append(BadRow(name, number + bisect_right(others, number), None, _ragged(cells, header)))
     return Block(table, name, first, sorted(unread, key=lambda bad: bad.row))
 
 
@@ -175,10 +177,3 @@ def _cells(row: bytes, delimiter: str) -> list[str]:
 
 def _ragged(cells: int, header: list[str]) -> str:
     return f"it has {cells} cell{'s' if cells != 1 else ''}, the header {len(header)}"
-
-
-def _past(taken: list[int], number: int) -> int:
-    """The number of a row that was counted without those taken out before it."""
-    for each in taken:
-        number += each <= number
-    return number

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -252,8 +253,8 @@ def open_source(given: str | Path, *, delimiter: str | None = None, encoding: st
     Parameters
     ----------
     given : str or Path
-        Formats and compression are told by the content, not by the name. The files of a folder are read in the order
-        of their names; hidden ones are left out.
+        Formats and compression are told by the content, not by the name. The files of a folder are read in the natural
+        order of their names (part-2 before part-10); hidden ones are left out.
     delimiter : str, optional
         Between the cells of a CSV file; by default found out. A tab may be written as ``tab``.
     encoding : str, default "utf-8"
@@ -269,13 +270,29 @@ def open_source(given: str | Path, *, delimiter: str | None = None, encoding: st
     path = Path(given)
     if path.is_dir():
         entries = list(path.iterdir())
-        files = sorted(file for file in entries if file.is_file() and not file.name.startswith("."))
+        files = sorted((each for each in entries if each.is_file() and not each.name.startswith(".")), key=_in_order)
         if not files:
             raise DataUnavailable(f"the folder {path} holds no file")
         return Source(str(given), tuple(files), delimiter, encoding, len(entries) - len(files))
     if not path.exists():
         raise DataUnavailable(f"there is no file {path}")
     return Source(str(given), (path,), delimiter, encoding)
+
+
+def natural_order(text: str) -> tuple[list[tuple[int, str]], str]:
+    """A key by which names are sorted as people count: numbers in them by their value.
+
+    Examples
+    --------
+    >>> sorted(["part-10", "part-2", "part-1"], key=natural_order)
+    ['part-1', 'part-2', 'part-10']
+    """
+    parts = re.split(r"0*([0-9]+)", text)
+    return [(len(part) if at % 2 else 0, part) for at, part in enumerate(parts)], text
+
+
+def _in_order(path: Path) -> Any:
+    return natural_order(path.name)
 
 
 def holds_text(path: Path) -> bool:

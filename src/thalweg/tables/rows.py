@@ -8,9 +8,11 @@ from __future__ import annotations
 import codecs
 import io
 import json
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from thalweg.errors import InvalidInput
@@ -51,13 +53,23 @@ class Block:
     bad: list[BadRow] = field(default_factory=list)
     #: Whether its columns have types of their own, as those of CSV and JSON have not.
     typed: bool = False
+    #: File and number of each row, where rows of several places were sorted into one block.
+    origins: list[tuple[str, int]] | None = None
+
+    def file_of(self, at: int) -> str:
+        """The file of the row at this place of the table."""
+        return self.file if self.origins is None else self.origins[at][0]
 
     def number_of(self, at: int) -> int:
         """The number in its file of the row at this place of the table."""
-        number = self.first_row + at
-        for bad in sorted(self.bad, key=lambda bad: bad.row):
-            number += bad.row <= number
-        return number
+        if self.origins is not None:
+            return self.origins[at][1]
+        return self.first_row + at + bisect_right(self._before_bad, at)
+
+    @cached_property
+    def _before_bad(self) -> list[int]:
+        """How many rows of the table stand before each bad one."""
+        return [row - self.first_row - place for place, row in enumerate(sorted(bad.row for bad in self.bad))]
 
 
 #: Beyond this, a float is no longer every whole number.
@@ -155,7 +167,8 @@ class Chunk:
         """What is wrong with the row at this place."""
         for piece in self.pieces:
             if at < piece.length:
-                return BadRow(piece.block.file, piece.block.number_of(piece.start + at), column, what)
+                place = piece.start + at
+                return BadRow(piece.block.file_of(place), piece.block.number_of(place), column, what)
             at -= piece.length
         raise IndexError(at)
 
