@@ -33,7 +33,9 @@ def predict(
     delimiter: Annotated[
         str | None, typer.Option(help="Delimiter of CSV (default: as in the run, or detected).")
     ] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of CSV and NDJSON (default: as in the run).")] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Encoding of CSV, NDJSON and ARFF (default: as in the run).")
+    ] = None,
 ) -> None:
     """Answer each row of a table; nothing is learned. Columns: row, answer, probability."""
     from thalweg.cli.terminal import load_scikit_learn

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import check_model_options
+from thalweg.tables.opening import last_attribute
 
 OPTIONS, METRICS, CHECKPOINT, PREDICTIONS = "options.toml", "metrics.json", "checkpoint", "predictions.csv"
 MODEL, REPORT = "model.thalweg", "report.html"
@@ -65,8 +66,8 @@ class RunOptions:
     """All options of a run, declared once: the command line, TOML files and the checks below read them here."""
 
     source: str = _option(
-        help="CSV, Parquet, Arrow or NDJSON file, compressed or not; a folder of such files, read in the natural order "
-        "of their names (part-2 before part-10); or - for standard input.",
+        help="CSV, Parquet, Arrow, NDJSON or ARFF file, compressed or not; a folder of such files, read in the "
+        "natural order of their names (part-2 before part-10); or - for standard input.",
         on_spark=True,
     )
     target: str = _option(
@@ -112,7 +113,7 @@ class RunOptions:
         help="What to do with rows that cannot be read: error (stop, the default) or skip (leave out and list).",
     )
     delimiter: str | None = _option(None, help="Delimiter of CSV, such as ; or tab (default: detected).", on_spark=True)
-    encoding: str = _option("utf-8", help="Encoding of CSV and NDJSON (default: utf-8).")
+    encoding: str = _option("utf-8", help="Encoding of CSV, NDJSON and ARFF (default: utf-8).")
     decimal: Literal[".", ","] | None = _option(
         None,
         help="Decimal separator, . or , (default: detected).",
@@ -184,7 +185,9 @@ class RunOptions:
         if "source" not in values:
             raise InvalidParameter("SOURCE is missing: name the file to learn, a folder of files, or - for a pipe")
         if "target" not in values:
-            raise InvalidParameter("--target COL is missing: name the column of labels")
+            last = last_attribute(values["source"])
+            suggested = "" if last is None else f", such as the last attribute: --target {shlex.quote(last)}"
+            raise InvalidParameter(f"--target COL is missing: name the column of labels{suggested}")
         return cls(**values)
 
     def first_other(self, begun: Mapping[str, Any], besides: Collection[str] = ()) -> str | None:

@@ -15,12 +15,16 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from thalweg.errors import DataUnavailable, InvalidInput, MissingExtra
-from thalweg.tables import csv_rows, ndjson_rows
+from thalweg.tables import arff_rows, csv_rows, ndjson_rows
 from thalweg.tables.rows import Block
+from thalweg.tables.unread_formats import unread_format
 
-Format = Literal["csv", "ndjson", "parquet", "arrow-file", "arrow-stream"]
+Format = Literal["csv", "ndjson", "arff", "parquet", "arrow-file", "arrow-stream"]
 
 _GZIP, _ZSTD, _BZ2 = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh"
+_MAGIC: dict[bytes, Format] = {b"PAR1": "parquet", b"ARROW1": "arrow-file"}
+#: What follows where such letters begin the name of a column.
+_TEXT = tuple(bytes([byte]) for byte in (9, 10, 13, *range(32, 127)))
 _DELIMITERS = b",;\t|"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: How many lines, of how many bytes at the most, are looked at.
@@ -63,15 +67,14 @@ def format_of(head: bytes) -> Format:
     >>> format_of(b'{"price": 3}'), format_of(b"price,class")
     ('ndjson', 'csv')
     """
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.startswith(b"ARROW1"):
-        return "arrow-file"
+    for magic, kind in _MAGIC.items():
+        if head.startswith(magic) and head[len(magic) : len(magic) + 1] not in _TEXT:
+            return kind
     if head.startswith(b"\xff\xff\xff\xff"):
         return "arrow-stream"
     if head.removeprefix(_BYTE_ORDER_MARK).lstrip()[:1] == b"{":
         return "ndjson"
-    return "csv"
+    return "arff" if arff_rows.is_arff(head) else "csv"
 
 
 def delimiter_of(head: bytes) -> str:
@@ -234,11 +237,15 @@ class Source:
         try:
             stream, packed = _peeked(file)
             path = None if packed else path
+            if complaint := unread_format(stream.head, name):
+                raise InvalidInput(complaint)
             head = as_utf8(stream.head, self.encoding)
             kind = format_of(head)
             if kind == "csv":
                 delimiter = self.delimiter or delimiter_of(head)
                 yield from csv_rows.read(stream, name, delimiter, self.encoding, as_it_comes=self.is_pipe)
+            elif kind == "arff":
+                yield from arff_rows.read(stream, name, self.encoding)
             elif kind == "ndjson":
                 yield from ndjson_rows.read(stream, name, self.encoding, as_it_comes=self.is_pipe)
             else:
@@ -258,7 +265,7 @@ def open_source(given: str | Path, *, delimiter: str | None = None, encoding: st
     delimiter : str, optional
         Between the cells of a CSV file; by default found out. A tab may be written as ``tab``.
     encoding : str, default "utf-8"
-        Of CSV and NDJSON.
+        Of CSV, NDJSON and ARFF.
     """
     MissingExtra.import_module("pyarrow", "files", "reading files")
     if delimiter in _TABS:
@@ -304,7 +311,21 @@ def holds_text(path: Path) -> bool:
             raise InvalidInput(f"{path} cannot be read to its end: {error}") from error
     if not head:
         raise InvalidInput(f"{path} is empty")
-    return format_of(head) in ("csv", "ndjson")
+    return format_of(head) in ("csv", "ndjson", "arff")
+
+
+def last_attribute(given: str) -> str | None:
+    """The last column of an ARFF file, by custom its label; None where that cannot be said."""
+    path = Path(given)
+    if not path.is_file():
+        return None
+    try:
+        with path.open("rb") as file:
+            head = _peeked(file)[0].head
+        lines = head.decode(errors="replace").splitlines()
+        return arff_rows.attributes_of(iter(lines), given)[-1].name if format_of(head) == "arff" else None
+    except (EOFError, InvalidInput, OSError):
+        return None
 
 
 def _peeked(file: IO[bytes]) -> tuple[Peeked, bool]:

@@ -133,7 +133,8 @@ def plan_columns(
         elif name in drop:
             left_out[name] = "left out, as asked"
         else:
-            found = _settle(name, head.column(name), categorical=name in categorical, decimal=decimal)
+            declared = name in categorical or name in head.nominal
+            found = _settle(name, head.column(name), categorical=declared, decimal=decimal)
             if isinstance(found, str):
                 left_out[name] = found
             else:

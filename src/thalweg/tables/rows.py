@@ -53,6 +53,8 @@ class Block:
     bad: list[BadRow] = field(default_factory=list)
     #: Whether its columns have types of their own, as those of CSV and JSON have not.
     typed: bool = False
+    #: Columns that are declared to hold categories, whatever they look like.
+    nominal: frozenset[str] = frozenset()
     #: File and number of each row, where rows of several places were sorted into one block.
     origins: list[tuple[str, int]] | None = None
 
@@ -137,6 +139,11 @@ class Chunk:
         """The columns of the table, in its order."""
         names: list[str] = self.pieces[0].block.table.column_names
         return names
+
+    @property
+    def nominal(self) -> frozenset[str]:
+        """Columns that the table declares to hold categories."""
+        return self.pieces[0].block.nominal
 
     def column(self, name: str) -> pa.ChunkedArray:
         """A column of all rows; its pieces may differ in type, since JSON has none."""

@@ -1,6 +1,6 @@
 """Rows in the order of a column of times, for tables of any size: an external merge sort.
 
-Runs of 64 MB are sorted in memory and written, in small batches, to one temporary file without a name, which vanishes
+Runs of 32 MB are sorted in memory and written, in small batches, to one temporary file without a name, which vanishes
 with the process. Merging holds one batch of each run. Rows with the same time keep their order; rows without one come
 last.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Bytes of rows that are sorted in memory, and into how many batches they are cut on the disk.
-_RUN_BYTES, _BATCHES = 1 << 26, 64
+_RUN_BYTES, _BATCHES = 1 << 25, 64
 #: Columns that follow those of the table: time, place among all rows, file, and number in that file.
 _TIME, _PLACE, _FILE, _NUMBER = range(-4, 0)
 
@@ -62,7 +62,7 @@ def in_time_order(blocks: Iterable[Block], time: str, run_bytes: int = _RUN_BYTE
         for rows in _merged(runs) if runs else [_sorted(held)]:
             origins = zip(*(rows.column(len(rows.columns) + at).to_pylist() for at in (_FILE, _NUMBER)), strict=True)
             named = [(marker.files[file], number) for file, number in origins]
-            yield Block(_unmarked(rows), "", 1, typed=marker.typed, origins=named)
+            yield Block(_unmarked(rows), "", 1, typed=marker.typed, nominal=marker.nominal, origins=named)
 
 
 class _Marker:
@@ -75,6 +75,7 @@ class _Marker:
         self.files: list[str] = []
         self.bad: list[BadRow] = []
         self.typed = False
+        self.nominal: frozenset[str] = frozenset()
 
     def mark(self, block: Block) -> pa.Table:
         import pyarrow as pa
@@ -90,7 +91,7 @@ class _Marker:
         if block.file not in self.files[-1:]:
             self.files.append(block.file)
         self.bad += block.bad
-        self.typed = block.typed
+        self.typed, self.nominal = block.typed, block.nominal
         marks: list[Any] = [
             times,
             np.arange(self._rows, self._rows + count),
@@ -145,7 +146,7 @@ class _Run:
             self._batches.append((disk.seek(0, os.SEEK_END), content.size))
             disk.write(content)
         self._next = 0
-        self.rows = rows.slice(0, 0)
+        self.rows = rows.schema.empty_table()
 
     @property
     def has_more(self) -> bool:

@@ -34,7 +34,7 @@ class Target:
 
     def require_classes(self, head: Chunk) -> None:
         """Refuse a target that is a quantity and not a class."""
-        if self.declared:
+        if self.declared or self.name in head.nominal:
             return
         column = head.column(self.name)
         try:
