@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -139,6 +140,36 @@ def test_the_newest_row_first_is_told_and_sorted(table, capsys: pytest.CaptureFi
     Path("newest.csv").write_text("\n".join([head, *lines[::-1]]) + "\n")
     complaint = run(capsys, "run", "newest.csv", *common, "--time", "when", "--sort", "--out", "bad")[2]
     assert "newest.csv, row 1,393, column 'a': 'warm" in complaint
+
+
+def test_keys_that_come_late_are_told_or_learned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    truth = np.random.default_rng(2).integers(0, 2, 4000).tolist()
+    rows = [{"when": at, "noise": at % 7, "y": t} | ({"signal": t} if at >= 2100 else {}) for at, t in enumerate(truth)]
+    Path("rows").mkdir()
+    for name, part in (("rows/1", rows[:1500]), ("rows/2", rows[1500:]), ("whole", rows)):
+        Path(f"{name}.ndjson").write_text("".join(json.dumps(row) + "\n" for row in part))
+    common = ("--target", "y", "--quiet", "--model", "oldc")
+    what = "the key 'signal' is in none of the first 1,000 rows and is ignored"
+    told = f"whole.ndjson, row 2,101: {what}: --head 3101 makes it a column"
+    for name, options in (("plain", ()), ("sorted", ("--time", "when", "--sort")), ("cut", ("--chunk", "7"))):
+        code, _, said = run(capsys, "run", "whole.ndjson", *common, *options, "--out", name)
+        assert (code, said) == (0, f"thalweg: {told}\n")
+        assert metrics(name)["warnings"] == [told]
+    assert metrics("plain")["scores"]["model"]["error"] > 0.4
+    assert "warnings" not in metrics_after(capsys, "run", "whole.ndjson", *common, "--limit", "2000")
+    found = metrics_after(capsys, "run", "whole.ndjson", *common, "--head", "3101")
+    assert "warnings" not in found
+    assert found["scores"]["model"]["recent"] < 0.05
+    told = f"rows/2.ndjson, row 601: {what}: write it, with null for a value, into the first file"
+    assert metrics_after(capsys, "run", "rows", *common)["warnings"] == [told]
+
+
+def metrics_after(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert run(capsys, *arguments, "--out", "after", "--fresh")[0] == 0
+    return metrics("after")
 
 
 def test_decimal_commas_are_found_out_or_told(table, capsys: pytest.CaptureFixture[str]) -> None:

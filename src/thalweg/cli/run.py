@@ -172,7 +172,8 @@ def run(
             raise
         begun.forget_checkpoint()
     for warning in metrics.get("warnings", ()):
-        typer.echo(f"thalweg: {warning}", err=True)
+        if warning not in begun.ignored.values():  # which were told at once
+            typer.echo(f"thalweg: {warning}", err=True)
     timing = {"seconds": time.monotonic() - began, "checkpoint_seconds": begun.checkpoint_seconds}
     if json:
         import json as json_module

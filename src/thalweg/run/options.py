@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import check_model_options
 from thalweg.tables.opening import last_attribute
+from thalweg.tables.rows import HEAD_ROWS
 
 OPTIONS, METRICS, CHECKPOINT, PREDICTIONS = "options.toml", "metrics.json", "checkpoint", "predictions.csv"
 MODEL, REPORT = "model.thalweg", "report.html"
@@ -106,7 +107,15 @@ class RunOptions:
     missing: Literal["mean", "error"] = _option(
         "mean",
         help="What to do with missing values: mean (fill in the mean so far, the default) or error. Missing are empty "
-        "cells and, in columns of numbers or times, NA, N/A, NaN, null, none, ? and -.",
+        "cells, absent keys of NDJSON and, in columns of numbers or times, NA, N/A, NaN, null, none, ? and -.",
+    )
+    head: int = _option(
+        HEAD_ROWS,
+        help="Rows that settle which columns there are and what they hold (default: 1000); a key of NDJSON that comes "
+        "later is ignored, with a warning.",
+        metavar="N",
+        least=1,
+        added_later=True,
     )
     bad_rows: Literal["error", "skip"] = _option(
         "error",

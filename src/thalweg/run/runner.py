@@ -11,6 +11,7 @@ import itertools
 import json
 import shlex
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -34,7 +35,6 @@ from thalweg.store import dumps, loads
 from thalweg.tables import Block, Chunk, Encoder, Fingerprint, Plan, Target, chunks, open_source, plan_columns
 from thalweg.tables.clock import NEVER, Clock
 from thalweg.tables.encoder import parsed
-from thalweg.tables.plan import HEAD_ROWS
 from thalweg.tables.sorting import in_time_order
 
 Item = TypeVar("Item")
@@ -101,6 +101,8 @@ class Progress:
 _EVERY_SECONDS, _TIMES_ITS_COST = 5.0, 40.0
 #: Complaints about rows that are kept word by word.
 _MOST_COMPLAINTS = 100
+#: Keys that come too late to be columns and are named one by one.
+_MOST_IGNORED = 5
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,9 @@ class _Piece(NamedTuple):
 class Run:
     def __init__(self, options: RunOptions) -> None:
         self.options = options
-        self.source = open_source(options.source, delimiter=options.delimiter, encoding=options.encoding)
+        self.source = open_source(
+            options.source, delimiter=options.delimiter, encoding=options.encoding, head=options.head
+        )
         self.model = options.make_model()
         if (options.delay or options.label_time) and getattr(self.model, "_needs_labels_at_once", False):
             raise InvalidParameter.of_option("delay", "be 0 for a model with persistence", options.delay)
@@ -148,6 +152,8 @@ class Run:
         self.clocks: dict[str, Clock] = {}
         #: For the column of times, or for every one that was found: the last time, and how often one was before it.
         self.times_seen: dict[str, list[int]] = {}
+        #: Keys of JSON that are no columns, and what is said of each.
+        self.ignored: dict[str, str] = {}
         self.read = self.answered = self.learned = self.unlabelled = self.skipped = 0
         self.complaints: list[str] = []
         #: Spent on checkpoints so far, since this process began.
@@ -204,13 +210,14 @@ class Run:
             wanted = chunk_size or _growing_chunk(done)
             return wanted if limit is None else min(wanted, limit - done)
 
-        head = HEAD_ROWS if limit is None else min(HEAD_ROWS, limit)
+        head = self.options.head if limit is None else min(self.options.head, limit)
         blocks = self.progress.watch(self.source.blocks())
         if self.options.sort and self.options.time:
             blocks = in_time_order(blocks, self.options.time)
         # A pipe is not read ahead: nobody knows when it gives more, and a run that is done must not wait for it.
         for chunk in chunks(blocks if self.source.is_pipe else one_ahead(blocks), size, head=head):
             self.taken += len(chunk)
+            self._warn_of_ignored(chunk)
             yield chunk
             if self.taken == limit:
                 return
@@ -323,15 +330,31 @@ class Run:
         known = np.concatenate([[last], now[now != NEVER]])
         self.times_seen[name] = [int(known[-1]), steps + int((known[1:] < known[:-1]).sum())]
 
+    def _warn_of_ignored(self, chunk: Chunk) -> None:
+        """Name keys that come too late to be columns, at once."""
+        for key, file, row in chunk.ignored():
+            if key in self.ignored:
+                continue
+            advice = f"--head {row + self.options.head} makes it a column"
+            if self.source.files and file != str(self.source.files[0]):
+                advice = "write it, with null for a value, into the first file"
+            first = f"in none of the first {self.options.head:,} rows"
+            self.ignored[key] = f"{file}, row {row:,}: the key {key!r} is {first} and is ignored: {advice}"
+            if len(self.ignored) <= _MOST_IGNORED:
+                warnings.warn(self.ignored[key], stacklevel=2)
+
     def warnings(self) -> list[str]:
         """What the user should know of the table."""
+        told = list(self.ignored.values())[:_MOST_IGNORED]
+        if further := len(self.ignored) - len(told):
+            told.append(f"{further:,} further keys come too late to be columns and are ignored")
         steps = {name: back for name, (_, back) in self.times_seen.items()}
-        if not steps or not all(steps.values()):  # the rows are in the order of one of the columns
-            return []
-        name, back = next(iter(steps.items()))
-        times = "once" if back == 1 else f"{back:,} times"
-        sort = "--sort" if self.options.time else f"--time {shlex.quote(name)} --sort"
-        return [f"column {name!r} goes back {times}: if the rows are not in time order, {sort} sorts them"]
+        if steps and all(steps.values()):  # else the rows are in the order of one of the columns
+            name, back = next(iter(steps.items()))
+            times = "once" if back == 1 else f"{back:,} times"
+            sort = "--sort" if self.options.time else f"--time {shlex.quote(name)} --sort"
+            told.append(f"column {name!r} goes back {times}: if the rows are not in time order, {sort} sorts them")
+        return told
 
     def _predict(self, batch: Batch) -> dict[str, NDArray[Any]]:
         """What was predicted for each row in hand, now or before, and what scoring needs of it."""

@@ -16,7 +16,7 @@ from typing import IO, Any, Literal
 
 from thalweg.errors import DataUnavailable, InvalidInput, MissingExtra
 from thalweg.tables import arff_rows, csv_rows, ndjson_rows
-from thalweg.tables.rows import Block
+from thalweg.tables.rows import HEAD_ROWS, Block
 from thalweg.tables.unread_formats import unread_format
 
 Format = Literal["csv", "ndjson", "arff", "parquet", "arrow-file", "arrow-stream"]
@@ -181,6 +181,8 @@ class Source:
     files: tuple[Path, ...]
     delimiter: str | None = None
     encoding: str = "utf-8"
+    #: Rows of NDJSON whose keys are the columns.
+    head: int = HEAD_ROWS
     #: How many files and folders of a folder are left out: hidden ones, and folders in it.
     left_out: int = 0
     _position: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
@@ -211,29 +213,29 @@ class Source:
 
     def blocks(self) -> Iterator[Block]:
         """The rows, block by block; all files must have the columns of the first."""
-        columns: list[str] | None = None
-        for block in self._all():
-            if columns is None:
-                columns = block.table.column_names
+        columns: list[str] = []
+        for block in self._all(columns):
+            if not columns:
+                columns += block.table.column_names
             elif sorted(block.table.column_names) != sorted(columns):
                 raise InvalidInput(_other_columns(block, columns))
             yield replace(block, table=block.table.select(columns))
 
-    def _all(self) -> Iterator[Block]:
+    def _all(self, columns: list[str]) -> Iterator[Block]:
         if not self.files:
-            yield from self._read(sys.stdin.buffer, "standard input", None)
+            yield from self._read(sys.stdin.buffer, "standard input", None, columns)
         before = 0
         for path in self.files:
             try:
                 with path.open("rb") as file:
-                    for block in self._read(file, str(path), path):
+                    for block in self._read(file, str(path), path, columns):
                         self._position["read"] = before + file.tell()
                         yield block
                 before += path.stat().st_size
             except OSError as error:
                 raise DataUnavailable(f"{path} cannot be read: {error.strerror or error}") from error
 
-    def _read(self, file: IO[bytes], name: str, path: Path | None) -> Iterator[Block]:
+    def _read(self, file: IO[bytes], name: str, path: Path | None, columns: list[str]) -> Iterator[Block]:
         try:
             stream, packed = _peeked(file)
             path = None if packed else path
@@ -247,14 +249,17 @@ class Source:
             elif kind == "arff":
                 yield from arff_rows.read(stream, name, self.encoding)
             elif kind == "ndjson":
-                yield from ndjson_rows.read(stream, name, self.encoding, as_it_comes=self.is_pipe)
+                settings: dict[str, Any] = {"head": self.head, "columns": columns, "as_it_comes": self.is_pipe}
+                yield from ndjson_rows.read(stream, name, self.encoding, **settings)
             else:
                 yield from read(path, stream, name, kind)
         except (EOFError, OSError) as error:
             raise InvalidInput(f"{name} cannot be read to its end: {error}") from error
 
 
-def open_source(given: str | Path, *, delimiter: str | None = None, encoding: str = "utf-8") -> Source:
+def open_source(
+    given: str | Path, *, delimiter: str | None = None, encoding: str = "utf-8", head: int = HEAD_ROWS
+) -> Source:
     """The rows behind a path, a folder, or "-" for standard input.
 
     Parameters
@@ -266,6 +271,9 @@ def open_source(given: str | Path, *, delimiter: str | None = None, encoding: st
         Between the cells of a CSV file; by default found out. A tab may be written as ``tab``.
     encoding : str, default "utf-8"
         Of CSV, NDJSON and ARFF.
+    head : int, default 1000
+        Rows of NDJSON whose keys are the columns. A key that is absent from a row is a missing value there; one that
+        comes later is ignored.
     """
     MissingExtra.import_module("pyarrow", "files", "reading files")
     if delimiter in _TABS:
@@ -273,17 +281,17 @@ def open_source(given: str | Path, *, delimiter: str | None = None, encoding: st
     if delimiter is not None and len(delimiter.encode()) != 1:
         raise InvalidInput(f"a delimiter must be one ASCII character, got {delimiter!r}")
     if str(given) == STANDARD_INPUT:
-        return Source(STANDARD_INPUT, (), delimiter, encoding)
+        return Source(STANDARD_INPUT, (), delimiter, encoding, head)
     path = Path(given)
     if path.is_dir():
         entries = list(path.iterdir())
         files = sorted((each for each in entries if each.is_file() and not each.name.startswith(".")), key=_in_order)
         if not files:
             raise DataUnavailable(f"the folder {path} holds no file")
-        return Source(str(given), tuple(files), delimiter, encoding, len(entries) - len(files))
+        return Source(str(given), tuple(files), delimiter, encoding, head, len(entries) - len(files))
     if not path.exists():
         raise DataUnavailable(f"there is no file {path}")
-    return Source(str(given), (path,), delimiter, encoding)
+    return Source(str(given), (path,), delimiter, encoding, head)
 
 
 def natural_order(text: str) -> tuple[list[tuple[int, str]], str]:

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from thalweg.tables.rows import Chunk
 
-#: Rows that are looked at before the first is learned.
-HEAD_ROWS = 1000
 #: A column of text with more distinct values in its head than this, most of them once, is a name of the row.
 _MANY = 50
 #: Categories of a column that get a feature of their own, at the most.

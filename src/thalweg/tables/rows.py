@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+#: Rows that settle what the columns are, before the first is learned.
+HEAD_ROWS = 1000
+
+
 @dataclass(frozen=True)
 class BadRow:
     """A row that cannot be used: where it stands, and what is wrong with it.
@@ -55,6 +59,8 @@ class Block:
     typed: bool = False
     #: Columns that are declared to hold categories, whatever they look like.
     nominal: frozenset[str] = frozenset()
+    #: Keys of JSON that are no columns, and the file and row in which each stands first.
+    ignored: dict[str, tuple[str, int]] = field(default_factory=dict)
     #: File and number of each row, where rows of several places were sorted into one block.
     origins: list[tuple[str, int]] | None = None
 
@@ -144,6 +150,13 @@ class Chunk:
     def nominal(self) -> frozenset[str]:
         """Columns that the table declares to hold categories."""
         return self.pieces[0].block.nominal
+
+    def ignored(self) -> Iterator[tuple[str, str, int]]:
+        """Keys that are no columns: each with the file and the row in which it stands first."""
+        for block, start, length in ((each.block, each.start, each.length) for each in self.pieces):
+            for key, (file, row) in block.ignored.items():
+                if block.origins or block.number_of(start) <= row <= block.number_of(start + length - 1):
+                    yield key, file, row
 
     def column(self, name: str) -> pa.ChunkedArray:
         """A column of all rows; its pieces may differ in type, since JSON has none."""

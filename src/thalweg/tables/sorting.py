@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidInput
 from thalweg.tables.clock import Clock
 from thalweg.tables.encoder import parsed
-from thalweg.tables.plan import HEAD_ROWS
-from thalweg.tables.rows import BadRow, Block, as_text
+from thalweg.tables.rows import HEAD_ROWS, BadRow, Block, as_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,7 +61,10 @@ def in_time_order(blocks: Iterable[Block], time: str, run_bytes: int = _RUN_BYTE
         for rows in _merged(runs) if runs else [_sorted(held)]:
             origins = zip(*(rows.column(len(rows.columns) + at).to_pylist() for at in (_FILE, _NUMBER)), strict=True)
             named = [(marker.files[file], number) for file, number in origins]
-            yield Block(_unmarked(rows), "", 1, typed=marker.typed, nominal=marker.nominal, origins=named)
+            ignored, marker.ignored = marker.ignored, {}
+            yield Block(
+                _unmarked(rows), "", 1, typed=marker.typed, nominal=marker.nominal, ignored=ignored, origins=named
+            )
 
 
 class _Marker:
@@ -76,6 +78,7 @@ class _Marker:
         self.bad: list[BadRow] = []
         self.typed = False
         self.nominal: frozenset[str] = frozenset()
+        self.ignored: dict[str, tuple[str, int]] = {}
 
     def mark(self, block: Block) -> pa.Table:
         import pyarrow as pa
@@ -91,6 +94,7 @@ class _Marker:
         if block.file not in self.files[-1:]:
             self.files.append(block.file)
         self.bad += block.bad
+        self.ignored = block.ignored | self.ignored
         self.typed, self.nominal = block.typed, block.nominal
         marks: list[Any] = [
             times,
