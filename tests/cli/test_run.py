@@ -244,10 +244,44 @@ def test_every_model_runs_predicts_and_is_inspected(name: str, table, capsys: py
     assert [line["row"] for line in lines] == [str(i) for i in range(1, ROWS + 1)]
     code, said, _ = run(capsys, "inspect", "out/model.thalweg")
     assert code == 0
+    assert "Pipeline" not in said.splitlines()[0]
     assert "2 classes: dry, wet" in said
     assert "Answered 1,100 rows" in said
     _, said, _ = run(capsys, "models")
     assert name in said
+
+
+def test_a_wide_table_of_many_classes_is_told_briefly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [f"c{at}" for at in range(40)]
+    rows = [{name: (at * 7 + place) % 11 for place, name in enumerate(names)} | {"y": at % 40} for at in range(200)]
+    Path("rows.ndjson").write_text("".join(json.dumps(row | {"tags": [1, 2]}) + "\n" for row in rows))
+    code, said, complaint = run(capsys, "run", "rows.ndjson", "--target", "y", "--model", "oldc", "--out", "out")
+    why = "lists of JSON cannot be learned: write what they hold as columns of their own"
+    assert (code, complaint) == (0, f"thalweg: column 'tags' is left out: {why}\n")
+    assert metrics()["confusion"]["classes"] == [str(label) for label in range(40)]
+    assert "c0 to c39, 40 columns" in said
+    assert "c20" not in said
+
+
+def test_columns_that_are_absent_count_as_missing(table, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "run", *PLAIN, "--model", "oldc", "--out", "out", "--quiet")[0] == 0
+    gaps = "".join(f'{{"a": null, "b": {at / 7}}}\n' for at in range(30))
+    Path("gaps.ndjson").write_text(gaps)
+    Path("absent.csv").write_text("b\n" + "".join(f"{at / 7}\n" for at in range(30)))
+    Path("late.ndjson").write_text('{"c": 1}\n' * 1200 + '{"a": 1, "b": 2}\n')
+    expected = run(capsys, "predict", "out/model.thalweg", "gaps.ndjson")[1]
+    code, said, told = run(capsys, "predict", "out/model.thalweg", "absent.csv")
+    assert (code, said) == (0, expected)
+    assert told == "thalweg: absent.csv lacks 'a': its values count as missing\n"
+    Path("whole.csv").write_text("a,b\n1,2\n")
+    last = run(capsys, "predict", "out/model.thalweg", "late.ndjson")[1].splitlines()[-1]
+    assert last.partition(",")[2] == run(capsys, "predict", "out/model.thalweg", "whole.csv")[1].splitlines()[-1][2:]
+    Path("other.csv").write_text("c,d\n1,2\n")
+    code, _, told = run(capsys, "predict", "out/model.thalweg", "other.csv")
+    assert (code, told) == (2, "thalweg: other.csv has none of the columns that the model learned from: 'a', 'b'\n")
 
 
 @pytest.mark.parametrize("name", MODELS)

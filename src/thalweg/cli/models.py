@@ -39,18 +39,20 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
 
     load_scikit_learn()
     from thalweg.merging import Part
+    from thalweg.pipeline.pipeline import learner_name
     from thalweg.report import tables
     from thalweg.report.page.formats import in_words
     from thalweg.run.history import trace_of
     from thalweg.store import load, plain_parameters, read_notes
     from thalweg.tables import Plan
+    from thalweg.tables.plan import grouped
 
     notes = read_notes(model)
     loaded = load(model)
     console = Console(markup=False, highlight=False)
     is_part = isinstance(loaded, Part)
     whole = loaded.model if is_part else loaded
-    title = f"Part of {whole._in_a_sentence()}" if is_part else type(whole).__name__
+    title = f"Part of {whole._in_a_sentence()}" if is_part else learner_name(whole)
     console.print(f"{title}, {model.stat().st_size:,} bytes", style="bold")
     for name, value in plain_parameters(whole).items():
         console.print(f"  {name} = {in_words(value)}", soft_wrap=True)
@@ -80,4 +82,4 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
     if "table" in notes:
         console.print("\nColumns")
         plan = Plan.from_json(notes["table"]["plan"])
-        console.print(tables.words(("column", "kind", "what is done"), plan.describe()))
+        console.print(tables.words(("column", "kind", "what is done"), grouped(plan.describe())))

@@ -11,8 +11,6 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import check_model_options
-from thalweg.tables.opening import last_attribute
-from thalweg.tables.rows import HEAD_ROWS
 
 OPTIONS, METRICS, CHECKPOINT, PREDICTIONS = "options.toml", "metrics.json", "checkpoint", "predictions.csv"
 MODEL, REPORT = "model.thalweg", "report.html"
@@ -109,8 +107,8 @@ class RunOptions:
         help="What to do with missing values: mean (fill in the mean so far, the default) or error. Missing are empty "
         "cells, absent keys of NDJSON and, in columns of numbers or times, NA, N/A, NaN, null, none, ? and -.",
     )
-    head: int = _option(
-        HEAD_ROWS,
+    head: int | None = _option(
+        None,
         help="Rows that settle which columns there are and what they hold (default: 1000); a key of NDJSON that comes "
         "later is ignored, with a warning.",
         metavar="N",
@@ -194,6 +192,8 @@ class RunOptions:
         if "source" not in values:
             raise InvalidParameter("SOURCE is missing: name the file to learn, a folder of files, or - for a pipe")
         if "target" not in values:
+            from thalweg.tables.opening import last_attribute
+
             last = last_attribute(values["source"])
             suggested = "" if last is None else f", such as the last attribute: --target {shlex.quote(last)}"
             raise InvalidParameter(f"--target COL is missing: name the column of labels{suggested}")

@@ -35,6 +35,7 @@ from thalweg.store import dumps, loads
 from thalweg.tables import Block, Chunk, Encoder, Fingerprint, Plan, Target, chunks, open_source, plan_columns
 from thalweg.tables.clock import NEVER, Clock
 from thalweg.tables.encoder import parsed
+from thalweg.tables.rows import HEAD_ROWS
 from thalweg.tables.sorting import in_time_order
 
 Item = TypeVar("Item")
@@ -128,8 +129,9 @@ class _Piece(NamedTuple):
 class Run:
     def __init__(self, options: RunOptions) -> None:
         self.options = options
+        self.head = options.head or HEAD_ROWS
         self.source = open_source(
-            options.source, delimiter=options.delimiter, encoding=options.encoding, head=options.head
+            options.source, delimiter=options.delimiter, encoding=options.encoding, head=self.head
         )
         self.model = options.make_model()
         if (options.delay or options.label_time) and getattr(self.model, "_needs_labels_at_once", False):
@@ -210,7 +212,7 @@ class Run:
             wanted = chunk_size or _growing_chunk(done)
             return wanted if limit is None else min(wanted, limit - done)
 
-        head = self.options.head if limit is None else min(self.options.head, limit)
+        head = self.head if limit is None else min(self.head, limit)
         blocks = self.progress.watch(self.source.blocks())
         if self.options.sort and self.options.time:
             blocks = in_time_order(blocks, self.options.time)
@@ -335,10 +337,10 @@ class Run:
         for key, file, row in chunk.ignored():
             if key in self.ignored:
                 continue
-            advice = f"--head {row + self.options.head} makes it a column"
+            advice = f"--head {row + self.head} makes it a column"
             if self.source.files and file != str(self.source.files[0]):
                 advice = "write it, with null for a value, into the first file"
-            first = f"in none of the first {self.options.head:,} rows"
+            first = f"in none of the first {self.head:,} rows"
             self.ignored[key] = f"{file}, row {row:,}: the key {key!r} is {first} and is ignored: {advice}"
             if len(self.ignored) <= _MOST_IGNORED:
                 warnings.warn(self.ignored[key], stacklevel=2)
@@ -348,6 +350,8 @@ class Run:
         told = list(self.ignored.values())[:_MOST_IGNORED]
         if further := len(self.ignored) - len(told):
             told.append(f"{further:,} further keys come too late to be columns and are ignored")
+        left_out = {} if self.encoder is None else self.encoder.plan.left_out
+        told += [f"column {name!r} is {why}" for name, why in left_out.items() if "cannot be learned" in why]
         steps = {name: back for name, (_, back) in self.times_seen.items()}
         if steps and all(steps.values()):  # else the rows are in the order of one of the columns
             name, back = next(iter(steps.items()))

@@ -183,6 +183,8 @@ class Source:
     encoding: str = "utf-8"
     #: Rows of NDJSON whose keys are the columns.
     head: int = HEAD_ROWS
+    #: The keys that are columns, where they are known beforehand.
+    json_columns: tuple[str, ...] = ()
     #: How many files and folders of a folder are left out: hidden ones, and folders in it.
     left_out: int = 0
     _position: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
@@ -249,7 +251,11 @@ class Source:
             elif kind == "arff":
                 yield from arff_rows.read(stream, name, self.encoding)
             elif kind == "ndjson":
-                settings: dict[str, Any] = {"head": self.head, "columns": columns, "as_it_comes": self.is_pipe}
+                settings: dict[str, Any] = {
+                    "head": self.head,
+                    "columns": columns or self.json_columns,
+                    "as_it_comes": self.is_pipe,
+                }
                 yield from ndjson_rows.read(stream, name, self.encoding, **settings)
             else:
                 yield from read(path, stream, name, kind)
@@ -288,7 +294,7 @@ def open_source(
         files = sorted((each for each in entries if each.is_file() and not each.name.startswith(".")), key=_in_order)
         if not files:
             raise DataUnavailable(f"the folder {path} holds no file")
-        return Source(str(given), tuple(files), delimiter, encoding, head, len(entries) - len(files))
+        return Source(str(given), tuple(files), delimiter, encoding, head, left_out=len(entries) - len(files))
     if not path.exists():
         raise DataUnavailable(f"there is no file {path}")
     return Source(str(given), (path,), delimiter, encoding, head)
