@@ -125,6 +125,11 @@ def test_rows_that_go_back_in_time_are_told(table, capsys: pytest.CaptureFixture
     assert (code, complaint) == (2, f"thalweg: {told}\n")
 
 
+def test_a_column_of_times_may_have_no_name(table, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("table.csv").write_text(Path("table.csv").read_text().replace(",when,", ",,", 1))
+    assert run(capsys, "run", "table.csv", "--target", "state", "--time", "", "--model", "oldc", "--quiet")[0] == 0
+
+
 def test_the_newest_row_first_is_told_and_sorted(table, capsys: pytest.CaptureFixture[str]) -> None:
     common = ("--target", "state", "--model", "oldc", "--quiet")
     head, *lines = Path("table.csv").read_text().splitlines()

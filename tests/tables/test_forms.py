@@ -111,6 +111,12 @@ def test_durations_of_arrow_are_seconds(unit: str) -> None:
     assert Encoder(plan).encode(chunk).X[:, :2].tolist() == [[90.0, 0.0], [90.0, 1.0], [30.0, 0.0]]
 
 
+def test_truth_values_may_all_be_missing_at_first() -> None:
+    table = pa.table({"x": pa.array([None, None], pa.bool_()), "label": ["a", "b"]})
+    chunk = Chunk([Piece(Block(table, "t.parquet", 1, typed=True), 0, 2)], [])
+    assert plan_columns(chunk, target="label").columns[0].kind == "category"
+
+
 @pytest.mark.parametrize("name", ["", "Unnamed: 0"])
 def test_an_index_without_a_name_is_left_out(name: str) -> None:
     counting, other = ["0", "1", "2"], ["0", "2", "1"]

@@ -153,11 +153,11 @@ class RunOptions:
             if choices and getattr(self, name) not in (*choices, getattr(type(self), name)):
                 rule = declared[name].rule or f"be one of {', '.join(choices)}"
                 raise InvalidParameter.of_option(name, rule, getattr(self, name))
-        if self.delay and self.label_time:
+        if self.delay and self.label_time is not None:
             raise InvalidParameter.of_option("delay", "be 0 where --label-time tells when a label comes", self.delay)
-        if self.label_time and not self.time:
+        if self.label_time is not None and self.time is None:
             raise InvalidParameter.of_option("time", "name the column of row times to go with --label-time", self.time)
-        if self.sort and not self.time:
+        if self.sort and self.time is None:
             raise InvalidParameter.of_option("time", "name the column of row times to go with --sort", self.time)
         if self.target in self.drop:
             raise InvalidParameter(f"--drop {self.target} is the target: without labels there is nothing to learn")

@@ -214,7 +214,7 @@ class Run:
 
         head = self.head if limit is None else min(self.head, limit)
         blocks = self.progress.watch(self.source.blocks())
-        if self.options.sort and self.options.time:
+        if self.options.sort and self.options.time is not None:
             blocks = in_time_order(blocks, self.options.time)
         # A pipe is not read ahead: nobody knows when it gives more, and a run that is done must not wait for it.
         for chunk in chunks(blocks if self.source.is_pipe else one_ahead(blocks), size, head=head):
@@ -288,7 +288,7 @@ class Run:
         return PredictionsFile(self.folder / options.PREDICTIONS)
 
     def _plan(self, head: Chunk) -> Encoder:
-        reserved = [name for name in (self.options.label_time,) if name]
+        reserved = [name for name in (self.options.label_time,) if name is not None]
         if self.options.time is not None and self.options.time not in head.column_names:
             raise InvalidInput(f"{head.pieces[0].block.file} has no column {self.options.time!r}")
         plan = plan_columns(
@@ -300,7 +300,9 @@ class Run:
             decimal=self.options.decimal,
         )
         self.target.require_classes(head)
-        self.clocks = {name: Clock.settle(name, head.column(name)) for name in (self.options.time, *reserved) if name}
+        self.clocks = {
+            name: Clock.settle(name, head.column(name)) for name in (self.options.time, *reserved) if name is not None
+        }
         if len({clock.counts for clock in self.clocks.values()}) > 1:
             raise InvalidInput(
                 f"columns {self.options.time!r} and {self.options.label_time!r} cannot be compared: "
@@ -356,7 +358,7 @@ class Run:
         if steps and all(steps.values()):  # else the rows are in the order of one of the columns
             name, back = next(iter(steps.items()))
             times = "once" if back == 1 else f"{back:,} times"
-            sort = "--sort" if self.options.time else f"--time {shlex.quote(name)} --sort"
+            sort = "--sort" if self.options.time is not None else f"--time {shlex.quote(name)} --sort"
             told.append(f"column {name!r} goes back {times}: if the rows are not in time order, {sort} sorts them")
         return told
 

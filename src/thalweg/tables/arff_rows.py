@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from thalweg.errors import InvalidInput
-from thalweg.tables.rows import BadRow, Block, utf8_pieces
+from thalweg.tables.rows import BadRow, Block, utf8_pieces, whole_lines
 
 _LINES = 4096
 #: A cell: between single or double quotes, with backslashes before signs that would end it, or as it stands.
@@ -86,16 +86,13 @@ def read(stream: io.RawIOBase, name: str, encoding: str) -> Iterator[Block]:
 
 
 def _lines(pieces: Iterator[bytes], name: str) -> Iterator[str]:
-    rest = b""
-    for piece in itertools.chain(pieces, [b"\n"]):
-        *whole, rest = (rest + piece).split(b"\n")
-        for line in whole:
-            try:
-                yield line.decode()
-            except UnicodeDecodeError as error:
-                raise InvalidInput(
-                    f"{name} is not UTF-8 throughout: {error}; name the encoding, as in --encoding latin-1"
-                ) from error
+    for line in itertools.chain.from_iterable(whole_lines(pieces)):
+        try:
+            yield line.decode()
+        except UnicodeDecodeError as error:
+            raise InvalidInput(
+                f"{name} is not UTF-8 throughout: {error}; name the encoding, as in --encoding latin-1"
+            ) from error
 
 
 def _attribute(line: str, name: str) -> Attribute:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from thalweg.errors import InvalidInput
-from thalweg.tables.rows import WHOLE, BadRow, Block, text_of, utf8_pieces
+from thalweg.tables.rows import WHOLE, BadRow, Block, text_of, utf8_pieces, whole_lines
 
 #: Lines of a block after the first.
 _LINES = 4096
@@ -48,19 +48,17 @@ def read(
 
 def _lines(pieces: Iterator[bytes], head: int) -> Iterator[list[bytes]]:
     """Whole lines, those of blanks left out: first as many as settle the columns, then as they come."""
-    rest = b""
     have: list[bytes] = []
     settled = head == 0
-    for piece in pieces:
-        *whole, rest = (rest + piece).split(b"\n")
-        have += [line for line in whole if line.strip()]
+    for lines in whole_lines(pieces):
+        have += [line for line in lines if line.strip()]
         if not settled and len(have) >= head:
             yield have[:head]
             have, settled = have[head:], True
         if settled:
             yield have
             have = []
-    yield have + [rest] * bool(rest.strip())
+    yield have
 
 
 def _block(lines: Iterable[str], columns: list[str], name: str, first: int) -> Block:

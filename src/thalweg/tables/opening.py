@@ -55,7 +55,7 @@ def as_utf8(head: bytes, encoding: str) -> bytes:
     """
     try:
         return codecs.getincrementaldecoder(encoding)().decode(head).encode()
-    except (LookupError, UnicodeDecodeError):
+    except (LookupError, UnicodeError):
         return head
 
 

@@ -278,7 +278,7 @@ def _category(name: str, column: pa.ChunkedArray, *, declared: bool) -> Column |
     cells = names(column).drop_null()
     different = cells.unique().to_pylist()
     distinct = len(different)
-    if not declared and all(cell[0] + cell[-1] in ("{}", "[]") for cell in different):
+    if different and not declared and all(cell[0] + cell[-1] in ("{}", "[]") for cell in different):
         kind = "lists" if different[0][0] == "[" else "objects"
         return f"left out: {kind} of JSON cannot be learned: write what they hold as columns of their own"
     if not declared and distinct > _MANY and distinct > len(cells) / 2:

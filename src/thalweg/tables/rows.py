@@ -238,7 +238,20 @@ def utf8_pieces(stream: io.RawIOBase, name: str, encoding: str, *, as_it_comes: 
         if not plain:
             try:
                 content = decoder.decode(content).encode()
-            except UnicodeDecodeError as error:
+            except UnicodeError as error:
                 raise InvalidInput(f"{name} is not {encoding.upper()} throughout: {error}") from error
         yield content.removeprefix(codecs.BOM_UTF8) if start else content
         start = False
+
+
+def whole_lines(pieces: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """The lines that end in each piece, without their ends; at last what follows the last end."""
+    rest: list[bytes] = []
+    for piece in pieces:
+        if b"\n" not in piece:  # joined once, however many pieces a line takes
+            rest.append(piece)
+            continue
+        *lines, last = b"".join([*rest, piece]).split(b"\n")
+        rest = [last]
+        yield lines
+    yield [b"".join(rest)]
