@@ -269,6 +269,8 @@ def test_a_wide_table_of_many_classes_is_told_briefly(
     assert metrics()["confusion"]["classes"] == [str(label) for label in range(40)]
     assert "c0 to c39, 40 columns" in said
     assert "c20" not in said
+    labels = ", ".join(str(label) for label in range(20))
+    assert f"40 classes: {labels}, …\n" in run(capsys, "inspect", "out/model.thalweg")[1]
 
 
 def test_columns_that_are_absent_count_as_missing(table, capsys: pytest.CaptureFixture[str]) -> None:

@@ -78,6 +78,10 @@ def test_arff_names_rows_that_are_wrong(tmp_path: Path) -> None:
     for content, told in (
         (f"{head}{{0 1}}\n", "row 1: it is sparse: write all values"),
         ("@relation r\n@attribute a numeric\n", "an ARFF file without a line @data"),
+        (
+            '@relation r\n@attribute d date "MM MM"\n@data\n',
+            "the date format 'MM MM' of the attribute 'd' cannot be read",
+        ),
         ("@relation r\n@data\n1\n", "without an @attribute"),
         ("@relation r\n@attribute a relational\n@data\n", "'a' is of type relational, which cannot be learned"),
         ("@relation r\n@attribute a real\n@attribute a real\n@data\n1,2\n", "'a' is declared more than once"),
@@ -168,3 +172,12 @@ def test_options_name_no_target_of_other_files(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match=r"name the column of labels$"):
         RunOptions.of({"source": str(tmp_path / "rows.csv")})
+
+
+def test_text_of_arrow_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    damaged = pa.array([b"\xea("], pa.binary()).view(pa.string())
+    table = pa.table({"a": damaged})
+    with pa.ipc.new_file(tmp_path / "rows", table.schema) as writer:
+        writer.write_table(table)
+    with pytest.raises(InvalidInput, match="rows cannot be read as arrow-file: "):
+        next(open_source(tmp_path / "rows").blocks())

@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+#: Labels of a model that are listed.
+_MOST_LABELS = 20
+
 
 def models() -> None:
     """Show the models of `thalweg run`, and when to use which."""
@@ -45,6 +48,7 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
     from thalweg.run.history import trace_of
     from thalweg.store import load, plain_parameters, read_notes
     from thalweg.tables import Plan
+    from thalweg.tables.opening import natural_order
     from thalweg.tables.plan import grouped
 
     notes = read_notes(model)
@@ -65,13 +69,15 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
     if is_part and hasattr(loaded, "feature_names_in_"):
         console.print(f"columns: {', '.join(loaded.feature_names_in_[:20])}", soft_wrap=True)
     if hasattr(loaded, "classes_"):
-        console.print(f"{len(loaded.classes_)} classes: {', '.join(map(str, loaded.classes_[:20]))}", soft_wrap=True)
+        labels = sorted(map(str, loaded.classes_), key=natural_order)
+        shown = ", ".join(labels[:_MOST_LABELS]) + (", …" if len(labels) > _MOST_LABELS else "")
+        console.print(f"{len(labels)} classes: {shown}", soft_wrap=True)
     if is_part:
         return
     trace = trace_of(loaded)
     if "rate" in trace:
         console.print(f"rate {trace['rate']:.4g}")
-    for label, rows in trace.get("effective_rows", {}).items():
+    for label, rows in sorted(trace.get("effective_rows", {}).items(), key=lambda each: natural_order(each[0])):
         console.print(f"remembers about {rows:,.1f} rows of {label}")
     if hasattr(loaded, "explain"):
         console.print(loaded.explain())

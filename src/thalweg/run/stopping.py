@@ -17,7 +17,7 @@ from typing import Any
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 #: Seconds from a signal until the process ends, whatever it is doing; writing a checkpoint may take longer.
-PATIENCE = 0.7
+PATIENCE = 0.6
 
 
 class Stopped(BaseException):

@@ -107,7 +107,10 @@ def _attribute(line: str, name: str) -> Attribute:
     if kind in ("numeric", "real", "integer", "string"):
         return Attribute(called)
     if kind == "date":
-        return Attribute(called, date=_date_format(declared[4:].strip().strip("\"'") or _DEFAULT_DATE))
+        form = declared[4:].strip().strip("\"'") or _DEFAULT_DATE
+        if not _can_be_parsed(_date_format(form)):
+            raise InvalidInput(f"{name}: the date format {form!r} of the attribute {called!r} cannot be read")
+        return Attribute(called, date=_date_format(form))
     raise InvalidInput(f"{name}: the attribute {called!r} is of type {kind[:40]}, which cannot be learned")
 
 
@@ -127,6 +130,16 @@ def _date_format(java: str) -> str:
         found += python
         java = java[len(sign) :]
     return found
+
+
+def _can_be_parsed(form: str) -> bool:
+    try:
+        datetime.strptime("", form)
+    except ValueError as error:
+        return "bad directive" not in str(error) and "stray %" not in str(error)
+    except re.error:  # a directive that stands twice
+        return False
+    return True
 
 
 def _block(lines: list[str], attributes: list[Attribute], name: str, first: int) -> Block:

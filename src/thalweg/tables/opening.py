@@ -144,9 +144,10 @@ def read(path: Path | None, stream: io.RawIOBase, name: str, kind: Format) -> It
     try:
         first = 1
         for batch in _batches(path, stream, kind):
+            batch.validate(full=True)  # damaged text would end in an error of Arrow's much later
             yield Block(pa.Table.from_batches([batch]), name, first, typed=True)
             first += len(batch)
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         raise InvalidInput(f"{name} cannot be read as {kind}: {error}") from error
 
 
