@@ -151,6 +151,8 @@ def test_a_folder_begun_in_the_order_of_names_is_finished_so(table, capsys: pyte
     begun.fingerprint.take(chunk)
     begun.chunks_done = 1
     plain, arrays, models = begun._state()
+    assert begun.predictions is not None
+    begun.predictions.close()
     del plain["file_order"]
     checkpoint.write(begun.folder / "checkpoint", plain, arrays, models)
     assert run(capsys, "run", "--resume", "--out", "out", "--quiet")[0] == 0

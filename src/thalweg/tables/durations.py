@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 _AMOUNT = r"\d+(?:[.,]\d+)?"
-_CLOCK = re.compile(r"([+-]?)(?:(-?\d+) days?)?,?(?: ?([+-]?)(\d+):(\d{2}):(\d{2}(?:\.\d+)?))?")
+_CLOCK = re.compile(r"(?:([+-]?\d+) days?)?,?(?: ?([+-]?)(\d+):(\d{2}):(\d{2}(?:\.\d+)?))?")
 _ISO = re.compile(
     rf"([+-]?)P(?:({_AMOUNT})W)?(?:({_AMOUNT})D)?(?:T(?:({_AMOUNT})H)?(?:({_AMOUNT})M)?(?:({_AMOUNT})S)?)?",
     re.IGNORECASE,
@@ -37,12 +37,11 @@ def seconds_of(cell: str) -> float | None:
         )
         return -whole if sign == "-" else whole
     if match := _CLOCK.fullmatch(cell):
-        sign, days, within, hours, minutes, seconds = match.groups()
+        days, sign, hours, minutes, seconds = match.groups()
         if days is None and hours is None:
             return None
         time = 0.0 if hours is None else int(hours) * 3600.0 + int(minutes) * 60.0 + float(seconds)
-        whole = int(days or 0) * 86_400.0 + (-time if within == "-" else time)
-        return -whole if sign == "-" else whole
+        return int(days or 0) * 86_400.0 + (-time if sign == "-" else time)
     return None
 
 
