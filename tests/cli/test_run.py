@@ -287,8 +287,10 @@ def test_columns_that_are_absent_count_as_missing(table, capsys: pytest.CaptureF
     last = run(capsys, "predict", "out/model.thalweg", "late.ndjson")[1].splitlines()[-1]
     assert last.partition(",")[2] == run(capsys, "predict", "out/model.thalweg", "whole.csv")[1].splitlines()[-1][2:]
     Path("other.csv").write_text("c,d\n1,2\n")
-    code, _, told = run(capsys, "predict", "out/model.thalweg", "other.csv")
-    assert (code, told) == (2, "thalweg: other.csv has none of the columns that the model learned from: 'a', 'b'\n")
+    Path("other.ndjson").write_text('{"c": 1}\n' * 3)
+    for name in ("other.csv", "other.ndjson"):
+        code, _, told = run(capsys, "predict", "out/model.thalweg", name)
+        assert (code, told) == (2, f"thalweg: {name} has none of the columns that the model learned from: 'a', 'b'\n")
 
 
 @pytest.mark.parametrize("name", MODELS)

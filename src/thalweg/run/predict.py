@@ -86,14 +86,19 @@ def _with_all_columns(blocks: Iterator[Block], plan: Plan, given: str, tell: Cal
     names = [column.name for column in plan.columns]
     told = False
     for block in blocks:
-        absent = [name for name in names if name not in block.table.column_names]
-        listed = ", ".join(map(repr, absent[:_MOST_NAMED])) + (" …" if len(absent) > _MOST_NAMED else "")
-        if len(absent) == len(names):
-            raise InvalidInput(f"{given} has none of the columns that the model learned from: {listed}")
+        present = [name for name in names if name in block.table.column_names]
+        others = block.ignored and all(block.table.column(name).null_count == len(block.table) for name in present)
+        if not present or others:
+            raise InvalidInput(f"{given} has none of the columns that the model learned from: {_listed(names)}")
+        absent = [name for name in names if name not in present]
         if absent and not told:
-            tell(f"{given} lacks {listed}: {'their' if absent[1:] else 'its'} values count as missing")
+            tell(f"{given} lacks {_listed(absent)}: {'their' if absent[1:] else 'its'} values count as missing")
             told = True
         table = block.table
         for name in absent:
             table = table.append_column(name, pa.nulls(len(table), pa.string()))
         yield replace(block, table=table)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:_MOST_NAMED])) + (" …" if len(names) > _MOST_NAMED else "")
