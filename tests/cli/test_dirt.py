@@ -112,8 +112,8 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     ),
     "a quotation mark left open": (with_row(31, '1,"2,a'), "{file}, row 31: it has 2 cells, the header 3"),
     "a gzip file cut off": (b"\x1f\x8b\x08\x00\x00\x00", "{file} cannot be read to its end: "),
-    "Parquet that is none": (b"PAR1 and no more", "{file} cannot be read as parquet: "),
-    "Arrow that is none": (b"ARROW1 and no more", "{file} cannot be read as arrow-file: "),
+    "Parquet that is none": (b"PAR1\x15 and no more", "{file} cannot be read as parquet: "),
+    "Arrow that is none": (b"ARROW1\x00 and no more", "{file} cannot be read as arrow-file: "),
     "JSON that is none": (b'{"level": 1, "state": "a"}\n{"level": 2,\n', "{file}, row 2: it is not JSON: "),
     "JSON that is no object": (b'{"level": 1, "state": "a"}\n[2]\n', "{file}, row 2: it must be an object, got [2]"),
     "JSON of another type": (

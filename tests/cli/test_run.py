@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -115,13 +116,65 @@ def test_rows_that_go_back_in_time_are_told(table, capsys: pytest.CaptureFixture
     head, *lines = Path("table.csv").read_text().splitlines()
     lines[1100:1100] = [lines[3]]
     Path("back.csv").write_text("\n".join([head, lines[1], *lines]) + "\n")
-    told = "thalweg: column 'when' goes back 2 times: are the rows in time order?\n"
+    told = "thalweg: column 'when' goes back 2 times: if the rows are not in time order, --sort sorts them\n"
     assert run(capsys, "run", "back.csv", *common, "--out", "one")[2] == told
     assert run(capsys, "run", "back.csv", *common, "--out", "two", "--label-time", "told", "--chunk", "1")[2] == told
     Path("mixed.csv").write_text("a,when,told,state\n1,2024-01-01,7,x\n2,2024-01-02,8,y\n")
     code, _, complaint = run(capsys, "run", "mixed.csv", *common, "--label-time", "told", "--out", "three")
     told = "columns 'when' and 'told' cannot be compared: one holds whole numbers, the other times"
     assert (code, complaint) == (2, f"thalweg: {told}\n")
+
+
+def test_a_column_of_times_may_have_no_name(table, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("table.csv").write_text(Path("table.csv").read_text().replace(",when,", ",,", 1))
+    assert run(capsys, "run", "table.csv", "--target", "state", "--time", "", "--model", "oldc", "--quiet")[0] == 0
+
+
+def test_the_newest_row_first_is_told_and_sorted(table, capsys: pytest.CaptureFixture[str]) -> None:
+    common = ("--target", "state", "--model", "oldc", "--quiet")
+    head, *lines = Path("table.csv").read_text().splitlines()
+    Path("newest.csv").write_text("\n".join([head, *lines[::-1]]) + "\n")
+    assert run(capsys, "run", "table.csv", *common, "--out", "ordered")[2] == ""
+    told = "column 'when' goes back 1,399 times: if the rows are not in time order, --time when --sort sorts them"
+    assert run(capsys, "run", "newest.csv", *common, "--out", "back")[2] == f"thalweg: {told}\n"
+    assert metrics("back")["warnings"] == [told]
+    assert told.replace("'", "&#39;") in Path("back/report.html").read_text()
+    assert run(capsys, "run", "newest.csv", *common, "--time", "when", "--sort", "--out", "sorted")[2] == ""
+    assert predictions("sorted") == predictions("ordered")
+    lines[7] = "warm" + lines[7]
+    Path("newest.csv").write_text("\n".join([head, *lines[::-1]]) + "\n")
+    complaint = run(capsys, "run", "newest.csv", *common, "--time", "when", "--sort", "--out", "bad")[2]
+    assert "newest.csv, row 1,393, column 'a': 'warm" in complaint
+
+
+def test_keys_that_come_late_are_told_or_learned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    truth = np.random.default_rng(2).integers(0, 2, 4000).tolist()
+    rows = [{"when": at, "noise": at % 7, "y": t} | ({"signal": t} if at >= 2100 else {}) for at, t in enumerate(truth)]
+    Path("rows").mkdir()
+    for name, part in (("rows/1", rows[:1500]), ("rows/2", rows[1500:]), ("whole", rows)):
+        Path(f"{name}.ndjson").write_text("".join(json.dumps(row) + "\n" for row in part))
+    common = ("--target", "y", "--quiet", "--model", "oldc")
+    what = "the key 'signal' is in none of the first 1,000 rows and is ignored"
+    told = f"whole.ndjson, row 2,101: {what}: --head 3101 makes it a column"
+    for name, options in (("plain", ()), ("sorted", ("--time", "when", "--sort")), ("cut", ("--chunk", "7"))):
+        code, _, said = run(capsys, "run", "whole.ndjson", *common, *options, "--out", name)
+        assert (code, said) == (0, f"thalweg: {told}\n")
+        assert metrics(name)["warnings"] == [told]
+    assert metrics("plain")["scores"]["model"]["error"] > 0.4
+    assert "warnings" not in metrics_after(capsys, "run", "whole.ndjson", *common, "--limit", "2000")
+    found = metrics_after(capsys, "run", "whole.ndjson", *common, "--head", "3101")
+    assert "warnings" not in found
+    assert found["scores"]["model"]["recent"] < 0.05
+    told = f"rows/2.ndjson, row 601: {what}: write it, with null for a value, into the first file"
+    assert metrics_after(capsys, "run", "rows", *common)["warnings"] == [told]
+
+
+def metrics_after(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert run(capsys, *arguments, "--out", "after", "--fresh")[0] == 0
+    return metrics("after")
 
 
 def test_decimal_commas_are_found_out_or_told(table, capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,7 +197,7 @@ def test_the_files_of_a_folder_are_told(table, capsys: pytest.CaptureFixture[str
     for name in ("1.csv", "10.csv", "2.csv"):
         Path(f"days/{name}").write_text("\n".join([head, *lines[:20]]) + "\n")
     code, _, told = run(capsys, "run", "days", *PLAIN[1:], "--model", "oldc")
-    words = "days: 3 files in the order of their names, from 1.csv to 2.csv; 2 others left out, hidden or a folder\n"
+    words = "days: 3 files in the order of their names, from 1.csv to 10.csv; 2 others left out, hidden or a folder\n"
     assert (code, told) == (0, words)
 
 
@@ -196,10 +249,48 @@ def test_every_model_runs_predicts_and_is_inspected(name: str, table, capsys: py
     assert [line["row"] for line in lines] == [str(i) for i in range(1, ROWS + 1)]
     code, said, _ = run(capsys, "inspect", "out/model.thalweg")
     assert code == 0
+    assert "Pipeline" not in said.splitlines()[0]
     assert "2 classes: dry, wet" in said
     assert "Answered 1,100 rows" in said
     _, said, _ = run(capsys, "models")
     assert name in said
+
+
+def test_a_wide_table_of_many_classes_is_told_briefly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [f"c{at}" for at in range(40)]
+    rows = [{name: (at * 7 + place) % 11 for place, name in enumerate(names)} | {"y": at % 40} for at in range(200)]
+    Path("rows.ndjson").write_text("".join(json.dumps(row | {"tags": [1, 2]}) + "\n" for row in rows))
+    code, said, complaint = run(capsys, "run", "rows.ndjson", "--target", "y", "--model", "oldc", "--out", "out")
+    why = "lists of JSON cannot be learned: write what they hold as columns of their own"
+    assert (code, complaint) == (0, f"thalweg: column 'tags' is left out: {why}\n")
+    assert metrics()["confusion"]["classes"] == [str(label) for label in range(40)]
+    assert "c0 to c39, 40 columns" in said
+    assert "c20" not in said
+    labels = ", ".join(str(label) for label in range(20))
+    assert f"40 classes: {labels}, …\n" in run(capsys, "inspect", "out/model.thalweg")[1]
+
+
+def test_columns_that_are_absent_count_as_missing(table, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "run", *PLAIN, "--model", "oldc", "--out", "out", "--quiet")[0] == 0
+    gaps = "".join(f'{{"a": null, "b": {at / 7}}}\n' for at in range(30))
+    Path("gaps.ndjson").write_text(gaps)
+    Path("absent.csv").write_text("b\n" + "".join(f"{at / 7}\n" for at in range(30)))
+    Path("late.ndjson").write_text('{"c": 1}\n' * 1200 + '{"a": 1, "b": 2}\n')
+    expected = run(capsys, "predict", "out/model.thalweg", "gaps.ndjson")[1]
+    code, said, told = run(capsys, "predict", "out/model.thalweg", "absent.csv")
+    assert (code, said) == (0, expected)
+    assert told == "thalweg: absent.csv lacks 'a': its values count as missing\n"
+    Path("whole.csv").write_text("a,b\n1,2\n")
+    last = run(capsys, "predict", "out/model.thalweg", "late.ndjson")[1].splitlines()[-1]
+    assert last.partition(",")[2] == run(capsys, "predict", "out/model.thalweg", "whole.csv")[1].splitlines()[-1][2:]
+    Path("other.csv").write_text("c,d\n1,2\n")
+    Path("other.ndjson").write_text('{"c": 1}\n' * 3)
+    for name in ("other.csv", "other.ndjson"):
+        code, _, told = run(capsys, "predict", "out/model.thalweg", name)
+        assert (code, told) == (2, f"thalweg: {name} has none of the columns that the model learned from: 'a', 'b'\n")
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -123,3 +123,17 @@ def test_work_in_hand_is_finished_unless_asked_twice() -> None:
     with Stopping() as stopping:
         stopping.finish()
         signal.raise_signal(signal.SIGINT)
+
+
+def test_work_that_does_not_end_is_cut_off() -> None:
+    endless = """
+import signal, threading
+from thalweg.run.stopping import Stopping
+with Stopping() as stopping, stopping.unbroken():
+    signal.raise_signal(signal.SIGTERM)
+    while True:
+        threading.Event().wait(1)
+"""
+    ended = subprocess.run([sys.executable, "-c", endless], capture_output=True, text=True, timeout=PATIENCE / 10)
+    assert ended.returncode == 143
+    assert ended.stderr == "thalweg: stopped during a long step; --resume continues from the last checkpoint\n"

@@ -11,8 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
+from thalweg import NoChange
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.evaluate import NO_ANSWER, Average, Cumulative, Fading, Meter, Record, Windowed, curve, summarise
+from thalweg.evaluate import (
+    NO_ANSWER,
+    Average,
+    Cumulative,
+    Fading,
+    Meter,
+    Record,
+    Windowed,
+    curve,
+    prequential,
+    summarise,
+)
+from thalweg.streams import Table
 
 AVERAGES = st.one_of(
     st.just(Cumulative()),
@@ -142,6 +155,10 @@ def test_a_window_does_not_remember_and_does_not_drift() -> None:
 
 
 def test_nothing_seen_is_an_error() -> None:
+    records = prequential(NoChange(), Table([[0.0]] * 4, ["a", "a", "b", "b"]))
+    summarise(records)
+    with pytest.raises(InvalidInput, match=r"got none: records can be read once, list\(records\) as often as you like"):
+        summarise(records)
     with pytest.raises(InvalidInput, match="at least one row"):
         summarise([])
     with pytest.raises(InvalidInput, match="at least one row"):

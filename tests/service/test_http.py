@@ -45,6 +45,7 @@ REFUSED = {
     "a list": (422, {"row": {"x": [1]}}, "row 0, column 'x': a cell must be"),
     "too large": (422, {"row": {"x": 1e300}}, "row 0, column 'x': '1e+300' is beyond the numbers"),
     "a long word": (422, {"row": {"x": "1" * 2000}}, "row 0, column 'x': a text may have at most 1000 letters"),
+    "no column": (422, {"rows": [ROW, {}]}, "row 1: it has none of the columns that the model learns from"),
     "another column": (422, {"rows": [ROW, {"x": 1, "y": 2}]}, "row 1, column 'y': the model has no such column"),
     "another field": (422, {"row": ROW, "modle": "default"}, "there is no field 'modle'"),
     "a model that is none": (404, {"row": ROW, "model": "nobody"}, "there is no model 'nobody'"),

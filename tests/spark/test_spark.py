@@ -270,6 +270,14 @@ def test_a_folder_by_the_command_line(spark, tmp_path, monkeypatch, capsys, kind
         with pytest.raises(SystemExit):
             main([*by_key, *words])
         assert sentence in capsys.readouterr().err
+    single = [str(tmp_path / "in" / "part-000.parquet"), *common[2:], "--model", "oldc", "--rate", "0.1"]
+    with pytest.raises(SystemExit):
+        main(["run", *single, "--out", str(tmp_path / "one")])
+    assert "one model predicts only the files after the first: name a folder" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as ended:
+        main(["run", *single, "--key", "pump", "--out", str(tmp_path / "single")])
+    assert ended.value.code == 0, capsys.readouterr().err
+    assert "4 models, one per pump, answered 500 rows" in capsys.readouterr().out
     os.utime(tmp_path / "in" / "part-001.parquet", (1, 1))
     with pytest.raises(SystemExit):
         main(by_key)

@@ -24,6 +24,7 @@ from thalweg.tables import (  # noqa: E402
     plan_columns,
 )
 from thalweg.tables.clock import NEVER, Clock  # noqa: E402
+from thalweg.tables.rows import Piece  # noqa: E402
 
 
 def chunk_of(**columns: list[str]) -> Chunk:
@@ -78,6 +79,54 @@ def test_a_time_of_day_is_an_hour() -> None:
     np.testing.assert_allclose(X[:, :2], [[1, 0], [-1, 0], [0, 1], [0, 0]], atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("cells", "seconds"),
+    [
+        (["1 days 02:03:04", "", "0 days 00:00:00.500000"], [93784.0, 46892.25, 0.5]),
+        (["PT5M", "PT1H30M", "-P1DT0.5S"], [300.0, 5400.0, -86400.5]),
+        (["02:03:04", "26:00:00", "-00:00:01"], [7384.0, 93600.0, -1.0]),
+        (["1 day, 2:03:04", "2 days, 0:00:00", "-1 days +23:59:59"], [93784.0, 172800.0, -1.0]),
+    ],
+)
+def test_durations_are_seconds(cells: list[str], seconds: list[float]) -> None:
+    if "" in cells:
+        seconds[1] = seconds[0]  # the mean so far
+    plan, X = features(cells)
+    assert plan.columns[0].kind == "duration"
+    assert X[:, 0].tolist() == seconds
+    again = Encoder(Plan.from_json(plan.to_json()))
+    assert again.encode(chunk_of(x=cells)).X.tolist() == X.tolist()
+    told = r"^table.csv, row 1, column 'x': 'long' is not a duration such as 1 days 02:03:04 or PT5M$"
+    with pytest.raises(InvalidInput, match=told):
+        Encoder(plan).encode(chunk_of(x=["long"]))
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_durations_of_arrow_are_seconds(unit: str) -> None:
+    table = pa.table(
+        {"x": pa.array([90, None, 30], pa.duration("s")).cast(pa.duration(unit)), "label": ["a", "b", "a"]}
+    )
+    chunk = Chunk([Piece(Block(table, "t.parquet", 1, typed=True), 0, 3)], [])
+    plan = plan_columns(chunk, target="label")
+    assert Encoder(plan).encode(chunk).X[:, :2].tolist() == [[90.0, 0.0], [90.0, 1.0], [30.0, 0.0]]
+
+
+def test_truth_values_may_all_be_missing_at_first() -> None:
+    table = pa.table({"x": pa.array([None, None], pa.bool_()), "label": ["a", "b"]})
+    chunk = Chunk([Piece(Block(table, "t.parquet", 1, typed=True), 0, 2)], [])
+    assert plan_columns(chunk, target="label").columns[0].kind == "category"
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0"])
+def test_an_index_without_a_name_is_left_out(name: str) -> None:
+    counting, other = ["0", "1", "2"], ["0", "2", "1"]
+    left_out = "left out: it has no name and counts the rows, as an index of pandas does"
+    for cells, told in ((counting, left_out), (other, "as it is; a missing value becomes the mean so far")):
+        plan = plan_columns(chunk_of(**{name: cells, "y": ["1", "2", "3"]}), target="label")
+        assert plan.describe()[0][2] == told
+    assert features(counting)[0].columns[0].kind == "number"
+
+
 NUMBERS = st.lists(st.decimals(-10_000, 10_000, places=2), min_size=1)
 
 
@@ -126,6 +175,15 @@ def test_a_point_among_commas_makes_its_row_bad() -> None:
 def test_what_is_not_read_is_told(cell: str, told: str) -> None:
     chunk = chunk_of(x=[cell.format(i=i) for i in range(1, 100)], y=["1"] * 99)
     assert plan_columns(chunk, target="label").describe()[0][1:] == ("–", f"left out: it seems to hold {told}")
+
+
+def test_long_text_is_planned_in_linear_time() -> None:
+    chunk = chunk_of(x=[f"{i} " + "rain on a river " * 20_000 for i in range(60)], y=["1"] * 60)
+    told = plan_columns(chunk, target="label").describe()[0][2]  # hours, where each place of a cell begins a search
+    assert told == "left out: it seems to name the rows (60 different values in the first 60)"
+    encoder = Encoder(features(["1", "2"])[0])
+    with pytest.raises(InvalidInput, match=r"column 'x': 'rain on .{50} …' is not a number$"):
+        encoder.encode(chunk_of(x=["rain on a river " * 20_000]))
 
 
 def test_objects_of_json_are_told() -> None:

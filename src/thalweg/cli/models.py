@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+#: Labels of a model that are listed.
+_MOST_LABELS = 20
+
 
 def models() -> None:
     """Show the models of `thalweg run`, and when to use which."""
@@ -39,18 +42,21 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
 
     load_scikit_learn()
     from thalweg.merging import Part
+    from thalweg.pipeline.pipeline import learner_name
     from thalweg.report import tables
     from thalweg.report.page.formats import in_words
     from thalweg.run.history import trace_of
     from thalweg.store import load, plain_parameters, read_notes
     from thalweg.tables import Plan
+    from thalweg.tables.opening import natural_order
+    from thalweg.tables.plan import grouped
 
     notes = read_notes(model)
     loaded = load(model)
     console = Console(markup=False, highlight=False)
     is_part = isinstance(loaded, Part)
     whole = loaded.model if is_part else loaded
-    title = f"Part of {whole._in_a_sentence()}" if is_part else type(whole).__name__
+    title = f"Part of {whole._in_a_sentence()}" if is_part else learner_name(whole)
     console.print(f"{title}, {model.stat().st_size:,} bytes", style="bold")
     for name, value in plain_parameters(whole).items():
         console.print(f"  {name} = {in_words(value)}", soft_wrap=True)
@@ -63,13 +69,15 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
     if is_part and hasattr(loaded, "feature_names_in_"):
         console.print(f"columns: {', '.join(loaded.feature_names_in_[:20])}", soft_wrap=True)
     if hasattr(loaded, "classes_"):
-        console.print(f"{len(loaded.classes_)} classes: {', '.join(map(str, loaded.classes_[:20]))}", soft_wrap=True)
+        labels = sorted(map(str, loaded.classes_), key=natural_order)
+        shown = ", ".join(labels[:_MOST_LABELS]) + (", …" if len(labels) > _MOST_LABELS else "")
+        console.print(f"{len(labels)} classes: {shown}", soft_wrap=True)
     if is_part:
         return
     trace = trace_of(loaded)
     if "rate" in trace:
         console.print(f"rate {trace['rate']:.4g}")
-    for label, rows in trace.get("effective_rows", {}).items():
+    for label, rows in sorted(trace.get("effective_rows", {}).items(), key=lambda each: natural_order(each[0])):
         console.print(f"remembers about {rows:,.1f} rows of {label}")
     if hasattr(loaded, "explain"):
         console.print(loaded.explain())
@@ -80,4 +88,4 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
     if "table" in notes:
         console.print("\nColumns")
         plan = Plan.from_json(notes["table"]["plan"])
-        console.print(tables.words(("column", "kind", "what is done"), plan.describe()))
+        console.print(tables.words(("column", "kind", "what is done"), grouped(plan.describe())))

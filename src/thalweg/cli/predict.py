@@ -21,7 +21,11 @@ _MOST_LISTED = 5
 def predict(
     model: Annotated[Path, typer.Argument(help="Model file written by `thalweg run`.")],
     source: Annotated[
-        str, typer.Argument(help="Table with the columns the model was trained on, or - for standard input.")
+        str,
+        typer.Argument(
+            help="Table with the columns the model was trained on, or - for standard input; the values of columns that "
+            "it lacks count as missing."
+        ),
     ],
     out: Annotated[
         Path | None,
@@ -33,7 +37,9 @@ def predict(
     delimiter: Annotated[
         str | None, typer.Option(help="Delimiter of CSV (default: as in the run, or detected).")
     ] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of CSV and NDJSON (default: as in the run).")] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Encoding of CSV, NDJSON and ARFF (default: as in the run).")
+    ] = None,
 ) -> None:
     """Answer each row of a table; nothing is learned. Columns: row, answer, probability."""
     from thalweg.cli.terminal import load_scikit_learn
@@ -47,7 +53,7 @@ def predict(
     if bad_rows not in ("error", "skip"):
         raise InvalidParameter.of_option("bad_rows", "be error or skip", bad_rows)
     how: Literal["error", "skip"] = "skip" if bad_rows == "skip" else "error"
-    answers = answer(model, source, bad_rows=how, delimiter=delimiter, encoding=encoding)
+    answers = answer(model, source, bad_rows=how, delimiter=delimiter, encoding=encoding, tell=_warn)
     first = next(answers, None)  # nothing is written before something could be answered
     parts = iter(()) if first is None else chain([first], answers)
     if out is None:
@@ -60,6 +66,10 @@ def predict(
         for row in bad[:_MOST_LISTED]:
             typer.echo(str(row), err=True)
         typer.echo("1 row was skipped" if len(bad) == 1 else f"{len(bad):,} rows were skipped", err=True)
+
+
+def _warn(warning: str) -> None:
+    typer.echo(f"thalweg: {warning}", err=True)
 
 
 def _write(parts: Iterator[Answered], file: IO[bytes]) -> list[BadRow]:

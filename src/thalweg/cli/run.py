@@ -165,15 +165,15 @@ def run(
         try:
             metrics = metrics_of(begun)
             begun.save_model(model_file)
-            begun.write_metrics(metrics)
             _write_report(metrics, folder, figures)
+            begun.write_metrics(metrics)  # last: a folder that has them holds a finished run
         except Exception:
             begun.leave_nothing_half_done(existed)
             raise
         begun.forget_checkpoint()
-    if begun.steps_back:
-        times = "once" if begun.steps_back == 1 else f"{begun.steps_back:,} times"
-        typer.echo(f"thalweg: column {options.time!r} goes back {times}: are the rows in time order?", err=True)
+    for warning in metrics.get("warnings", ()):
+        if warning not in begun.ignored.values():  # which were told at once
+            typer.echo(f"thalweg: {warning}", err=True)
     timing = {"seconds": time.monotonic() - began, "checkpoint_seconds": begun.checkpoint_seconds}
     if json:
         import json as json_module
@@ -231,6 +231,7 @@ def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resum
     from thalweg.report.page.content import as_metrics
     from thalweg.report.page.formats import count, counted
     from thalweg.report.page.verdict import findings, headline, recent_rows
+    from thalweg.tables.plan import grouped
 
     console = Console(markup=False, highlight=False)
     rows, scores = metrics["rows"], metrics["scores"]
@@ -259,10 +260,10 @@ def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resum
         shown = ", ".join(f"{row:,}" for row in changes[:8]) + (" …" if len(changes) > 8 else "")
         console.print(f"The error changed at row {shown}.", soft_wrap=True)
     console.print("\nColumns")
-    columns = metrics["columns"]
+    columns = grouped(metrics["columns"])
     console.print(tables.words(("column", "kind", "what is done"), columns[:_MOST_COLUMNS]))
     if len(columns) > _MOST_COLUMNS:
-        console.print(f"and {counted(len(columns) - _MOST_COLUMNS, 'column')} more: the report lists them all")
+        console.print(f"and {counted(len(columns) - _MOST_COLUMNS, 'line')} more: the report lists them all")
     share = timing["checkpoint_seconds"] / timing["seconds"]
     console.print(f"\n{timing['seconds']:,.1f} s, {share:.1%} of them for checkpoints.")
     console.print(f"Report: {folder / 'report.html'}", soft_wrap=True)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json as json_module
-from collections.abc import Mapping
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +42,8 @@ def run_on_spark(given: Mapping[str, Any], *, key: str | None, master: str, json
     from thalweg.spark.folders import FolderRun
     from thalweg.spark.sessions import spark_errors_as_ours
 
-    spark = session(master)
+    with _silent_children():
+        spark = session(master)
     spark.sparkContext.setLogLevel("OFF")
     try:
         with spark_errors_as_ours(options.source):
@@ -61,6 +65,20 @@ def run_on_spark(given: Mapping[str, Any], *, key: str | None, master: str, json
     metrics = {"engine": "spark", "options": settings | {"master": master}, "rows": found}
     write_atomically(out / METRICS, json_module.dumps(metrics, indent=1, ensure_ascii=False).encode())
     typer.echo(json_module.dumps(metrics, ensure_ascii=False) if json else _in_words(found, key, out))
+
+
+@contextmanager
+def _silent_children() -> Iterator[None]:
+    """Processes that are started here write nothing to standard error; Spark's errors come as exceptions."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def _require_same(options: RunOptions, key: str | None, out: Path) -> None:

@@ -156,6 +156,13 @@ class Curve(NamedTuple):
     rate: Floats | None
 
 
+def no_rows(what: str) -> InvalidInput:
+    """The error for records without a row: most likely an iterator that was read before."""
+    return InvalidInput(
+        f"A {what} must be of at least one row, got none: records can be read once, list(records) as often as you like."
+    )
+
+
 class Meter:
     """Keeps the scores of a stream of records up to date, in constant memory.
 
@@ -190,7 +197,7 @@ class Meter:
     def summary(self) -> Summary:
         """The scores now."""
         if self._rows == 0:
-            raise InvalidInput("A summary must be of at least one row, got none.")
+            raise no_rows("summary")
         model, no_change, majority = means_of(self._running.mean(), with_proba=self._with_proba)
         return Summary(self._rows, _scores(model), _scores(no_change), _scores(majority), self._rate)
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.errors import InvalidParameter
 from thalweg.evaluate.averages import push_in_pieces
-from thalweg.evaluate.history import Average, Cumulative, Windowed
+from thalweg.evaluate.history import Average, Cumulative, Windowed, no_rows
 from thalweg.evaluate.prequential_evaluation import (
     Model,
     Walkable,
@@ -217,7 +217,7 @@ def summarise_regression(records: Iterable[RegressionRecord], average: Average |
         running.push(_errors(record))
         rows += len(record)
     if rows == 0:
-        raise InvalidInput("A summary must be of at least one row, got none.")
+        raise no_rows("summary")
     return RegressionSummary(rows, *_scores(running.mean()))
 
 
@@ -248,7 +248,7 @@ def curve_regression(
                 seen.append(rows)
                 points.append(_scores(running.mean()))
     if rows == 0:
-        raise InvalidInput("A curve must be of at least one row, got none.")
+        raise no_rows("curve")
     if rows % every:
         seen.append(rows)
         points.append(_scores(running.mean()))

@@ -50,6 +50,19 @@ def named(steps: Any) -> list[tuple[str, Any]]:
     return pairs
 
 
+def learner_name(model: Any) -> str:
+    """The class of a model; of a pipeline that of its last step, which is what `thalweg run --model` names.
+
+    Examples
+    --------
+    >>> from thalweg import Perceptron, StandardScaler, StreamPipeline
+    >>> learner_name(StreamPipeline([StandardScaler(), Perceptron()]))
+    'Perceptron'
+    """
+    learner = named(model.steps)[-1][1] if hasattr(model, "steps") else model
+    return type(learner).__name__
+
+
 #: What a pipeline of any kind is called by those who write it down.
 _WRITTEN = "StreamPipeline"
 

@@ -8,18 +8,21 @@ import numpy as np
 
 from thalweg import __version__
 from thalweg.catalogue import MODELS
-from thalweg.pipeline.pipeline import named
+from thalweg.pipeline.pipeline import learner_name
 from thalweg.report.page.content import SCHEMA
 from thalweg.run.runner import Run
 from thalweg.store import plain_parameters
+from thalweg.tables.opening import natural_order
 
 
 def metrics_of(run: Run) -> dict[str, Any]:
     assert run.encoder is not None
     board, options = run.board, run.options
     counts = board.confusion[0]
-    order = sorted(np.flatnonzero(counts.any(axis=1)).tolist(), key=["", *run.names.known].__getitem__)
+    labels = ["", *run.names.known]
+    order = sorted(np.flatnonzero(counts.any(axis=1)).tolist(), key=lambda at: natural_order(labels[at]))
     names = run.encoder.feature_names()
+    warnings = run.warnings()
     watched = [names[at] for at in run.history.watch.features]
     return {
         "schema": SCHEMA,
@@ -52,19 +55,14 @@ def metrics_of(run: Run) -> dict[str, Any]:
         "calibration": board.calibration(),
         "changes": run.detector.changes(),
         "changes_left_out": run.detector.left_out,
+        **({"warnings": warnings} if warnings else {}),
         "columns": [list(line) for line in run.encoder.plan.describe()],
         "model": {
             "name": options.model,
-            "title": _title(run.model),
+            "title": learner_name(run.model),
             "about": MODELS[options.model].about,
             "parameters": plain_parameters(run.model),
             "features": len(run.encoder.plan.feature_names),
             "explain": run.model.explain() if hasattr(run.model, "explain") and run.learned else None,
         },
     }
-
-
-def _title(model: Any) -> str:
-    """The class of the model; of a pipeline, that of its last step, which is what `thalweg run --model` names."""
-    learner = named(model.steps)[-1][1] if hasattr(model, "steps") else model
-    return type(learner).__name__

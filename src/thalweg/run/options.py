@@ -52,6 +52,8 @@ class OptionInfo:
     path: bool = False
     #: Whether it has a meaning with ``--engine spark``.
     on_spark: bool = False
+    #: Whether earlier versions lack it: its default is not written down, so that their runs end with the same bytes.
+    added_later: bool = False
 
 
 def _option(default: Any = dataclasses.MISSING, **info: Any) -> Any:
@@ -63,7 +65,8 @@ class RunOptions:
     """All options of a run, declared once: the command line, TOML files and the checks below read them here."""
 
     source: str = _option(
-        help="CSV, Parquet, Arrow or NDJSON file, compressed or not; a folder of such files; or - for standard input.",
+        help="CSV, Parquet, Arrow, NDJSON or ARFF file, compressed or not; a folder of such files, read in the "
+        "natural order of their names (part-2 before part-10); or - for standard input.",
         on_spark=True,
     )
     target: str = _option(
@@ -88,6 +91,11 @@ class RunOptions:
     time: str | None = _option(
         None, help="Column with the time of a row: timestamps or integers.", metavar="COL", on_spark=True
     )
+    sort: bool = _option(
+        False,
+        help="Sort the rows by --time before learning, on the disk where they are many; rows without a time come last.",
+        added_later=True,
+    )
     drop: tuple[str, ...] = _option((), help="Column to leave out; may be repeated.", metavar="COL", on_spark=True)
     categorical: tuple[str, ...] = _option(
         (),
@@ -97,14 +105,22 @@ class RunOptions:
     missing: Literal["mean", "error"] = _option(
         "mean",
         help="What to do with missing values: mean (fill in the mean so far, the default) or error. Missing are empty "
-        "cells and, in columns of numbers or times, NA, N/A, NaN, null, none, ? and -.",
+        "cells, absent keys of NDJSON and, in columns of numbers or times, NA, N/A, NaN, null, none, ? and -.",
+    )
+    head: int | None = _option(
+        None,
+        help="Rows that settle which columns there are and what they hold (default: 1000); a key of NDJSON that comes "
+        "later is ignored, with a warning.",
+        metavar="N",
+        least=1,
+        added_later=True,
     )
     bad_rows: Literal["error", "skip"] = _option(
         "error",
         help="What to do with rows that cannot be read: error (stop, the default) or skip (leave out and list).",
     )
     delimiter: str | None = _option(None, help="Delimiter of CSV, such as ; or tab (default: detected).", on_spark=True)
-    encoding: str = _option("utf-8", help="Encoding of CSV and NDJSON (default: utf-8).")
+    encoding: str = _option("utf-8", help="Encoding of CSV, NDJSON and ARFF (default: utf-8).")
     decimal: Literal[".", ","] | None = _option(
         None,
         help="Decimal separator, . or , (default: detected).",
@@ -137,10 +153,12 @@ class RunOptions:
             if choices and getattr(self, name) not in (*choices, getattr(type(self), name)):
                 rule = declared[name].rule or f"be one of {', '.join(choices)}"
                 raise InvalidParameter.of_option(name, rule, getattr(self, name))
-        if self.delay and self.label_time:
+        if self.delay and self.label_time is not None:
             raise InvalidParameter.of_option("delay", "be 0 where --label-time tells when a label comes", self.delay)
-        if self.label_time and not self.time:
+        if self.label_time is not None and self.time is None:
             raise InvalidParameter.of_option("time", "name the column of row times to go with --label-time", self.time)
+        if self.sort and self.time is None:
+            raise InvalidParameter.of_option("time", "name the column of row times to go with --sort", self.time)
         if self.target in self.drop:
             raise InvalidParameter(f"--drop {self.target} is the target: without labels there is nothing to learn")
         check_model_options(rate=self.rate, adaptive=self.adaptive, seed=self.seed)
@@ -174,15 +192,20 @@ class RunOptions:
         if "source" not in values:
             raise InvalidParameter("SOURCE is missing: name the file to learn, a folder of files, or - for a pipe")
         if "target" not in values:
-            raise InvalidParameter("--target COL is missing: name the column of labels")
+            from thalweg.tables.opening import last_attribute
+
+            last = last_attribute(values["source"])
+            suggested = "" if last is None else f", such as the last attribute: --target {shlex.quote(last)}"
+            raise InvalidParameter(f"--target COL is missing: name the column of labels{suggested}")
         return cls(**values)
 
     def first_other(self, begun: Mapping[str, Any], besides: Collection[str] = ()) -> str | None:
         """How a run was begun that was asked for something else: the first option that differs; `None` for the same."""
         if not begun:
             return "other options"
-        for name, value in self.resolved().items():
-            was = begun.get(name)
+        defaults = {each.name: each.default for each in dataclasses.fields(self)}
+        for name, value in self._plain().items():
+            was = begun.get(name, defaults[name] if self.declared()[name].added_later else None)
             if name == "out" or name in besides or was == value:
                 continue
             if name == "source" and was is not None and Path(was).resolve() == Path(value).resolve():
@@ -192,6 +215,11 @@ class RunOptions:
 
     def resolved(self) -> dict[str, Any]:
         """Every option with its value, as JSON and TOML hold them."""
+        defaults = {each.name: each.default for each in dataclasses.fields(self)}
+        later = {name for name, info in self.declared().items() if info.added_later}
+        return {name: value for name, value in self._plain().items() if name not in later or value != defaults[name]}
+
+    def _plain(self) -> dict[str, Any]:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
 
     def to_toml(self) -> str:

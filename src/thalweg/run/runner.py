@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import itertools
 import json
+import shlex
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -33,7 +35,8 @@ from thalweg.store import dumps, loads
 from thalweg.tables import Block, Chunk, Encoder, Fingerprint, Plan, Target, chunks, open_source, plan_columns
 from thalweg.tables.clock import NEVER, Clock
 from thalweg.tables.encoder import parsed
-from thalweg.tables.plan import HEAD_ROWS
+from thalweg.tables.rows import HEAD_ROWS
+from thalweg.tables.sorting import in_time_order
 
 Item = TypeVar("Item")
 
@@ -99,6 +102,8 @@ class Progress:
 _EVERY_SECONDS, _TIMES_ITS_COST = 5.0, 40.0
 #: Complaints about rows that are kept word by word.
 _MOST_COMPLAINTS = 100
+#: Keys that come too late to be columns and are named one by one.
+_MOST_IGNORED = 5
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,10 @@ class _Piece(NamedTuple):
 class Run:
     def __init__(self, options: RunOptions) -> None:
         self.options = options
-        self.source = open_source(options.source, delimiter=options.delimiter, encoding=options.encoding)
+        self.head = options.head or HEAD_ROWS
+        self.source = open_source(
+            options.source, delimiter=options.delimiter, encoding=options.encoding, head=self.head
+        )
         self.model = options.make_model()
         if (options.delay or options.label_time) and getattr(self.model, "_needs_labels_at_once", False):
             raise InvalidParameter.of_option("delay", "be 0 for a model with persistence", options.delay)
@@ -144,14 +152,18 @@ class Run:
         #: Of the rows in those chunks.
         self.fingerprint = Fingerprint()
         self.clocks: dict[str, Clock] = {}
-        #: The time of the row before, and how often one came before it.
-        self.last_time, self.steps_back = int(np.iinfo(np.int64).min), 0
+        #: For the column of times, or for every one that was found: the last time, and how often one was before it.
+        self.times_seen: dict[str, list[int]] = {}
+        #: Keys of JSON that are no columns, and what is said of each.
+        self.ignored: dict[str, str] = {}
         self.read = self.answered = self.learned = self.unlabelled = self.skipped = 0
         self.complaints: list[str] = []
         #: Spent on checkpoints so far, since this process began.
         self.checkpoint_seconds = 0.0
         self.folder = Path(options.out)
         self.predictions: PredictionsFile | None = None
+        #: Earlier versions read part-10 before part-2. A run that was begun so ends so.
+        self.natural_order = True
 
     # ------------------------------------------------------------------ the loop
 
@@ -181,6 +193,7 @@ class Run:
                         due = time.monotonic() + (pause if checkpoint_seconds is None else checkpoint_seconds)
             stopping.finish()
         except Stopped:
+            stopping.take_time()
             if self.predictions is not None:
                 self._checkpoint()
             raise
@@ -199,11 +212,14 @@ class Run:
             wanted = chunk_size or _growing_chunk(done)
             return wanted if limit is None else min(wanted, limit - done)
 
-        head = HEAD_ROWS if limit is None else min(HEAD_ROWS, limit)
+        head = self.head if limit is None else min(self.head, limit)
         blocks = self.progress.watch(self.source.blocks())
+        if self.options.sort and self.options.time is not None:
+            blocks = in_time_order(blocks, self.options.time)
         # A pipe is not read ahead: nobody knows when it gives more, and a run that is done must not wait for it.
         for chunk in chunks(blocks if self.source.is_pipe else one_ahead(blocks), size, head=head):
             self.taken += len(chunk)
+            self._warn_of_ignored(chunk)
             yield chunk
             if self.taken == limit:
                 return
@@ -239,7 +255,10 @@ class Run:
         if now is not None and label_time is not None:
             now, label_time = now[encoded.kept], label_time[encoded.kept]
             has_label = has_label & (label_time != NEVER)
-            self._count_steps_back(now)
+            self._count_steps_back(str(self.options.time), now)
+        elif self.options.time is None:
+            for name, times in encoded.times.items():
+                self._count_steps_back(name, np.where(np.isnat(times), NEVER, times.astype(np.int64)))
         number = np.arange(self.answered + 1, self.answered + len(labels) + 1)
         self._complain(encoded.bad)
         if self.answered == 0:
@@ -269,7 +288,7 @@ class Run:
         return PredictionsFile(self.folder / options.PREDICTIONS)
 
     def _plan(self, head: Chunk) -> Encoder:
-        reserved = [name for name in (self.options.label_time,) if name]
+        reserved = [name for name in (self.options.label_time,) if name is not None]
         if self.options.time is not None and self.options.time not in head.column_names:
             raise InvalidInput(f"{head.pieces[0].block.file} has no column {self.options.time!r}")
         plan = plan_columns(
@@ -281,7 +300,9 @@ class Run:
             decimal=self.options.decimal,
         )
         self.target.require_classes(head)
-        self.clocks = {name: Clock.settle(name, head.column(name)) for name in (self.options.time, *reserved) if name}
+        self.clocks = {
+            name: Clock.settle(name, head.column(name)) for name in (self.options.time, *reserved) if name is not None
+        }
         if len({clock.counts for clock in self.clocks.values()}) > 1:
             raise InvalidInput(
                 f"columns {self.options.time!r} and {self.options.label_time!r} cannot be compared: "
@@ -298,7 +319,7 @@ class Run:
             return None, None, []
         now, wrong = parsed(self.clocks[time_column], chunk.column(time_column))
         if label_column is None:
-            self._count_steps_back(now)
+            self._count_steps_back(time_column, now)
             return None, None, []
         seen = {at for at, _ in wrong}
         places = (int(at) for at in np.flatnonzero(now == NEVER))
@@ -307,11 +328,39 @@ class Run:
         untimed = [(at, time_column, what) for at, what in wrong]
         return now, label_time, untimed + [(at, label_column, what) for at, what in wrong_labels]
 
-    def _count_steps_back(self, now: NDArray[np.int64]) -> None:
+    def _count_steps_back(self, name: str, now: NDArray[np.int64]) -> None:
         """Rows that come before the one before them."""
-        known = np.concatenate([[self.last_time], now[now != NEVER]])
-        self.steps_back += int((known[1:] < known[:-1]).sum())
-        self.last_time = int(known[-1])
+        last, steps = self.times_seen.get(name, [int(np.iinfo(np.int64).min), 0])
+        known = np.concatenate([[last], now[now != NEVER]])
+        self.times_seen[name] = [int(known[-1]), steps + int((known[1:] < known[:-1]).sum())]
+
+    def _warn_of_ignored(self, chunk: Chunk) -> None:
+        """Name keys that come too late to be columns, at once."""
+        for key, file, row in chunk.ignored():
+            if key in self.ignored:
+                continue
+            advice = f"--head {row + self.head} makes it a column"
+            if self.source.files and file != str(self.source.files[0]):
+                advice = "write it, with null for a value, into the first file"
+            first = f"in none of the first {self.head:,} rows"
+            self.ignored[key] = f"{file}, row {row:,}: the key {key!r} is {first} and is ignored: {advice}"
+            if len(self.ignored) <= _MOST_IGNORED:
+                warnings.warn(self.ignored[key], stacklevel=2)
+
+    def warnings(self) -> list[str]:
+        """What the user should know of the table."""
+        told = list(self.ignored.values())[:_MOST_IGNORED]
+        if further := len(self.ignored) - len(told):
+            told.append(f"{further:,} further keys come too late to be columns and are ignored")
+        left_out = {} if self.encoder is None else self.encoder.plan.left_out
+        told += [f"column {name!r} is {why}" for name, why in left_out.items() if "cannot be learned" in why]
+        steps = {name: back for name, (_, back) in self.times_seen.items()}
+        if steps and all(steps.values()):  # else the rows are in the order of one of the columns
+            name, back = next(iter(steps.items()))
+            times = "once" if back == 1 else f"{back:,} times"
+            sort = "--sort" if self.options.time is not None else f"--time {shlex.quote(name)} --sort"
+            told.append(f"column {name!r} goes back {times}: if the rows are not in time order, {sort} sorts them")
+        return told
 
     def _predict(self, batch: Batch) -> dict[str, NDArray[Any]]:
         """What was predicted for each row in hand, now or before, and what scoring needs of it."""
@@ -426,7 +475,8 @@ class Run:
             "course": self.history.state(),
             "clock": self.late.clock,
             "clocks": {name: clock.form for name, clock in self.clocks.items()},
-            "times": [self.last_time, self.steps_back],
+            "times": self.times_seen,
+            "file_order": "natural" if self.natural_order else "names",
             "predictions": self.predictions.synced(),
         }
         models = {name: dumps(model) for name, model in {"model": self.model, **self.baselines}.items()}
@@ -453,7 +503,11 @@ class Run:
         self.history.restore(plain["course"])
         self.late.clock = int(plain["clock"])
         self.clocks = {name: Clock(form) for name, form in plain["clocks"].items()}
-        self.last_time, self.steps_back = plain["times"]
+        times = plain["times"]  # of earlier versions: of --time alone
+        self.times_seen = times if isinstance(times, dict) else {self.options.time: times} if self.options.time else {}
+        if plain.get("file_order", "names") == "names":
+            self.natural_order = False
+            self.source = replace(self.source, files=tuple(sorted(self.source.files)))
         if "X" in arrays:
             predicted = {name[9:]: values for name, values in arrays.items() if name.startswith("answered ")}
             self.late.waiting = Waiting(arrays["X"], arrays["labels"], arrays["due"], arrays["number"], predicted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from itertools import pairwise
 from pathlib import Path
@@ -42,6 +43,11 @@ class FolderRun:
         self._spark, self._source = spark, source
         self._target, self._time, self._key, self._drop = target, time, key, drop
         self._format = _format_of(Path(source))
+        if key is None and Path(source).is_file():
+            raise InvalidInput(
+                f"{source} is one file, and one model predicts only the files after the first: name a folder, or a "
+                "--key, or leave out --engine spark"
+            )
         self._options = {"header": "true", "sep": delimiter or ","} if self._format == "csv" else {}
         table = self._table()
         for name in (target, time, *([key] if key else []), *drop):
@@ -51,7 +57,12 @@ class FolderRun:
     def go(self, model: Any, out: Path) -> dict[str, Any]:
         """Learn all files that were not learned before; what was found, over all of them."""
         rows = self._spark.readStream.schema(self._table().schema).format(self._format).options(**self._options)
-        df = rows.option("maxFilesPerTrigger", "1").load(self._source)
+        rows = rows.option("maxFilesPerTrigger", "1")
+        path = Path(self._source)
+        if path.is_file():  # a stream is of a folder
+            df = rows.option("pathGlobFilter", re.sub(r"([\\*?^\[\]{},])", r"\\\1", path.name)).load(str(path.parent))
+        else:
+            df = rows.load(self._source)
         names = feature_columns(
             df, model, None, self._source, besides=(self._key, self._target, self._time, *self._drop)
         )

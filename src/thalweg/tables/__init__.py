@@ -1,4 +1,4 @@
-"""From files to features: rows of CSV, Parquet, Arrow and NDJSON in constant memory, and a plan and encoder for
+"""From files to features: rows of CSV, Parquet, Arrow, NDJSON and ARFF in constant memory, and a plan and encoder for
 their columns.
 """
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.tables.durations import seconds_of
 from thalweg.tables.rows import as_text
 from thalweg.tables.timestamps import FORMS, ISO_EXAMPLE, in_iso
 
@@ -77,6 +78,10 @@ def looks_like(cells: Sequence[str]) -> str | None:
     return None
 
 
+#: Beyond this a number cannot be learned.
+_LARGEST = 1e50
+#: Letters of a cell that a message shows.
+_SHOWN = 60
 #: How a missing number or time is written in text, in small or capital letters.
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
 #: The same for people, less the empty cell.
@@ -90,6 +95,17 @@ class BadCell(ValueError):
         super().__init__(what)
         self.at = at
         self.what = what
+
+
+def brief(cell: str) -> str:
+    """A cell for a message: its beginning where it is long.
+
+    Examples
+    --------
+    >>> brief("warm"), len(brief("warm" * 1000))
+    ('warm', 60)
+    """
+    return cell if len(cell) <= _SHOWN else f"{cell[: _SHOWN - 2]} …"
 
 
 def is_text(column: pa.ChunkedArray) -> bool:
@@ -132,11 +148,11 @@ def numbers(column: pa.ChunkedArray, decimal: Decimal = ".") -> NDArray[np.float
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise BadCell(0, f"a column of type {column.type} holds no numbers") from error
     found: NDArray[np.float64] = values.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
-    infinite = np.isinf(found) | (np.abs(found) > 1e50)
+    infinite = np.isinf(found) | (np.abs(found) > _LARGEST)
     if infinite.any():
         at = int(infinite.argmax())
         cell = as_text(column.slice(at, 1))[0].as_py()
-        raise BadCell(at, f"{cell!r} is beyond the numbers that can be learned")
+        raise BadCell(at, f"{brief(cell)!r} is beyond the numbers that can be learned")
     return found
 
 
@@ -146,7 +162,7 @@ def _with_points(column: pa.ChunkedArray) -> Any:
     places = np.flatnonzero(wrong.to_numpy())
     if len(places):
         at = int(places[0])
-        raise BadCell(at, f"{column[at].as_py()!r} is not a number with a decimal comma")
+        raise BadCell(at, f"{brief(column[at].as_py())!r} is not a number with a decimal comma")
     return points
 
 
@@ -163,8 +179,29 @@ def _from_text(column: pa.ChunkedArray) -> Any:
     except pa.ArrowInvalid as error:
         for at, cell in enumerate(column.to_pylist()):
             if cell is not None and not is_number(cell):
-                raise BadCell(at, f"{cell!r} is not a number") from error
+                raise BadCell(at, f"{brief(cell)!r} is not a number") from error
         return pa.chunked_array([[None if cell is None else float(cell) for cell in column.to_pylist()]], pa.float64())
+
+
+def durations(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    """A column of durations in seconds, NaN where one is missing; plain numbers are seconds already."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_duration(column.type):
+        column = pc.cast(pc.cast(column, pa.duration("ns"), safe=False), pa.int64())
+        return np.asarray(pc.divide(pc.cast(column, pa.float64(), safe=False), 1e9).to_numpy())
+    if not is_text(column):
+        return numbers(column)
+    found = np.full(len(column), np.nan)
+    for at, cell in enumerate(trimmed(column).to_pylist()):
+        if cell is None:
+            continue
+        seconds = float(cell) if is_number(cell) else seconds_of(cell)
+        if seconds is None or not abs(seconds) <= _LARGEST:
+            raise BadCell(at, f"{brief(cell)!r} is not a duration such as 1 days 02:03:04 or PT5M")
+        found[at] = seconds
+    return found
 
 
 def is_number(cell: str, decimal: Decimal = ".") -> bool:
@@ -227,7 +264,7 @@ def _one_by_one(column: pa.ChunkedArray, iso: pa.ChunkedArray, example: str) -> 
         try:
             when = datetime.fromisoformat(cell)
         except ValueError as error:
-            raise BadCell(at, f"{column[at].as_py()!r} is not a time such as {example}") from error
+            raise BadCell(at, f"{brief(column[at].as_py())!r} is not a time such as {example}") from error
         found.append(when if when.tzinfo is None else when.astimezone(UTC).replace(tzinfo=None))
     return pa.chunked_array([found], pa.timestamp("us"))
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
-from thalweg.tables.cells import BadCell, is_text, timestamps, trimmed
+from thalweg.tables.cells import BadCell, brief, is_text, timestamps, trimmed
 from thalweg.tables.rows import as_text
 from thalweg.tables.timestamps import form_of
 
@@ -50,7 +50,7 @@ class Clock:
         form = form_of(cells)
         if form == "unclear":
             raise InvalidInput(
-                f"the times in column {name!r}, such as {cells[0]!r}, may be day/month or month/day: "
+                f"the times in column {name!r}, such as {brief(cells[0])!r}, may be day/month or month/day: "
                 "write them as 2024-01-31"
             )
         return cls(form)
@@ -72,7 +72,7 @@ def _whole_numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
         found = pc.cast(cells, pa.int64())
     except pa.ArrowInvalid as error:
         at, cell = next((at, cell) for at, cell in enumerate(cells.to_pylist()) if cell and not _is_whole(cell))
-        raise BadCell(at, f"{cell!r} is not a whole number, as the times before it are") from error
+        raise BadCell(at, f"{brief(cell)!r} is not a whole number, as the times before it are") from error
     return np.asarray(pc.fill_null(found, NEVER), dtype=np.int64)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -38,22 +39,25 @@ def read(
 
 def _whole_rows(parts: Iterator[bytes], name: str) -> Iterator[bytes]:
     """The bytes in pieces that end with a row; a line feed between quotes does not end one."""
-    rest = b""
+    rest: list[bytes] = []
+    quoted = False
     for part in parts:
-        content = rest + part
-        cut = _end_of_last_row(content)
-        if cut == 0 and len(content) > _LONGEST_ROW:
-            raise InvalidInput(f"{name} has a row of more than {_LONGEST_ROW:,} bytes: is a quotation mark left open?")
+        cut = _end_of_last_row(part, quoted)
         if cut:
-            yield content[:cut]
-        rest = content[cut:]
-    if rest:
-        yield rest
+            yield b"".join([*rest, part[:cut]])
+            rest, quoted = [], False
+        rest.append(part[cut:])
+        quoted ^= rest[-1].count(b'"') % 2 == 1
+        if sum(map(len, rest)) > _LONGEST_ROW:
+            raise InvalidInput(f"{name} has a row of more than {_LONGEST_ROW:,} bytes: is a quotation mark left open?")
+    if any(rest):
+        yield b"".join(rest)
 
 
-def _end_of_last_row(content: bytes) -> int:
+def _end_of_last_row(content: bytes, quoted: bool) -> int:
+    """Where the last row ends, given whether the first byte stands between quotes."""
     cut = content.rfind(b"\n") + 1
-    quotes = content.count(b'"', 0, cut)
+    quotes = content.count(b'"', 0, cut) + quoted
     while cut and quotes % 2:  # inside of quotes: go back a line
         before = content.rfind(b"\n", 0, cut - 1) + 1
         quotes -= content.count(b'"', before, cut)
@@ -72,7 +76,7 @@ def _header(content: bytes, name: str, delimiter: str) -> tuple[list[str], bytes
             line += more
         if not line:
             raise InvalidInput(f"{name} is empty")
-        names = next(csv.reader([line], delimiter=delimiter), []) if line.strip() else []
+        names = _cells(line, delimiter) if line.strip() else []
     for column, times in Counter(names).items():
         if not column.isprintable() and any("\udc80" <= sign <= "\udcff" for sign in column):
             raise InvalidInput(f"{name}: a column name in the header is not UTF-8; {_NAME_IT}")
@@ -86,10 +90,11 @@ def _parse(content: bytes, header: list[str], name: str, delimiter: str, first: 
     unread: list[BadRow] = []
     if not _is_utf8(content):  # the parser would give up on all rows for one such byte
         content, unread = _without_other_encodings(content, header, name, delimiter, first)
-    numbers = [bad.row for bad in unread]
+    others = [bad.row - place for place, bad in enumerate(unread)]
     table, ragged = _table(content, header, delimiter, name, first)
     for row, cells in ragged:
-        unread.append(BadRow(name, _past(numbers, first + row), None, _ragged(cells, header)))
+        number = first + row  # counted without those taken out before it
+        unread.append(BadRow(name, number + bisect_right(others, number), None, _ragged(cells, header)))
     return Block(table, name, first, sorted(unread, key=lambda bad: bad.row))
 
 
@@ -147,8 +152,10 @@ def _without_other_encodings(
             row.decode()
             kept.append(row)
         except UnicodeDecodeError as error:
-            cells = len(_cells(row, delimiter))
-            column = header[min(len(_cells(row[: error.start] + b"?", delimiter)), len(header)) - 1]
+            text = row.decode(errors="surrogateescape")
+            before = row[: error.start].decode(errors="surrogateescape")
+            cells = len(_cells(text, delimiter))
+            column = header[min(len(_cells(f"{before}?", delimiter)), len(header)) - 1]
             byte = f"the byte {row[error.start]:#x} is not UTF-8; {_NAME_IT}"
             fits = cells == len(header)
             bad.append(BadRow(name, number, column if fits else None, byte if fits else _ragged(cells, header)))
@@ -158,27 +165,24 @@ def _without_other_encodings(
 
 def _rows(content: bytes) -> Iterator[bytes]:
     """One row after the other, with its end; a line feed between quotes does not end one."""
-    row = b""
+    lines: list[bytes] = []
+    quoted = False
     for line in content.splitlines(keepends=True):
-        row += line
-        if row.count(b'"') % 2 == 0:
-            yield row
-            row = b""
-    if row:
-        yield row
+        lines.append(line)
+        quoted ^= line.count(b'"') % 2 == 1
+        if not quoted:
+            yield b"".join(lines)
+            lines = []
+    if lines:
+        yield b"".join(lines)
 
 
-def _cells(row: bytes, delimiter: str) -> list[str]:
-    text = io.StringIO(row.decode(errors="surrogateescape"), newline="")
-    return next(csv.reader(text, delimiter=delimiter), [])
+def _cells(row: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader(io.StringIO(row, newline=""), delimiter=delimiter), [])
+    except csv.Error:  # a cell that is too long, or no CSV at all
+        return row.rstrip("\r\n").split(delimiter)
 
 
 def _ragged(cells: int, header: list[str]) -> str:
     return f"it has {cells} cell{'s' if cells != 1 else ''}, the header {len(header)}"
-
-
-def _past(taken: list[int], number: int) -> int:
-    """The number of a row that was counted without those taken out before it."""
-    for each in taken:
-        number += each <= number
-    return number

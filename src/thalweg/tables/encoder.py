@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
 from thalweg.tables.cells import BadCell
-from thalweg.tables.kinds import Column, Floats, NumberColumn, filled
+from thalweg.tables.kinds import Column, Floats, NumberColumn, TimeColumn, filled
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import BadRow, Chunk
 
@@ -29,6 +29,8 @@ class Encoded:
     kept: NDArray[np.int64]
     #: The others, with those that could not even be read.
     bad: list[BadRow]
+    #: The parsed cells of columns of times, by name; the time of day alone is none.
+    times: dict[str, NDArray[np.datetime64]]
 
 
 class Encoder:
@@ -69,7 +71,12 @@ class Encoder:
         good[list(taken)] = False
         kept = np.flatnonzero(good)
         chosen = found if good.all() else [_chosen(values, kept) for values in found]
-        return Encoded(self.features(chosen, len(kept), learn=learn), kept, bad)
+        times = {
+            column.name: values
+            for column, values in zip(self.plan.columns, chosen, strict=True)
+            if isinstance(column, TimeColumn) and column.form != "hour:minute"
+        }
+        return Encoded(self.features(chosen, len(kept), learn=learn), kept, bad, times)
 
     def features(self, parsed: Sequence[Any], rows: int, *, learn: bool) -> Floats:
         """The features of rows whose cells are parsed, column by column in the order of the plan."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.tables.cells import Decimal, names, numbers, timestamps
+from thalweg.tables.cells import Decimal, durations, names, numbers, timestamps
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -92,6 +92,20 @@ class NumberColumn(Column):
 
     def restore(self, state: dict[str, Any]) -> None:
         self._sum, self._count = float(state["sum"]), int(state["count"])
+
+
+class DurationColumn(NumberColumn):
+    """A length of time as its number of seconds."""
+
+    kind = "duration"
+
+    def __init__(self, name: str, *, indicator: bool) -> None:
+        super().__init__(name, indicator=indicator)
+        self.treatment = self.treatment.replace("as it is", "in seconds", 1)
+
+    def parse(self, column: pa.ChunkedArray) -> Floats:
+        """Seconds, NaN where a duration is missing."""
+        return durations(column)
 
 
 def filled(columns: Sequence[NumberColumn], values: Floats, gaps: NDArray[np.bool_], *, learn: bool) -> Floats:

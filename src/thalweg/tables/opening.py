@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -14,12 +15,16 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from thalweg.errors import DataUnavailable, InvalidInput, MissingExtra
-from thalweg.tables import csv_rows, ndjson_rows
-from thalweg.tables.rows import Block
+from thalweg.tables import arff_rows, csv_rows, ndjson_rows
+from thalweg.tables.rows import HEAD_ROWS, Block
+from thalweg.tables.unread_formats import unread_format
 
-Format = Literal["csv", "ndjson", "parquet", "arrow-file", "arrow-stream"]
+Format = Literal["csv", "ndjson", "arff", "parquet", "arrow-file", "arrow-stream"]
 
 _GZIP, _ZSTD, _BZ2 = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh"
+_MAGIC: dict[bytes, Format] = {b"PAR1": "parquet", b"ARROW1": "arrow-file"}
+#: What follows where such letters begin the name of a column.
+_TEXT = tuple(bytes([byte]) for byte in (9, 10, 13, *range(32, 127)))
 _DELIMITERS = b",;\t|"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: How many lines, of how many bytes at the most, are looked at.
@@ -50,7 +55,7 @@ def as_utf8(head: bytes, encoding: str) -> bytes:
     """
     try:
         return codecs.getincrementaldecoder(encoding)().decode(head).encode()
-    except (LookupError, UnicodeDecodeError):
+    except (LookupError, UnicodeError):
         return head
 
 
@@ -62,15 +67,14 @@ def format_of(head: bytes) -> Format:
     >>> format_of(b'{"price": 3}'), format_of(b"price,class")
     ('ndjson', 'csv')
     """
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.startswith(b"ARROW1"):
-        return "arrow-file"
+    for magic, kind in _MAGIC.items():
+        if head.startswith(magic) and head[len(magic) : len(magic) + 1] not in _TEXT:
+            return kind
     if head.startswith(b"\xff\xff\xff\xff"):
         return "arrow-stream"
     if head.removeprefix(_BYTE_ORDER_MARK).lstrip()[:1] == b"{":
         return "ndjson"
-    return "csv"
+    return "arff" if arff_rows.is_arff(head) else "csv"
 
 
 def delimiter_of(head: bytes) -> str:
@@ -140,9 +144,10 @@ def read(path: Path | None, stream: io.RawIOBase, name: str, kind: Format) -> It
     try:
         first = 1
         for batch in _batches(path, stream, kind):
+            batch.validate(full=True)  # damaged text would end in an error of Arrow's much later
             yield Block(pa.Table.from_batches([batch]), name, first, typed=True)
             first += len(batch)
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         raise InvalidInput(f"{name} cannot be read as {kind}: {error}") from error
 
 
@@ -177,6 +182,10 @@ class Source:
     files: tuple[Path, ...]
     delimiter: str | None = None
     encoding: str = "utf-8"
+    #: Rows of NDJSON whose keys are the columns.
+    head: int = HEAD_ROWS
+    #: The keys that are columns, where they are known beforehand.
+    json_columns: tuple[str, ...] = ()
     #: How many files and folders of a folder are left out: hidden ones, and folders in it.
     left_out: int = 0
     _position: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
@@ -207,57 +216,71 @@ class Source:
 
     def blocks(self) -> Iterator[Block]:
         """The rows, block by block; all files must have the columns of the first."""
-        columns: list[str] | None = None
-        for block in self._all():
-            if columns is None:
-                columns = block.table.column_names
+        columns: list[str] = []
+        for block in self._all(columns):
+            if not columns:
+                columns += block.table.column_names
             elif sorted(block.table.column_names) != sorted(columns):
                 raise InvalidInput(_other_columns(block, columns))
             yield replace(block, table=block.table.select(columns))
 
-    def _all(self) -> Iterator[Block]:
+    def _all(self, columns: list[str]) -> Iterator[Block]:
         if not self.files:
-            yield from self._read(sys.stdin.buffer, "standard input", None)
+            yield from self._read(sys.stdin.buffer, "standard input", None, columns)
         before = 0
         for path in self.files:
             try:
                 with path.open("rb") as file:
-                    for block in self._read(file, str(path), path):
+                    for block in self._read(file, str(path), path, columns):
                         self._position["read"] = before + file.tell()
                         yield block
                 before += path.stat().st_size
             except OSError as error:
                 raise DataUnavailable(f"{path} cannot be read: {error.strerror or error}") from error
 
-    def _read(self, file: IO[bytes], name: str, path: Path | None) -> Iterator[Block]:
+    def _read(self, file: IO[bytes], name: str, path: Path | None, columns: list[str]) -> Iterator[Block]:
         try:
             stream, packed = _peeked(file)
             path = None if packed else path
+            if complaint := unread_format(stream.head, name):
+                raise InvalidInput(complaint)
             head = as_utf8(stream.head, self.encoding)
             kind = format_of(head)
             if kind == "csv":
                 delimiter = self.delimiter or delimiter_of(head)
                 yield from csv_rows.read(stream, name, delimiter, self.encoding, as_it_comes=self.is_pipe)
+            elif kind == "arff":
+                yield from arff_rows.read(stream, name, self.encoding)
             elif kind == "ndjson":
-                yield from ndjson_rows.read(stream, name, self.encoding, as_it_comes=self.is_pipe)
+                settings: dict[str, Any] = {
+                    "head": self.head,
+                    "columns": columns or self.json_columns,
+                    "as_it_comes": self.is_pipe,
+                }
+                yield from ndjson_rows.read(stream, name, self.encoding, **settings)
             else:
                 yield from read(path, stream, name, kind)
         except (EOFError, OSError) as error:
             raise InvalidInput(f"{name} cannot be read to its end: {error}") from error
 
 
-def open_source(given: str | Path, *, delimiter: str | None = None, encoding: str = "utf-8") -> Source:
+def open_source(
+    given: str | Path, *, delimiter: str | None = None, encoding: str = "utf-8", head: int = HEAD_ROWS
+) -> Source:
     """The rows behind a path, a folder, or "-" for standard input.
 
     Parameters
     ----------
     given : str or Path
-        Formats and compression are told by the content, not by the name. The files of a folder are read in the order
-        of their names; hidden ones are left out.
+        Formats and compression are told by the content, not by the name. The files of a folder are read in the natural
+        order of their names (part-2 before part-10); hidden ones are left out.
     delimiter : str, optional
         Between the cells of a CSV file; by default found out. A tab may be written as ``tab``.
     encoding : str, default "utf-8"
-        Of CSV and NDJSON.
+        Of CSV, NDJSON and ARFF.
+    head : int, default 1000
+        Rows of NDJSON whose keys are the columns. A key that is absent from a row is a missing value there; one that
+        comes later is ignored.
     """
     MissingExtra.import_module("pyarrow", "files", "reading files")
     if delimiter in _TABS:
@@ -265,17 +288,33 @@ def open_source(given: str | Path, *, delimiter: str | None = None, encoding: st
     if delimiter is not None and len(delimiter.encode()) != 1:
         raise InvalidInput(f"a delimiter must be one ASCII character, got {delimiter!r}")
     if str(given) == STANDARD_INPUT:
-        return Source(STANDARD_INPUT, (), delimiter, encoding)
+        return Source(STANDARD_INPUT, (), delimiter, encoding, head)
     path = Path(given)
     if path.is_dir():
         entries = list(path.iterdir())
-        files = sorted(file for file in entries if file.is_file() and not file.name.startswith("."))
+        files = sorted((each for each in entries if each.is_file() and not each.name.startswith(".")), key=_in_order)
         if not files:
             raise DataUnavailable(f"the folder {path} holds no file")
-        return Source(str(given), tuple(files), delimiter, encoding, len(entries) - len(files))
+        return Source(str(given), tuple(files), delimiter, encoding, head, left_out=len(entries) - len(files))
     if not path.exists():
         raise DataUnavailable(f"there is no file {path}")
-    return Source(str(given), (path,), delimiter, encoding)
+    return Source(str(given), (path,), delimiter, encoding, head)
+
+
+def natural_order(text: str) -> tuple[list[tuple[int, str]], str]:
+    """A key by which names are sorted as people count: numbers in them by their value.
+
+    Examples
+    --------
+    >>> sorted(["part-10", "part-2", "part-1"], key=natural_order)
+    ['part-1', 'part-2', 'part-10']
+    """
+    parts = re.split(r"0*([0-9]+)", text)
+    return [(len(part) if at % 2 else 0, part) for at, part in enumerate(parts)], text
+
+
+def _in_order(path: Path) -> Any:
+    return natural_order(path.name)
 
 
 def holds_text(path: Path) -> bool:
@@ -287,7 +326,21 @@ def holds_text(path: Path) -> bool:
             raise InvalidInput(f"{path} cannot be read to its end: {error}") from error
     if not head:
         raise InvalidInput(f"{path} is empty")
-    return format_of(head) in ("csv", "ndjson")
+    return format_of(head) in ("csv", "ndjson", "arff")
+
+
+def last_attribute(given: str) -> str | None:
+    """The last column of an ARFF file, by custom its label; None where that cannot be said."""
+    path = Path(given)
+    if not path.is_file():
+        return None
+    try:
+        with path.open("rb") as file:
+            head = _peeked(file)[0].head
+        lines = head.decode(errors="replace").splitlines()
+        return arff_rows.attributes_of(iter(lines), given)[-1].name if format_of(head) == "arff" else None
+    except (EOFError, InvalidInput, OSError):
+        return None
 
 
 def _peeked(file: IO[bytes]) -> tuple[Peeked, bool]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import itertools
+import re
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ from thalweg.tables.cells import (
     OR_MISSING,
     BadCell,
     Decimal,
+    brief,
     decimal_of,
     is_number,
     is_text,
@@ -23,7 +26,8 @@ from thalweg.tables.cells import (
     timestamps,
     trimmed,
 )
-from thalweg.tables.kinds import CategoryColumn, Column, NumberColumn, TimeColumn
+from thalweg.tables.durations import are_durations
+from thalweg.tables.kinds import CategoryColumn, Column, DurationColumn, NumberColumn, TimeColumn
 from thalweg.tables.rows import as_text
 from thalweg.tables.timestamps import form_of, seems_a_date
 
@@ -32,8 +36,8 @@ if TYPE_CHECKING:
 
     from thalweg.tables.rows import Chunk
 
-#: Rows that are looked at before the first is learned.
-HEAD_ROWS = 1000
+#: What pandas calls the columns of an index without a name.
+_UNNAMED = re.compile(r"(?:Unnamed: ?\d+)?|__index_level_\d+__")
 #: A column of text with more distinct values in its head than this, most of them once, is a name of the row.
 _MANY = 50
 #: Categories of a column that get a feature of their own, at the most.
@@ -79,7 +83,27 @@ class Plan:
         return cls(tuple(_column(**column) for column in plan["columns"]), plan["left_out"], tuple(plan["names"]))
 
 
+def grouped(lines: Iterable[Sequence[str]]) -> list[tuple[str, str, str]]:
+    """Columns of the same kind and treatment that stand side by side, in one line.
+
+    Examples
+    --------
+    >>> grouped([("a", "number", "as it is"), ("b", "number", "as it is"), ("c", "–", "the label")])
+    [('a and b', 'number', 'as it is'), ('c', '–', 'the label')]
+    """
+    found = []
+    for (kind, treatment), alike in itertools.groupby(lines, key=lambda line: (line[1], line[2])):
+        names = [line[0] for line in alike]
+        first = names[0] if len(names) == 1 else f"{names[0]} and {names[1]}"
+        if len(names) > 2:
+            first = f"{names[0]} to {names[-1]}, {len(names):,} columns"
+        found.append((first, kind, treatment))
+    return found
+
+
 def _described(column: Column) -> dict[str, Any]:
+    if isinstance(column, DurationColumn):
+        return {"kind": column.kind, "name": column.name, "indicator": column.indicator}
     if isinstance(column, NumberColumn):
         return {"kind": column.kind, "name": column.name, "indicator": column.indicator, "decimal": column.decimal}
     if isinstance(column, CategoryColumn):
@@ -90,7 +114,9 @@ def _described(column: Column) -> dict[str, Any]:
 
 
 def _column(kind: str, name: str, **options: Any) -> Column:
-    kinds: dict[str, type[Column]] = {each.kind: each for each in (NumberColumn, CategoryColumn, TimeColumn)}
+    kinds: dict[str, type[Column]] = {
+        each.kind: each for each in (NumberColumn, CategoryColumn, TimeColumn, DurationColumn)
+    }
     return kinds[kind](name, **options)
 
 
@@ -135,7 +161,8 @@ def plan_columns(
         elif name in drop:
             left_out[name] = "left out, as asked"
         else:
-            found = _settle(name, head.column(name), categorical=name in categorical, decimal=decimal)
+            declared = name in categorical or name in head.nominal
+            found = _settle(name, head.column(name), categorical=declared, decimal=decimal)
             if isinstance(found, str):
                 left_out[name] = found
             else:
@@ -154,14 +181,17 @@ def _settle(name: str, column: pa.ChunkedArray, *, categorical: bool, decimal: D
     if categorical or pa.types.is_boolean(column.type):
         return _category(name, column, declared=categorical)
     if pa.types.is_nested(column.type) or "binary" in str(column.type):
-        return f"left out: values of type {column.type} cannot be learned"
+        return f"left out: values of type {brief(str(column.type))} cannot be learned"
     if column.null_count == len(column) or (is_text(column) and trimmed(column).null_count == len(column)):
         return f"left out: all of the first {len(column):,} values are missing: empty or {OR_MISSING}"
+    if pa.types.is_duration(column.type):
+        return DurationColumn(name, indicator=column.null_count > 0)
     try:
         values = numbers(column, decimal or ".")
     except BadCell:
         return (
             _time(name, column)
+            or _duration(name, column)
             or _other_time(name, column)
             or (_comma_number(name, column) if decimal is None else None)
             or _dirty_number(name, column, decimal or ".")
@@ -170,6 +200,8 @@ def _settle(name: str, column: pa.ChunkedArray, *, categorical: bool, decimal: D
         )
     if pa.types.is_temporal(column.type):
         return _time(name, column) or "left out: its times cannot be read"
+    if _UNNAMED.fullmatch(name) and len(values) > 1 and (np.diff(values) == 1).all():
+        return "left out: it has no name and counts the rows, as an index of pandas does"
     return NumberColumn(name, indicator=bool(np.isnan(values).any()), decimal=decimal or ".")
 
 
@@ -180,6 +212,14 @@ def _time(name: str, column: pa.ChunkedArray) -> Column | None:
         return None
     known = found[~np.isnat(found)]
     return TimeColumn(name, hours=bool((known != known.astype("datetime64[D]")).any()))
+
+
+def _duration(name: str, column: pa.ChunkedArray) -> Column | None:
+    """Lengths of time in text, for which cells that are none make their rows bad."""
+    cells = trimmed(as_text(column))
+    if not are_durations(cells.drop_null().unique().to_pylist()):
+        return None
+    return DurationColumn(name, indicator=cells.null_count > 0)
 
 
 def _different(column: pa.ChunkedArray) -> list[str]:
@@ -241,14 +281,14 @@ def _category(name: str, column: pa.ChunkedArray, *, declared: bool) -> Column |
     cells = names(column).drop_null()
     different = cells.unique().to_pylist()
     distinct = len(different)
-    if not declared and all(cell[0] + cell[-1] in ("{}", "[]") for cell in different):
+    if different and not declared and all(cell[0] + cell[-1] in ("{}", "[]") for cell in different):
         kind = "lists" if different[0][0] == "[" else "objects"
         return f"left out: {kind} of JSON cannot be learned: write what they hold as columns of their own"
     if not declared and distinct > _MANY and distinct > len(cells) / 2:
         if seems := looks_like(different):
-            return f"left out: it seems to hold {seems}, such as {different[0]}"
+            return f"left out: it seems to hold {seems}, such as {brief(different[0])}"
         if seems_a_date(different):
-            return f"left out: it seems to hold dates, such as {different[0]}: write them as 2024-01-31T07:30"
+            return f"left out: it seems to hold dates, such as {brief(different[0])}: write them as 2024-01-31T07:30"
         return f"left out: it seems to name the rows ({distinct:,} different values in the first {len(cells):,})"
     if not declared and distinct > MOST_CATEGORIES:
         counts = sorted(cells.value_counts().to_pylist(), key=lambda each: -each["counts"])

@@ -8,15 +8,21 @@ from __future__ import annotations
 import codecs
 import io
 import json
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from thalweg.errors import InvalidInput
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+#: Rows that settle what the columns are, before the first is learned.
+HEAD_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -51,13 +57,27 @@ class Block:
     bad: list[BadRow] = field(default_factory=list)
     #: Whether its columns have types of their own, as those of CSV and JSON have not.
     typed: bool = False
+    #: Columns that are declared to hold categories, whatever they look like.
+    nominal: frozenset[str] = frozenset()
+    #: Keys of JSON that are no columns, and the file and row in which each stands first.
+    ignored: dict[str, tuple[str, int]] = field(default_factory=dict)
+    #: File and number of each row, where rows of several places were sorted into one block.
+    origins: list[tuple[str, int]] | None = None
+
+    def file_of(self, at: int) -> str:
+        """The file of the row at this place of the table."""
+        return self.file if self.origins is None else self.origins[at][0]
 
     def number_of(self, at: int) -> int:
         """The number in its file of the row at this place of the table."""
-        number = self.first_row + at
-        for bad in sorted(self.bad, key=lambda bad: bad.row):
-            number += bad.row <= number
-        return number
+        if self.origins is not None:
+            return self.origins[at][1]
+        return self.first_row + at + bisect_right(self._before_bad, at)
+
+    @cached_property
+    def _before_bad(self) -> list[int]:
+        """How many rows of the table stand before each bad one."""
+        return [row - self.first_row - place for place, row in enumerate(sorted(bad.row for bad in self.bad))]
 
 
 #: Beyond this, a float is no longer every whole number.
@@ -126,6 +146,18 @@ class Chunk:
         names: list[str] = self.pieces[0].block.table.column_names
         return names
 
+    @property
+    def nominal(self) -> frozenset[str]:
+        """Columns that the table declares to hold categories."""
+        return self.pieces[0].block.nominal
+
+    def ignored(self) -> Iterator[tuple[str, str, int]]:
+        """Keys that are no columns: each with the file and the row in which it stands first."""
+        for block, start, length in ((each.block, each.start, each.length) for each in self.pieces):
+            for key, (file, row) in block.ignored.items():
+                if block.origins or block.number_of(start) <= row <= block.number_of(start + length - 1):
+                    yield key, file, row
+
     def column(self, name: str) -> pa.ChunkedArray:
         """A column of all rows; its pieces may differ in type, since JSON has none."""
         import pyarrow as pa
@@ -155,7 +187,8 @@ class Chunk:
         """What is wrong with the row at this place."""
         for piece in self.pieces:
             if at < piece.length:
-                return BadRow(piece.block.file, piece.block.number_of(piece.start + at), column, what)
+                place = piece.start + at
+                return BadRow(piece.block.file_of(place), piece.block.number_of(place), column, what)
             at -= piece.length
         raise IndexError(at)
 
@@ -205,7 +238,20 @@ def utf8_pieces(stream: io.RawIOBase, name: str, encoding: str, *, as_it_comes: 
         if not plain:
             try:
                 content = decoder.decode(content).encode()
-            except UnicodeDecodeError as error:
+            except UnicodeError as error:
                 raise InvalidInput(f"{name} is not {encoding.upper()} throughout: {error}") from error
         yield content.removeprefix(codecs.BOM_UTF8) if start else content
         start = False
+
+
+def whole_lines(pieces: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """The lines that end in each piece, without their ends; at last what follows the last end."""
+    rest: list[bytes] = []
+    for piece in pieces:
+        if b"\n" not in piece:  # joined once, however many pieces a line takes
+            rest.append(piece)
+            continue
+        *lines, last = b"".join([*rest, piece]).split(b"\n")
+        rest = [last]
+        yield lines
+    yield [b"".join(rest)]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
-from thalweg.tables.cells import BadCell, names, numbers
+from thalweg.tables.cells import BadCell, brief, names, numbers
 
 if TYPE_CHECKING:
     from thalweg.tables.rows import Chunk
@@ -34,7 +34,7 @@ class Target:
 
     def require_classes(self, head: Chunk) -> None:
         """Refuse a target that is a quantity and not a class."""
-        if self.declared:
+        if self.declared or self.name in head.nominal:
             return
         column = head.column(self.name)
         try:
@@ -57,7 +57,7 @@ class Target:
         if len(known) > max(_MOST_CLASSES, labelled // 2):
             raise InvalidInput(
                 f"{head.pieces[0].block.file}: the target {self.name!r} must hold classes, but it has {len(known):,} "
-                f"different values in the first {len(places):,} rows, such as {known[0]!r}; "
+                f"different values in the first {len(places):,} rows, such as {brief(known[0])!r}; "
                 f"if they are classes nevertheless, say so with --categorical {self.name}"
             )
 

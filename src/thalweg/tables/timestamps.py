@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?"
 _TIME = rf"(?:[ T]({_CLOCK}))?$"
 #: How a month is named where a date is not written in numbers.
-_MONTH = re.compile(r"(?i)(?=.*\d).*(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
+_MONTH = re.compile(r"(?i)jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec")
+#: A longer cell is no date.
+_LONGEST_DATE = 64
 
 
 @dataclass(frozen=True)
@@ -81,4 +83,8 @@ def seems_a_date(cells: Sequence[str]) -> bool:
     >>> seems_a_date(["31-Jan-2024", "Feb 1, 2024"]), seems_a_date(["marble"])
     (True, False)
     """
-    return sum(_MONTH.search(cell) is not None for cell in cells) > len(cells) / 2
+    return sum(_names_a_month(cell) for cell in cells) > len(cells) / 2
+
+
+def _names_a_month(cell: str) -> bool:
+    return len(cell) <= _LONGEST_DATE and bool(_MONTH.search(cell)) and any(sign.isdigit() for sign in cell)

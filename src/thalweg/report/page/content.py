@@ -165,6 +165,7 @@ class Metrics(TypedDict):
     calibration: Calibration | None  # null without probabilities
     changes: list[Change]
     changes_left_out: NotRequired[int]  # further ones, too small to be among the most that are kept
+    warnings: NotRequired[list[str]]  # what the reader should know of the table
     columns: list[tuple[str, str, str]]  # name, kind, treatment
     model: Model
 

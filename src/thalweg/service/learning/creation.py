@@ -11,6 +11,7 @@ import orjson
 
 from thalweg.catalogue import MODELS, make_model
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
+from thalweg.pipeline.pipeline import learner_name
 from thalweg.service.commands import Refused
 from thalweg.service.learning.schema import at_creation
 from thalweg.store import load, read_notes
@@ -82,7 +83,7 @@ def from_file(path: Path) -> dict[str, Any]:
     if not hasattr(model, "predict_then_learn"):
         raise ModelFileError(f"{path} holds no classifier")
     return {
-        "kind": type(model).__name__,
+        "kind": learner_name(model),
         "schema": {"plan": table["plan"], "encoder": table["encoder"], "missing": table["missing"]},
         "file": base64.b64encode(path.read_bytes()).decode(),
     }

@@ -27,9 +27,12 @@ Row = dict[str, Any]
 def of_rows(rows: Sequence[Row], encoder: Encoder) -> list[Any]:
     """The cells of each column, parsed; `Refused` names the first row that cannot be used."""
     known = frozenset(encoder.plan.names)
+    learned = {column.name for column in encoder.plan.columns}
     for at, row in enumerate(rows):
         if not row.keys() <= known:
             raise _bad_row(at, min(row.keys() - known), "the model has no such column")
+        if learned.isdisjoint(row):
+            raise Refused(422, f"row {at}: it has none of the columns that the model learns from")
     found = []
     for column in encoder.plan.columns:
         name = column.name
@@ -49,6 +52,8 @@ def of_table(table: Any, encoder: Encoder) -> list[Any]:
         raise Refused(422, f"column {min(strange)!r}: the model has no such column")
     if len(set(names)) < len(names):
         raise Refused(422, "the table has two columns of the same name")
+    if len(table) and not any(column.name in names for column in encoder.plan.columns):
+        raise Refused(422, "the table has none of the columns that the model learns from")
     nothing = pa.chunked_array([pa.nulls(len(table))])
     found = [
         _parse(column, table.column(column.name) if column.name in names else nothing)

@@ -1,0 +1,94 @@
+"""Files that are no table of ours: what they are, by their content, and how to make a table of them."""
+
+from __future__ import annotations
+
+import re
+
+_PANDAS = "python -c \"import pandas; pandas.{read}({file!r}).to_csv('rows.csv', index=False)\""
+_EXPORT = "write it as CSV or Parquet with the program it is from"
+#: First bytes, what the file is, and what to do; the file's name goes into the braces.
+_SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
+    (
+        b"\x93NUMPY",
+        "an array of NumPy (.npy)",
+        "python -c \"import numpy, pandas; pandas.DataFrame(numpy.load({file!r})).to_csv('rows.csv', index=False)\"",
+    ),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a workbook of Excel (.xls)", _PANDAS.replace("{read}", "read_excel")),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file", _PANDAS.replace("{read}", "read_hdf")),
+    (b"ORC", "an ORC file", _PANDAS.replace("{read}", "read_orc")),
+    (b"FEA1", "a Feather file of version 1", _PANDAS.replace("{read}", "read_feather")),
+    (b"Obj\x01", "an Avro file", _EXPORT),
+    (b"SQLite format 3\x00", "a database of SQLite", "sqlite3 -header -csv {file} 'SELECT * FROM …' > rows.csv"),
+    (b"\xfd7zXZ\x00", "compressed by xz", "xz -dc {file} | thalweg run - …"),
+    (b"%PDF-", "a PDF document", _EXPORT),
+)
+_ZIP = b"PK\x03\x04"
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+#: A label, then numbers of features with their values.
+_SVMLIGHT = re.compile(rf"{_NUMBER}(?:,{_NUMBER})*(?:\s+qid:\d+)?(?:\s+\d+:{_NUMBER})+\s*(?:#.*)?")
+#: A label, perhaps an importance and a tag, then a bar, a namespace and names with or without values.
+_VOWPAL = re.compile(rf"(?:{_NUMBER}(?:\s+{_NUMBER})*)?\s*(?:'\S*)?\s*\|[^\s|:]*(?::{_NUMBER})?(?:\s+[^\s|]+)+.*")
+_VOWPAL_MARK = re.compile(rf"\|[A-Za-z]\S*\s|[^\s|:]:{_NUMBER}(?:\s|$)")
+
+
+def unread_format(head: bytes, file: str) -> str | None:
+    r"""What a file is and what to do about it, in a sentence; None for what may be a table.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes, unpacked.
+    file : str
+        Its name, for the command.
+
+    Examples
+    --------
+    >>> unread_format(b"1 3:0.5 7:1\n-1 3:0.25\n", "rows.txt").partition(":")[0]
+    'rows.txt is in the format of svmlight and libsvm, which is not read'
+    >>> unread_format(b"price,class\n1,a\n", "rows.csv") is None
+    True
+    """
+    for signature, what, advice in _SIGNATURES:
+        if head.startswith(signature) and (not signature.isalnum() or b"\x00" in head):  # or it names a column
+            return _sentence(file, what, advice)
+    if head.startswith(_ZIP):
+        return _sentence(file, *_archive(head))
+    if head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
+        return _sentence(file, "a pickle of Python (.pkl)", _PANDAS.replace("{read}", "read_pickle"))
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:100].lower()
+    if re.match(rb"\[\s*[\[{]", start):
+        return _sentence(file, "one array of JSON", "jq -c '.[]' {file} > rows.ndjson")
+    if start.startswith((b"<!doctype html", b"<html", b"<?xml")):
+        return _sentence(file, "a page of HTML or XML", _EXPORT)
+    return _lines_without_header(head, file)
+
+
+def _archive(head: bytes) -> tuple[str, str]:
+    """What a ZIP archive holds, by the name of its first file."""
+    first = head[30 : 30 + int.from_bytes(head[26:28], "little")].decode(errors="replace")
+    if first.endswith(".npy"):
+        keys = "print(numpy.load({file!r}).files)"
+        return "an archive of NumPy arrays (.npz)", f'python -c "import numpy; {keys}" lists them: write them as CSV'
+    if first == "[Content_Types].xml" or first.startswith(("xl/", "_rels/", "docProps/")):
+        return "a workbook of Excel (.xlsx)", _PANDAS.replace("{read}", "read_excel")
+    return f"a ZIP archive that begins with {first}", "unzip -p {file} | thalweg run - …"
+
+
+def _lines_without_header(head: bytes, file: str) -> str | None:
+    lines = [line.strip() for line in head.decode(errors="replace").splitlines()[:20]]
+    lines = [line[:4096] for line in lines if line and not line.startswith("#")]
+    if len(lines) > 1 and not head.endswith((b"\n", b"\r")):
+        lines = lines[:-1]  # it may be cut
+    if lines and all(_SVMLIGHT.fullmatch(line) for line in lines if len(line) < 4096):
+        advice = (
+            'python -c "import pandas; from sklearn.datasets import load_svmlight_file as load; X, y = load({file!r});'
+            " pandas.DataFrame(X.toarray()).assign(label=y).to_csv('rows.csv', index=False)\""
+        )
+        return _sentence(file, "in the format of svmlight and libsvm", advice)
+    if lines and all(_VOWPAL.fullmatch(line) for line in lines) and any(_VOWPAL_MARK.search(line) for line in lines):
+        return _sentence(file, "in the format of Vowpal Wabbit", "write its features as columns of a CSV file")
+    return None
+
+
+def _sentence(file: str, what: str, advice: str) -> str:
+    return f"{file} is {what}, which is not read: {advice.format(file=file)}"
