@@ -70,14 +70,15 @@ def page_text(folder: str = "out") -> str:
 def test_a_short_run_says_what_it_is(table, capsys: pytest.CaptureFixture[str]) -> None:
     """No last thousand rows where there are fewer, no plural of one, and a row that nobody could answer."""
     _, said, _ = run(capsys, "run", *PLAIN, "--out", "out", "--limit", "300", "--quiet")
-    assert "all 300 rows" in said
+    assert "all 299 rows" in said
     assert "1,000" not in said + page_text()
     assert metrics()["confusion"]["unanswered"] == 1
     assert sum(map(sum, metrics()["confusion"]["counts"])) == 299
-    assert "1 row came before any label, and had no answer" in page_text()
+    assert "1 row came before any label: not predicted, and not scored." in page_text()
     assert "2 columns give 3 features" in page_text()
     _, said, _ = run(capsys, "run", *PLAIN, "--out", "one", "--limit", "1", "--quiet")
-    assert "1 row answered, 1 learned" in said
+    assert "0 rows predicted, 1 learned" in said
+    assert "1 row came before any label was known: not predicted, not scored." in said
     assert not re.search(r"\b1 (rows|columns|features)\b", said + page_text("one"))
     _, said, _ = run(capsys, "run", *PLAIN, "--out", "long", "--quiet")
     assert "last 1,000 rows" in said

@@ -43,9 +43,10 @@ def test_a_delay_means_the_same_to_the_model_and_to_both_baselines(
     with Path("out", PREDICTIONS).open() as file:
         written = [row["answer"] for row in csv.DictReader(file)]
     assert written == [["down", "up", ""][code] for code in found["model"]]
-    came = slice(0, ROWS - delay)
-    assert run.learned == run.board.rows == ROWS - delay
+    scored = slice(delay + 1, max(delay + 1, ROWS - delay))  # rows before the first label have no prediction
+    assert run.learned == ROWS - delay
+    assert run.board.rows == scored.stop - scored.start
     for name, codes in found.items():
         assert (codes[: delay + 1] == NO_ANSWER).all()
-        expected = (np.array(["down", "up", ""])[codes] != y)[came]
+        expected = (np.array(["down", "up", ""])[codes] != y)[scored]
         assert run.board.score(name)["error"] == (expected.mean() if len(expected) else None)

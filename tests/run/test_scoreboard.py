@@ -16,6 +16,8 @@ from thalweg.run import scoreboard
 from thalweg.run.scoreboard import ANSWERERS, FADE, BlockMeans, Scoreboard
 
 CLASSES = np.array([1, 2, 3])
+#: Rows that came before any label was known.
+UNPREDICTED = 3
 
 
 def answers(rows: int, seed: int = 0):
@@ -24,17 +26,15 @@ def answers(rows: int, seed: int = 0):
     given_answers = {
         name: np.where(rng.random(rows) < 0.6, truth, CLASSES[rng.integers(0, 3, rows)]) for name in ANSWERERS
     }
-    for label in CLASSES:  # nobody answers a class that has not been seen
-        for each in given_answers.values():
-            early = each[: np.argmax(truth == label) + 1]
-            early[early == label] = 0
+    for each in given_answers.values():
+        each[:UNPREDICTED] = 0
     proba = rng.dirichlet(np.ones(3), rows)
     proba[5] = [1.0, 0.0, 0.0]
     of_truth = proba[np.arange(rows), np.searchsorted(CLASSES, truth)]
     squared = np.square(proba - (truth[:, None] == CLASSES)).sum(axis=1)
     confidences = [of_truth, proba.max(axis=1), squared]
     for each in confidences:
-        each[0] = np.nan  # before the first label
+        each[:UNPREDICTED] = np.nan
     return truth, given_answers, confidences
 
 
@@ -56,6 +56,8 @@ def fill(board: Scoreboard, truth, given_answers, confidences, cuts=(), *, inter
 def test_scores_are_those_of_scikit_learn() -> None:
     truth, given_answers, confidences = answers(700)
     board = fill(Scoreboard(), truth, given_answers, confidences)
+    assert (board.rows, board.unpredicted) == (697, UNPREDICTED)
+    truth, given_answers = truth[UNPREDICTED:], {name: each[UNPREDICTED:] for name, each in given_answers.items()}
     no_change_error = (given_answers["no_change"] != truth).mean()
     for name, given_answer in given_answers.items():
         score = board.score(name)
@@ -63,7 +65,7 @@ def test_scores_are_those_of_scikit_learn() -> None:
         assert score["error"] == pytest.approx(error, abs=1e-15)
         assert score["kappa"] == pytest.approx(cohen_kappa_score(truth, given_answer), abs=1e-12)
         assert score["kappa_temporal"] == pytest.approx(1 - error / no_change_error, abs=1e-12)
-    of_truth, of_answer, squared = (each[1:] for each in confidences)
+    of_truth, of_answer, squared = (each[UNPREDICTED:] for each in confidences)
     least = np.finfo(np.float64).eps
     assert board.score("model")["log_loss"] == pytest.approx(-np.log(np.maximum(of_truth, least)).mean(), rel=1e-12)
     assert board.score("model")["brier"] == pytest.approx(squared.mean(), rel=1e-12)
@@ -71,7 +73,7 @@ def test_scores_are_those_of_scikit_learn() -> None:
     assert board.confusion[0].tolist() == expected.tolist()
     bins = np.minimum((of_answer * 10).astype(int), 9)
     calibration = board.calibration()
-    right = (given_answers["model"] == truth)[1:]
+    right = given_answers["model"] == truth
     for i in range(10):
         here = bins == i
         assert calibration["rows"][i] == here.sum()
@@ -80,7 +82,7 @@ def test_scores_are_those_of_scikit_learn() -> None:
 
 
 @examples(30)
-@given(rows=st.integers(1, 300), data=st.data())
+@given(rows=st.integers(6, 300), data=st.data())
 def test_chunks_and_interruptions_do_not_matter_to_the_last_bit(rows: int, data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as small:
         small.setattr(scoreboard, "WINDOW", 40)
@@ -107,8 +109,8 @@ def test_points_of_the_curve_are_what_they_say(monkeypatch: pytest.MonkeyPatch) 
     assert 10 <= len(curve["rows"]) <= 20
     assert np.diff(curve["rows"]).tolist() == [curve["rows"][0]] * (len(curve["rows"]) - 1)
     for name in ANSWERERS:
-        wrong = told[1][name] != told[0]
-        for point, row in enumerate(curve["rows"]):
+        wrong = (told[1][name] != told[0])[UNPREDICTED:]
+        for point, row in enumerate(np.array(curve["rows"]) - UNPREDICTED):
             assert curve["error"][name][point] == pytest.approx(wrong[max(row - 50, 0) : row].mean(), abs=1e-12)
             weights = FADE ** np.arange(row)[::-1]
             assert curve["fading"][name][point] == pytest.approx(np.average(wrong[:row], weights=weights), abs=1e-12)

@@ -76,7 +76,7 @@ def test_champion_and_challenger(client: Client) -> None:
         answers = client.predict(ROWS[start : start + 40], model="champion")
         client.label(answers.ids, LABELS[start : start + 40], model="champion")
     compared = client.compare("champion")
-    assert (compared.champion, compared.challenger, compared.labels) == ("champion", "challenger", 240)
+    assert (compared.champion, compared.challenger, compared.labels) == ("champion", "challenger", 200)
     assert compared.interval[0] <= compared.difference <= compared.interval[1]
     assert {model.name: model.challenger_of for model in client.models()}["challenger"] == "champion"
     with pytest.raises(ServiceRefused, match="nothing to promote"):

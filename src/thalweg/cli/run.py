@@ -246,11 +246,14 @@ def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resum
     lines = {name: tuple(scores[key][measure] for measure in measures) for name, key in names.items()}
     console.print(tables.scores(("error", recent_rows(as_metrics(metrics)), "κ", "κ temporal"), lines))
     console.print(
-        f"\n{counted(rows['answered'], 'row')} answered, {rows['learned']:,} learned, "
+        f"\n{counted(rows['answered'], 'row')} predicted, {rows['learned']:,} learned, "
         f"{rows['unlabelled']:,} without a label, {rows['pending']:,} still waiting for one, "
         f"{rows['skipped']:,} skipped.",
         soft_wrap=True,
     )
+    if rows["unpredicted"]:
+        early = counted(rows["unpredicted"], "row")
+        console.print(f"{early} came before any label was known: not predicted, not scored.", soft_wrap=True)
     for complaint in rows["bad"][:_MOST_COMPLAINTS]:
         console.print(f"  {complaint}", soft_wrap=True)
     if rows["skipped"] > _MOST_COMPLAINTS:

@@ -62,6 +62,10 @@ class ChangeDetector:
         self._changes: list[dict[str, Any]] = []
         self._crept_from: float | None = None  # the error before the small alarms since the last change
 
+    def skip(self, rows: int) -> None:
+        """Count rows that were neither right nor wrong, before any that were."""
+        self.rows += rows
+
     def add(self, mistakes: ArrayLike) -> list[dict[str, Any]]:
         """Take in whether each row was a mistake, in order; the changes first seen now, with what gave the alarm."""
         values = np.ascontiguousarray(mistakes, dtype=np.float64)

@@ -105,8 +105,8 @@ class Scores(NamedTuple, Generic[Value]):
     >>> from thalweg.evaluate import prequential, summarise
     >>> from thalweg.streams import Table
     >>> summary = summarise(prequential(NoChange(), Table([[0.0]] * 4, ["a", "a", "b", "b"])))
-    >>> summary.model.error, summary.no_change.log_loss
-    (0.5, None)
+    >>> round(summary.model.error, 2), summary.no_change.log_loss
+    (0.33, None)
     """
 
     error: Value
@@ -119,14 +119,17 @@ class Scores(NamedTuple, Generic[Value]):
 class Summary(NamedTuple):
     """Scores at the end of a stream, the baselines alongside.
 
+    Of the ``rows``, the first ``unpredicted`` came before any label was known: they have no prediction, and no score
+    counts them.
+
     Examples
     --------
     >>> from thalweg import OnlineLDC
     >>> from thalweg.evaluate import prequential, summarise
     >>> from thalweg.streams import Stagger
     >>> summary = summarise(prequential(OnlineLDC(0.9), Stagger(seed=1)))
-    >>> summary.rows, summary.rate, summary.model.error < summary.majority.error
-    (120, 0.9, True)
+    >>> summary.rows, summary.unpredicted, summary.rate, summary.model.error < summary.majority.error
+    (120, 1, 0.9, True)
     """
 
     rows: int
@@ -134,6 +137,7 @@ class Summary(NamedTuple):
     no_change: Scores[float]
     majority: Scores[float]
     rate: float | None
+    unpredicted: int
 
 
 class Curve(NamedTuple):
@@ -179,15 +183,15 @@ class Meter:
     >>> meter = Meter()
     >>> for record in prequential(NoChange(), Table([[0.0]] * 4, ["a", "a", "b", "b"]), chunk=2):
     ...     meter.update(record)
-    >>> meter.summary().model.error
-    0.5
+    >>> round(meter.summary().model.error, 2)  # of three rows: nothing was known before the first
+    0.33
     """
 
     def __init__(self, average: Average | None = None) -> None:
         self._running = (Cumulative() if average is None else average).begin()
         self._with_proba = False
         self._rate: float | None = None
-        self._rows = 0
+        self._rows = self._unpredicted = 0
 
     def update(self, record: Record) -> None:
         """Take in a record."""
@@ -198,8 +202,12 @@ class Meter:
         """The scores now."""
         if self._rows == 0:
             raise no_rows("summary")
+        if self._rows == self._unpredicted:
+            raise InvalidInput(
+                f"All {self._rows:,} rows came before the first label was known: there is nothing to score."
+            )
         model, no_change, majority = means_of(self._running.mean(), with_proba=self._with_proba)
-        return Summary(self._rows, _scores(model), _scores(no_change), _scores(majority), self._rate)
+        return Summary(self._rows, _scores(model), _scores(no_change), _scores(majority), self._rate, self._unpredicted)
 
     def update_every(self, record: Record, every: int) -> Iterator[Summary]:
         """Take in a record, with a summary whenever the rows seen reach a multiple of ``every``."""
@@ -209,7 +217,9 @@ class Meter:
 
     def _update_in_pieces(self, record: Record, every: int) -> Iterator[int]:
         self._with_proba = record.proba is not None
-        before = self._rows
+        self._unpredicted += record.unpredicted
+        self._rows += record.unpredicted  # they come first
+        record, before = record.predicted(), self._rows
         for seen in push_in_pieces(self._running, row_statistics(record), before, every):
             self._rows = seen
             if record.rate is not None:
@@ -226,8 +236,8 @@ def summarise(records: Iterable[Record], average: Average | None = None) -> Summ
     >>> from thalweg.evaluate import Windowed, prequential
     >>> from thalweg.streams import Table
     >>> stream = Table([[0.0]] * 4, ["a", "a", "b", "b"])
-    >>> summarise(prequential(NoChange(), stream)).model.error
-    0.5
+    >>> round(summarise(prequential(NoChange(), stream)).model.error, 2)
+    0.33
     >>> summarise(prequential(NoChange(), stream), Windowed(1)).model.error
     0.0
     """
@@ -248,7 +258,7 @@ def curve(records: Iterable[Record], *, every: int = 100, average: Average | Non
     >>> stream = Table([[0.0]] * 5, ["a", "a", "b", "b", "b"])
     >>> over_time = curve(prequential(NoChange(), stream), every=2)
     >>> over_time.rows.tolist(), over_time.model.error.tolist()
-    ([2, 4, 5], [0.5, 0.5, 0.4])
+    ([2, 4, 5], [0.0, 0.3333333333333333, 0.25])
     """
     every = whole_number("curve", "every", every, least=1)
     meter = Meter(Windowed(1000) if average is None else average)

@@ -285,8 +285,8 @@ def prequential(
     """Walk a stream past a model; every row is answered before its label is learned.
 
     The model goes on from what it knows and has learned the rows when the records are exhausted. A model
-    that knows no class yet has no answer to its first row, which counts as a mistake, as it does for the
-    baselines; its probabilities there are all alike.
+    that knows no class yet has no prediction for its first rows, nor have the baselines; `summarise` and `curve` do not
+    score these rows. Its probabilities there are all alike.
 
     Parameters
     ----------

@@ -68,8 +68,22 @@ class Record:
 
     @property
     def mistakes(self) -> Flags:
-        """Where the model's answer was wrong."""
+        """Where the model's answer was wrong, or there was none."""
         return np.not_equal(self.answers, self.y)
+
+    @property
+    def unpredicted(self) -> int:
+        """How many rows came before the first label was learned, and have no prediction."""
+        return int((self.answers == NO_ANSWER).sum())
+
+    def predicted(self) -> Record:
+        """The rows that have a prediction."""
+        if not self.unpredicted:
+            return self
+        known = self.answers != NO_ANSWER
+        codes = (values[known] for values in (self.y, self.answers, self.no_change, self.majority))
+        others = (None if values is None else values[known] for values in (self.proba, self.rate, self.weights))
+        return Record(self.start + self.unpredicted, self.classes, *codes, *others)
 
 
 def encode(labels: Labels, classes: Labels) -> Codes:

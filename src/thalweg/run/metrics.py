@@ -35,7 +35,8 @@ def metrics_of(run: Run) -> dict[str, Any]:
         },
         "rows": {
             "read": run.read,
-            "answered": run.answered,
+            "answered": run.answered - run.unpredicted,
+            "unpredicted": run.unpredicted,
             "scored": board.rows,
             "learned": run.learned,
             "unlabelled": run.unlabelled,
@@ -50,7 +51,7 @@ def metrics_of(run: Run) -> dict[str, Any]:
         "confusion": {
             "classes": [run.names.known[i - 1] for i in order],
             "counts": [[int(counts[i, j]) for j in order] for i in order],
-            "unanswered": int(counts[:, 0].sum()),
+            "unanswered": int(counts[:, 0].sum()) + board.unpredicted,
         },
         "calibration": board.calibration(),
         "changes": run.detector.changes(),

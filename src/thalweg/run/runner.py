@@ -156,7 +156,7 @@ class Run:
         self.times_seen: dict[str, list[int]] = {}
         #: Keys of JSON that are no columns, and what is said of each.
         self.ignored: dict[str, str] = {}
-        self.read = self.answered = self.learned = self.unlabelled = self.skipped = 0
+        self.read = self.answered = self.learned = self.unlabelled = self.skipped = self.unpredicted = 0
         self.complaints: list[str] = []
         #: Spent on checkpoints so far, since this process began.
         self.checkpoint_seconds = 0.0
@@ -269,6 +269,7 @@ class Run:
         predicted = self._predict(batch)
         self._score(batch, predicted)
         fresh = slice(batch.carried, None)
+        self.unpredicted += int((predicted["model"][fresh] == 0).sum())
         if self.predictions is None:
             self.predictions = self._begin()
         probability = predicted.get("of_answer")
@@ -423,11 +424,13 @@ class Run:
     def _score(self, batch: Batch, predicted: dict[str, NDArray[Any]]) -> None:
         rows = batch.learned
         self.learned += len(rows)
+        before = self.board.unpredicted
         mistakes = self.board.add(
             batch.labels[rows],
             {name: predicted[name][rows] for name in ("model", "no_change", "majority")},
             *(predicted[name][rows] if name in predicted else None for name in ("of_truth", "of_answer", "squared")),
         )
+        self.detector.skip(self.board.unpredicted - before)
         self.detector.add(mistakes)
 
     def _complain(self, bad: list[Any]) -> None:
@@ -466,6 +469,7 @@ class Run:
             "chunks": self.chunks_done,
             "fingerprint": self.fingerprint.sums,
             "counts": [self.read, self.answered, self.learned, self.unlabelled, self.skipped],
+            "unpredicted": self.unpredicted,
             "complaints": self.complaints,
             "plan": self.encoder.plan.to_json(),
             "encoder": self.encoder.state(),
@@ -493,6 +497,7 @@ class Run:
         self.chunks_done = int(plain["chunks"])
         self.fingerprint = Fingerprint(plain["fingerprint"])
         self.read, self.answered, self.learned, self.unlabelled, self.skipped = plain["counts"]
+        self.unpredicted = int(plain.get("unpredicted", 0))
         self.complaints = list(plain["complaints"])
         plan = Plan.from_json(plain["plan"])
         self.encoder = Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)

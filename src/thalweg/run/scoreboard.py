@@ -83,9 +83,10 @@ _BINS = 10
 
 class Scoreboard:
     def __init__(self) -> None:
-        self.rows = 0
+        #: Rows that are scored, and those before them that came before any label: they have no prediction.
+        self.rows = self.unpredicted = 0
         self.mistakes = np.zeros(3, dtype=np.int64)
-        #: Truth by answer, by their numbers, for each answerer; answer 0 came before any label.
+        #: Truth by answer, by their numbers, for each answerer; 0 stands for none.
         self.confusion = np.zeros((3, 1, 1), dtype=np.int64)
         self.surprise = self.squared = 0.0
         #: Rows that were answered with a probability: all after the first label, if the model has any.
@@ -104,7 +105,14 @@ class Scoreboard:
         of_answer: Floats | None,
         squared: Floats | None,
     ) -> NDArray[np.bool_]:
-        """Take in rows whose labels have come, in that order; the model's mistakes are given back."""
+        """Take in rows whose labels have come, in that order; the mistakes among the predicted ones are given back."""
+        predicted = answers["model"] > 0
+        if not predicted.all():
+            self.unpredicted += int((~predicted).sum())
+            truth, answers = truth[predicted], {name: given[predicted] for name, given in answers.items()}
+            of_truth, of_answer, squared = (
+                None if each is None else each[predicted] for each in (of_truth, of_answer, squared)
+            )
         wrong = np.array([answers[name] != truth for name in ANSWERERS])
         if len(truth) == 0:
             return np.asarray(wrong[0])
@@ -137,8 +145,9 @@ class Scoreboard:
 
     def _add_points(self, wrong: Flags) -> None:
         """Points of the curve that fall among these rows."""
-        at = self.history.due_among(self.rows, len(wrong))
-        points = (at + self.rows + 1)[:, np.newaxis].astype(np.float64)
+        before = self.unpredicted + self.rows
+        at = self.history.due_among(before, len(wrong))
+        points = (at + before + 1)[:, np.newaxis].astype(np.float64)
         errors = self._recent.push_and_average(wrong, at), self._fading.push_and_average(wrong, at)
         for point in np.concatenate([points, *errors], axis=1).tolist():
             self.history.add(point)
@@ -192,6 +201,7 @@ class Scoreboard:
     def state(self) -> dict[str, Any]:
         return {
             "rows": self.rows,
+            "unpredicted": self.unpredicted,
             "mistakes": self.mistakes.tolist(),
             "confusion": self.confusion.tolist(),
             "surprise": self.surprise,
@@ -206,7 +216,7 @@ class Scoreboard:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        self.rows = int(state["rows"])
+        self.rows, self.unpredicted = int(state["rows"]), int(state.get("unpredicted", 0))
         self.mistakes = np.array(state["mistakes"], dtype=np.int64)
         self.confusion = np.array(state["confusion"], dtype=np.int64)
         self.surprise, self.squared = float(state["surprise"]), float(state["squared"])

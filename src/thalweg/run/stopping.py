@@ -50,10 +50,11 @@ class Stopping:
     def __enter__(self) -> Stopping:
         if threading.current_thread() is threading.main_thread():  # others cannot, and are not sent any
             self._before = {number: signal.signal(number, self._receive) for number in _SIGNALS}
-            heard, self._wakeup = socket.socketpair()
+            self._heard, self._wakeup = socket.socketpair()
             self._wakeup.setblocking(False)
             self._wakeup_before = signal.set_wakeup_fd(self._wakeup.fileno(), warn_on_full_buffer=False)
-            threading.Thread(target=self._watch, args=(heard,), daemon=True).start()
+            self._watcher = threading.Thread(target=self._watch, daemon=True)
+            self._watcher.start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -63,11 +64,12 @@ class Stopping:
             signal.set_wakeup_fd(self._wakeup_before)
             self.take_time()
             self._wakeup.close()
+            self._watcher.join()
+            self._heard.close()
 
-    def _watch(self, heard: socket.socket) -> None:
+    def _watch(self) -> None:
         """End the process if it has not stopped in time after the first signal."""
-        with heard:
-            number = next((byte for byte in iter(lambda: heard.recv(1), b"") if byte[0] in _SIGNALS), None)
+        number = next((byte for byte in iter(lambda: self._heard.recv(1), b"") if byte[0] in _SIGNALS), None)
         if number is not None and not self._may_end.wait(PATIENCE):
             sys.stderr.write("thalweg: stopped during a long step; --resume continues from the last checkpoint\n")
             sys.stderr.flush()

@@ -33,7 +33,8 @@ class Rows(TypedDict):
 
     read: int  # all, with the skipped
     answered: int
-    scored: int  # whose label came: what every score counts
+    unpredicted: NotRequired[int]  # came before the first label was known
+    scored: int  # predicted, and their label came: what every score counts
     learned: int
     unlabelled: int  # answered, without a label in the source
     pending: int  # answered, their label still to come when the source ended
@@ -120,7 +121,7 @@ class Confusion(TypedDict):
 
     classes: list[str]
     counts: list[list[int]]
-    unanswered: int  # rows that came before any label: they have no answer, and are not among the counts
+    unanswered: int  # rows that came before any label: they have no prediction, and are not among the counts
 
 
 class Calibration(TypedDict):

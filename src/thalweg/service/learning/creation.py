@@ -17,8 +17,9 @@ from thalweg.service.learning.schema import at_creation
 from thalweg.store import load, read_notes
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
-#: The edition of the catalogue that a record's kind refers to, and what has changed since the first.
-_CATALOGUE = 2
+#: The edition of the catalogue that a record's kind refers to. Since the second, ``auto`` has curved members; since the
+#: third, rows that were predicted before any label was known are not scored.
+_CATALOGUE = 3
 _KINDS_BEFORE = {"auto": "auto-linear"}
 _PARAMETERS = {"rate": (int, float), "adaptive": (bool,), "window": (str, int), "seed": (int,)}
 
@@ -56,9 +57,14 @@ def kind_record(kind: str, parameters: dict[str, Any]) -> dict[str, Any]:
 def made(body: dict[str, Any]) -> Any:
     """The model that a record describes, as it was when the record was written."""
     kind = body["kind"]
-    if body.get("catalogue", 1) < _CATALOGUE:
+    if body.get("catalogue", 1) < 2:
         kind = _KINDS_BEFORE.get(kind, kind)
     return make_model(kind, **body["parameters"])
+
+
+def scores_only_predictions(body: dict[str, Any]) -> bool:
+    """Whether rows without a prediction are left out of the scores of the model that a record made."""
+    return bool(body.get("catalogue", 1) >= 3)
 
 
 def new(kind: str, schema: Path | None) -> dict[str, Any]:

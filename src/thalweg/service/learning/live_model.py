@@ -19,7 +19,7 @@ import orjson
 from thalweg.errors import ModelFileError
 from thalweg.service.journal.records import Decision, Event, LabelledRow, LabelsArrived, Part, PredictedRows
 from thalweg.service.learning import schema
-from thalweg.service.learning.creation import made
+from thalweg.service.learning.creation import made, scores_only_predictions
 from thalweg.service.learning.encoding import Encoded, Follower
 from thalweg.service.learning.model_state import LearnerState, ModelState
 from thalweg.service.learning.progress import Comparison, Progress
@@ -67,6 +67,7 @@ class LiveModel:
         self._head: list[tuple[list[float], str]] = []
         body = created.body
         self.allowed: list[str] | None = body.get("labels")
+        self._scores_only_predictions = scores_only_predictions(body)
         if "file" in body:
             model = loads(base64.b64decode(body["file"]))
             first = Learner(body["kind"], {}, model, Progress(), created.time)
@@ -148,10 +149,11 @@ class LiveModel:
         waiting = np.array([open_rows for _, _, open_rows in labelled]) - np.arange(1, len(labelled) + 1) - self.labels
         wrong, scored = {}, {}
         for name in self.learners:
-            answers = [row.rows.body.answers.get(name) for row, _, _ in labelled]
-            scored[name] = np.array([each is not None for each in answers])
-            wrong[name] = np.array(
-                [a is not None and a[each[0].row] != each[0].label for a, each in zip(answers, labelled, strict=True)]
+            own = [row.rows.body.answers.get(name) for row, _, _ in labelled]
+            given = [None if a is None else a[row.row] for a, (row, _, _) in zip(own, labelled, strict=True)]
+            scored[name] = np.array([each is not None for each in (given if self._scores_only_predictions else own)])
+            wrong[name] = scored[name] & np.array(
+                [each != row.label for each, (row, _, _) in zip(given, labelled, strict=True)]
             )
         delays = (times - asked) / 1e6
         for name, learner in self.learners.items():
@@ -247,6 +249,7 @@ class LiveModel:
             "last": self.last,
             "allowed": self.allowed,
             "head": self._head,
+            "scores_only_predictions": self._scores_only_predictions,
             "schema": None if self.follower is None else schema.to_json(self.follower.encoder()),
             "learners": {
                 name: {
@@ -281,6 +284,7 @@ class LiveModel:
         found.created, found.time, found.archived = plain["created"], plain["time"], plain["archived"]
         found.rows, found.labels, found.expired, found.expired_through, found.version = plain["counts"]
         found.last, found.allowed = plain["last"], plain["allowed"]
+        found._scores_only_predictions = plain.get("scores_only_predictions", False)
         found._head = [(row, label) for row, label in plain["head"]]
         found.follower = None if plain["schema"] is None else Follower(schema.from_json(plain["schema"]))
         found.learners = {

@@ -87,8 +87,8 @@ class Progress:
         """Labels were learned, at most as many as `until_point` said, and came at these times.
 
         ``wrong`` and ``no_change`` say whether the model's answer, and the last label before it, were wrong; ``delays``
-        are seconds from each answer to its label. The model has not answered rows that are not ``scored``: it came
-        later.
+        are seconds from each answer to its label. Rows that are not ``scored`` have no prediction of the model: it came
+        later, or knew no label yet.
         """
         self.labels += len(wrong)
         self._delay.push(delays[:, np.newaxis])
