@@ -120,3 +120,15 @@ def test_many_columns_fill_neither_the_terminal_nor_the_page(table, capsys: pyte
     assert re.search(
         r"<details><summary>All 301 columns</summary><div class=\"scroll\"", Path("out/report.html").read_text()
     )
+
+
+def test_a_change_of_a_rare_class_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = str(tmp_path / "payments.csv"), str(tmp_path / "out")
+    settings = ("--set", "share=0.04", "--set", "change=6000", "--rows", "9000")
+    assert run(capsys, "generate", "fraud", "--out", file, *settings)[0] == 0
+    code, said, _ = run(capsys, "run", file, "--target", "label", "--model", "auto-linear", "--out", out, "--quiet")
+    assert code == 0
+    (told,) = re.findall(r"Class 1 changed at row ([0-9,]+): (.*)\.", said)
+    assert 5700 < int(told[0].replace(",", "")) < 6700
+    assert {"payments_today", "declined_today", "device_risk"} & set(told[1].replace(" …", "").split(", "))
+    assert "Changes of rare classes" in Path(out, "report.html").read_text()

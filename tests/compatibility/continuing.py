@@ -54,6 +54,7 @@ def _without_words(metrics: dict[str, Any]) -> bytes:
     """Metrics without the version and the sentences for people, which may be worded better later."""
     del metrics["run"]["version"], metrics["model"]["about"], metrics["model"]["explain"]
     metrics["rows"]["bad"] = len(metrics["rows"]["bad"])
+    metrics.pop("class_changes", None)  # sought since then
     metrics["rows"].pop("unpredicted", None)  # runs that began before it was counted have scored these rows
     metrics["columns"] = [column[:2] for column in metrics["columns"]]
     return json.dumps(metrics, sort_keys=True).encode()

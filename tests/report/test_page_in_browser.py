@@ -105,7 +105,7 @@ def test_the_report_of_every_model_is_drawn(opened: Any, tmp_path: Path, monkeyp
         assert len(colours) == len(keys), name
         assert min(colours) > 20, name
         drawn[name] = keys
-    assert {name for name, keys in drawn.items() if "memory" in keys} == {"auto", "oldc"}
+    assert {name for name, keys in drawn.items() if "memory" in keys} == {"auto", "auto-linear", "oldc"}
     assert {name for name, keys in drawn.items() if "mean0" in keys} == {"auto", "oldc", "trend", "hiraoka"}
     assert {name for name, keys in drawn.items() if "members" in keys} == {"auto"}
 

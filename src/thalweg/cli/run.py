@@ -262,6 +262,9 @@ def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resum
     if changes:
         shown = ", ".join(f"{row:,}" for row in changes[:8]) + (" …" if len(changes) > 8 else "")
         console.print(f"The error changed at row {shown}.", soft_wrap=True)
+    for change in metrics["class_changes"][:_MOST_COMPLAINTS]:
+        features = ", ".join(change["features"][:4]) + (" …" if len(change["features"]) > 4 else "")
+        console.print(f"Class {change['label']} changed at row {change['row']:,}: {features}.", soft_wrap=True)
     console.print("\nColumns")
     columns = grouped(metrics["columns"])
     console.print(tables.words(("column", "kind", "what is done"), columns[:_MOST_COLUMNS]))

@@ -56,6 +56,15 @@ def metrics_of(run: Run) -> dict[str, Any]:
         "calibration": board.calibration(),
         "changes": run.detector.changes(),
         "changes_left_out": run.detector.left_out,
+        "class_changes": [
+            {
+                "label": run.names.known[change["label"] - 1],
+                "row": change["row"],
+                "found": change["found"],
+                "features": [names[at] for at in change["features"]],
+            }
+            for change in run.class_detector.changes
+        ],
         **({"warnings": warnings} if warnings else {}),
         "columns": [list(line) for line in run.encoder.plan.describe()],
         "model": {

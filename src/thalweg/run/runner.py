@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.evaluate.class_drift import ClassChangeDetector
 from thalweg.evaluate.drift import ChangeDetector
 from thalweg.evaluate.late_labels import Batch, LateLabels, Waiting, follow_baselines, new_baselines
 from thalweg.files import write_atomically
@@ -145,6 +146,7 @@ class Run:
         self.late = LateLabels(delay=options.delay, timed=options.label_time is not None)
         self.board = Scoreboard()
         self.detector = ChangeDetector()
+        self.class_detector = ClassChangeDetector()
         self.history = ModelHistory()
         self.encoder: Encoder | None = None
         self.progress = Progress(lambda: self.source.share, options.limit)
@@ -432,6 +434,7 @@ class Run:
         )
         self.detector.skip(self.board.unpredicted - before)
         self.detector.add(mistakes)
+        self.class_detector.add(batch.X[rows], batch.labels[rows])
 
     def _complain(self, bad: list[Any]) -> None:
         self.skipped += len(bad)
@@ -476,6 +479,7 @@ class Run:
             "names": self.names.known,
             "board": self.board.state(),
             "detector": self.detector.state(),
+            "class_detector": self.class_detector.state(),
             "course": self.history.state(),
             "clock": self.late.clock,
             "clocks": {name: clock.form for name, clock in self.clocks.items()},
@@ -505,6 +509,8 @@ class Run:
         self.names = LabelNumbers(plain["names"])
         self.board.restore(plain["board"])
         self.detector.restore(plain["detector"])
+        if "class_detector" in plain:  # runs that began without it go on without what it would have seen
+            self.class_detector.restore(plain["class_detector"])
         self.history.restore(plain["course"])
         self.late.clock = int(plain["clock"])
         self.clocks = {name: Clock(form) for name, form in plain["clocks"].items()}

@@ -135,7 +135,7 @@ class Scoreboard:
         return np.asarray(wrong[0])
 
     def _count(self, truth: NDArray[np.int64], answers: dict[str, NDArray[np.int64]]) -> None:
-        classes, more = self.confusion.shape[1], int(truth.max()) + 1
+        classes, more = self.confusion.shape[1], 1 + max(int(each.max()) for each in (truth, *answers.values()))
         if more > classes:
             self.confusion = np.pad(self.confusion, [(0, 0), (0, more - classes), (0, more - classes)])
             classes = more
@@ -145,9 +145,8 @@ class Scoreboard:
 
     def _add_points(self, wrong: Flags) -> None:
         """Points of the curve that fall among these rows."""
-        before = self.unpredicted + self.rows
-        at = self.history.due_among(before, len(wrong))
-        points = (at + before + 1)[:, np.newaxis].astype(np.float64)
+        at = self.history.due_among(self.rows, len(wrong))
+        points = (at + self.unpredicted + self.rows + 1)[:, np.newaxis].astype(np.float64)
         errors = self._recent.push_and_average(wrong, at), self._fading.push_and_average(wrong, at)
         for point in np.concatenate([points, *errors], axis=1).tolist():
             self.history.add(point)

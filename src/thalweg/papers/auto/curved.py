@@ -1,8 +1,9 @@
 """The item ``curved``: errors and costs on fifteen streams beside MOA's ensembles and refitted batch models.
 
 The peers take minutes, so their results are on record: ``recorded.json`` beside this file holds what ``thalweg
-reproduce auto curved --with-moa --with-refitted --json FILE`` wrote (CapyMOA 0.15.1, scikit-learn 1.9.1). With either option the peers concerned are measured anew. Streams are measured one after
-the other in one thread whatever the number of workers, because processor time is part of the result.
+reproduce auto curved --with-moa --with-refitted --json FILE`` wrote (CapyMOA 0.15.1, scikit-learn 1.9.1). With either
+option the peers concerned are measured anew. Streams are measured one after the other in one thread whatever the number
+of workers, because processor time is part of the result.
 """
 
 from __future__ import annotations

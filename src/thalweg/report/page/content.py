@@ -143,6 +143,15 @@ class Change(TypedDict):
     after: Known  # until the next change, or the end
 
 
+class ClassChange(TypedDict):
+    """Where the features of a rare class changed."""
+
+    label: str
+    row: int  # the first after the change
+    found: int  # the row at which it was seen
+    features: list[str]  # those that changed
+
+
 class Model(TypedDict):
     """What learned."""
 
@@ -166,6 +175,7 @@ class Metrics(TypedDict):
     calibration: Calibration | None  # null without probabilities
     changes: list[Change]
     changes_left_out: NotRequired[int]  # further ones, too small to be among the most that are kept
+    class_changes: NotRequired[list[ClassChange]]
     warnings: NotRequired[list[str]]  # what the reader should know of the table
     columns: list[tuple[str, str, str]]  # name, kind, treatment
     model: Model

@@ -54,6 +54,7 @@ def build(metrics: Mapping[str, Any]) -> str:
         charts=charts(content),
         mean_charts=mean_charts(content),
         left_out=content.get("changes_left_out", 0),
+        class_changes=content.get("class_changes", []),
         change_lines=_change_lines(content),
         merged_confusion=merged_confusion(content),
         calibration_lines=_calibration_lines(content),
@@ -155,6 +156,10 @@ def _chart_data(metrics: Metrics) -> dict[str, Any]:
                 "text": f"error {' → '.join(percent(change[when]) for when in ('before', 'seen', 'after'))}",
             }
             for change in metrics["changes"]
+        ]
+        + [
+            {"row": change["row"], "text": f"class {change['label']}: {', '.join(change['features'][:3])}"}
+            for change in metrics.get("class_changes", ())
         ],
         "charts": [chart.data() for chart in (*charts(metrics), *mean_charts(metrics))],
         "calibration": bins,

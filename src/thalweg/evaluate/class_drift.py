@@ -1,0 +1,209 @@
+"""Where the rows of a rare class began to look different.
+
+With one row in a hundred positive, the error hardly moves when the positives change their ways: a model that never
+finds them errs on one row in a hundred. So the features of a rare class are watched themselves, by Page's cumulative
+sums (E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954), up and down for every feature:
+
+    S <- max(0, S + t - K),     t = (x - local mean of all rows) / deviation of all rows - mean of the class before,
+
+cut at three. A change is found where a sum passes `H`. The local mean takes out what moves for all rows alike, such as
+a clock, a season or a new level; what is left belongs to the class. The reference is the class's own rows, less the
+last ones, which may belong to a change already.
+
+A class is rare with less than a tenth of the rows and less than half of what it would have if all classes were equally
+frequent. Cost: O(p) a row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+#: A shift of twice K deviations is found soonest; a sum of H is a change.
+K, H = 0.75, 8.0
+#: Rows of the local mean, of the deviation, and of the class's own mean; the last ones that do not count for it.
+LOCAL, LONG, OWN, LAG = 200, 2000, 200, 15
+#: Means of all rows are renewed after so many rows, wherever chunks are cut.
+BLOCK = 32
+#: The first rows, in which nothing is sought, and rows of a class before its changes are.
+GRACE, LEAST = 2000, 50
+#: Features at the most, beyond which nothing is sought.
+WIDEST = 200
+MOST = 50
+_RARE, _OF_EQUAL = 0.1, 0.5
+
+
+class _Class:
+    """What is known of the rows of one class."""
+
+    def __init__(self, features: int) -> None:
+        self.rows = 0  # of the reference
+        self.mean = np.zeros(features)
+        self.recent: list[list[float]] = []
+        self.sums = np.zeros((2, features))
+        #: The row at which each sum began to grow.
+        self.since = np.zeros((2, features), dtype=np.int64)
+
+    def add(self, x: Floats, row: int) -> NDArray[np.int64] | None:
+        """A further row; the features that changed, where a sum passes the bound."""
+        found = None
+        if self.rows >= LEAST:
+            off = np.clip(x - self.mean, -3.0, 3.0)
+            self.since[self.sums == 0.0] = row
+            self.sums = np.maximum(0.0, self.sums + np.stack([off, -off]) - K)
+            if self.sums.max() > H:
+                found = np.flatnonzero((self.sums > H / 2).any(axis=0))
+        self.recent.append(x.tolist())
+        if len(self.recent) > LAG:
+            self.rows += 1
+            self.mean += (np.array(self.recent.pop(0)) - self.mean) * max(1.0 / self.rows, 1.0 / OWN)
+        return found
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "rows": self.rows,
+            "mean": self.mean.tolist(),
+            "recent": self.recent,
+            "sums": self.sums.tolist(),
+            "since": self.since.tolist(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.rows, self.mean = int(state["rows"]), np.array(state["mean"])
+        self.recent = [list(row) for row in state["recent"]]
+        self.sums, self.since = np.array(state["sums"]), np.array(state["since"], dtype=np.int64)
+
+
+class _Levels:
+    """The level of all rows, of the last ones and of many, and their deviation."""
+
+    def __init__(self, features: int) -> None:
+        self.blocks = self.filled = 0
+        #: Sums of the open block and of its squares; means of the last rows, of many, and of their squares.
+        self._open = np.zeros((2, features))
+        self._means = np.zeros((3, features))
+
+    def relative(self, X: Floats) -> Floats:
+        """Each row less the local mean of the blocks before its own, in standard deviations; then the rows count."""
+        end = self.filled + len(X)
+        padded = np.zeros((-(-end // BLOCK) * BLOCK, 2, X.shape[1]))
+        padded[self.filled : end] = np.stack([X, np.square(X)], axis=1)
+        if self.filled:
+            padded[self.filled - 1] = self._open
+        # cumsum adds one by one, so that chunks do not matter to the last bit
+        sums = np.cumsum(padded.reshape(-1, BLOCK, *padded.shape[1:]), axis=1)[:, -1]
+        means = [self._means]
+        for each in sums[: end // BLOCK]:
+            self.blocks += 1
+            gains = np.array([[max(1.0 / self.blocks, BLOCK / rows)] for rows in (LOCAL, LONG, LONG)])
+            means.append(means[-1] + gains * (each[[0, 0, 1]] / BLOCK - means[-1]))
+        self._means = means[-1]
+        self._open = sums[-1] if end % BLOCK else np.zeros_like(self._open)
+        local, mean, square = np.stack(means, axis=1)
+        deviation = np.sqrt(np.maximum(square - np.square(mean), 1e-12 * square))
+        block = np.arange(self.filled, end) // BLOCK
+        self.filled = end % BLOCK
+        off = np.divide(X - local[block], deviation[block], out=np.zeros_like(X), where=deviation[block] > 0)
+        return np.asarray(np.clip(off, -10.0, 10.0))
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "blocks": self.blocks,
+            "filled": self.filled,
+            "open": self._open.tolist(),
+            "means": self._means.tolist(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.blocks, self.filled = int(state["blocks"]), int(state["filled"])
+        self._open, self._means = np.array(state["open"]), np.array(state["means"])
+
+
+class ClassChangeDetector:
+    """Marks where the features of a rare class change, relative to all rows.
+
+    Labels are whole numbers of at least 0, in any order.
+
+    Examples
+    --------
+    >>> from thalweg.streams import Fraud
+    >>> X, y = Fraud(seed=1).take(40_000)
+    >>> detector = ClassChangeDetector()
+    >>> for at in range(0, 40_000, 500):
+    ...     _ = detector.add(X[at : at + 500, :6], y[at : at + 500])
+    >>> [change] = detector.changes
+    >>> change["label"], 30_000 <= change["row"] < 30_500, change["found"] < 32_000
+    (1, True, True)
+    """
+
+    def __init__(self) -> None:
+        self.rows = 0
+        #: The label, the first row after the change, the row at which it was found, and the places of the features that
+        #: changed. Rows count from 1.
+        self.changes: list[dict[str, Any]] = []
+        self._counts: dict[int, int] = {}
+        self._classes: dict[int, _Class] = {}
+        self._levels = _Levels(0)
+
+    def add(self, X: Floats, labels: NDArray[np.int64]) -> list[dict[str, Any]]:
+        """Rows whose labels have come, in that order; the changes found now."""
+        if len(X) == 0 or X.shape[1] > WIDEST:
+            self.rows += len(X)
+            return []
+        if self.rows == 0:
+            self._levels = _Levels(X.shape[1])
+        relative = self._levels.relative(X)
+        found = []
+        for at in self._candidates(labels).tolist():
+            label, row = int(labels[at]), self.rows + at + 1
+            self._counts[label] = self._counts.get(label, 0) + 1
+            if not self._is_rare(label, row):
+                self._classes.pop(label, None)
+            elif row > GRACE:
+                own = self._classes.setdefault(label, _Class(X.shape[1]))
+                moved = own.add(relative[at], row)
+                if moved is not None:
+                    first = int(own.since.flat[own.sums.argmax()])
+                    found.append({"label": label, "row": first, "found": row, "features": moved.tolist()})
+                    self._classes[label] = _Class(X.shape[1])
+        self.rows += len(X)
+        self.changes = (self.changes + found)[-MOST:]
+        return found
+
+    def _candidates(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows whose class may be rare; those of others are counted at once."""
+        rare = np.ones(len(labels), dtype=np.bool_)
+        for label, count in zip(*(each.tolist() for each in np.unique(labels, return_counts=True)), strict=True):
+            before = self._counts.get(label, 0)
+            if before >= _RARE * (self.rows + len(labels)):
+                self._counts[label] = before + count
+                self._classes.pop(label, None)
+                rare &= labels != label
+        return np.flatnonzero(rare)
+
+    def _is_rare(self, label: int, rows: int) -> bool:
+        share = self._counts[label] / rows
+        return len(self._counts) > 1 and share < _RARE and share < _OF_EQUAL / len(self._counts)
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "rows": self.rows,
+            "changes": self.changes,
+            "counts": list(self._counts.items()),
+            "classes": [[label, own.state()] for label, own in self._classes.items()],
+            "levels": self._levels.state(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.rows, self.changes = int(state["rows"]), [dict(change) for change in state["changes"]]
+        self._counts = {int(label): int(count) for label, count in state["counts"]}
+        self._levels = _Levels(0)
+        self._levels.restore(state["levels"])
+        self._classes = {}
+        for label, own in state["classes"]:
+            self._classes[int(label)] = _Class(len(own["mean"]))
+            self._classes[int(label)].restore(own)
