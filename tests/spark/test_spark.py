@@ -254,6 +254,14 @@ def test_a_folder_by_the_command_line(spark, tmp_path, monkeypatch, capsys, kind
         return
     model = load(tmp_path / "whole" / "model.thalweg")
     assert model.feature_names_in_.tolist() == NAMES
+    with pytest.raises(SystemExit) as ended:
+        main(["predict", str(tmp_path / "whole" / "model.thalweg"), str(tmp_path / "in")])
+    assert ended.value.code == 0
+    predicted = csv.read_csv(pa.py_buffer(capsys.readouterr().out.encode())).to_pydict()
+    assert predicted["answer"] == model.predict(table.select(NAMES)).tolist()
+    np.testing.assert_allclose(
+        predicted["probability"], model.predict_proba(table.select(NAMES)).max(axis=1), rtol=0, atol=5.1e-7
+    )
     for words, sentence in (
         (["--delay", "3"], "--delay does not apply with --engine spark"),
         (["--resume"], "--resume does not apply with --engine spark"),

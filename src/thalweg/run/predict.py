@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, ModelFileError
+from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.merging import Part
-from thalweg.store import load, read_notes
-from thalweg.tables import Encoder, Plan, Source, chunks, open_source
+from thalweg.store import load
+from thalweg.table_classifier import TableClassifier
+from thalweg.tables import Source, chunks, open_source
 from thalweg.tables.encoder import BadRows
 from thalweg.tables.rows import BadRow
 
@@ -25,7 +27,7 @@ class Answered:
     """Some rows: their numbers, from 1, the answers, and how probable each seemed."""
 
     number: NDArray[np.int64]
-    answers: NDArray[np.str_]
+    answers: NDArray[Any]
     probability: NDArray[np.float64] | None
     bad: list[BadRow]
 
@@ -43,19 +45,13 @@ def answer(
     ``bad_rows`` says whether a row that cannot be read ends it. ``delimiter`` and ``encoding`` are needed where they
     are not those of the table that was learned.
     """
-    notes = read_notes(model_path).get("table")
-    model: Any = load(model_path)
-    if isinstance(model, Part):
-        raise ModelFileError(f"{model_path} is a Part, the sums of some rows: only the model made of it has answers")
-    if notes is None:
-        raise ModelFileError(f"{model_path} was not written by `thalweg run`: it does not say what its columns are")
-    plan = Plan.from_json(notes["plan"])
-    encoder = Encoder(plan, bad_rows=bad_rows, missing=notes["missing"])
-    encoder.restore(notes["encoder"])
-    if not len(getattr(model, "classes_", ())):
-        raise ModelFileError(f"{model_path} has no answers: it never learned a label")
+    model = _load(model_path)
+    encoder, table = model.encoder, model.notes["table"]
+    encoder.bad_rows = bad_rows
     source: Source = open_source(
-        given, delimiter=delimiter or notes["delimiter"], encoding=encoding or notes["encoding"]
+        given,
+        delimiter=delimiter or table.get("delimiter"),
+        encoding=encoding or table.get("encoding", "utf-8"),
     )
     done = 0
     for chunk in chunks(source.blocks(), _ROWS):
@@ -65,17 +61,31 @@ def answer(
             nobody = np.empty(0, dtype=np.int64)
             yield Answered(nobody, np.empty(0, dtype=np.str_), None, chunk.bad)
             continue
-        _require_columns(chunk.column_names, plan, given)
+        encoder.require_columns(chunk.column_names, given)
         encoded = encoder.encode(chunk, learn=False)
         number = np.array(chunk.positions(), dtype=np.int64)[encoded.kept] + 1 + done
         done += len(chunk) + len(chunk.bad)
-        answers = model.predict(encoded.X) if len(encoded.X) else np.empty(0, dtype=np.str_)
-        has_proba = hasattr(model, "predict_proba") and len(encoded.X)
-        proba = model.predict_proba(encoded.X).max(axis=1) if has_proba else None
+        rows: Any = model._named(encoded.X)
+        answers = model.learner.predict(rows) if len(rows) else model.classes_[:0]
+        has_proba = hasattr(model, "predict_proba") and len(rows)
+        proba = model.learner.predict_proba(rows).max(axis=1) if has_proba else None
         yield Answered(number, answers, proba, encoded.bad)
 
 
-def _require_columns(present: list[str], plan: Plan, given: str) -> None:
-    lacking = [column.name for column in plan.columns if column.name not in present]
-    if lacking:
-        raise InvalidInput(f"{given} lacks the column {lacking[0]!r} that the model learned from")
+def _load(path: Path) -> TableClassifier:
+    """A model that can answer a table: of a run, or one whose features are columns of numbers that it knows by name."""
+    model = load(path)
+    if isinstance(model, Part):
+        raise ModelFileError(f"{path} is a Part, the sums of some rows: only the model made of it has answers")
+    if not isinstance(model, TableClassifier):
+        if not isinstance(model, StreamClassifier):
+            raise ModelFileError(f"{path} holds {model._in_a_sentence()}, which is no classifier")
+        if not hasattr(model, "feature_names_in_"):
+            raise ModelFileError(
+                f"{path} does not say what its columns are: it was not written by `thalweg run`, nor learned from rows "
+                "with names"
+            )
+        model = TableClassifier(model)
+    if not len(getattr(model, "classes_", ())):
+        raise ModelFileError(f"{path} has no answers: it never learned a label")
+    return model

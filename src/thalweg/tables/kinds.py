@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.tables.cells import Decimal, names, numbers, timestamps
+from thalweg.tables.cells import Decimal, names, numbers, spelled_as, timestamps, with_bits
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,9 +65,11 @@ class NumberColumn(Column):
 
     kind = "number"
 
-    def __init__(self, name: str, *, indicator: bool, decimal: Decimal = ".") -> None:
+    def __init__(self, name: str, *, indicator: bool, decimal: Decimal = ".", booleans: bool = False) -> None:
         self.indicator = indicator
         self.decimal: Decimal = decimal
+        #: Whether true and false are 1 and 0, as they are to learners and to Spark.
+        self.booleans = booleans
         features = (name, f"{name} is missing") if indicator else (name,)
         told = "as it is" if decimal == "." else "as it is, with a decimal comma"
         told += "; a missing value becomes the mean so far"
@@ -76,7 +78,7 @@ class NumberColumn(Column):
 
     def parse(self, column: pa.ChunkedArray) -> Floats:
         """Numbers, NaN where one is missing."""
-        return numbers(column, self.decimal)
+        return numbers(with_bits(column) if self.booleans else column, self.decimal)
 
     def missing(self, parsed: Floats) -> NDArray[np.bool_]:
         return np.isnan(parsed)
@@ -147,7 +149,7 @@ class CategoryColumn(Column):
         slots = np.empty(len(distinct) + 1, dtype=np.int64)
         slots[-1] = -1  # missing
         for i in _in_order_of_arrival(places):
-            category = distinct[i]
+            category = distinct[i] if learn else spelled_as(distinct[i], self.categories)
             if learn and category not in self.categories and len(self.categories) < self.room:
                 self.categories[category] = len(self.categories)
             full = len(self.categories) == self.room
