@@ -71,7 +71,8 @@ def frames(path: Path) -> dict[str, Any]:
         "pandas, categories": as_text.astype("category"),
         "polars": pl.read_csv(path, try_parse_dates=True),
         "pyarrow": arrow_csv.read_csv(path),
-        "dicts": as_text.to_dict("records"),
+        "dicts of text": as_text.to_dict("records"),
+        "dicts": pl.read_csv(path).to_dicts(),
     }
 
 

@@ -15,7 +15,7 @@ from thalweg.frames.frame import Floats, NamedRows
 from thalweg.frames.reading import as_array, frame_of
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.tables.cells import spelled_as
-from thalweg.tables.encoder import Encoder
+from thalweg.tables.encoder import Encoder, parsed
 from thalweg.tables.kinds import CategoryColumn
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import Block, Chunk, Piece, as_text
@@ -168,9 +168,27 @@ class TableClassifier:
     # ------------------------------------------------------------------ from frames to features
 
     def _encoded(self, X: Any) -> Iterator[Floats]:
+        quick = self._quickly(X) if _are_dicts(X) else None
+        if quick is not None:
+            yield quick
+            return
         table = self._table(X)
         for start in range(0, len(table), _ROWS):
             yield self.encoder.encode(_chunk(table, start, min(_ROWS, len(table) - start)), learn=False).X
+
+    def _quickly(self, rows: Sequence[Mapping[str, Any]]) -> Floats | None:
+        """The features of dicts, by Arrow only for columns that need it; None where something is wrong."""
+        found = []
+        for column in self.encoder.plan.columns:
+            values = [row.get(column.name) for row in rows]
+            cells, wrong = column.parse_values(values), list[tuple[int, str]]()
+            if cells is None:
+                cells, wrong = parsed(column, pyarrow_for(rows).chunked_array([array_of(values)]))
+            absent = not any(column.name in row for row in rows)
+            if wrong or absent or (self.encoder.missing == "error" and column.missing(cells).any()):
+                return None
+            found.append(cells)
+        return self.encoder.features(found, len(rows), learn=False)
 
     def _named(self, rows: Floats) -> Any:
         """Encoded rows with the names that the learner checks, where it knows any."""
@@ -179,7 +197,7 @@ class TableClassifier:
     def _table(self, X: Any) -> Any:
         """The columns that are read, as a table of Arrow."""
         pa = pyarrow_for(X)
-        if isinstance(X, Sequence) and X and all(isinstance(row, Mapping) for row in X):
+        if _are_dicts(X):
             present = list(dict.fromkeys(name for row in X for name in row))
             self.encoder.require_columns(present, "the row" if len(X) == 1 else "X")
             return pa.table({name: array_of([row.get(name) for row in X]) for name in self.columns})
@@ -225,6 +243,10 @@ class TableClassifier:
                 raise InvalidInput(f"y must hold a label for every row, got a missing one at row {at}")
         spelled = {word: spelled_as(plain_label(word.strip()), known.tolist()) for word in set(words)}
         return np.array([spelled[word] for word in words])
+
+
+def _are_dicts(X: Any) -> bool:
+    return isinstance(X, list | tuple) and bool(X) and all(isinstance(row, Mapping) for row in X)
 
 
 def _chunk(table: Any, start: int, rows: int) -> Chunk:

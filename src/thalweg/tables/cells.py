@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Decimal = Literal[".", ","]
 
+#: Numbers beyond this cannot be learned.
+LARGEST = 1e50
+
 #: A number with a decimal comma; points may part its thousands.
 _WITH_COMMA = r"^[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d*)?(?:[eE][+-]?\d+)?$"
 _GROUPED = r"^[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$"
@@ -132,7 +135,7 @@ def numbers(column: pa.ChunkedArray, decimal: Decimal = ".") -> NDArray[np.float
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise BadCell(0, f"a column of type {column.type} holds no numbers") from error
     found: NDArray[np.float64] = values.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
-    infinite = np.isinf(found) | (np.abs(found) > 1e50)
+    infinite = np.isinf(found) | (np.abs(found) > LARGEST)
     if infinite.any():
         at = int(infinite.argmax())
         cell = as_text(column.slice(at, 1))[0].as_py()

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.tables.cells import Decimal, names, numbers, spelled_as, timestamps, with_bits
+from thalweg.tables.cells import LARGEST, Decimal, names, numbers, spelled_as, timestamps, with_bits
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Floats = NDArray[np.float64]
+#: Types of numbers and of words, and of what is missing.
+_NUMBERS, _WORDS = {int, float, np.float64, np.int64, type(None)}, {str, type(None)}
 
 
 class Column(ABC):
@@ -35,6 +37,10 @@ class Column(ABC):
     @abstractmethod
     def parse(self, column: pa.ChunkedArray) -> Any:
         """The cells as values; `BadCell` where one is not what the column is."""
+
+    def parse_values(self, values: Sequence[Any]) -> Any:
+        """The same of Python's values, without Arrow, which takes long for few rows; None where `parse` must decide."""
+        return None
 
     @abstractmethod
     def missing(self, parsed: Any) -> NDArray[np.bool_]:
@@ -79,6 +85,16 @@ class NumberColumn(Column):
     def parse(self, column: pa.ChunkedArray) -> Floats:
         """Numbers, NaN where one is missing."""
         return numbers(with_bits(column) if self.booleans else column, self.decimal)
+
+    def parse_values(self, values: Sequence[Any]) -> Floats | None:
+        if not set(map(type, values)) <= _NUMBERS:
+            return None
+        try:
+            numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+        except OverflowError:
+            return None
+        with np.errstate(invalid="ignore"):
+            return None if (np.abs(numbers) > LARGEST).any() else numbers
 
     def missing(self, parsed: Floats) -> NDArray[np.bool_]:
         return np.isnan(parsed)
@@ -140,6 +156,13 @@ class CategoryColumn(Column):
         encoded = names(column).combine_chunks().dictionary_encode()
         return pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
 
+    def parse_values(self, values: Sequence[Any]) -> tuple[NDArray[np.int64], list[str]] | None:
+        if not set(map(type, values)) <= _WORDS or not all(map(_is_trimmed, values)):
+            return None
+        places: dict[str, int] = {}
+        found = np.array([places.setdefault(word, len(places)) if word else -1 for word in values], dtype=np.int64)
+        return found, list(places)
+
     def missing(self, parsed: tuple[NDArray[np.int64], list[str]]) -> NDArray[np.bool_]:
         return parsed[0] < 0
 
@@ -178,6 +201,11 @@ class CategoryColumn(Column):
 
     def restore(self, state: dict[str, Any]) -> None:
         self.categories = {category: i for i, category in enumerate(state["categories"])}
+
+
+def _is_trimmed(word: str | None) -> bool:
+    """Whether there is nothing about a word that would have to be trimmed, by anybody's rules."""
+    return word is None or (word.isprintable() and word == word.strip())
 
 
 def _in_order_of_arrival(places: NDArray[np.int64]) -> list[int]:
