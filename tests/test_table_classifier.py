@@ -157,6 +157,10 @@ def test_what_is_refused_says_why_and_changes_nothing(folder: Path) -> None:
             assert words in str(refused.value)
     with pytest.raises(InvalidInput, match="the row lacks the column 'wind'"):
         model.predict_one({"load": 1.0})
+    for one in (model.encode(frame)[0], [1.0, 2.0]):
+        with pytest.raises(InvalidInput, match=r"a row must be a dict of column name to cell, .* model\.learner takes"):
+            model.predict_one(one)
+    assert model.predict_one(frame.iloc[2]) == model.predict(frame)[2]
     for y, words in (
         (["True"] * 4, "one label for each of the 5 rows of X, got 4"),
         (["True", "", "True", "True", "True"], "a missing one at row 1"),

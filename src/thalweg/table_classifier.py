@@ -14,6 +14,7 @@ from thalweg.frames.arrow_frame import array_of, pyarrow_for
 from thalweg.frames.frame import Floats, NamedRows
 from thalweg.frames.reading import as_array, frame_of
 from thalweg.learners.base.classifier import StreamClassifier
+from thalweg.learners.base.rows import names_of
 from thalweg.tables.cells import spelled_as
 from thalweg.tables.encoder import Encoder, parsed
 from thalweg.tables.kinds import CategoryColumn
@@ -125,7 +126,7 @@ class TableClassifier:
 
     def predict_one(self, x: Mapping[str, Any]) -> Any:
         """The label of one row, a dict of column name to cell; None before any label was learned."""
-        return self.learner.predict_one(self.encode([x])[0])
+        return self.learner.predict_one(self.encode([self._row(x)])[0])
 
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Learn these rows in order, as the run would have. A call that is refused changes nothing.
@@ -146,7 +147,7 @@ class TableClassifier:
 
     def learn_one(self, x: Mapping[str, Any], y: Any) -> Self:
         """Learn one row, a dict of column name to cell."""
-        return self.partial_fit([x], [y])
+        return self.partial_fit([self._row(x)], [y])
 
     @available_if(_learner_has("explain"))  # type: ignore[untyped-decorator]
     def explain(self) -> str:
@@ -203,19 +204,25 @@ class TableClassifier:
             return pa.table({name: array_of([row.get(name) for row in X]) for name in self.columns})
         frame = frame_of(X)
         if frame is None:
-            named = ", ".join(map(repr, self.columns[:_MOST_NAMED])) + (
-                ", …" if len(self.columns) > _MOST_NAMED else ""
-            )
-            raise InvalidInput(
-                f"X must be a frame with the columns {named}, or a list of dicts, got a {type(X).__name__}: "
-                f"model.learner takes arrays of the {len(self.encoder.plan.feature_names)} encoded features"
-            )
+            more = ", …" if len(self.columns) > _MOST_NAMED else ""
+            named = ", ".join(map(repr, self.columns[:_MOST_NAMED])) + more
+            raise self._refused(X, f"X must be a frame with the columns {named}, or a list of dicts")
         present = frame.names
         self.encoder.require_columns(present, "X")
         for name in self.columns:
             if present.count(name) > 1:
                 raise InvalidInput(f"X must have a different name for each column, got {name!r} more than once")
         return pa.table({name: frame.arrow_column(name) for name in self.columns})
+
+    def _row(self, x: Any) -> dict[str, Any]:
+        if names_of(x) is None:
+            raise self._refused(x, "a row must be a dict of column name to cell")
+        return dict(x)
+
+    def _refused(self, given: object, rule: str) -> InvalidInput:
+        """For those who have encoded rows, what takes them."""
+        encoded = f"model.learner takes arrays of the {len(self.encoder.plan.feature_names)} encoded features"
+        return InvalidInput(f"{rule}, got a {type(given).__name__}: {encoded}")
 
     def _with_known_spelling(self, table: Any) -> Any:
         """True and false as the categories learned so far spell them; predicting sees to that by itself."""

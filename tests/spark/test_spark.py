@@ -22,7 +22,7 @@ from tests.spark.keyed_job import MODEL, run, streamed  # noqa: E402
 from tests.spark.late_tables import write_late_labels  # noqa: E402
 from tests.spark.oracle import Event, Oracle  # noqa: E402
 from tests.spark.tables import NAMES, by_key, finish, rows, write_parts  # noqa: E402
-from thalweg import OnlineLDC, OnlineLinearRegression, Perceptron, load  # noqa: E402
+from thalweg import OnlineLDC, OnlineLinearRegression, Perceptron, TableClassifier, load  # noqa: E402
 from thalweg.errors import InvalidInput, InvalidParameter, NotAdditive  # noqa: E402
 from thalweg.store import dumps  # noqa: E402
 
@@ -295,7 +295,7 @@ class _Lasting:
 
 
 def test_what_cannot_be_is_said_before_anything_runs(spark, tmp_path):
-    from thalweg.spark import learn_global, learn_stream
+    from thalweg.spark import learn_global, learn_stream, predict
 
     write_parts(rows(10, 2), tmp_path / "in", 1)
     df = streamed(spark, tmp_path / "in")
@@ -314,6 +314,9 @@ def test_what_cannot_be_is_said_before_anything_runs(spark, tmp_path):
         learn_stream(df, MODEL, **common, id="row", wait="soon")
     with pytest.raises(InvalidParameter, match="'model' parameter of learn_stream"):
         learn_stream(df, "oldc", **common)
+    known = OnlineLDC().partial_fit(rows(10, 2).select(NAMES), rows(10, 2).column("state"))
+    with pytest.raises(InvalidParameter, match=r"as model\.learner does"):
+        predict(spark.range(3), TableClassifier(known))
     with pytest.raises(InvalidInput, match="column 'event' needs another name"):
         learn_stream(df.withColumnRenamed("pump", "event"), MODEL, key="event", target="state", time="at")
     odd = df.withColumnRenamed("level", "a.level").withColumnRenamed("pump", "a.pump")
