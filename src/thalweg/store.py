@@ -111,7 +111,8 @@ def dumps(model: StreamEstimator | Part | TableClassifier, notes: dict[str, Any]
     True
     """
     if isinstance(model, TableClassifier):
-        model, notes = model.learner, {**(notes or {}), **model.notes}
+        own = model.notes
+        model, notes = model.learner, {**own, **(notes or {}), "table": own["table"]}
     whole = model.model if isinstance(model, Part) else model
     name = type(whole).__name__
     if _CLASSES.get(name) is not type(whole):

@@ -138,7 +138,7 @@ class TableClassifier:
         labels = self._labels(y, len(table))
         before = self.encoder.state()
         try:
-            rows = self.encoder.encode(_chunk(self._with_known_spelling(table), 0, len(table))).X
+            rows = self._features(self._with_known_spelling(table), 0, len(table), learn=True)
             self.learner.partial_fit(self._named(rows), labels)
         except Exception:
             self.encoder.restore(before)
@@ -153,9 +153,6 @@ class TableClassifier:
     def explain(self) -> str:
         """What the learner says of itself."""
         return str(self.learner.explain())
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self.learner.__sklearn_is_fitted__()
 
     def __repr__(self) -> str:
         return f"TableClassifier({self.learner!r}, columns={self.columns!r})"
@@ -175,7 +172,14 @@ class TableClassifier:
             return
         table = self._table(X)
         for start in range(0, len(table), _ROWS):
-            yield self.encoder.encode(_chunk(table, start, min(_ROWS, len(table) - start)), learn=False).X
+            yield self._features(table, start, min(_ROWS, len(table) - start), learn=False)
+
+    def _features(self, table: Any, start: int, rows: int, *, learn: bool) -> Floats:
+        block = Block(table, "X", 0)  # rows are counted from 0, as Python counts
+        encoded = self.encoder.encode(Chunk([Piece(block, start, rows)], []), learn=learn)
+        if encoded.bad:  # of an encoder that skips bad rows: each row needs a prediction
+            raise InvalidInput(str(encoded.bad[0]))
+        return encoded.X
 
     def _quickly(self, rows: Sequence[Mapping[str, Any]]) -> Floats | None:
         """The features of dicts, by Arrow only for columns that need it; None where something is wrong."""
@@ -244,18 +248,16 @@ class TableClassifier:
         labels = np.asarray(as_array(y)).ravel().tolist()
         if len(labels) != rows:
             raise InvalidInput(f"y must have one label for each of the {rows} rows of X, got {len(labels)}")
-        words = as_text(array_of(labels)).to_pylist()
+        array = array_of(labels)
+        words = as_text(array).to_pylist()
         for at, word in enumerate(words):
             if word is None or not word.strip():
                 raise InvalidInput(f"y must hold a label for every row, got a missing one at row {at}")
-        spelled = {word: spelled_as(plain_label(word.strip()), known.tolist()) for word in set(words)}
+        spelled = {word: plain_label(word.strip()) for word in set(words)}
+        if pyarrow_for(y).types.is_boolean(array.type):
+            spelled = {word: spelled_as(word, known.tolist()) for word in spelled}
         return np.array([spelled[word] for word in words])
 
 
 def _are_dicts(X: Any) -> bool:
     return isinstance(X, list | tuple) and bool(X) and all(isinstance(row, Mapping) for row in X)
-
-
-def _chunk(table: Any, start: int, rows: int) -> Chunk:
-    """Rows of a table, counted from 0 as Python does."""
-    return Chunk([Piece(Block(table, "X", 0), start, rows)], [])

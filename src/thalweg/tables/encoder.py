@@ -41,8 +41,6 @@ class Encoder:
     ----------
     plan : Plan
         What each column is.
-    bad_rows : {"error", "skip"}
-        Whether a row that cannot be used is an error.
     missing : {"mean", "error"}
         Whether a missing number becomes the mean so far, or makes its row bad.
     """

@@ -200,6 +200,8 @@ class CategoryColumn(Column):
         return {"categories": list(self.categories)}
 
     def restore(self, state: dict[str, Any]) -> None:
+        if len(state["categories"]) > self.room:
+            raise ValueError(f"column {self.name!r} has room for {self.room} categories only")
         self.categories = {category: i for i, category in enumerate(state["categories"])}
 
 
