@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from thalweg.pipeline import StreamPipeline as StreamPipeline
     from thalweg.store import load as load
     from thalweg.store import save as save
+    from thalweg.table_classifier import TableClassifier as TableClassifier
     from thalweg.transforms import CCIPCA as CCIPCA
     from thalweg.transforms import RandomFeatures as RandomFeatures
     from thalweg.transforms import RandomTilings as RandomTilings
@@ -78,6 +79,7 @@ _NAMES = {
     "merging": ["Part", "merge"],
     "pipeline": ["StreamPipeline"],
     "store": ["load", "save"],
+    "table_classifier": ["TableClassifier"],
     "transforms": ["CCIPCA", "RandomFeatures", "RandomTilings", "StandardScaler"],
 }
 __getattr__, __dir__, _ = lazy_loader.attach(__name__, _PACKAGES, _NAMES)

@@ -41,7 +41,7 @@ def test_a_run_is_predict_then_learn(table, capsys: pytest.CaptureFixture[str]) 
     found = metrics()
     assert found["scores"]["model"]["error"] == pytest.approx((expected.labels != np.array(y))[1:].mean(), abs=1e-15)
     assert found["scores"]["no_change"]["error"] == pytest.approx(np.mean(np.array(y[:-1]) != y[1:]))
-    np.testing.assert_array_equal(load("out/model.thalweg").predict(features), model.predict(features))
+    np.testing.assert_array_equal(load("out/model.thalweg").learner.predict(features), model.predict(features))
 
 
 def test_the_options_written_down_repeat_the_run(table, capsys: pytest.CaptureFixture[str]) -> None:
@@ -244,7 +244,7 @@ def test_every_model_runs_predicts_and_is_inspected(name: str, table, capsys: py
     assert code == 0
     lines = list(csv.DictReader(said.splitlines()))
     X, _ = table
-    expected = load("out/model.thalweg").predict(np.column_stack([X, np.zeros(ROWS)]))
+    expected = load("out/model.thalweg").learner.predict(np.column_stack([X, np.zeros(ROWS)]))
     assert [line["answer"] for line in lines] == expected.tolist()
     assert [line["row"] for line in lines] == [str(i) for i in range(1, ROWS + 1)]
     code, said, _ = run(capsys, "inspect", "out/model.thalweg")
@@ -337,4 +337,4 @@ def test_a_model_saved_by_the_library_is_inspected(table, capsys: pytest.Capture
         assert f"\n{line}\n" in said
     assert "Columns" not in said
     code, _, complaint = run(capsys, "predict", "model.thalweg", "table.csv")
-    assert (code, "model.thalweg was not written by `thalweg run`" in complaint) == (2, True)
+    assert (code, "model.thalweg does not say what its columns are" in complaint) == (2, True)

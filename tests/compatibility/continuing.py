@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 from contextlib import chdir
@@ -16,6 +17,8 @@ from tests.service.server import Server
 from thalweg import cli, load
 from thalweg.store import dumps, loads
 
+#: The model of a run over the first rows of the table, and how many of those have a label.
+FINISHED, FINISHED_ROWS = FIXTURES / "runs" / "finished.thalweg", 1090
 #: Models of the journal, and the options by which each is replayed.
 REPLAYS = {
     "default": ["--model", "default"],
@@ -45,9 +48,23 @@ def finish_run(name: str, folder: Path) -> dict[str, str]:
         "options": sha256((out / "options.toml").read_bytes()),
         "predictions": sha256((out / "predictions.csv").read_bytes()),
         "metrics": sha256(_without_words(json.loads((out / "metrics.json").read_bytes()))),
-        "model": sha256(dumps(load(out / "model.thalweg"))),
+        "model": sha256(dumps(load(out / "model.thalweg").learner)),
         "predicted": sha256((folder / "predicted.csv").read_bytes()),
     }
+
+
+def table_rows() -> list[dict[str, str]]:
+    """The rows of the table that have a label and all cells."""
+    with (FIXTURES / "runs" / "rows.csv").open(newline="", encoding="utf-8") as lines:
+        return [row for row in csv.DictReader(lines) if row["state"]]
+
+
+def continue_table() -> dict[str, str]:
+    """Let the model of a finished run predict and then learn the rows after those of the run; digests of both."""
+    model, rows = load(FINISHED), table_rows()[FINISHED_ROWS:]
+    found = [model.predict(rows).tolist(), model.predict_proba(rows).tolist(), model.predict_one(rows[0])]
+    model.partial_fit(rows[1:], [row["state"] for row in rows[1:]]).learn_one(rows[0], rows[0]["state"])
+    return {"predictions": sha256(json.dumps(found).encode()), "model": sha256(dumps(model))}
 
 
 def _without_words(metrics: dict[str, Any]) -> bytes:
@@ -95,4 +112,6 @@ def continue_service(data: Path, waiting: dict[str, list[str]]) -> dict[str, str
     finally:
         assert server.stop() == 0
     # Without the notes, which hold numbers of requests.
-    return {name: sha256(dumps(loads(_replayed(data, ["--model", name])))) for name in ("default", "river", "rival")}
+    return {
+        name: sha256(dumps(loads(_replayed(data, ["--model", name])).learner)) for name in ("default", "river", "rival")
+    }

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import thalweg
-from tests.compatibility.continuing import continue_service, finish_run, replay
+from tests.compatibility.continuing import FINISHED, continue_service, continue_table, finish_run, replay
 from tests.compatibility.continuing import thalweg as command
 from tests.compatibility.recorded import FIXTURES, continued, here, read_record, sha256
 from thalweg.fleet import Fleet
@@ -45,7 +45,8 @@ def require(found: dict[str, Any], recorded: dict[str, Any]) -> None:
 
 
 def test_every_class_that_can_be_saved_has_a_file() -> None:
-    loaded = [thalweg.load(path) for path in FILES.values() if not is_of_scikit_learn(path)]
+    files = [path for path in FILES.values() if not is_of_scikit_learn(path)]
+    loaded = [thalweg.load(path) for path in [*files, FINISHED]]
     public = [getattr(thalweg, name) for name in thalweg.__all__]
     for kind in [Fleet, *(each for each in public if isinstance(each, type))]:
         assert any(isinstance(each, kind) for each in loaded), f"{kind.__name__} has no fixture"
@@ -59,6 +60,12 @@ def test_a_loaded_model_is_saved_as_the_same_bytes(path: Path) -> None:
 def test_a_loaded_model_continues(path: Path) -> None:
     recorded = RECORD["models"][path.stem]
     require({"rows": recorded["rows"]} | continued(thalweg.load(path), recorded["rows"]), recorded)
+
+
+def test_the_model_of_a_run_continues() -> None:
+    content = FINISHED.read_bytes()
+    assert dumps(loads(content)) == content
+    require(continue_table(), RECORD["finished"])
 
 
 def test_a_file_can_be_inspected(path: Path) -> None:

@@ -28,7 +28,7 @@ def written(folder: Path, kind: str) -> SqlJournal:
     journal = open_journal(folder, None)
     journal.prepare()
     encoder = schema.as_described(SCHEMA)
-    body = {"kind": kind, "parameters": {}, "schema": schema.to_json(encoder)}
+    body = {"kind": kind, "parameters": {}, "schema": encoder.to_json()}
     records = [Record(1, "m", "create", 1, 0, orjson.dumps(body))]
     told: list[LabelLink] = []
     model = LiveModel("m", decision(records[0]))

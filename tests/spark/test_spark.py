@@ -22,7 +22,7 @@ from tests.spark.keyed_job import MODEL, run, streamed  # noqa: E402
 from tests.spark.late_tables import write_late_labels  # noqa: E402
 from tests.spark.oracle import Event, Oracle  # noqa: E402
 from tests.spark.tables import NAMES, by_key, finish, rows, write_parts  # noqa: E402
-from thalweg import OnlineLDC, OnlineLinearRegression, Perceptron, load  # noqa: E402
+from thalweg import OnlineLDC, OnlineLinearRegression, Perceptron, TableClassifier, load  # noqa: E402
 from thalweg.errors import InvalidInput, InvalidParameter, NotAdditive  # noqa: E402
 from thalweg.store import dumps  # noqa: E402
 
@@ -254,6 +254,14 @@ def test_a_folder_by_the_command_line(spark, tmp_path, monkeypatch, capsys, kind
         return
     model = load(tmp_path / "whole" / "model.thalweg")
     assert model.feature_names_in_.tolist() == NAMES
+    with pytest.raises(SystemExit) as ended:
+        main(["predict", str(tmp_path / "whole" / "model.thalweg"), str(tmp_path / "in")])
+    assert ended.value.code == 0
+    predicted = csv.read_csv(pa.py_buffer(capsys.readouterr().out.encode())).to_pydict()
+    assert predicted["answer"] == model.predict(table.select(NAMES)).tolist()
+    np.testing.assert_allclose(
+        predicted["probability"], model.predict_proba(table.select(NAMES)).max(axis=1), rtol=0, atol=5.1e-7
+    )
     for words, sentence in (
         (["--delay", "3"], "--delay does not apply with --engine spark"),
         (["--resume"], "--resume does not apply with --engine spark"),
@@ -295,7 +303,7 @@ class _Lasting:
 
 
 def test_what_cannot_be_is_said_before_anything_runs(spark, tmp_path):
-    from thalweg.spark import learn_global, learn_stream
+    from thalweg.spark import learn_global, learn_stream, predict
 
     write_parts(rows(10, 2), tmp_path / "in", 1)
     df = streamed(spark, tmp_path / "in")
@@ -314,6 +322,9 @@ def test_what_cannot_be_is_said_before_anything_runs(spark, tmp_path):
         learn_stream(df, MODEL, **common, id="row", wait="soon")
     with pytest.raises(InvalidParameter, match="'model' parameter of learn_stream"):
         learn_stream(df, "oldc", **common)
+    known = OnlineLDC().partial_fit(rows(10, 2).select(NAMES), rows(10, 2).column("state"))
+    with pytest.raises(InvalidParameter, match=r"as model\.learner does"):
+        predict(spark.range(3), TableClassifier(known))
     with pytest.raises(InvalidInput, match="column 'event' needs another name"):
         learn_stream(df.withColumnRenamed("pump", "event"), MODEL, key="event", target="state", time="at")
     odd = df.withColumnRenamed("level", "a.level").withColumnRenamed("pump", "a.pump")

@@ -47,12 +47,13 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
     from thalweg.report.page.formats import in_words
     from thalweg.run.history import trace_of
     from thalweg.store import load, plain_parameters, read_notes
-    from thalweg.tables import Plan
+    from thalweg.table_classifier import TableClassifier
     from thalweg.tables.opening import natural_order
     from thalweg.tables.plan import grouped
 
     notes = read_notes(model)
-    loaded = load(model)
+    found = load(model)
+    loaded = found.learner if isinstance(found, TableClassifier) else found
     console = Console(markup=False, highlight=False)
     is_part = isinstance(loaded, Part)
     whole = loaded.model if is_part else loaded
@@ -85,7 +86,6 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
         error = notes["run"]["error"]
         told = "" if error is None else f", error {error:.4f} over them"
         console.print(f"Answered {notes['run']['rows']:,} rows, learned {notes['run']['learned']:,}{told}.")
-    if "table" in notes:
+    if isinstance(found, TableClassifier):
         console.print("\nColumns")
-        plan = Plan.from_json(notes["table"]["plan"])
-        console.print(tables.words(("column", "kind", "what is done"), grouped(plan.describe())))
+        console.print(tables.words(("column", "kind", "what is done"), grouped(found.encoder.plan.describe())))

@@ -77,11 +77,12 @@ def _write(parts: Iterator[Answered], file: IO[bytes]) -> list[BadRow]:
     import pyarrow as pa
 
     from thalweg.run.predictions import append_rows, as_decimals
+    from thalweg.tables.rows import as_text
 
     file.write(b"row,answer,probability\n")
     bad: list[BadRow] = []
     for part in parts:
-        answers = pa.array(part.answers.tolist(), pa.string())
+        answers = as_text(pa.array(part.answers))
         probability = as_decimals(part.probability, len(answers))
         append_rows(pa.table({"row": part.number, "answer": answers, "probability": probability}), file)
         bad += part.bad

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -56,6 +57,13 @@ class ArrowFrame(Frame):
     def column(self, name: Any) -> Any:
         return self.native.column(name)
 
+    def arrow_column(self, name: Any) -> Any:
+        """The column itself; text in one of the two layouts that all of Arrow's functions know."""
+        import pyarrow as pa
+
+        column = self.native.column(name)
+        return column.cast(pa.large_string()) if column.type == pa.string_view() else column
+
     def select(self, names: list[Any]) -> Any:
         return self.native.select(names)
 
@@ -65,6 +73,34 @@ def _as_floats(column: Any, kind: Any, start: int, stop: int) -> Floats:
 
     values: Floats = column.slice(start, stop - start).cast(kind).cast(pa.float64(), safe=False).to_numpy()
     return values
+
+
+def array_of(values: Sequence[Any]) -> Any:
+    """Values of Python as an array of Arrow, those of several types as text; null where one is missing.
+
+    Examples
+    --------
+    >>> array_of([1, None, float("nan")]).to_pylist(), array_of([1, True, "a"]).to_pylist()
+    ([1, None, None], ['1', 'true', 'a'])
+    """
+    import pyarrow as pa
+
+    with suppress(pa.ArrowException, OverflowError, TypeError, ValueError):
+        return pa.array(values, from_pandas=True)
+    return pa.array([value if isinstance(value, str) else _text_of(value) for value in values], pa.string())
+
+
+def _text_of(value: Any) -> str | None:
+    """One value as it would be written in a column of its own type."""
+    import pyarrow as pa
+
+    from thalweg.tables.rows import as_text  # which the learners, who read frames too, need not load
+
+    try:
+        text: str | None = as_text(pa.array([value], from_pandas=True))[0].as_py()
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return str(value)
+    return text
 
 
 def table_of(X: Any) -> Any:

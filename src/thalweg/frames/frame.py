@@ -61,6 +61,10 @@ class Frame(ABC):
         """One column as the library's own series."""
 
     @abstractmethod
+    def arrow_column(self, name: Any) -> Any:
+        """One column as an array of Arrow, whatever it holds; null where a cell is missing."""
+
+    @abstractmethod
     def select(self, names: list[Any]) -> Any:
         """These columns as a table of the same library."""
 
@@ -149,6 +153,11 @@ class NamedRows(Frame):
     def column(self, name: Any) -> NDArray[Any]:
         values: NDArray[Any] = self.values[:, self.names.index(name)]
         return values
+
+    def arrow_column(self, name: Any) -> Any:
+        import pyarrow as pa
+
+        return pa.array(self.column(name), from_pandas=True)
 
     def select(self, names: list[Any]) -> Self:
         return type(self)(self.values[:, [self.names.index(name) for name in names]], names)

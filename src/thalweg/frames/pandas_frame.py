@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.frames.arrow_frame import array_of
 from thalweg.frames.frame import Floats, Frame, InParts
 
 
@@ -56,6 +57,9 @@ class PandasFrame(Frame):
 
     def column(self, name: Any) -> Any:
         return self.native[name]
+
+    def arrow_column(self, name: Any) -> Any:
+        return array_of(self.native[name])
 
     def select(self, names: list[Any]) -> Any:
         return self.native[names]

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.frames.arrow_frame import array_of
 from thalweg.frames.frame import Floats, Frame, InParts
 
 
@@ -41,6 +42,10 @@ class PolarsFrame(Frame):
 
     def column(self, name: Any) -> Any:
         return self.native.get_column(name)
+
+    def arrow_column(self, name: Any) -> Any:
+        column = self.native.get_column(name)
+        return array_of(column.to_list()) if column.dtype == _types().Object else column.to_arrow()
 
     def select(self, names: list[Any]) -> Any:
         return self.native.select(names)

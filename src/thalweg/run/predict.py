@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, ModelFileError
+from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.merging import Part
-from thalweg.store import load, read_notes
-from thalweg.tables import Encoder, Plan, Source, chunks, open_source
+from thalweg.store import load
+from thalweg.table_classifier import TableClassifier
+from thalweg.tables import Plan, Source, chunks, open_source
 from thalweg.tables.encoder import BadRows
 from thalweg.tables.rows import BadRow, Block
 
@@ -27,7 +29,7 @@ class Answered:
     """Some rows: their numbers, from 1, the answers, and how probable each seemed."""
 
     number: NDArray[np.int64]
-    answers: NDArray[np.str_]
+    answers: NDArray[Any]
     probability: NDArray[np.float64] | None
     bad: list[BadRow]
 
@@ -47,19 +49,14 @@ def answer(
     are not those of the table that was learned. The values of columns that the source lacks count as missing, as in
     the service; ``tell`` is given a sentence that names them. A source with none of the columns is refused.
     """
-    notes = read_notes(model_path).get("table")
-    model: Any = load(model_path)
-    if isinstance(model, Part):
-        raise ModelFileError(f"{model_path} is a Part, the sums of some rows: only the model made of it has answers")
-    if notes is None:
-        raise ModelFileError(f"{model_path} was not written by `thalweg run`: it does not say what its columns are")
-    plan = Plan.from_json(notes["plan"])
-    encoder = Encoder(plan, bad_rows=bad_rows, missing=notes["missing"])
-    encoder.restore(notes["encoder"])
-    if not len(getattr(model, "classes_", ())):
-        raise ModelFileError(f"{model_path} has no answers: it never learned a label")
+    model = _load(model_path)
+    encoder, table = model.encoder, model.notes["table"]
+    plan = encoder.plan
+    encoder.bad_rows = bad_rows
     source: Source = open_source(
-        given, delimiter=delimiter or notes["delimiter"], encoding=encoding or notes["encoding"]
+        given,
+        delimiter=delimiter or table.get("delimiter"),
+        encoding=encoding or table.get("encoding", "utf-8"),
     )
     source = replace(source, json_columns=tuple(column.name for column in plan.columns))
     done = 0
@@ -73,9 +70,10 @@ def answer(
         encoded = encoder.encode(chunk, learn=False)
         number = np.array(chunk.positions(), dtype=np.int64)[encoded.kept] + 1 + done
         done += len(chunk) + len(chunk.bad)
-        answers = model.predict(encoded.X) if len(encoded.X) else np.empty(0, dtype=np.str_)
-        has_proba = hasattr(model, "predict_proba") and len(encoded.X)
-        proba = model.predict_proba(encoded.X).max(axis=1) if has_proba else None
+        rows: Any = model._named(encoded.X)
+        answers = model.learner.predict(rows) if len(rows) else model.classes_[:0]
+        has_proba = hasattr(model, "predict_proba") and len(rows)
+        proba = model.learner.predict_proba(rows).max(axis=1) if has_proba else None
         yield Answered(number, answers, proba, encoded.bad)
 
 
@@ -102,3 +100,22 @@ def _with_all_columns(blocks: Iterator[Block], plan: Plan, given: str, tell: Cal
 
 def _listed(names: list[str]) -> str:
     return ", ".join(map(repr, names[:_MOST_NAMED])) + (" …" if len(names) > _MOST_NAMED else "")
+
+
+def _load(path: Path) -> TableClassifier:
+    """A model that can answer a table: of a run, or one whose features are columns of numbers that it knows by name."""
+    model = load(path)
+    if isinstance(model, Part):
+        raise ModelFileError(f"{path} is a Part, the sums of some rows: only the model made of it has answers")
+    if not isinstance(model, TableClassifier):
+        if not isinstance(model, StreamClassifier):
+            raise ModelFileError(f"{path} holds {model._in_a_sentence()}, which is no classifier")
+        if not hasattr(model, "feature_names_in_"):
+            raise ModelFileError(
+                f"{path} does not say what its columns are: it was not written by `thalweg run`, nor learned from rows "
+                "with names"
+            )
+        model = TableClassifier(model)
+    if not len(getattr(model, "classes_", ())):
+        raise ModelFileError(f"{path} has no answers: it never learned a label")
+    return model

@@ -33,6 +33,7 @@ from thalweg.run.predictions import LabelNumbers, PredictionsFile, confidences
 from thalweg.run.scoreboard import Scoreboard
 from thalweg.run.stopping import Stopped, Stopping
 from thalweg.store import dumps, loads
+from thalweg.table_classifier import TableClassifier
 from thalweg.tables import Block, Chunk, Encoder, Fingerprint, Plan, Target, chunks, open_source, plan_columns
 from thalweg.tables.clock import NEVER, Clock
 from thalweg.tables.encoder import parsed
@@ -536,20 +537,14 @@ class Run:
         return 0 if self.late.waiting is None else len(self.late.waiting)
 
     def save_model(self, path: Path) -> None:
-        """The model, with what the columns of its table are: `thalweg predict` reads a table like it."""
+        """The model with its encoder: `thalweg predict` and `thalweg.load` read a table like the one it learned."""
         assert self.encoder is not None
+        given = self.options
         notes = {
-            "table": {
-                "target": self.options.target,
-                "plan": self.encoder.plan.to_json(),
-                "encoder": self.encoder.state(),
-                "missing": self.options.missing,
-                "delimiter": self.options.delimiter,
-                "encoding": self.options.encoding,
-            },
+            "table": {"target": given.target, "delimiter": given.delimiter, "encoding": given.encoding},
             "run": {"rows": self.answered, "learned": self.learned, "error": self.board.score("model")["error"]},
         }
-        write_atomically(path, dumps(self.model, notes=notes))
+        write_atomically(path, dumps(TableClassifier(self.model, self.encoder, notes=notes)))
 
     def leave_nothing_half_done(self, folder_existed: bool) -> None:
         """After an error: without a checkpoint to go on from, what was written is of no use."""

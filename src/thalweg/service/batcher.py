@@ -40,14 +40,14 @@ class PublishedModel:
 
     @classmethod
     def of(cls, model: LiveModel, epoch: int) -> PublishedModel:
-        encoder = None if model.follower is None else schema.from_json(schema.to_json(model.follower.encoder()))
+        encoder = None if model.follower is None else Encoder.from_json(model.follower.encoder().to_json())
         allowed = None if model.allowed is None else frozenset(model.allowed)
         return cls(model.name, encoder, model.publish(), allowed, model.archived[model.name], epoch)
 
     def settle(self, rows: Any) -> dict[str, Any]:
         """Take the columns from the first rows, a list of JSON or a table of Arrow; the schema for the journal."""
         self.encoder = schema.of_table(encoding.as_table(rows) if isinstance(rows, list) else rows)
-        return schema.to_json(self.encoder)
+        return self.encoder.to_json()
 
     def encode(self, rows: Any) -> Encoded:
         """The features of the rows; `Refused` changes nothing."""

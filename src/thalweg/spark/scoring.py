@@ -17,6 +17,7 @@ from thalweg.frames.frame import Floats, NamedRows
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.spark.columns import OF_LABELS, feature_columns
 from thalweg.spark.model_cache import broadcast, model_to_predict
+from thalweg.table_classifier import TableClassifier
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -64,6 +65,9 @@ def predict(
     """
     if isinstance(model, Fleet):
         raise InvalidParameter.of(_OWNER, "model", "be one model: fleet.model_of(key) gives that of a key", model)
+    if isinstance(model, TableClassifier):
+        rule = "take columns of numbers, as model.learner does: its columns are those that model.encode gives"
+        raise InvalidParameter.of(_OWNER, "model", rule, model)
     learned = isinstance(model, StreamEstimator) and model.__sklearn_is_fitted__()
     if not (learned and hasattr(model, "predict")):
         raise InvalidParameter.of(_OWNER, "model", "be a model of thalweg that answers and has learned", model)

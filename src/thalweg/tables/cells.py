@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Decimal = Literal[".", ","]
+
+#: Numbers beyond this cannot be learned.
+LARGEST = 1e50
 
 #: A number with a decimal comma; points may part its thousands.
 _WITH_COMMA = r"^[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d*)?(?:[eE][+-]?\d+)?$"
@@ -78,8 +81,6 @@ def looks_like(cells: Sequence[str]) -> str | None:
     return None
 
 
-#: Beyond this a number cannot be learned.
-_LARGEST = 1e50
 #: Letters of a cell that a message shows.
 _SHOWN = 60
 #: How a missing number or time is written in text, in small or capital letters.
@@ -148,12 +149,31 @@ def numbers(column: pa.ChunkedArray, decimal: Decimal = ".") -> NDArray[np.float
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise BadCell(0, f"a column of type {column.type} holds no numbers") from error
     found: NDArray[np.float64] = values.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
-    infinite = np.isinf(found) | (np.abs(found) > _LARGEST)
+    infinite = np.isinf(found) | (np.abs(found) > LARGEST)
     if infinite.any():
         at = int(infinite.argmax())
         cell = as_text(column.slice(at, 1))[0].as_py()
         raise BadCell(at, f"{brief(cell)!r} is beyond the numbers that can be learned")
     return found
+
+
+def with_bits(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column with 1 and 0 for true and false, be they values or text.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> with_bits(pa.chunked_array([["True", "false", "2.5", None]])).to_pylist()
+    ['1', '0', '2.5', None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (is_text(column) or pa.types.is_boolean(column.type)):
+        return column
+    cells = as_text(column)
+    lower = pc.utf8_lower(pc.utf8_trim_whitespace(cells))
+    return pc.if_else(pc.equal(lower, "true"), "1", pc.if_else(pc.equal(lower, "false"), "0", cells))
 
 
 def _with_points(column: pa.ChunkedArray) -> Any:
@@ -198,7 +218,7 @@ def durations(column: pa.ChunkedArray) -> NDArray[np.float64]:
         if cell is None:
             continue
         seconds = float(cell) if is_number(cell) else seconds_of(cell)
-        if seconds is None or not abs(seconds) <= _LARGEST:
+        if seconds is None or not abs(seconds) <= LARGEST:
             raise BadCell(at, f"{brief(cell)!r} is not a duration such as 1 days 02:03:04 or PT5M")
         found[at] = seconds
     return found
@@ -269,11 +289,29 @@ def _one_by_one(column: pa.ChunkedArray, iso: pa.ChunkedArray, example: str) -> 
     return pa.chunked_array([found], pa.timestamp("us"))
 
 
+def spelled_as(word: str, known: Collection[str]) -> str:
+    """A word as it is spelled among those known, where it says true or false: libraries differ in how they write it.
+
+    Examples
+    --------
+    >>> spelled_as("true", ["False", "True"]), spelled_as("true", ["yes", "no"]), spelled_as("Yes", ["yes", "no"])
+    ('True', 'true', 'Yes')
+    """
+    if word in known or word.lower() not in ("true", "false"):
+        return word
+    return next((each for each in known if each.lower() == word.lower()), word)
+
+
 def names(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column as text, null where a cell is empty; whole numbers are written without a point."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = pc.utf8_trim_whitespace(as_text(column))
+    if column.null_count == len(column):
+        return pa.chunked_array([pa.nulls(len(column), pa.string())])
+    try:
+        column = pc.utf8_trim_whitespace(as_text(column))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise BadCell(0, f"values of type {column.type} cannot be read as text") from error
     empty = pc.equal(column, "")
     return pc.if_else(empty, pa.scalar(None, column.type), column) if pc.any(empty).as_py() else column

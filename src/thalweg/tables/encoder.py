@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -34,7 +34,18 @@ class Encoded:
 
 
 class Encoder:
-    """Turns chunks into features, remembering categories and means as it goes."""
+    """Columns of a table in, features out: the part of a `thalweg.TableClassifier` that knows the table.
+
+    It remembers the categories and the means of the rows that it encoded to be learned. Rows that are only predicted
+    change nothing.
+
+    Attributes
+    ----------
+    plan : Plan
+        What each column is.
+    missing : {"mean", "error"}
+        Whether a missing number becomes the mean so far, or makes its row bad.
+    """
 
     def __init__(self, plan: Plan, *, bad_rows: BadRows = "error", missing: Literal["mean", "error"] = "mean") -> None:
         self.plan = plan
@@ -95,7 +106,8 @@ class Encoder:
             start = end
         if numbers:
             gaps |= self._numbers(numbers, X, learn=learn)
-        X[:, -1] = gaps
+        if self.plan.marks_gaps:
+            X[:, -1] = gaps
         return X
 
     def _numbers(self, numbers: list[tuple[NumberColumn, int, Floats]], X: Floats, *, learn: bool) -> NDArray[np.bool_]:
@@ -118,9 +130,15 @@ class Encoder:
         return values, wrong
 
     def feature_names(self) -> tuple[str, ...]:
-        """All features, in their order, with the categories that were seen by their names."""
+        """The names of the features in their order, with those categories that were seen."""
         named = (feature for column in self.plan.columns for feature in column.named_features())
-        return (*named, self.plan.feature_names[-1])
+        return (*named, *self.plan.marks)
+
+    def require_columns(self, present: Collection[str], where: str) -> None:
+        """Refuse a table that lacks a column; those that it has besides are of no account."""
+        for column in self.plan.columns:
+            if column.name not in present:
+                raise InvalidInput(f"{where} lacks the column {column.name!r} that the model learned from")
 
     def state(self) -> dict[str, Any]:
         """All that was remembered, as JSON holds it."""
@@ -130,6 +148,17 @@ class Encoder:
         """Take back what `state` gave."""
         for column in self.plan.columns:
             column.restore(state[column.name])
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole encoder, as model files and journals hold it."""
+        return {"plan": self.plan.to_json(), "encoder": self.state(), "missing": self.missing}
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Encoder:
+        """Back from `to_json`."""
+        encoder = cls(Plan.from_json(kept["plan"]), missing=kept["missing"])
+        encoder.restore(kept["encoder"])
+        return encoder
 
 
 class Parser(Protocol):

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.tables.cells import Decimal, durations, names, numbers, timestamps
+from thalweg.tables.cells import LARGEST, Decimal, durations, names, numbers, spelled_as, timestamps, with_bits
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Floats = NDArray[np.float64]
+#: Types of numbers and of words, and of what is missing.
+_NUMBERS, _WORDS = {int, float, np.float64, np.int64, type(None)}, {str, type(None)}
 
 
 class Column(ABC):
@@ -35,6 +37,10 @@ class Column(ABC):
     @abstractmethod
     def parse(self, column: pa.ChunkedArray) -> Any:
         """The cells as values; `BadCell` where one is not what the column is."""
+
+    def parse_values(self, values: Sequence[Any]) -> Any:
+        """The same of Python's values, without Arrow, which takes long for few rows; None where `parse` must decide."""
+        return None
 
     @abstractmethod
     def missing(self, parsed: Any) -> NDArray[np.bool_]:
@@ -65,9 +71,11 @@ class NumberColumn(Column):
 
     kind = "number"
 
-    def __init__(self, name: str, *, indicator: bool, decimal: Decimal = ".") -> None:
+    def __init__(self, name: str, *, indicator: bool, decimal: Decimal = ".", booleans: bool = False) -> None:
         self.indicator = indicator
         self.decimal: Decimal = decimal
+        #: Whether true and false are 1 and 0, as they are to learners and to Spark.
+        self.booleans = booleans
         features = (name, f"{name} is missing") if indicator else (name,)
         told = "as it is" if decimal == "." else "as it is, with a decimal comma"
         told += "; a missing value becomes the mean so far"
@@ -76,7 +84,17 @@ class NumberColumn(Column):
 
     def parse(self, column: pa.ChunkedArray) -> Floats:
         """Numbers, NaN where one is missing."""
-        return numbers(column, self.decimal)
+        return numbers(with_bits(column) if self.booleans else column, self.decimal)
+
+    def parse_values(self, values: Sequence[Any]) -> Floats | None:
+        if not set(map(type, values)) <= _NUMBERS:
+            return None
+        try:
+            numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+        except OverflowError:
+            return None
+        with np.errstate(invalid="ignore"):
+            return None if (np.abs(numbers) > LARGEST).any() else numbers
 
     def missing(self, parsed: Floats) -> NDArray[np.bool_]:
         return np.isnan(parsed)
@@ -152,6 +170,13 @@ class CategoryColumn(Column):
         encoded = names(column).combine_chunks().dictionary_encode()
         return pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
 
+    def parse_values(self, values: Sequence[Any]) -> tuple[NDArray[np.int64], list[str]] | None:
+        if not set(map(type, values)) <= _WORDS or not all(map(_is_trimmed, values)):
+            return None
+        places: dict[str, int] = {}
+        found = np.array([places.setdefault(word, len(places)) if word else -1 for word in values], dtype=np.int64)
+        return found, list(places)
+
     def missing(self, parsed: tuple[NDArray[np.int64], list[str]]) -> NDArray[np.bool_]:
         return parsed[0] < 0
 
@@ -161,7 +186,7 @@ class CategoryColumn(Column):
         slots = np.empty(len(distinct) + 1, dtype=np.int64)
         slots[-1] = -1  # missing
         for i in _in_order_of_arrival(places):
-            category = distinct[i]
+            category = distinct[i] if learn else spelled_as(distinct[i], self.categories)
             if learn and category not in self.categories and len(self.categories) < self.room:
                 self.categories[category] = len(self.categories)
             full = len(self.categories) == self.room
@@ -189,7 +214,14 @@ class CategoryColumn(Column):
         return {"categories": list(self.categories)}
 
     def restore(self, state: dict[str, Any]) -> None:
+        if len(state["categories"]) > self.room:
+            raise ValueError(f"column {self.name!r} has room for {self.room} categories only")
         self.categories = {category: i for i, category in enumerate(state["categories"])}
+
+
+def _is_trimmed(word: str | None) -> bool:
+    """Whether there is nothing about a word that would have to be trimmed, by anybody's rules."""
+    return word is None or (word.isprintable() and word == word.strip())
 
 
 def _in_order_of_arrival(places: NDArray[np.int64]) -> list[int]:

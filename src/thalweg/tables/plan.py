@@ -29,7 +29,7 @@ from thalweg.tables.cells import (
 from thalweg.tables.durations import are_durations
 from thalweg.tables.kinds import CategoryColumn, Column, DurationColumn, NumberColumn, TimeColumn
 from thalweg.tables.rows import as_text
-from thalweg.tables.timestamps import form_of, seems_a_date
+from thalweg.tables.timestamps import FORMS, form_of, seems_a_date
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,11 +55,23 @@ class Plan:
     left_out: dict[str, str]
     #: The table's columns, in its order.
     names: tuple[str, ...]
+    #: Whether the last feature marks rows with a gap that no feature of its own marks.
+    marks_gaps: bool = True
+
+    @classmethod
+    def of_numbers(cls, names: Sequence[str]) -> Plan:
+        """Columns of numbers that are features as they are: those of a learner that knows them by name."""
+        return cls(tuple(NumberColumn(name, indicator=False, booleans=True) for name in names), {}, tuple(names), False)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """All features, in their order; the last tells a value missing where none was at first."""
-        return (*(feature for column in self.columns for feature in column.features), "any other is missing")
+        """All features, in their order."""
+        return (*(feature for column in self.columns for feature in column.features), *self.marks)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The feature that marks gaps, where there is one."""
+        return ("any other is missing",) if self.marks_gaps else ()
 
     def describe(self) -> list[tuple[str, str, str]]:
         """Name, kind and treatment of every column, in the table's order."""
@@ -75,12 +87,14 @@ class Plan:
             "names": list(self.names),
             "left_out": self.left_out,
             "columns": [_described(column) for column in self.columns],
+            **({} if self.marks_gaps else {"marks_gaps": False}),
         }
 
     @classmethod
     def from_json(cls, plan: dict[str, Any]) -> Plan:
         """Back from `to_json`."""
-        return cls(tuple(_column(**column) for column in plan["columns"]), plan["left_out"], tuple(plan["names"]))
+        columns = tuple(_column(**column) for column in plan["columns"])
+        return cls(columns, plan["left_out"], tuple(plan["names"]), plan.get("marks_gaps", True))
 
 
 def grouped(lines: Iterable[Sequence[str]]) -> list[tuple[str, str, str]]:
@@ -105,7 +119,9 @@ def _described(column: Column) -> dict[str, Any]:
     if isinstance(column, DurationColumn):
         return {"kind": column.kind, "name": column.name, "indicator": column.indicator}
     if isinstance(column, NumberColumn):
-        return {"kind": column.kind, "name": column.name, "indicator": column.indicator, "decimal": column.decimal}
+        options = {"indicator": column.indicator, "decimal": column.decimal}
+        booleans = {"booleans": True} if column.booleans else {}
+        return {"kind": column.kind, "name": column.name, **options, **booleans}
     if isinstance(column, CategoryColumn):
         only = {"only": list(column.only)} if column.only else {}
         return {"kind": column.kind, "name": column.name, "room": column.room, **only}
@@ -114,6 +130,9 @@ def _described(column: Column) -> dict[str, Any]:
 
 
 def _column(kind: str, name: str, **options: Any) -> Column:
+    """A column as a file describes it, which may be forged: ValueError before it takes all memory."""
+    if options.get("room", 0) > MOST_CATEGORIES or options.get("form") not in (None, *FORMS):
+        raise ValueError(f"column {name!r} cannot be as it is described")
     kinds: dict[str, type[Column]] = {
         each.kind: each for each in (NumberColumn, CategoryColumn, TimeColumn, DurationColumn)
     }

@@ -14,7 +14,8 @@ from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
 from thalweg.pipeline.pipeline import learner_name
 from thalweg.service.commands import Refused
 from thalweg.service.learning.schema import at_creation
-from thalweg.store import load, read_notes
+from thalweg.store import load
+from thalweg.table_classifier import TableClassifier
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
 #: The edition of the catalogue that a record's kind refers to. Since the second, ``auto`` has curved members; since the
@@ -82,14 +83,11 @@ def new(kind: str, schema: Path | None) -> dict[str, Any]:
 
 def from_file(path: Path) -> dict[str, Any]:
     """The record that makes a model from a file; a `ModelFileError` where it is not one that can be served."""
-    model: Any = load(path)
-    table = read_notes(path).get("table")
-    if table is None:
+    model = load(path)
+    if not isinstance(model, TableClassifier):
         raise ModelFileError(f"{path} was not written by `thalweg run`: it does not say what its columns are")
-    if not hasattr(model, "predict_then_learn"):
-        raise ModelFileError(f"{path} holds no classifier")
     return {
-        "kind": learner_name(model),
-        "schema": {"plan": table["plan"], "encoder": table["encoder"], "missing": table["missing"]},
+        "kind": learner_name(model.learner),
+        "schema": model.encoder.to_json(),
         "file": base64.b64encode(path.read_bytes()).decode(),
     }

@@ -16,11 +16,6 @@ from thalweg.tables.kinds import CategoryColumn, Column, NumberColumn
 from thalweg.tables.ndjson_rows import column_of
 from thalweg.tables.plan import Plan
 
-_NUMBERS, _WORDS = {int, float}, {str}
-_NOTHING = type(None)
-#: As files of text have it, too.
-_LARGEST = 1e50
-
 Row = dict[str, Any]
 
 
@@ -89,25 +84,9 @@ def gaps_of(encoder: Encoder, found: Sequence[Any]) -> NDArray[np.bool_] | None:
 
 def _quickly(column: Column, values: list[Any]) -> Any:
     """Cells of the expected kind; None where there are others among them."""
-    kinds = set(map(type, values))
-    if isinstance(column, NumberColumn):
-        if not kinds <= {*_NUMBERS, _NOTHING}:
-            return None
-        if _NOTHING in kinds:
-            values = [np.nan if value is None else value for value in values]
-        numbers = np.array(values, dtype=np.float64)
-        with np.errstate(invalid="ignore"):
-            return None if (np.abs(numbers) > _LARGEST).any() else numbers
-    if isinstance(column, CategoryColumn) and kinds <= _WORDS and all(map(_is_plain, values)):
-        places: dict[str, int] = {}
-        found = np.array([places.setdefault(word, len(places)) if word else -1 for word in values], dtype=np.int64)
-        return found, list(places)
-    return None
-
-
-def _is_plain(word: str) -> bool:
-    """Whether there is nothing about a word that would have to be trimmed, by anybody's rules."""
-    return len(word) <= MOST_TEXT and word.isprintable() and word == word.strip()
+    if isinstance(column, CategoryColumn) and any(type(word) is str and len(word) > MOST_TEXT for word in values):
+        return None
+    return column.parse_values(values)
 
 
 def _slowly(column: Column, values: list[Any]) -> Any:

@@ -18,12 +18,13 @@ import orjson
 
 from thalweg.errors import ModelFileError
 from thalweg.service.journal.records import Decision, Event, LabelledRow, LabelsArrived, Part, PredictedRows
-from thalweg.service.learning import schema
 from thalweg.service.learning.creation import made, scores_only_predictions
 from thalweg.service.learning.encoding import Encoded, Follower
 from thalweg.service.learning.model_state import LearnerState, ModelState
 from thalweg.service.learning.progress import Comparison, Progress
 from thalweg.store import dumps, loads
+from thalweg.table_classifier import TableClassifier
+from thalweg.tables.encoder import Encoder
 
 _NO_COPIES: tuple[dict[str, Any], dict[str, list[str]]] = ({}, {})
 #: Labels after which the features whose class means are told are chosen.
@@ -69,13 +70,13 @@ class LiveModel:
         self.allowed: list[str] | None = body.get("labels")
         self._scores_only_predictions = scores_only_predictions(body)
         if "file" in body:
-            model = loads(base64.b64decode(body["file"]))
+            model = _learner_in(base64.b64decode(body["file"]))
             first = Learner(body["kind"], {}, model, Progress(), created.time)
         else:
             first = Learner.new(body, created.time)
         self.learners: dict[str, Learner] = {name: first}
         if "schema" in body:
-            self.follower = Follower(schema.from_json(body["schema"]))
+            self.follower = Follower(Encoder.from_json(body["schema"]))
 
     @property
     def waiting(self) -> int:
@@ -108,7 +109,7 @@ class LiveModel:
     def _decide(self, decision: Decision) -> None:
         body = decision.body
         if decision.kind == "schema":
-            self.follower = Follower(schema.from_json(body))
+            self.follower = Follower(Encoder.from_json(body))
         elif decision.kind == "expire":
             self.expired += body["rows"]
             self.expired_through = body["through"]
@@ -229,14 +230,10 @@ class LiveModel:
         notes: dict[str, Any] = {
             "run": {"rows": self.rows, "learned": learner.progress.labels, "error": learner.progress.error}
         }
-        if self.follower is not None:
-            notes["table"] = {
-                "target": "label",
-                **schema.to_json(self.follower.encoder()),
-                "delimiter": None,
-                "encoding": "utf-8",
-            }
-        return dumps(learner.model, notes=notes)
+        if self.follower is None:
+            return dumps(learner.model, notes=notes)
+        notes["table"] = {"target": "label", "delimiter": None, "encoding": "utf-8"}
+        return dumps(TableClassifier(learner.model, self.follower.encoder(), notes=notes))
 
     # ------------------------------------------------------------------ snapshots
 
@@ -250,7 +247,7 @@ class LiveModel:
             "allowed": self.allowed,
             "head": self._head,
             "scores_only_predictions": self._scores_only_predictions,
-            "schema": None if self.follower is None else schema.to_json(self.follower.encoder()),
+            "schema": None if self.follower is None else self.follower.encoder().to_json(),
             "learners": {
                 name: {
                     "kind": each.kind,
@@ -286,12 +283,12 @@ class LiveModel:
         found.last, found.allowed = plain["last"], plain["allowed"]
         found._scores_only_predictions = plain.get("scores_only_predictions", False)
         found._head = [(row, label) for row, label in plain["head"]]
-        found.follower = None if plain["schema"] is None else Follower(schema.from_json(plain["schema"]))
+        found.follower = None if plain["schema"] is None else Follower(Encoder.from_json(plain["schema"]))
         found.learners = {
             name: Learner(
                 each["kind"],
                 each["parameters"],
-                loads(files[name]),
+                _learner_in(files[name]),
                 Progress.from_state(each["progress"]),
                 each["created"],
                 None if each["comparison"] is None else Comparison.from_state(each["comparison"]),
@@ -299,3 +296,9 @@ class LiveModel:
             for name, each in plain["learners"].items()
         }
         return found
+
+
+def _learner_in(file: bytes) -> Any:
+    """The learner of a model file; what its columns are is kept beside it, for all learners of a model."""
+    model = loads(file)
+    return model.learner if isinstance(model, TableClassifier) else model

@@ -78,7 +78,7 @@ def allowed_labels(schema: Any) -> list[str] | None:
 
 def at_creation(described: Any) -> dict[str, Any]:
     """What the record that makes a model keeps of a schema."""
-    found: dict[str, Any] = {"schema": to_json(as_described(described))}
+    found: dict[str, Any] = {"schema": as_described(described).to_json()}
     labels = allowed_labels(described)
     return found if labels is None else found | {"labels": labels}
 
@@ -104,14 +104,3 @@ def of_table(table: Any) -> Encoder:
     except InvalidInput as error:
         raise Refused(422, str(error)) from error
     return Encoder(plan)
-
-
-def to_json(encoder: Encoder) -> dict[str, Any]:
-    return {"plan": encoder.plan.to_json(), "encoder": encoder.state(), "missing": encoder.missing}
-
-
-def from_json(kept: dict[str, Any]) -> Encoder:
-    """Back from `to_json`, or from the notes of a model file."""
-    encoder = Encoder(Plan.from_json(kept["plan"]), missing=kept["missing"])
-    encoder.restore(kept["encoder"])
-    return encoder

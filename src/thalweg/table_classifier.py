@@ -1,0 +1,263 @@
+"""A learner behind the encoder of a table: what `thalweg run` leaves and `thalweg.load` gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
+
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.frames.arrow_frame import array_of, pyarrow_for
+from thalweg.frames.frame import Floats, NamedRows
+from thalweg.frames.reading import as_array, frame_of
+from thalweg.learners.base.classifier import StreamClassifier
+from thalweg.learners.base.rows import names_of
+from thalweg.tables.cells import spelled_as
+from thalweg.tables.encoder import Encoder, parsed
+from thalweg.tables.kinds import CategoryColumn
+from thalweg.tables.plan import Plan
+from thalweg.tables.rows import Block, Chunk, Piece, as_text
+from thalweg.tables.target import plain_label
+
+__all__ = ["TableClassifier"]
+
+#: Rows that are encoded at a time.
+_ROWS = 8192
+_MOST_NAMED = 5
+
+
+def _learner_has(name: str) -> Any:
+    return lambda model: hasattr(model.learner, name)
+
+
+class TableClassifier:
+    """A classifier for rows as they are in a table: numbers, categories, times and gaps, in columns with names.
+
+    `thalweg.load` returns one for a model file written by `thalweg run`. Rows are a frame of pandas or polars, a table
+    of pyarrow, or a list of dicts. A single row is a dict. pyarrow is needed: ``pip install 'thalweg[files]'``.
+
+    The rules are those of `thalweg predict`. The columns that the run learned from must be there, in any order, and
+    others are ignored. A cell that does not fit its column raises `InvalidInput`, which names the row, counted from 0,
+    and the column. A category that was never seen has no feature. Predicting changes neither the learner nor the
+    encoder.
+
+    Parameters
+    ----------
+    learner : classifier of thalweg
+        What learns the encoded rows.
+    encoder : Encoder, optional
+        What turns columns into features. By default each feature that the learner knows by name is a column of numbers
+        without gaps, as in a run on Spark.
+    notes : dict, optional
+        What else is kept in the model file, as JSON.
+
+    Attributes
+    ----------
+    learner : classifier of thalweg
+        It takes encoded rows, as `encode` gives them.
+    encoder : Encoder
+        ``encoder.plan`` says what each column is, ``encoder.feature_names()`` what the features are.
+    columns : list of str
+        The columns that are read.
+    classes_ : ndarray
+        The labels learned so far, sorted. Those of a run are text.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from thalweg import OnlineLDC, TableClassifier
+    >>> rows = pd.DataFrame({"level": [0.0, 1.0, 0.1, 0.9], "rain": [0.0, 2.0, 0.1, 1.8]})
+    >>> learner = OnlineLDC().partial_fit(rows, ["low", "high", "low", "high"])
+    >>> model = TableClassifier(learner)
+    >>> model.predict(pd.DataFrame({"station": ["B"], "rain": ["1.9"], "level": [0.8]})).tolist()
+    ['high']
+    >>> model.predict_one({"level": 0.2, "rain": 0.0})
+    'low'
+    """
+
+    def __init__(
+        self, learner: StreamClassifier, encoder: Encoder | None = None, *, notes: Mapping[str, Any] | None = None
+    ) -> None:
+        if encoder is None:
+            if not hasattr(learner, "feature_names_in_"):
+                raise InvalidParameter.of("TableClassifier", "encoder", "be given: the learner knows no names", None)
+            encoder = Encoder(Plan.of_numbers(learner.feature_names_in_.tolist()), missing="error")
+        width = len(encoder.plan.feature_names)
+        if getattr(learner, "n_features_in_", width) != width:
+            rule = f"give the {learner.n_features_in_} features of the learner"
+            raise InvalidParameter.of("TableClassifier", "encoder", rule, f"{width} features")
+        self.learner = learner
+        self.encoder = encoder
+        self._notes = dict(notes or {})
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What the model file holds beside the learner: the encoder under ``"table"``, and what was given."""
+        return {**self._notes, "table": {**self._notes.get("table", {}), **self.encoder.to_json()}}
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are read."""
+        return [column.name for column in self.encoder.plan.columns]
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels learned so far, sorted."""
+        return self.learner.classes_
+
+    def encode(self, X: Any) -> Floats:
+        """The rows as the learner sees them, one column for each of ``encoder.feature_names()``. Nothing is learned."""
+        found = list(self._encoded(X))
+        return np.concatenate(found) if found else np.empty((0, len(self.encoder.plan.feature_names)))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each row. Nothing is learned."""
+        found = [self.learner.predict(self._named(rows)) for rows in self._encoded(X)]
+        return np.concatenate(found) if found else self.classes_[:0]
+
+    @available_if(_learner_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of each class of ``classes_``, row by row."""
+        found = [self.learner.predict_proba(self._named(rows)) for rows in self._encoded(X)]
+        return np.concatenate(found) if found else np.empty((0, len(self.classes_)))
+
+    def predict_one(self, x: Mapping[str, Any]) -> Any:
+        """The label of one row, a dict of column name to cell; None before any label was learned."""
+        return self.learner.predict_one(self.encode([self._row(x)])[0])
+
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Learn these rows in order, as the run would have. A call that is refused changes nothing.
+
+        Every row needs a label. Where the labels learned so far are text, as those of a run are, so are these: 1 and
+        1.0 are the class ``"1"``.
+        """
+        table = self._table(X)
+        labels = self._labels(y, len(table))
+        before = self.encoder.state()
+        try:
+            rows = self._features(self._with_known_spelling(table), 0, len(table), learn=True)
+            self.learner.partial_fit(self._named(rows), labels)
+        except Exception:
+            self.encoder.restore(before)
+            raise
+        return self
+
+    def learn_one(self, x: Mapping[str, Any], y: Any) -> Self:
+        """Learn one row, a dict of column name to cell."""
+        return self.partial_fit([self._row(x)], [y])
+
+    @available_if(_learner_has("explain"))  # type: ignore[untyped-decorator]
+    def explain(self) -> str:
+        """What the learner says of itself."""
+        return str(self.learner.explain())
+
+    def __repr__(self) -> str:
+        return f"TableClassifier({self.learner!r}, columns={self.columns!r})"
+
+    def __getattr__(self, name: str) -> Any:
+        message = f"a TableClassifier has no {name!r}"
+        if not name.startswith("_") and hasattr(self.__dict__.get("learner"), name):
+            message += f": that of its learner is model.learner.{name}"
+        raise AttributeError(message)
+
+    # ------------------------------------------------------------------ from frames to features
+
+    def _encoded(self, X: Any) -> Iterator[Floats]:
+        quick = self._quickly(X) if _are_dicts(X) else None
+        if quick is not None:
+            yield quick
+            return
+        table = self._table(X)
+        for start in range(0, len(table), _ROWS):
+            yield self._features(table, start, min(_ROWS, len(table) - start), learn=False)
+
+    def _features(self, table: Any, start: int, rows: int, *, learn: bool) -> Floats:
+        block = Block(table, "X", 0)  # rows are counted from 0, as Python counts
+        encoded = self.encoder.encode(Chunk([Piece(block, start, rows)], []), learn=learn)
+        if encoded.bad:  # of an encoder that skips bad rows: each row needs a prediction
+            raise InvalidInput(str(encoded.bad[0]))
+        return encoded.X
+
+    def _quickly(self, rows: Sequence[Mapping[str, Any]]) -> Floats | None:
+        """The features of dicts, by Arrow only for columns that need it; None where something is wrong."""
+        found = []
+        for column in self.encoder.plan.columns:
+            values = [row.get(column.name) for row in rows]
+            cells, wrong = column.parse_values(values), list[tuple[int, str]]()
+            if cells is None:
+                cells, wrong = parsed(column, pyarrow_for(rows).chunked_array([array_of(values)]))
+            absent = not any(column.name in row for row in rows)
+            if wrong or absent or (self.encoder.missing == "error" and column.missing(cells).any()):
+                return None
+            found.append(cells)
+        return self.encoder.features(found, len(rows), learn=False)
+
+    def _named(self, rows: Floats) -> Any:
+        """Encoded rows with the names that the learner checks, where it knows any."""
+        return NamedRows(rows, self.encoder.plan.feature_names) if hasattr(self.learner, "feature_names_in_") else rows
+
+    def _table(self, X: Any) -> Any:
+        """The columns that are read, as a table of Arrow."""
+        pa = pyarrow_for(X)
+        if _are_dicts(X):
+            present = list(dict.fromkeys(name for row in X for name in row))
+            self.encoder.require_columns(present, "the row" if len(X) == 1 else "X")
+            return pa.table({name: array_of([row.get(name) for row in X]) for name in self.columns})
+        frame = frame_of(X)
+        if frame is None:
+            more = ", …" if len(self.columns) > _MOST_NAMED else ""
+            named = ", ".join(map(repr, self.columns[:_MOST_NAMED])) + more
+            raise self._refused(X, f"X must be a frame with the columns {named}, or a list of dicts")
+        present = frame.names
+        self.encoder.require_columns(present, "X")
+        for name in self.columns:
+            if present.count(name) > 1:
+                raise InvalidInput(f"X must have a different name for each column, got {name!r} more than once")
+        return pa.table({name: frame.arrow_column(name) for name in self.columns})
+
+    def _row(self, x: Any) -> dict[str, Any]:
+        if names_of(x) is None:
+            raise self._refused(x, "a row must be a dict of column name to cell")
+        return dict(x)
+
+    def _refused(self, given: object, rule: str) -> InvalidInput:
+        """For those who have encoded rows, what takes them."""
+        encoded = f"model.learner takes arrays of the {len(self.encoder.plan.feature_names)} encoded features"
+        return InvalidInput(f"{rule}, got a {type(given).__name__}: {encoded}")
+
+    def _with_known_spelling(self, table: Any) -> Any:
+        """True and false as the categories learned so far spell them; predicting sees to that by itself."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        for place, column in enumerate(self.encoder.plan.columns):
+            cells = table.column(place)
+            if isinstance(column, CategoryColumn) and pa.types.is_boolean(cells.type):
+                words = [spelled_as(word, column.categories) for word in ("true", "false")]
+                table = table.set_column(place, column.name, pc.if_else(cells, *words))
+        return table
+
+    def _labels(self, y: Any, rows: int) -> Any:
+        """Labels as a run takes them, where those learned so far are text."""
+        known = getattr(self.learner, "classes_", np.empty(0, dtype=np.str_))
+        if known.dtype.kind != "U":
+            return y
+        labels = np.asarray(as_array(y)).ravel().tolist()
+        if len(labels) != rows:
+            raise InvalidInput(f"y must have one label for each of the {rows} rows of X, got {len(labels)}")
+        array = array_of(labels)
+        words = as_text(array).to_pylist()
+        for at, word in enumerate(words):
+            if word is None or not word.strip():
+                raise InvalidInput(f"y must hold a label for every row, got a missing one at row {at}")
+        spelled = {word: plain_label(word.strip()) for word in set(words)}
+        if pyarrow_for(y).types.is_boolean(array.type):
+            spelled = {word: spelled_as(word, known.tolist()) for word in spelled}
+        return np.array([spelled[word] for word in words])
+
+
+def _are_dicts(X: Any) -> bool:
+    return isinstance(X, list | tuple) and bool(X) and all(isinstance(row, Mapping) for row in X)
