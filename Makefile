@@ -25,7 +25,7 @@ help:  ## List the targets
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "%-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.base  ## Create .venv with the library, built in place
-demo: $(VENV)/.base  ## Set up, learn a drifting stream, draw its error and rate
+demo: $(VENV)/.base  ## Set up, learn a drifting stream with the default, draw its error
 	$(BIN)/thalweg demo --out demo
 
 test: $(VENV)/.dev  ## Every check before a commit: about four minutes on two cores

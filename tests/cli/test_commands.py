@@ -146,11 +146,12 @@ def test_the_demo_beats_both_baselines_and_draws_its_picture(
     errors = {
         name: float(line.removeprefix(name).split()[0])
         for line in out.splitlines()
-        for name in ("O-LDC", "No change", "Majority class")
+        for name in ("AutoClassifier", "No change", "Majority class")
         if line.startswith(name)
     }
-    assert errors["O-LDC"] < 0.1
-    assert min(errors["No change"], errors["Majority class"]) > 0.4
+    assert errors["AutoClassifier"] < 0.1
+    assert min(errors["No change"], errors["Majority class"]) > 0.3
+    assert "By kind of boundary: linear 0" in out
     assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == ["demo.png", "demo.svg"]
     assert "100%" in err
 

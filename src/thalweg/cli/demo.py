@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 #: Points of the drawn curves.
 POINTS = 400
-#: Rows over which the drawn errors are averaged, and those by which the rate is driven: shares of the stream.
-DRAWN_SHARE, DRIVING_SHARE = 1 / 40, 1 / 100
+#: Rows over which the drawn errors are averaged: a share of the stream.
+DRAWN_SHARE = 1 / 40
 
 
 def demo(
@@ -22,7 +22,7 @@ def demo(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the picture.")] = Path("thalweg-out"),
     seed: Annotated[int, typer.Option(min=0, help="Seed for the random number generator.")] = 0,
 ) -> None:
-    """Learn a drifting stream, each row answered before its label is learned, and draw how it went."""
+    """Learn a drifting stream, each row predicted before its label is learned, and draw how it went."""
     from thalweg.cli.terminal import load_scikit_learn, writable_folder
 
     load_scikit_learn()
@@ -34,11 +34,11 @@ def demo(
 
     writable_folder(out)
     window = round(rows * DRAWN_SHARE)
-    summary, curve = _learn(rows, seed, window)
+    summary, curve, kinds = _learn(rows, seed, window)
 
     console = Console(markup=False, highlight=False)  # paths may hold brackets
-    title = f"Moving plane: the class boundary makes one turn in {rows:,} rows"
-    names = {"O-LDC": "model", "No change": "no_change", "Majority class": "majority"}
+    title = f"Wandering disc: the centre of a round class circles once in {rows:,} rows"
+    names = {"AutoClassifier": "model", "No change": "no_change", "Majority class": "majority"}
     scores = {name: getattr(summary, field) for name, field in names.items()}
     console.print(f"{title}\n", style="bold")
     console.print(
@@ -48,30 +48,29 @@ def demo(
         )
     )
     console.print(
-        "\nEvery row was answered before its label was learned."
+        f"\n{kinds}"
+        "\nEvery row was predicted before its label was learned."
         "\nκ above 0 beats guessing by class frequency; κ temporal above 0 beats repeating the last label.\n"
     )
     errors = {name: getattr(curve, field).error for name, field in names.items()}
     try:
-        rate = None if curve.rate is None else (curve.rows, curve.rate)
-        figure = curves.draw_over_time(curve.rows, errors, rate, title=title, window=window)
+        figure = curves.draw_over_time(curve.rows, errors, None, title=title, window=window)
     except MissingExtra as error:
         console.print(f"No picture: {error}", soft_wrap=True)
         return
     paths = " and ".join(map(str, style.save(figure, out, "demo")))
-    console.print(f"Error and learning rate over time: {paths}", soft_wrap=True)
+    console.print(f"Error over time: {paths}", soft_wrap=True)
 
 
-def _learn(rows: int, seed: int, window: int) -> tuple[Summary, Curve]:
-    """Walk the stream past the learner once, with progress shown; scores at the end and over time."""
+def _learn(rows: int, seed: int, window: int) -> tuple[Summary, Curve, str]:
+    """Walk the stream past the default once, with progress shown; scores, the same over time, what carries the weight."""
     from thalweg.cli.terminal import progress
     from thalweg.evaluate import Meter, Windowed, curve, prequential
-    from thalweg.learners.online_ldc import OnlineLDC
-    from thalweg.rates import ErrorDriven
-    from thalweg.streams import MovingPlane
+    from thalweg.learners.auto import AutoClassifier
+    from thalweg.streams import WanderingDisc
 
-    stream = MovingPlane(seed=seed, degrees_per_row=360 / rows)
-    model = OnlineLDC(rate=ErrorDriven(window=round(rows * DRIVING_SHARE)))
+    stream = WanderingDisc(seed=seed, rows_per_turn=rows)
+    model = AutoClassifier()
     overall = Meter()
 
     with progress() as tell:
@@ -79,8 +78,8 @@ def _learn(rows: int, seed: int, window: int) -> tuple[Summary, Curve]:
         def watched() -> Iterator[Record]:
             for record in prequential(model, stream, rows=rows, chunk=max(1, rows // 100)):
                 overall.update(record)
-                tell((record.start + len(record)) / rows, "answering and learning")
+                tell((record.start + len(record)) / rows, "predicting and learning")
                 yield record
 
         curves = curve(watched(), every=max(1, rows // POINTS), average=Windowed(window))
-    return overall.summary(), curves
+    return overall.summary(), curves, model.explain().splitlines()[1]
