@@ -119,3 +119,20 @@ def test_errors_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert said in err
         assert "internal" not in err
+
+
+def test_runs_with_and_without_delay_are_compared_by_their_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    commands = [["generate", "sea", "--rows", "1500", "-o", "rows.csv"]]
+    commands += [["run", "rows.csv", "--target", "label", "--model", "oldc", "--out", "at-once", "--quiet"]]
+    commands += [[*commands[1][:-2], "late", "--delay", "30", "--quiet"]]
+    for arguments in commands:
+        with pytest.raises(SystemExit) as stop:
+            cli.main(arguments)
+        assert not stop.value.code
+    capsys.readouterr()
+    code, out, err = run(capsys, "at-once", "late")
+    assert (code, err) == (0, "")
+    assert "rows.csv, label label, 1,500 rows" in out

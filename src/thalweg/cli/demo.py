@@ -63,7 +63,7 @@ def demo(
 
 
 def _learn(rows: int, seed: int, window: int) -> tuple[Summary, Curve, str]:
-    """Walk the stream past the default once, with progress shown; scores, the same over time, what carries the weight."""
+    """Walk the stream past the default once, with progress; scores, the same over time, what carries the weight."""
     from thalweg.cli.terminal import progress
     from thalweg.evaluate import Meter, Windowed, curve, prequential
     from thalweg.learners.auto import AutoClassifier

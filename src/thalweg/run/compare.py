@@ -112,13 +112,18 @@ def gather(runs: Sequence[RecordedRun]) -> list[DataSet]:
 def _require_same_rows(first: RecordedRun, other: RecordedRun) -> None:
     def deeds(run: RecordedRun) -> tuple[str, ...]:
         target, rows = run.metrics["run"]["target"], run.metrics["rows"]
-        return f"learned the label {target}", f"read {rows['read']:,} rows", f"answered {rows['answered']:,} rows"
+        return f"learned the label {target}", f"read {rows['read']:,} rows", f"used {_used(run.metrics):,} rows"
 
     for one, two in zip(deeds(first), deeds(other), strict=True):
         if one != two:
             raise InvalidInput(
                 f"{first.path} and {other.path} do not belong together: the first {one}, the second {two}"
             )
+
+
+def _used(metrics: Mapping[str, Any]) -> int:
+    """Rows that were predicted, or came before any label."""
+    return int(metrics["rows"]["answered"] + metrics["rows"].get("unpredicted", 0))
 
 
 def _differing(members: Sequence[RecordedRun]) -> set[str]:
@@ -143,7 +148,7 @@ def _data_set(source: str, members: Sequence[RecordedRun], shown: set[str]) -> D
             raise InvalidInput(
                 f"{members[names.index(name)].path} and {members[at].path} are the same run: nothing tells them apart"
             )
-    return DataSet(source, first["run"]["target"], first["rows"]["answered"], dict(zip(names, members, strict=True)))
+    return DataSet(source, first["run"]["target"], _used(first), dict(zip(names, members, strict=True)))
 
 
 def _name(run: RecordedRun, shown: set[str]) -> str:
@@ -239,7 +244,7 @@ def _only(runs: Sequence[RecordedRun]) -> NDArray[np.int64]:
     mistakes = np.zeros(len(runs), dtype=np.int64)
     for parts in zip_longest(*(_parts(run) for run in runs)):
         _require_same_labels(runs, parts)
-        wrong = np.array([_wrong(part) for part in parts])
+        wrong = np.array([_wrong(run, part) for run, part in zip(runs, parts, strict=True)])
         mistakes += wrong.sum(axis=1)
         only += wrong.astype(np.int64) @ (~wrong).astype(np.int64).T
     for run, count in zip(runs, mistakes.tolist(), strict=True):
@@ -259,11 +264,14 @@ def _parts(run: RecordedRun) -> Iterator[Chunk]:
         yield chunk
 
 
-def _wrong(part: Chunk) -> NDArray[np.bool_]:
+def _wrong(run: RecordedRun, part: Chunk) -> NDArray[np.bool_]:
+    """Where a run was wrong. Earlier versions counted rows that came before any label, which have no answer."""
     from pyarrow import compute
 
     label, answer = part.column("label"), part.column("answer")
     wrong = compute.and_(compute.not_equal(label, ""), compute.not_equal(label, answer))
+    if "unpredicted" in run.metrics["rows"]:
+        wrong = compute.and_(wrong, compute.not_equal(answer, ""))
     return np.asarray(wrong.to_numpy(), dtype=np.bool_)
 
 
