@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from thalweg.client.protocol import MOST_COLUMNS, MOST_TEXT
 from thalweg.service.commands import Refused
-from thalweg.tables.encoder import Encoder, parsed
+from thalweg.tables.cells import parsed
+from thalweg.tables.encoder import Encoder
 from thalweg.tables.kinds import CategoryColumn, Column, NumberColumn
 from thalweg.tables.ndjson_rows import column_of
 from thalweg.tables.plan import Plan
@@ -97,8 +98,8 @@ def _quickly(column: Column, values: list[Any]) -> Any:
             values = [np.nan if value is None else value for value in values]
         numbers = np.array(values, dtype=np.float64)
         with np.errstate(invalid="ignore"):
-            return None if (np.abs(numbers) > _LARGEST).any() else numbers
-    if isinstance(column, CategoryColumn) and kinds <= _WORDS and all(map(_is_plain, values)):
+            return None if (np.abs(numbers) > _LARGEST).any() else column.without_na(numbers)
+    if isinstance(column, CategoryColumn) and not column.na and kinds <= _WORDS and all(map(_is_plain, values)):
         places: dict[str, int] = {}
         found = np.array([places.setdefault(word, len(places)) if word else -1 for word in values], dtype=np.int64)
         return found, list(places)
