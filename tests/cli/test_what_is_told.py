@@ -120,3 +120,19 @@ def test_many_columns_fill_neither_the_terminal_nor_the_page(table, capsys: pyte
     assert re.search(
         r"<details><summary>All 301 columns</summary><div class=\"scroll\"", Path("out/report.html").read_text()
     )
+
+
+def test_copies_of_the_label_and_row_numbers_are_told(table, capsys: pytest.CaptureFixture[str]) -> None:
+    header, *lines = Path("table.csv").read_text().splitlines()
+    coded = (f"{line},{at},{'A' if line.endswith('dry') else 'B'}" for at, line in enumerate(lines))
+    Path("table.csv").write_text("\n".join([f"{header},id,outcome", *coded]) + "\n")
+    code, _, told = run(capsys, "run", *PLAIN, "--out", "out", "--quiet")
+    copied, counted = told.splitlines()
+    assert code == 0
+    assert copied.startswith("thalweg: column 'outcome' alone gives the right label in 1,000 of the first 1,000 rows")
+    assert counted.startswith("thalweg: column 'id' looks like a row number (it grows by one with every row)")
+    assert metrics()["warnings"] == [line.removeprefix("thalweg: ") for line in (copied, counted)]
+    page = Path("out/report.html").read_text()
+    assert "--drop outcome leaves it out" in page
+    assert "--drop id leaves it out" in page
+    assert run(capsys, "run", *PLAIN, "--drop", "id", "--drop", "outcome", "--out", "without", "--quiet")[2] == ""

@@ -35,7 +35,7 @@ from thalweg.store import dumps, loads
 from thalweg.tables import Block, Chunk, Encoder, Fingerprint, Plan, Target, chunks, open_source, plan_columns
 from thalweg.tables.cells import parsed
 from thalweg.tables.clock import NEVER, Clock
-from thalweg.tables.oddities import sentinels_in_words
+from thalweg.tables.oddities import oddities
 from thalweg.tables.rows import HEAD_ROWS
 from thalweg.tables.sorting import in_time_order
 
@@ -316,7 +316,7 @@ class Run:
                 f"columns {self.options.time!r} and {self.options.label_time!r} cannot be compared: "
                 "one holds whole numbers, the other times"
             )
-        self.oddities = sentinels_in_words(head, plan, self.options.na)
+        self.oddities = oddities(head, plan, self.target, na=self.options.na, time=self.options.time)
         for oddity in self.oddities:
             self._warn(oddity)
         return Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)

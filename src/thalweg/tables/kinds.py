@@ -126,9 +126,11 @@ def _words_and_numbers(na: Sequence[str], decimal: Decimal) -> tuple[list[str], 
     """Values that stand for a missing one: those that are no numbers of a column, and those that are."""
     words: list[str] = []
     values: list[float] = []
-    for each in na:
-        import pyarrow as pa
+    if not na:
+        return words, values
+    import pyarrow as pa
 
+    for each in na:
         try:
             values += numbers(pa.chunked_array([[each]], pa.string()), decimal).tolist()
         except BadCell:
