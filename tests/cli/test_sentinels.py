@@ -57,10 +57,22 @@ def test_sentinels_cost_no_more_than_gaps_and_are_told(tables, capsys: pytest.Ca
 
 
 def test_a_resumed_run_treats_and_tells_sentinels_alike(tables, capsys: pytest.CaptureFixture[str]) -> None:
-    error_of(capsys, "coded", "--chunk", "100")
+    error_of(capsys, "coded", "--chunk", "100", "--model", "oldc")
     lines = Path("coded.csv").read_text().splitlines()
     Path("coded.csv").write_text("\n".join([*lines[:1500], "warm", *lines[1500:]]) + "\n")
-    arguments = ("run", "coded.csv", "--target", "label", "--chunk", "100", "--out", "cut", "--quiet")
+    arguments = (
+        "run",
+        "coded.csv",
+        "--target",
+        "label",
+        "--chunk",
+        "100",
+        "--model",
+        "oldc",
+        "--out",
+        "cut",
+        "--quiet",
+    )
     assert run(capsys, *arguments, "--checkpoint-seconds", "0")[0] == 2
     Path("coded.csv").write_text("\n".join(lines) + "\n")
     assert run(capsys, *arguments, "--resume")[0] == 0
@@ -78,6 +90,8 @@ def test_values_that_mean_missing_may_be_named(tables, capsys: pytest.CaptureFix
     code, _, told = run(capsys, "run", "coded.csv", "--target", "label", "--missing", "error", "--fresh")
     assert code == 2
     assert "column 'b': the value is missing; -999 counts as missing" in told
+    code, _, told = run(capsys, "run", "coded.csv", "--target", "label", "--na", " ")
+    assert (code, told) == (2, "thalweg: --na must name a value: an empty cell is missing anyway, got ''\n")
 
 
 def test_sentinels_after_the_first_rows_do_not_spoil_the_default(tables, capsys: pytest.CaptureFixture[str]) -> None:

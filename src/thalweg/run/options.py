@@ -177,6 +177,8 @@ class RunOptions:
             raise InvalidParameter.of_option("time", "name the column of row times to go with --sort", self.time)
         if self.target in self.drop:
             raise InvalidParameter(f"--drop {self.target} is the target: without labels there is nothing to learn")
+        if not all(value.strip() for value in self.na):
+            raise InvalidParameter.of_option("na", "name a value: an empty cell is missing anyway", "")
         check_model_options(rate=self.rate, adaptive=self.adaptive, seed=self.seed)
 
     @classmethod
