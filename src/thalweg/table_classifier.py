@@ -15,8 +15,8 @@ from thalweg.frames.frame import Floats, NamedRows
 from thalweg.frames.reading import as_array, frame_of
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.rows import names_of
-from thalweg.tables.cells import spelled_as
-from thalweg.tables.encoder import Encoder, parsed
+from thalweg.tables.cells import parsed, spelled_as
+from thalweg.tables.encoder import Encoder
 from thalweg.tables.kinds import CategoryColumn
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import Block, Chunk, Piece, as_text

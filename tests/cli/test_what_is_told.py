@@ -132,3 +132,19 @@ def test_a_change_of_a_rare_class_is_told(tmp_path: Path, capsys: pytest.Capture
     assert 5700 < int(told[0].replace(",", "")) < 6700
     assert {"payments_today", "declined_today", "device_risk"} & set(told[1].replace(" …", "").split(", "))
     assert "Changes of rare classes" in Path(out, "report.html").read_text()
+
+
+def test_copies_of_the_label_and_row_numbers_are_told(table, capsys: pytest.CaptureFixture[str]) -> None:
+    header, *lines = Path("table.csv").read_text().splitlines()
+    coded = (f"{line},{at},{'A' if line.endswith('dry') else 'B'}" for at, line in enumerate(lines))
+    Path("table.csv").write_text("\n".join([f"{header},id,outcome", *coded]) + "\n")
+    code, _, told = run(capsys, "run", *PLAIN, "--out", "out", "--quiet")
+    copied, counted = told.splitlines()
+    assert code == 0
+    assert copied.startswith("thalweg: column 'outcome' alone gives the right label in 1,000 of the first 1,000 rows")
+    assert counted.startswith("thalweg: column 'id' looks like a row number (it grows by one with every row)")
+    assert metrics()["warnings"] == [line.removeprefix("thalweg: ") for line in (copied, counted)]
+    page = Path("out/report.html").read_text()
+    assert "--drop outcome leaves it out" in page
+    assert "--drop id leaves it out" in page
+    assert run(capsys, "run", *PLAIN, "--drop", "id", "--drop", "outcome", "--out", "without", "--quiet")[2] == ""

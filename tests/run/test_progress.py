@@ -24,7 +24,7 @@ def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     numbers = rng.normal(size=(ROWS, 5)).tolist()
-    return ["a,b,c,d,e,state", *(",".join([*map(repr, row), "uv"[row[0] > 0]]) for row in numbers)]
+    return ["a,b,c,d,e,state", *(",".join([*map(repr, row), "uv"[row[0] > row[1]]]) for row in numbers)]
 
 
 def shares(source: str, **options: object) -> list[tuple[int, float | None]]:

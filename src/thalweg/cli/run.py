@@ -46,7 +46,7 @@ def _parameter(name: str, info: OptionInfo, declared: Any) -> inspect.Parameter:
         kind = list[str]
     else:
         kind = next((each for each in (bool, int, float) if each in kinds), str)
-    flag = (f"--{name}",) if kind is bool else ()  # without it there would be a --no-… as well
+    flag = (f"--{name.replace('_', '-')}",) if kind is bool else ()  # without it there would be a --no-… as well
     read: Any = typer.Option(*flag, help=info.help, metavar=info.metavar, min=info.least)
     if name == "source":
         read = typer.Argument(help=info.help)
@@ -172,7 +172,7 @@ def run(
             raise
         begun.forget_checkpoint()
     for warning in metrics.get("warnings", ()):
-        if warning not in begun.ignored.values():  # which were told at once
+        if warning not in begun.warned:
             typer.echo(f"thalweg: {warning}", err=True)
     timing = {"seconds": time.monotonic() - began, "checkpoint_seconds": begun.checkpoint_seconds}
     if json:

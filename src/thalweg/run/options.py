@@ -18,6 +18,10 @@ MODEL, REPORT = "model.thalweg", "report.html"
 Holds = Literal["no run", "a finished run", "a run that was cut off"]
 
 
+#: Options that may be given more than once.
+_LISTS = ("drop", "categorical", "na")
+
+
 def what_is_in(folder: Path) -> Holds:
     """What a folder holds; a run that was killed before its first checkpoint is none."""
     if (folder / CHECKPOINT).exists():
@@ -107,6 +111,18 @@ class RunOptions:
         help="What to do with missing values: mean (fill in the mean so far, the default) or error. Missing are empty "
         "cells, absent keys of NDJSON and, in columns of numbers or times, NA, N/A, NaN, null, none, ? and -.",
     )
+    na: tuple[str, ...] = _option(
+        (),
+        help="Value that stands for a missing one in every column but the target, such as -999; may be repeated.",
+        metavar="VALUE",
+        added_later=True,
+    )
+    keep_sentinels: bool = _option(
+        False,
+        help="Keep numbers such as -999 that are repeated and far from all others of their column; by default they "
+        "count as missing, with a warning.",
+        added_later=True,
+    )
     head: int | None = _option(
         None,
         help="Rows that settle which columns there are and what they hold (default: 1000); a key of NDJSON that comes "
@@ -161,6 +177,8 @@ class RunOptions:
             raise InvalidParameter.of_option("time", "name the column of row times to go with --sort", self.time)
         if self.target in self.drop:
             raise InvalidParameter(f"--drop {self.target} is the target: without labels there is nothing to learn")
+        if not all(value.strip() for value in self.na):
+            raise InvalidParameter.of_option("na", "name a value: an empty cell is missing anyway", "")
         check_model_options(rate=self.rate, adaptive=self.adaptive, seed=self.seed)
 
     @classmethod
@@ -184,9 +202,9 @@ class RunOptions:
         begun = Path(values.get("out", cls.out)) / OPTIONS
         if resume and begun.exists():
             values = _from_file(begun, known) | {"out": str(begun.parent)} | values
-        for name in ("drop", "categorical"):
+        for name in _LISTS:
             if name in values:
-                values[name] = tuple(values[name])
+                values[name] = (values[name],) if isinstance(values[name], str) else tuple(map(str, values[name]))
         if "source" not in values and resume:
             raise InvalidParameter(f"{begun.parent} holds no run to resume: name its folder with --out")
         if "source" not in values:
@@ -203,7 +221,7 @@ class RunOptions:
         """How a run was begun that was asked for something else: the first option that differs; `None` for the same."""
         if not begun:
             return "other options"
-        defaults = {each.name: each.default for each in dataclasses.fields(self)}
+        defaults = _defaults()
         for name, value in self._plain().items():
             was = begun.get(name, defaults[name] if self.declared()[name].added_later else None)
             if name == "out" or name in besides or was == value:
@@ -215,12 +233,12 @@ class RunOptions:
 
     def resolved(self) -> dict[str, Any]:
         """Every option with its value, as JSON and TOML hold them."""
-        defaults = {each.name: each.default for each in dataclasses.fields(self)}
+        defaults = _defaults()
         later = {name for name, info in self.declared().items() if info.added_later}
         return {name: value for name, value in self._plain().items() if name not in later or value != defaults[name]}
 
     def _plain(self) -> dict[str, Any]:
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        return {name: _as_json(value) for name, value in vars(self).items()}
 
     def to_toml(self) -> str:
         """A file that `--config` reads."""
@@ -242,14 +260,20 @@ class RunOptions:
 def read_options(folder: Path) -> dict[str, Any]:
     """What the run in a folder was begun with; nothing where that is not to be had."""
     known = set(RunOptions.declared())
-    unset: dict[str, Any] = {
-        each.name: None if each.default is dataclasses.MISSING else each.default
-        for each in dataclasses.fields(RunOptions)
-    }
     try:
-        return unset | {"drop": [], "categorical": []} | _from_file(folder / OPTIONS, known)
+        return _defaults() | _from_file(folder / OPTIONS, known)
     except InvalidParameter:
         return {}
+
+
+def _defaults() -> dict[str, Any]:
+    """The default of every option, as JSON holds it; None for one that must be given."""
+    fields = dataclasses.fields(RunOptions)
+    return {each.name: None if each.default is dataclasses.MISSING else _as_json(each.default) for each in fields}
+
+
+def _as_json(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _from_file(path: Path, known: set[str]) -> dict[str, Any]:

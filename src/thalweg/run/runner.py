@@ -35,8 +35,9 @@ from thalweg.run.stopping import Stopped, Stopping
 from thalweg.store import dumps, loads
 from thalweg.table_classifier import TableClassifier
 from thalweg.tables import Block, Chunk, Encoder, Fingerprint, Plan, Target, chunks, open_source, plan_columns
+from thalweg.tables.cells import parsed
 from thalweg.tables.clock import NEVER, Clock
-from thalweg.tables.encoder import parsed
+from thalweg.tables.oddities import oddities
 from thalweg.tables.rows import HEAD_ROWS
 from thalweg.tables.sorting import in_time_order
 
@@ -159,6 +160,10 @@ class Run:
         self.times_seen: dict[str, list[int]] = {}
         #: Keys of JSON that are no columns, and what is said of each.
         self.ignored: dict[str, str] = {}
+        #: What the first rows show that a user should know.
+        self.oddities: list[str] = []
+        #: Warnings that were given as soon as they arose.
+        self.warned: set[str] = set()
         self.read = self.answered = self.learned = self.unlabelled = self.skipped = self.unpredicted = 0
         self.complaints: list[str] = []
         #: Spent on checkpoints so far, since this process began.
@@ -302,6 +307,8 @@ class Run:
             categorical=self.options.categorical,
             reserved=reserved,
             decimal=self.options.decimal,
+            na=self.options.na,
+            detect_sentinels=not self.options.keep_sentinels,
         )
         self.target.require_classes(head)
         self.clocks = {
@@ -312,6 +319,9 @@ class Run:
                 f"columns {self.options.time!r} and {self.options.label_time!r} cannot be compared: "
                 "one holds whole numbers, the other times"
             )
+        self.oddities = oddities(head, plan, self.target, na=self.options.na, time=self.options.time)
+        for oddity in self.oddities:
+            self._warn(oddity)
         return Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
 
     def _times(
@@ -349,12 +359,17 @@ class Run:
             first = f"in none of the first {self.head:,} rows"
             self.ignored[key] = f"{file}, row {row:,}: the key {key!r} is {first} and is ignored: {advice}"
             if len(self.ignored) <= _MOST_IGNORED:
-                warnings.warn(self.ignored[key], stacklevel=2)
+                self._warn(self.ignored[key])
+
+    def _warn(self, sentence: str) -> None:
+        """Tell the user at once."""
+        self.warned.add(sentence)
+        warnings.warn(sentence, stacklevel=3)
 
     def warnings(self) -> list[str]:
         """What the user should know of the table."""
-        told = list(self.ignored.values())[:_MOST_IGNORED]
-        if further := len(self.ignored) - len(told):
+        told = self.oddities + list(self.ignored.values())[:_MOST_IGNORED]
+        if (further := len(self.ignored) - _MOST_IGNORED) > 0:
             told.append(f"{further:,} further keys come too late to be columns and are ignored")
         left_out = {} if self.encoder is None else self.encoder.plan.left_out
         told += [f"column {name!r} is {why}" for name, why in left_out.items() if "cannot be learned" in why]
@@ -475,6 +490,7 @@ class Run:
             "counts": [self.read, self.answered, self.learned, self.unlabelled, self.skipped],
             "unpredicted": self.unpredicted,
             "complaints": self.complaints,
+            **({"oddities": self.oddities} if self.oddities else {}),
             "plan": self.encoder.plan.to_json(),
             "encoder": self.encoder.state(),
             "names": self.names.known,
@@ -504,6 +520,7 @@ class Run:
         self.read, self.answered, self.learned, self.unlabelled, self.skipped = plain["counts"]
         self.unpredicted = int(plain.get("unpredicted", 0))
         self.complaints = list(plain["complaints"])
+        self.oddities = list(plain.get("oddities", ()))
         plan = Plan.from_json(plain["plan"])
         self.encoder = Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
         self.encoder.restore(plain["encoder"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,6 +129,26 @@ def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(missing, pa.scalar(None, column.type), column)
 
 
+def without(column: pa.ChunkedArray, na: Sequence[str]) -> pa.ChunkedArray:
+    """A column with nulls for the cells that are one of these texts.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> without(pa.chunked_array([["7", " unknown"]]), ["unknown"]).to_pylist()
+    ['7', None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not na or pa.types.is_nested(column.type) or pa.types.is_duration(column.type) or "binary" in str(column.type):
+        return column
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    missing = pc.is_in(pc.utf8_trim_whitespace(as_text(column)), value_set=pa.array(na, pa.string()))
+    return pc.if_else(missing, pa.scalar(None, column.type), column) if pc.any(missing).as_py() else column
+
+
 def numbers(column: pa.ChunkedArray, decimal: Decimal = ".") -> NDArray[np.float64]:
     """A column as numbers, NaN where one is missing; `BadCell` names the first cell that is none."""
     import pyarrow as pa
@@ -222,6 +242,32 @@ def durations(column: pa.ChunkedArray) -> NDArray[np.float64]:
             raise BadCell(at, f"{brief(cell)!r} is not a duration such as 1 days 02:03:04 or PT5M")
         found[at] = seconds
     return found
+
+
+class Parser(Protocol):
+    """What reads the cells of a column."""
+
+    def parse(self, column: Any) -> Any:
+        """The cells as values; `BadCell` where one is none."""
+
+
+def parsed(column: Parser, cells: Any) -> tuple[Any, list[tuple[int, str]]]:
+    """The values of a column, with those missing that are none, and what is wrong with them."""
+    import pyarrow as pa
+
+    try:
+        return column.parse(cells), []
+    except BadCell:
+        pass  # then each cell by itself
+    values: list[Any] = cells.to_pylist()
+    wrong: list[tuple[int, str]] = []
+    for at, value in enumerate(values):
+        try:
+            column.parse(pa.chunked_array([pa.array([value], type=cells.type)]))
+        except BadCell as error:
+            wrong.append((at, error.what))
+            values[at] = None
+    return column.parse(pa.chunked_array([pa.array(values, type=cells.type)])), wrong
 
 
 def is_number(cell: str, decimal: Decimal = ".") -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
-from thalweg.tables.cells import BadCell
+from thalweg.tables.cells import parsed
 from thalweg.tables.kinds import Column, Floats, NumberColumn, TimeColumn, filled
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import BadRow, Chunk
@@ -126,7 +126,8 @@ class Encoder:
         if self.missing == "error":
             seen = {at for at, _ in wrong}
             places = (int(at) for at in np.flatnonzero(column.missing(values)))
-            wrong += [(at, "the value is missing") for at in places if at not in seen]
+            what = f"the value is missing{column.na_in_words()}"
+            wrong += [(at, what) for at in places if at not in seen]
         return values, wrong
 
     def feature_names(self) -> tuple[str, ...]:
@@ -159,32 +160,6 @@ class Encoder:
         encoder = cls(Plan.from_json(kept["plan"]), missing=kept["missing"])
         encoder.restore(kept["encoder"])
         return encoder
-
-
-class Parser(Protocol):
-    """What reads the cells of a column."""
-
-    def parse(self, column: Any) -> Any:
-        """The cells as values; `BadCell` where one is none."""
-
-
-def parsed(column: Parser, cells: Any) -> tuple[Any, list[tuple[int, str]]]:
-    """The values of a column, with those missing that are none, and what is wrong with them."""
-    import pyarrow as pa
-
-    try:
-        return column.parse(cells), []
-    except BadCell:
-        pass  # then each cell by itself
-    values: list[Any] = cells.to_pylist()
-    wrong: list[tuple[int, str]] = []
-    for at, value in enumerate(values):
-        try:
-            column.parse(pa.chunked_array([pa.array([value], type=cells.type)]))
-        except BadCell as error:
-            wrong.append((at, error.what))
-            values[at] = None
-    return column.parse(pa.chunked_array([pa.array(values, type=cells.type)])), wrong
 
 
 def _chosen(values: Any, kept: NDArray[np.int64]) -> Any:

@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.tables.cells import LARGEST, Decimal, durations, names, numbers, spelled_as, timestamps, with_bits
+from thalweg.tables.cells import (
+    LARGEST,
+    BadCell,
+    Decimal,
+    durations,
+    names,
+    numbers,
+    spelled_as,
+    timestamps,
+    with_bits,
+    without,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,8 +39,10 @@ class Column(ABC):
 
     kind: str
 
-    def __init__(self, name: str, features: tuple[str, ...], treatment: str) -> None:
+    def __init__(self, name: str, features: tuple[str, ...], treatment: str, na: Sequence[str] = ()) -> None:
         self.name = name
+        #: Further values that stand for a missing one.
+        self.na = tuple(na)
         self.features = features
         #: What is done to it, in words.
         self.treatment = treatment
@@ -52,7 +65,14 @@ class Column(ABC):
 
     def done(self) -> str:
         """What is done to it, by what is known of it by now."""
-        return self.treatment
+        return self.treatment + self.na_in_words()
+
+    def na_in_words(self) -> str:
+        """Which values count as missing."""
+        if not self.na:
+            return ""
+        *first, last = self.na
+        return f"; {', '.join(first)} and {last} count as missing" if first else f"; {last} counts as missing"
 
     def named_features(self) -> tuple[str, ...]:
         """The features, by what is known of them by now."""
@@ -71,7 +91,9 @@ class NumberColumn(Column):
 
     kind = "number"
 
-    def __init__(self, name: str, *, indicator: bool, decimal: Decimal = ".", booleans: bool = False) -> None:
+    def __init__(
+        self, name: str, *, indicator: bool, decimal: Decimal = ".", booleans: bool = False, na: Sequence[str] = ()
+    ) -> None:
         self.indicator = indicator
         self.decimal: Decimal = decimal
         #: Whether true and false are 1 and 0, as they are to learners and to Spark.
@@ -79,12 +101,14 @@ class NumberColumn(Column):
         features = (name, f"{name} is missing") if indicator else (name,)
         told = "as it is" if decimal == "." else "as it is, with a decimal comma"
         told += "; a missing value becomes the mean so far"
-        super().__init__(name, features, told + (", marked by a feature of its own" if indicator else ""))
+        super().__init__(name, features, told + (", marked by a feature of its own" if indicator else ""), na)
+        self._na_words, self._na_numbers = _words_and_numbers(self.na, decimal)
         self._sum, self._count = 0.0, 0
 
     def parse(self, column: pa.ChunkedArray) -> Floats:
         """Numbers, NaN where one is missing."""
-        return numbers(with_bits(column) if self.booleans else column, self.decimal)
+        cells = without(with_bits(column) if self.booleans else column, self._na_words)
+        return self.without_na(numbers(cells, self.decimal))
 
     def parse_values(self, values: Sequence[Any]) -> Floats | None:
         if not set(map(type, values)) <= _NUMBERS:
@@ -94,7 +118,11 @@ class NumberColumn(Column):
         except OverflowError:
             return None
         with np.errstate(invalid="ignore"):
-            return None if (np.abs(numbers) > LARGEST).any() else numbers
+            return None if (np.abs(numbers) > LARGEST).any() else self.without_na(numbers)
+
+    def without_na(self, values: Floats) -> Floats:
+        """Numbers, NaN where one stands for a missing value."""
+        return np.where(np.isin(values, self._na_numbers), np.nan, values) if self._na_numbers else values
 
     def missing(self, parsed: Floats) -> NDArray[np.bool_]:
         return np.isnan(parsed)
@@ -117,13 +145,29 @@ class DurationColumn(NumberColumn):
 
     kind = "duration"
 
-    def __init__(self, name: str, *, indicator: bool) -> None:
-        super().__init__(name, indicator=indicator)
+    def __init__(self, name: str, *, indicator: bool, na: Sequence[str] = ()) -> None:
+        super().__init__(name, indicator=indicator, na=na)
         self.treatment = self.treatment.replace("as it is", "in seconds", 1)
 
     def parse(self, column: pa.ChunkedArray) -> Floats:
         """Seconds, NaN where a duration is missing."""
-        return durations(column)
+        return self.without_na(durations(without(column, self._na_words)))
+
+
+def _words_and_numbers(na: Sequence[str], decimal: Decimal) -> tuple[list[str], list[float]]:
+    """Values that stand for a missing one: those that are no numbers of a column, and those that are."""
+    words: list[str] = []
+    values: list[float] = []
+    if not na:
+        return words, values
+    import pyarrow as pa
+
+    for each in na:
+        try:
+            values += numbers(pa.chunked_array([[each]], pa.string()), decimal).tolist()
+        except BadCell:
+            words.append(each)
+    return words, values
 
 
 def filled(columns: Sequence[NumberColumn], values: Floats, gaps: NDArray[np.bool_], *, learn: bool) -> Floats:
@@ -154,24 +198,24 @@ class CategoryColumn(Column):
 
     kind = "category"
 
-    def __init__(self, name: str, *, room: int, only: Sequence[str] = ()) -> None:
+    def __init__(self, name: str, *, room: int, only: Sequence[str] = (), na: Sequence[str] = ()) -> None:
         self.room = room
         self.only = tuple(only)
         features = (*(f"{name} = category {i + 1}" for i in range(room)), f"{name} = any other")
         which = f"its {room} frequent categories" if only else f"its first {room} categories"
         told = f"one feature for each of {which}, one for all others; an empty cell has none of them"
-        super().__init__(name, features, told)
+        super().__init__(name, features, told, na)
         self.categories: dict[str, int] = {category: i for i, category in enumerate(only)}
 
     def parse(self, column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
         """The place of each cell among the distinct ones, in the order in which they come; -1 where one is missing."""
         import pyarrow.compute as pc
 
-        encoded = names(column).combine_chunks().dictionary_encode()
+        encoded = names(without(column, self.na)).combine_chunks().dictionary_encode()
         return pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
 
     def parse_values(self, values: Sequence[Any]) -> tuple[NDArray[np.int64], list[str]] | None:
-        if not set(map(type, values)) <= _WORDS or not all(map(_is_trimmed, values)):
+        if self.na or not set(map(type, values)) <= _WORDS or not all(map(_is_trimmed, values)):
             return None
         places: dict[str, int] = {}
         found = np.array([places.setdefault(word, len(places)) if word else -1 for word in values], dtype=np.int64)
@@ -200,9 +244,10 @@ class CategoryColumn(Column):
         """With the number of categories that were seen, once some were."""
         seen = len(self.categories)
         if not seen or seen == self.room:
-            return self.treatment
+            return super().done()
         named = "its one category" if seen == 1 else f"each of its {seen} categories"
-        return f"one feature for {named}, {self.room - seen} for further ones that may come, one for all others"
+        further = f"{self.room - seen} for further ones that may come"
+        return f"one feature for {named}, {further}, one for all others{self.na_in_words()}"
 
     def named_features(self) -> tuple[str, ...]:
         """Each category by its name, once it was seen."""
@@ -235,7 +280,7 @@ class TimeColumn(Column):
 
     kind = "time"
 
-    def __init__(self, name: str, *, hours: bool, form: str | None = None) -> None:
+    def __init__(self, name: str, *, hours: bool, form: str | None = None, na: Sequence[str] = ()) -> None:
         self.hours = hours
         self.form = form
         self.cycles: tuple[str, ...] = ("hour", "weekday") if hours else ("weekday", "day of year")
@@ -244,10 +289,10 @@ class TimeColumn(Column):
         features = tuple(f"{name} {wave} {cycle}" for cycle in self.cycles for wave in ("sin", "cos"))
         told = f"{' and '.join(self.cycles)} as points on a circle"
         told += "" if form is None else f", read as {form}"
-        super().__init__(name, features, f"{told}; its middle for a missing value")
+        super().__init__(name, features, f"{told}; its middle for a missing value", na)
 
     def parse(self, column: pa.ChunkedArray) -> NDArray[np.datetime64]:
-        return timestamps(column, self.form)
+        return timestamps(without(column, self.na), self.form)
 
     def missing(self, parsed: NDArray[np.datetime64]) -> NDArray[np.bool_]:
         return np.isnat(parsed)

@@ -23,12 +23,15 @@ from thalweg.tables.cells import (
     looks_like,
     names,
     numbers,
+    parsed,
     timestamps,
     trimmed,
+    without,
 )
 from thalweg.tables.durations import are_durations
 from thalweg.tables.kinds import CategoryColumn, Column, DurationColumn, NumberColumn, TimeColumn
 from thalweg.tables.rows import as_text
+from thalweg.tables.sentinels import sentinels_of
 from thalweg.tables.timestamps import FORMS, form_of, seems_a_date
 
 if TYPE_CHECKING:
@@ -116,17 +119,16 @@ def grouped(lines: Iterable[Sequence[str]]) -> list[tuple[str, str, str]]:
 
 
 def _described(column: Column) -> dict[str, Any]:
-    if isinstance(column, DurationColumn):
-        return {"kind": column.kind, "name": column.name, "indicator": column.indicator}
+    found: dict[str, Any] = {"kind": column.kind, "name": column.name}
     if isinstance(column, NumberColumn):
-        options = {"indicator": column.indicator, "decimal": column.decimal}
-        booleans = {"booleans": True} if column.booleans else {}
-        return {"kind": column.kind, "name": column.name, **options, **booleans}
-    if isinstance(column, CategoryColumn):
-        only = {"only": list(column.only)} if column.only else {}
-        return {"kind": column.kind, "name": column.name, "room": column.room, **only}
-    assert isinstance(column, TimeColumn)
-    return {"kind": column.kind, "name": column.name, "hours": column.hours, "form": column.form}
+        found["indicator"] = column.indicator
+        if not isinstance(column, DurationColumn):
+            found |= {"decimal": column.decimal} | ({"booleans": True} if column.booleans else {})
+    elif isinstance(column, CategoryColumn):
+        found |= {"room": column.room} | ({"only": list(column.only)} if column.only else {})
+    elif isinstance(column, TimeColumn):
+        found |= {"hours": column.hours, "form": column.form}
+    return found | ({"na": list(column.na)} if column.na else {})
 
 
 def _column(kind: str, name: str, **options: Any) -> Column:
@@ -147,6 +149,8 @@ def plan_columns(
     categorical: Collection[str] = (),
     reserved: Sequence[str] = (),
     decimal: Decimal | None = None,
+    na: Sequence[str] = (),
+    detect_sentinels: bool = False,
 ) -> Plan:
     """Look at the first rows and settle what each column is.
 
@@ -164,6 +168,10 @@ def plan_columns(
         Columns with a part of their own, such as the time at which a label comes.
     decimal : {".", ","}, optional
         What stands before the decimals of numbers in text; by default found out for each column.
+    na : sequence of str
+        Values that stand for a missing one, in every column.
+    detect_sentinels : bool
+        Whether numbers such as -999 count as missing where they are repeated and far from all others.
     """
     present = head.column_names
     for name in (target, *drop, *categorical, *reserved):
@@ -181,11 +189,12 @@ def plan_columns(
             left_out[name] = "left out, as asked"
         else:
             declared = name in categorical or name in head.nominal
-            found = _settle(name, head.column(name), categorical=declared, decimal=decimal)
+            cells = head.column(name)
+            found = _settle(name, without(cells, na), categorical=declared, decimal=decimal)
             if isinstance(found, str):
                 left_out[name] = found
             else:
-                columns.append(found)
+                columns.append(_with_na(found, cells, na, detect_sentinels=detect_sentinels))
     if not columns:
         told = [f"; {name!r} is {why}" for name, why in left_out.items() if why.startswith("left out:")][:1]
         beside = "" if target is None else f" beside {target!r}"
@@ -222,6 +231,19 @@ def _settle(name: str, column: pa.ChunkedArray, *, categorical: bool, decimal: D
     if _UNNAMED.fullmatch(name) and len(values) > 1 and (np.diff(values) == 1).all():
         return "left out: it has no name and counts the rows, as an index of pandas does"
     return NumberColumn(name, indicator=bool(np.isnan(values).any()), decimal=decimal or ".")
+
+
+def _with_na(column: Column, cells: pa.ChunkedArray, na: Sequence[str], *, detect_sentinels: bool) -> Column:
+    """The column with the values that stand for a missing one: those that are given, and those that are found."""
+    column = _column(**_described(column) | {"na": na})
+    if not isinstance(column, NumberColumn):
+        return column
+    values, wrong = parsed(column, cells)
+    values = np.delete(values, [at for at, _ in wrong])
+    found = sentinels_of(values) if detect_sentinels and column.kind == "number" else ()
+    written = [repr(value).removesuffix(".0").replace(".", column.decimal) for value in found]
+    indicator = bool(found) or bool(np.isnan(values).any())
+    return _column(**_described(column) | {"na": [*na, *written], "indicator": indicator})
 
 
 def _time(name: str, column: pa.ChunkedArray) -> Column | None:

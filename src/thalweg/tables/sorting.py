@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
+from thalweg.tables.cells import parsed
 from thalweg.tables.clock import Clock
-from thalweg.tables.encoder import parsed
 from thalweg.tables.rows import HEAD_ROWS, BadRow, Block, as_text
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from thalweg.client.protocol import MOST_COLUMNS, MOST_TEXT
 from thalweg.service.commands import Refused
-from thalweg.tables.encoder import Encoder, parsed
+from thalweg.tables.cells import parsed
+from thalweg.tables.encoder import Encoder
 from thalweg.tables.kinds import CategoryColumn, Column, NumberColumn
 from thalweg.tables.ndjson_rows import column_of
 from thalweg.tables.plan import Plan

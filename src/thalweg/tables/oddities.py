@@ -1,0 +1,168 @@
+"""What a user should know of the first rows of a table, in sentences: they warn and change nothing."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.tables.cells import parsed
+from thalweg.tables.kinds import CategoryColumn, Floats, NumberColumn
+
+if TYPE_CHECKING:
+    from thalweg.tables.plan import Plan
+    from thalweg.tables.rows import Chunk
+    from thalweg.tables.target import Target
+
+#: Columns that are named one by one.
+_MOST_NAMED = 5
+#: A column gives the label away if it alone errs on at most this share of the rows, and so many times less often than
+#: the most frequent label and than the label before, which err on so many rows at least.
+_MOST_ERRORS, _TIMES_BETTER, _LEAST_ERRORS = 0.005, 20, 10
+#: Fewer rows, or fewer rows with the same value, say nothing.
+_LEAST_ROWS, _LEAST_ALIKE = 100, 5
+#: Identifiers grow by no more than this, on average.
+_MEAN_STEP = 10.0
+_NAME_OF_A_TIME = re.compile(r"(?i)time|date|when|epoch|year|month|week|day|hour|minute|second|^ts?$")
+#: Seconds, milliseconds, microseconds or nanoseconds since 1970, from 2001 to 2096; and days as 20240131.
+_EPOCHS = tuple((1e9 * unit, 4e9 * unit) for unit in (1.0, 1e3, 1e6, 1e9))
+_DAYS = (19000101.0, 21001231.0)
+
+
+def oddities(head: Chunk, plan: Plan, target: Target, *, na: Collection[str], time: str | None) -> list[str]:
+    """Sentinels that were found beside the given ones, columns that give the label away, and row numbers.
+
+    ``time`` names the column with the time of a row, which may count the rows.
+    """
+    _, labels = target.labels(head)
+    sentinels, leaks, counters = [], [], []
+    for column in plan.columns:
+        if not isinstance(column, NumberColumn | CategoryColumn):
+            continue
+        values, _ = parsed(column, head.column(column.name))
+        drop = f"--drop {shlex.quote(column.name)} leaves it out"
+        if isinstance(column, NumberColumn):
+            if found := [value for value in column.na if value not in na]:
+                sentinels.append(_sentinels_in_words(head, column, found))
+            holds_times = column.kind == "duration" or column.name == time or _NAME_OF_A_TIME.search(column.name)
+            if not holds_times and (how := _counts_rows(values)):
+                what = f"column {column.name!r} looks like a row number ({how})"
+                counters.append(f"{what}, which says nothing about the label of a later row: {drop}")
+        if right := _right_alone(values, labels):
+            leaks.append(
+                f"column {column.name!r} alone gives the right label in {right}: if it is known only once the label "
+                f"is, {drop}"
+            )
+    return [
+        *_briefly(sentinels, "values that count as missing"),
+        *_briefly(leaks, "a value that gives the right label alone"),
+        *_briefly(counters, "values that look like row numbers"),
+    ]
+
+
+def _briefly(sentences: list[str], what: str) -> list[str]:
+    further = len(sentences) - _MOST_NAMED
+    more = [f"there are {further:,} more columns with {what}"] if further > 0 else []
+    return sentences[:_MOST_NAMED] + more
+
+
+def _sentinels_in_words(head: Chunk, column: NumberColumn, found: list[str]) -> str:
+    as_they_are = NumberColumn(column.name, indicator=False, decimal=column.decimal)
+    values, _ = parsed(as_they_are, head.column(column.name))
+    counts = [int((values == float(value.replace(",", "."))).sum()) for value in found]
+    counted = " and ".join(f"{value} ({count:,} times)" for value, count in zip(found, counts, strict=True))
+    others = column.without_na(values)
+    one = len(found) == 1
+    return (
+        f"column {column.name!r} has {counted} in the first {len(values):,} rows, far from its other values "
+        f"({np.nanmin(others):g} to {np.nanmax(others):g}): {'it counts' if one else 'they count'} as missing; "
+        f"--keep-sentinels keeps {'it as a number' if one else 'them as numbers'}"
+    )
+
+
+def _right_alone(values: Any, labels: NDArray[np.int32]) -> str | None:
+    """In how many of the first rows a column alone gives the label, where that is suspiciously many.
+
+    Examples
+    --------
+    >>> labels = np.random.default_rng(0).integers(0, 2, 400, dtype=np.int32)
+    >>> _right_alone(labels * 0.5, labels)
+    '400 of the first 400 rows, the most frequent label in 221'
+    >>> _right_alone(np.arange(400.0), labels) is None
+    True
+    """
+    known = labels >= 0
+    labels = labels[known]
+    rows = len(labels)
+    if rows < _LEAST_ROWS:
+        return None
+    counts = np.bincount(labels)
+    least = min(rows - int(counts.max()), int((labels[1:] != labels[:-1]).sum()))
+    if least < _LEAST_ERRORS:
+        return None
+    if isinstance(values, tuple):
+        errors = _errors_by_value(values[0][known], labels)
+    else:
+        order = np.argsort(values[known], kind="stable")
+        values, labels = values[known][order], labels[order]
+        differ = (values[1:] != values[:-1]) & ~np.isnan(values[:-1])  # missing values are one
+        errors = rows
+        if differ.sum() <= rows / _LEAST_ALIKE:
+            errors = _errors_by_value(np.append(0, np.cumsum(differ)), labels)
+        if len(counts) == 2:
+            errors = min(errors, _errors_by_threshold(values, labels))
+    if errors > min(_MOST_ERRORS * rows, least / _TIMES_BETTER):
+        return None
+    return f"{rows - errors:,} of the first {rows:,} rows, the most frequent label in {counts.max():,}"
+
+
+def _errors_by_value(places: NDArray[Any], labels: NDArray[np.int32]) -> int:
+    """Mistakes of the most frequent label of each value; all rows with a rare value count, as it proves nothing."""
+    width = int(labels.max()) + 1
+    pairs, counts = np.unique((places.astype(np.int64) + 1) * width + labels, return_counts=True)
+    most = np.zeros(int(pairs[-1]) // width + 1, dtype=np.int64)
+    np.maximum.at(most, pairs // width, counts)
+    return len(labels) - int(most[most >= _LEAST_ALIKE].sum())
+
+
+def _errors_by_threshold(values: Floats, labels: NDArray[np.int32]) -> int:
+    """Mistakes of the best threshold between two labels, by sorted values; missing ones have a label of their own."""
+    missing = np.isnan(values)
+    ones = int(labels[missing].sum())
+    lost = min(ones, int(missing.sum()) - ones)
+    values, labels = values[~missing], labels[~missing]
+    if not len(values):
+        return lost
+    ends = np.append(values[1:] > values[:-1], True)
+    ones_left = np.cumsum(labels)[ends]
+    rows_left = np.flatnonzero(ends) + 1
+    # ones on the left and zeros on the right are mistakes, or all others
+    mistakes = ones_left + (len(labels) - rows_left) - (int(labels.sum()) - ones_left)
+    return lost + int(np.minimum(mistakes, len(labels) - mistakes).min())
+
+
+def _counts_rows(values: Floats) -> str | None:
+    """How a column numbers the rows; None for one that does not, or that holds times.
+
+    Examples
+    --------
+    >>> _counts_rows(np.arange(100.0)), _counts_rows(np.arange(1.7e9, 1.7e9 + 100))
+    ('it grows by one with every row', None)
+    """
+    if len(values) < _LEAST_ROWS or (values != np.floor(values)).any():
+        return None
+    low, high = float(values.min()), float(values.max())
+    if any(start <= low and high <= end for start, end in (*_EPOCHS, _DAYS)):
+        return None
+    steps = np.diff(values)
+    if (steps == 1).all():
+        return "it grows by one with every row"
+    if (steps > 0).all() and steps.mean() <= _MEAN_STEP:
+        return "whole numbers that grow with every row"
+    if high - low == len(values) - 1 and len(np.unique(values)) == len(values):
+        return f"each whole number from {low:.0f} to {high:.0f} once"
+    return None
