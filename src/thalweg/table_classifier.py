@@ -39,8 +39,8 @@ class TableClassifier:
     `thalweg.load` returns one for a model file written by `thalweg run`. Rows are a frame of pandas or polars, a table
     of pyarrow, or a list of dicts. A single row is a dict. pyarrow is needed: ``pip install 'thalweg[files]'``.
 
-    The rules are those of `thalweg predict`. The columns that the run learned from must be there, in any order, and
-    others are ignored. A cell that does not fit its column raises `InvalidInput`, which names the row, counted from 0,
+    The rules are those of `thalweg predict`, but for one: a column that is absent is an error here, where the command
+    says so and takes its values as missing. Columns may be in any order, and others are ignored. A cell that does not fit its column raises `InvalidInput`, which names the row, counted from 0,
     and the column. A category that was never seen has no feature. Predicting changes neither the learner nor the
     encoder.
 
