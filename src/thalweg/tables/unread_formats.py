@@ -76,10 +76,14 @@ def _archive(head: bytes) -> tuple[str, str]:
 
 def _lines_without_header(head: bytes, file: str) -> str | None:
     lines = [line.strip() for line in head.decode(errors="replace").splitlines()[:20]]
-    lines = [line[:4096] for line in lines if line and not line.startswith("#")]
+    lines = [
+        line if len(line) < 4096 else line[:4096].rsplit(" ", 1)[0]
+        for line in lines
+        if line and not line.startswith("#")
+    ]
     if len(lines) > 1 and not head.endswith((b"\n", b"\r")):
         lines = lines[:-1]  # it may be cut
-    if lines and all(_SVMLIGHT.fullmatch(line) for line in lines if len(line) < 4096):
+    if lines and all(_SVMLIGHT.fullmatch(line) for line in lines):
         advice = (
             'python -c "import pandas; from sklearn.datasets import load_svmlight_file as load; X, y = load({file!r});'
             " pandas.DataFrame(X.toarray()).assign(label=y).to_csv('rows.csv', index=False)\""
