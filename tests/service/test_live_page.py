@@ -106,7 +106,7 @@ def test_rows_and_labels_of_a_real_service_arrive(start: Callable[..., Server], 
         client.label(list(zip(ids, labels[at : at + 20], strict=True)))
     shown.reload()
     shown.get_by_role("heading", name="rival challenges default").wait_for()
-    assert "over 100 labels" in shown.locator("#challenge").inner_text()
+    assert "over 80 labels" in shown.locator("#challenge").inner_text()
     assert chart(shown, "families").count() == 0
     shown.get_by_text("rival", exact=True).click()
     chart(shown, "families").locator("canvas").wait_for()
