@@ -40,9 +40,9 @@ class TableClassifier:
     of pyarrow, or a list of dicts. A single row is a dict. pyarrow is needed: ``pip install 'thalweg[files]'``.
 
     The rules are those of `thalweg predict`, but for one: a column that is absent is an error here, where the command
-    says so and takes its values as missing. Columns may be in any order, and others are ignored. A cell that does not fit its column raises `InvalidInput`, which names the row, counted from 0,
-    and the column. A category that was never seen has no feature. Predicting changes neither the learner nor the
-    encoder.
+    says so and takes its values as missing. Columns may be in any order, and others are ignored. A cell that does not
+    fit its column raises `InvalidInput`, which names the row, counted from 0, and the column. A category that was never
+    seen has no feature. Predicting changes neither the learner nor the encoder.
 
     Parameters
     ----------
