@@ -30,11 +30,12 @@ from thalweg.run import checkpoint, options
 from thalweg.run.history import ModelHistory
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import LabelNumbers, PredictionsFile, confidences
+from thalweg.run.progress import Progress
 from thalweg.run.scoreboard import Scoreboard
 from thalweg.run.stopping import Stopped, Stopping
 from thalweg.store import dumps, loads
 from thalweg.table_classifier import TableClassifier
-from thalweg.tables import Block, Chunk, Encoder, Fingerprint, Plan, Target, chunks, open_source, plan_columns
+from thalweg.tables import Chunk, Encoder, Fingerprint, Plan, Target, chunks, open_source, plan_columns
 from thalweg.tables.cells import parsed
 from thalweg.tables.clock import NEVER, Clock
 from thalweg.tables.oddities import oddities
@@ -57,48 +58,6 @@ def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
         while (item := coming.result()) is not None:
             coming = worker.submit(next, items, None)
             yield item
-
-
-class Progress:
-    """Watches blocks as they are read, which may be ahead of what is taken.
-
-    Examples
-    --------
-    >>> progress = Progress(lambda: None)
-    >>> progress.share(taken=100) is None  # nothing is known of a pipe until its end
-    True
-    >>> list(progress.watch(iter([])))
-    []
-    """
-
-    def __init__(self, share_read: Callable[[], float | None], most: int | None = None) -> None:
-        self._share_read = share_read
-        self._most = most
-        self._rows = 0
-        self._share: float | None = None  # of the bytes, after the last block
-        self._total: float | None = None  # rows, as far as can be told
-        self._told = 0.0
-
-    def watch(self, blocks: Iterator[Block]) -> Iterator[Block]:
-        for block in blocks:
-            self._rows += len(block.table)
-            before, self._share = self._share, self._share_read()
-            if self._share is None or self._share == before:  # others read the file: its bytes say nothing
-                self._total = None
-            elif 0.0 < self._share < 1.0:  # packed bytes may all be read long before their rows
-                self._total = self._rows / self._share
-            yield block
-        self._total = self._rows
-
-    def share(self, taken: int) -> float | None:
-        """How much is done when so many rows are taken; None where it is not known. It does not go back."""
-        total = self._total
-        if self._most is not None and (self._rows >= self._most or (total is not None and total > self._most)):
-            total = self._most
-        if not total:
-            return None
-        self._told = max(self._told, min(taken / total, 1.0))
-        return self._told
 
 
 #: Seconds between checkpoints, and how many times its own cost a checkpoint waits at least.

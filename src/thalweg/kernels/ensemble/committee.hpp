@@ -148,19 +148,23 @@ struct PrefixedState final : State {
   std::string prefix;
 };
 
+inline void visit_members(State &state, const std::vector<std::unique_ptr<Learner>> &team, int64_t classes) {
+  for (std::size_t i = 0; i < team.size(); i++) {
+    const std::string prefix = "member" + std::to_string(i) + "_";
+    if (!state.wants(prefix)) continue;
+    PrefixedState own(state, prefix);
+    team[i]->visit(own);
+    if (team[i]->classes() != classes) throw BadState("n_classes");
+  }
+}
+
 inline void Committee::visit(State &state) {
   visit_classes(state);
   state.integer("awake", awake);
   state.matrix("losses", losses, 1, voices_, voices_);
   for (double loss : losses)
     if (!(loss >= 0)) throw BadState("losses");
-  for (std::size_t i = 0; i < team.size(); i++) {
-    const std::string prefix = "member" + std::to_string(i) + "_";
-    if (!state.wants(prefix)) continue;
-    PrefixedState own(state, prefix);
-    team[i]->visit(own);
-    if (team[i]->classes() != classes()) throw BadState("n_classes");
-  }
+  visit_members(state, team, classes());
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

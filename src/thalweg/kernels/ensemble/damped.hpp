@@ -75,13 +75,7 @@ class Damped final : public Learner {
     }
     if (!(rows >= 0)) throw BadState("rows");
     find_factors();
-    for (std::size_t i = 0; i < team.size(); i++) {
-      const std::string prefix = "member" + std::to_string(i) + "_";
-      if (!state.wants(prefix)) continue;
-      PrefixedState own(state, prefix);
-      team[i]->visit(own);
-      if (team[i]->classes() != classes()) throw BadState("n_classes");
-    }
+    visit_members(state, team, classes());
   }
 
  protected:
