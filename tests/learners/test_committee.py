@@ -106,34 +106,70 @@ def test_all_levels_agree_on_the_bank():
         np.testing.assert_allclose(shares, outcomes[0][1], rtol=1e-9)
 
 
-@pytest.mark.parametrize("loss", ["zero-one", "brier", "log"])
-def test_the_mixture_is_the_rule(loss):
-    X, y = rows_of(7, rows=120, classes=3)
+class SlowMixing:
+    """The weights of a committee, straight from the definition."""
+
+    def __init__(self, losses, discounts, sharpness, loss):
+        self.discounts, self.sharpness, self.loss = discounts, sharpness, loss
+        self.start = np.array(losses)
+        self.losses = [self.start.copy() for _ in discounts]
+        self.of_memories, self.rare = np.zeros(len(discounts)), self.start.copy()
+        self.rows = np.zeros(3)
+
+    def shares(self, losses):
+        weights = np.exp(-self.sharpness * (losses - losses.min()))
+        return weights / weights.sum()
+
+    def rest(self):
+        return 1 - (50 + self.rows.max()) / (100 + self.rows.sum())
+
+    def weights(self):
+        mixed = self.shares(self.of_memories) @ [self.shares(losses) for losses in self.losses]
+        if self.loss != "auto":
+            return mixed
+        rare = np.clip((0.1 - self.rest()) / 0.05, 0, 1)
+        return (1 - rare) * mixed + rare * self.shares(self.rare)
+
+    def learn(self, opinions, k, first):
+        given = opinions[:, k]
+        wrong = (opinions.argmax(axis=1) != k).astype(float)
+        surprise = -np.log(np.maximum(given, 1e-300))
+        lost = {"brier": 1 - 2 * given + (opinions**2).sum(axis=1), "log": np.minimum(5, surprise)}.get(
+            self.loss, wrong
+        )
+        if first:
+            lost = np.ones(len(opinions))
+        for i, discount in enumerate(self.discounts):
+            missed = first or (self.shares(self.losses[i]) @ opinions).argmax() != k
+            self.of_memories[i] = 0.998 * self.of_memories[i] + missed
+            self.losses[i] = discount * self.losses[i] + lost
+        self.rows = 0.9999 * self.rows + (np.arange(3) == k)
+        q = self.rest()
+        self.rare = self.start.copy() if q >= 0.15 else (1 - q / 10) * self.rare + np.minimum(6, surprise)
+
+
+@pytest.mark.parametrize(
+    ("loss", "discount"), [("zero-one", 0.9), ("brier", 0.9), ("log", 0.9), ("auto", (0.8, 0.9, 0.97)), ("auto", 0.95)]
+)
+def test_the_mixture_is_the_rule(loss, discount):
+    X, y = rows_of(7, rows=3000, classes=3)
+    y[20:2400][np.arange(2380) % 40 > 0] = 1  # two classes are rare, and then no longer
     members = [OnlineLDC(0.1, counts="soft"), OnlineLDC(0.4), PassiveAggressive(0.1), OnlineLogistic(0.05)]
-    losses = np.array([0.0, 1.5, 0.0, 3.0])
-    model = Committee(members, discount=0.9, sharpness=0.7, loss=loss, handicaps=losses.tolist())
-    alone = [type(member)(**member.get_params()) for member in members]
-    for t, (x, k) in enumerate(zip(X, y.tolist(), strict=True)):
-        if t == 0:
-            losses = 0.9 * losses + 1
-        else:
-            opinions = [dict(zip(m.classes_.tolist(), m.predict_proba(x[None])[0], strict=True)) for m in alone]
-            weights = np.exp(-0.7 * (losses - losses.min()))
-            weights /= weights.sum()
-            np.testing.assert_allclose(model.weights_, weights, rtol=1e-9)
-            mixed = {c: sum(w * o[c] for w, o in zip(weights, opinions, strict=True)) for c in opinions[0]}
-            np.testing.assert_allclose(model.predict_proba(x[None])[0], [mixed[c] for c in sorted(mixed)], rtol=1e-9)
-            for i, opinion in enumerate(opinions):
-                given = opinion.get(k, 0.0)
-                wrong = {
-                    "zero-one": float(max(sorted(opinion), key=opinion.__getitem__) != k),
-                    "brier": 1 - 2 * given + sum(p * p for p in opinion.values()),
-                    "log": 5.0 if given == 0 else min(5.0, -np.log(given)),
-                }[loss]
-                losses[i] = 0.9 * losses[i] + wrong
-        for member in alone:
-            member.learn_one(x, k)
-        model.learn_one(x, k)
+    start = [0.0, 1.5, 0.0, 3.0]
+    model = Committee(members, discount=discount, sharpness=0.7, loss=loss, handicaps=start)
+    given = model.predict_then_learn(X, y, with_proba=True, with_weights=True)
+    opinions = np.stack(
+        [type(each)(**each.get_params()).predict_then_learn(X, y, with_proba=True).proba for each in members], axis=1
+    )
+    twin, rest = SlowMixing(start, np.atleast_1d(discount), 0.7, loss), []
+    for t, k in enumerate(y.tolist()):
+        weights = twin.weights()
+        np.testing.assert_allclose(given.weights[t], weights, rtol=1e-7, atol=1e-12)
+        np.testing.assert_allclose(given.proba[t], weights @ opinions[t], rtol=1e-7, atol=1e-12)
+        twin.learn(opinions[t], k, first=t == 0)
+        rest.append(twin.rest())
+    assert min(rest) < 0.05
+    assert rest[-1] > 0.1
 
 
 def test_scikit_learn_members_join_and_chunks_do_not_matter():

@@ -111,6 +111,18 @@ class Learner {
                        int64_t tests, int64_t *mistakes);
   virtual int64_t mistakes_on(const double *X, const int64_t *y, int64_t rows) const;
 
+  // The class of the highest score, the lowest index at a tie, -1 where there is none.
+  static THALWEG_INLINE int64_t highest(const double *score, int64_t classes) {
+    int64_t best = -1;
+    double top = -__builtin_inf();
+    for (int64_t c = 0; c < classes; c++) {  // without a branch: answers are hard to foresee
+      const bool higher = score[c] > top;
+      best = higher ? c : best;
+      top = higher ? score[c] : top;
+    }
+    return best;
+  }
+
  protected:
   virtual void insert(int64_t at) = 0;
   virtual int64_t weighted_step(const double *x, int64_t k, double weight);
@@ -138,17 +150,6 @@ class Learner {
 
   // Whoever restores a state learns the number of classes first.
   void visit_classes(State &state);
-
-  static THALWEG_INLINE int64_t highest(const double *score, int64_t classes) {
-    int64_t best = -1;
-    double top = -__builtin_inf();
-    for (int64_t c = 0; c < classes; c++) {  // without a branch: answers are hard to foresee
-      const bool higher = score[c] > top;
-      best = higher ? c : best;
-      top = higher ? score[c] : top;
-    }
-    return best;
-  }
 
   template <class Vector> static void insert_row(Vector &values, int64_t at, int64_t width) {
     values.insert(values.begin() + at * width, width, 0);

@@ -5,7 +5,13 @@ member that was right while the others erred gains within 1 / (1 - discount) row
 no label before the answer is given. With the zero-one loss it is within a few per cent of the best member in hindsight
 on every stream we tried; the log-loss fails where members are overconfident.
 
-Cost: the sum of the members', plus O(members classes) for the mixture.
+`AutoClassifier` uses two extensions. Several discounts, from a short memory to a long one, give as many sets of weights;
+their mixtures are weighted by the same rule, each by its own mistakes with a discount of 0.998. And the loss ``"auto"``
+is the zero-one loss unless classes are rare: with 1 % positives a member that never says yes hardly errs. With q the
+share of the rows outside the most frequent class, the weights go over between q = 0.1 and q = 0.05 to weights by
+log-loss, cut at 6 and discounted by 1 - q / 10, so that about ten rows of the rare classes count.
+
+Cost: the sum of the members', plus O(members (classes + discounts)) for the mixture.
 """
 
 from __future__ import annotations
@@ -24,7 +30,13 @@ from thalweg.learners.base.foreign import compiled_core_of
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import FLAG, OneOf, Real, Rule, Rules
 
-LOSSES = ("zero-one", "brier", "log")
+LOSSES = ("zero-one", "brier", "log", "auto")
+
+
+def _are_discounts(value: Any) -> bool:
+    each = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    one = Real(0, 1, "neither")
+    return 0 < len(each) <= 8 and all(one.allows(discount) for discount in each)
 
 
 class Committee(WithProbabilities, StreamClassifier):
@@ -38,12 +50,14 @@ class Committee(WithProbabilities, StreamClassifier):
         another class arrives, since it cannot take one in; probabilities that are none count as no opinion. A committee
         with such a member cannot be saved to a file; it can be copied and pickled. Where one raises an error, the rows
         of the call before it are learned and its own row is not.
-    discount : float in (0, 1), default 0.995
-        How long a loss counts: about 1 / (1 - discount) rows.
+    discount : float in (0, 1) or sequence of them, default 0.995
+        How long a loss counts: about 1 / (1 - discount) rows. With several, the weights that each gives are mixed, by
+        how right they were.
     sharpness : positive float, default 0.5
         How strongly losses count. Larger follows the best member more closely, and its luck.
-    loss : {"zero-one", "brier", "log"}, default "zero-one"
-        What is counted. "log" is cut at 5.
+    loss : {"zero-one", "brier", "log", "auto"}, default "zero-one"
+        What is counted. "log" is cut at 5; "auto" is "zero-one" and goes over to the log-loss where more than nine rows
+        in ten belong to one class.
     persistence : bool, default False
         Adds a member that knows only which label usually follows the last one. Honest only where each label is known
         before the next row: evaluation refuses it when labels are delayed.
@@ -87,7 +101,7 @@ class Committee(WithProbabilities, StreamClassifier):
             lambda value: isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 0,
         ),
         persistence=FLAG,
-        discount=Real(0, 1, "neither"),
+        discount=Rule("be a number between 0 and 1, or a sequence of up to eight of them", _are_discounts),
         sharpness=Real(0, 1e6, "neither", text="be a positive finite number"),
         loss=OneOf(*LOSSES, text=f"be one of {', '.join(LOSSES)}"),
     )
@@ -96,9 +110,9 @@ class Committee(WithProbabilities, StreamClassifier):
         self,
         members: Sequence[Any],
         *,
-        discount: float = 0.995,
+        discount: float | Sequence[float] = 0.995,
         sharpness: float = 0.5,
-        loss: Literal["zero-one", "brier", "log"] = "zero-one",
+        loss: Literal["zero-one", "brier", "log", "auto"] = "zero-one",
         persistence: bool = False,
         handicaps: Sequence[float] | None = None,
     ) -> None:
@@ -115,7 +129,8 @@ class Committee(WithProbabilities, StreamClassifier):
         if self.persistence:
             cores.append(compiled.persistence(features))
         start = _as_handicaps(self.handicaps, sum(core.n_voices for core in cores))
-        return compiled.committee(cores, float(self.discount), float(self.sharpness), LOSSES.index(self.loss), start)
+        discounts = [float(each) for each in np.atleast_1d(self.discount)]
+        return compiled.committee(cores, discounts, float(self.sharpness), self.loss, start)
 
     @property
     def _needs_labels_at_once(self) -> bool:

@@ -1,4 +1,5 @@
 // Makers of learners made of others: banks of rates, committees, forecasts, members that live in Python.
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -32,6 +33,14 @@ static std::vector<const Learner *> fresh_learners(const std::vector<Core *> &me
   return learners;
 }
 
+static MixingOptions::Loss loss_of(const std::string &name) {
+  if (name == "brier") return MixingOptions::kBrier;
+  if (name == "log") return MixingOptions::kLog;
+  if (name == "auto") return MixingOptions::kAuto;
+  if (name == "zero-one") return MixingOptions::kZeroOne;
+  throw std::invalid_argument("no such loss: " + name);
+}
+
 void bind_ensemble(nb::module_ &module) {
   using namespace nb::literals;
   module.def(
@@ -62,12 +71,13 @@ void bind_ensemble(nb::module_ &module) {
       "members"_a);
   module.def(
       "committee",
-      [](std::vector<Core *> members, double discount, double sharpness, int64_t loss, std::vector<double> handicaps) {
+      [](std::vector<Core *> members, std::vector<double> discounts, double sharpness, const std::string &loss,
+         std::vector<double> handicaps) {
         const auto learners = fresh_learners(members);
         return new Core(new Committee(learners[0]->features(), learners,
-                                      CommitteeOptions{discount, sharpness, CommitteeOptions::Loss(loss), handicaps}));
+                                      MixingOptions{discounts, sharpness, loss_of(loss), handicaps}));
       },
-      "members"_a, "discount"_a, "sharpness"_a, "loss"_a, "handicaps"_a = std::vector<double>());
+      "members"_a, "discounts"_a, "sharpness"_a, "loss"_a, "handicaps"_a = std::vector<double>());
   module.def(
       "forecaster",
       [](const Core &base, std::vector<int64_t> windows, int64_t horizon, double discount, double sharpness,

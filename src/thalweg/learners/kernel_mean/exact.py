@@ -206,7 +206,7 @@ class ExactCore(PythonCore):
             and rows.dtype == np.float64
             and state["origin"].shape == (self.n_features,)
             and state["sigma"].shape == state["tuned_at"].shape == (1,)
-            and 0.0 < state["sigma"][0] < 1e300
+            and 0.0 < float(state["sigma"][0]) < 1e300
             and 0 <= state["tuned_at"][0] <= counts.sum()
             and np.isfinite(rows).all()
             and np.isfinite(state["origin"]).all()
