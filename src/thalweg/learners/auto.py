@@ -16,9 +16,9 @@ and mixes their posteriors by the rule of `Committee`: sharpness 0.5, memories o
 loss, and the log-loss where classes are rare. Before there is evidence the weight of a linear member is proportional to
 its rate (`thalweg.learners.base.rate_bank.prior_losses`); kernel and tiling members count like a rate of 0.03.
 Nothing is tuned to a stream. The mixing rule was settled on ELEC2, SEA concepts, NOAA weather and STAGGER, its three
-memories on these and on the fifteen streams of ``thalweg reproduce auto curved``, the rule for rare classes on two seeds
-of `thalweg.streams.Fraud`; the kernel and tiling members on bananas, the rotating checkerboard, a wandering disc, a
-turning XOR, Agrawal, Sine, Covertype and ELEC2. The members are the same everywhere.
+memories on these and on the fifteen streams of ``thalweg reproduce auto curved``, the rule for rare classes on two
+seeds of `thalweg.streams.Fraud`; the kernel and tiling members on bananas, the rotating checkerboard, a wandering disc,
+a turning XOR, Agrawal, Sine, Covertype and ELEC2. The members are the same everywhere.
 
 A feature that is mostly zero is scaled by its other values, so that rare indicators are not blown up
 (``kernels/ensemble/scaled.hpp``). Linear and kernel members see slow features, such as a clock, damped

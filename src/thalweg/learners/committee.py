@@ -5,11 +5,11 @@ member that was right while the others erred gains within 1 / (1 - discount) row
 no label before the answer is given. With the zero-one loss it is within a few per cent of the best member in hindsight
 on every stream we tried; the log-loss fails where members are overconfident.
 
-`AutoClassifier` uses two extensions. Several discounts, from a short memory to a long one, give as many sets of weights;
-their mixtures are weighted by the same rule, each by its own mistakes with a discount of 0.998. And the loss ``"auto"``
-is the zero-one loss unless classes are rare: with 1 % positives a member that never says yes hardly errs. With q the
-share of the rows outside the most frequent class, the weights go over between q = 0.1 and q = 0.05 to weights by
-log-loss, cut at 6 and discounted by 1 - q / 10, so that about ten rows of the rare classes count.
+`AutoClassifier` uses two extensions. Several discounts, from a short memory to a long one, give as many sets of
+weights; their mixtures are weighted by the same rule, each by its own mistakes with a discount of 0.998. And the loss
+``"auto"`` is the zero-one loss unless classes are rare: with 1 % positives a member that never says yes hardly errs.
+With q the share of the rows outside the most frequent class, the weights go over between q = 0.1 and q = 0.05 to
+weights by log-loss, cut at 6 and discounted by 1 - q / 10, so that about ten rows of the rare classes count.
 
 Cost: the sum of the members', plus O(members (classes + discounts)) for the mixture.
 """
