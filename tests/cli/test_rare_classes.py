@@ -12,6 +12,7 @@ import pytest
 from sklearn import metrics as sk
 
 from tests.cli.calls import metrics, predictions, run
+from thalweg.evaluate import mean_interval
 from thalweg.report.page import build
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.verdict import headline, tiles, tone
@@ -230,6 +231,40 @@ def test_probabilities_of_every_label_or_of_none(rare_table: None, capsys: pytes
     run(capsys, *plain, "--probabilities", "all", "--head", "6002", "--out", "long")
     with Path("long/predictions.csv").open(newline="") as rows:
         assert next(csv.reader(rows))[4:] == ["P(no)", "P(perhaps)", "P(sure, no)", "P(yes)"]
+
+
+def test_runs_are_compared_by_blocks(rare_table: None, capsys: pytest.CaptureFixture[str]) -> None:
+    plain = ("run", "table.csv", "--target", "fraud", "--drop", "when", "--costs", "fp=1,fn=20", "--quiet")
+    run(capsys, *plain, "--model", "oldc", "--probabilities", "all", "--out", "oldc")
+    run(capsys, *plain, "--model", "logistic", "--out", "logistic")
+    _, printed, _ = run(capsys, "compare", "oldc", "logistic", "--json")
+    (pair,) = json.loads(printed)["pairs"]
+    both: dict[str, list[np.ndarray]] = {"roc_auc": [], "pr_auc": [], "recall": [], "cost": []}
+    for folder in ("oldc", "logistic"):
+        values = []
+        for at in range(20):
+            rows = [row for row in predictions(folder)[300 * at : 300 * at + 300] if row["answer"]]
+            truth, said = (np.array([row[name] == "yes" for row in rows]) for name in ("label", "answer"))
+            top = np.array([float(row["probability"]) for row in rows])
+            of_yes = np.where(said, top, 1 - top)
+            if folder == "oldc":
+                of_yes = np.array([float(row["P(yes)"]) for row in rows])
+            cost = ((said & ~truth) + 20 * (truth & ~said)).mean()
+            areas = sk.roc_auc_score(truth, of_yes), sk.average_precision_score(truth, of_yes)
+            values.append((*areas, sk.recall_score(truth, said), cost))
+        for name, column in zip(both, np.array(values).T, strict=True):
+            both[name].append(column)
+    for name, (first, second) in both.items():
+        expected = mean_interval(first - second)
+        assert pair["rare"][name] == pytest.approx(
+            {"difference": expected.mean, "low": expected.low, "high": expected.high}, abs=1e-12
+        )
+    _, said, _ = run(capsys, "compare", "oldc", "logistic")
+    assert "Label yes" in said
+    assert "PR AUC" in said
+    run(capsys, *plain, "--model", "perceptron", "--positive", "no", "--out", "no")
+    _, printed, _ = run(capsys, "compare", "oldc", "no", "--json")
+    assert json.loads(printed)["pairs"][0]["rare"] is None
 
 
 REFUSED: dict[str, tuple[str, ...]] = {
