@@ -19,6 +19,7 @@ NAMES = (
     "kernel_mean",
     "regression",
     "pca",
+    "auc",
     "command_line",
     "memory",
     "serve",

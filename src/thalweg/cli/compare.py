@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from thalweg.evaluate import Interval
     from thalweg.report.page.content import Score
     from thalweg.run.compare import DataSet, Pair, Ranking
 
@@ -25,8 +26,9 @@ def compare(
     """Compare runs and test their differences.
 
     Runs over the same data are tested in pairs: by McNemar's test over the rows, from the predictions.csv beside each
-    metrics.json, and by Wilcoxon's over windows. Runs over several data sets are ranked, with Friedman's test and
-    Nemenyi's critical difference.
+    metrics.json, and by Wilcoxon's over windows. Where all of them are about the same rare label, differences of
+    PR AUC, ROC AUC, recall and cost have intervals over blocks. Runs over several data sets are ranked, with
+    Friedman's test and Nemenyi's critical difference.
     """
     from rich.console import Console
 
@@ -65,7 +67,37 @@ def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> Non
     console.print(tables.lines(("", "error", "recent", "κ", "κ temporal"), lines), "")
     headers = ("", "differ-\nence", "only\nfirst", "only\nsecond", "McNemar\np", "win-\ndows", "Wilcoxon\np")
     console.print(tables.lines(headers, [_cells(pair) for pair in pairs]))
+    if any(pair.rare for pair in pairs):
+        _rare(console, data, pairs)
     console.print(f"\n{' '.join(_notes(data, pairs))}")
+
+
+def _rare(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:
+    """Scores of the rare class that all runs are about, and their differences."""
+    from thalweg.report import tables
+    from thalweg.run.compare_rare import SCORES
+
+    names = {"pr_auc": "PR AUC", "roc_auc": "ROC AUC", "recall": "recall", "cost": "cost"}
+    shown = [name for name in SCORES if any(name in (pair.rare or {}) for pair in pairs)]
+    positive = next(iter(data.runs.values())).metrics["rare"]["positive"]
+    console.print(f"\nLabel {positive}\n", style="bold", soft_wrap=True)
+    lines = [
+        (name, *(_number(cast("float | None", run.metrics["rare"]["scores"]["model"].get(key))) for key in shown))
+        for name, run in data.runs.items()
+    ]
+    headers = ("", *(names[key] for key in shown))
+    console.print(tables.lines(headers, lines), "")
+    cells = [
+        (f"{pair.first} – {pair.second}", *(_difference((pair.rare or {}).get(key)) for key in shown)) for pair in pairs
+    ]
+    console.print(tables.lines(headers, cells))
+
+
+def _difference(interval: Interval | None) -> str:
+    if interval is None:
+        return ""
+    middle, low, high = (f"{value:+.3f}".replace("-", "−") for value in (interval.mean, interval.low, interval.high))
+    return f"{middle}\n{low} to {high}"
 
 
 def _scores(data: DataSet) -> Iterator[tuple[str, Score]]:
@@ -109,6 +141,11 @@ def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
         yield f"Wilcoxon's test compares the errors in windows of {window:,} rows that do not overlap."
     else:
         yield f"No test over windows: there are fewer than {LEAST_WINDOWS} that do not overlap."
+    if any(pair.rare for pair in pairs):
+        yield (
+            "Differences of the scores of a label are means over blocks of consecutive rows, with 95 % intervals of "
+            "Student; each pair stands alone."
+        )
     if len(pairs) > 1:
         yield f"Each p is corrected for {len(pairs)} pairs by Holm's method."
 

@@ -230,6 +230,7 @@ def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resum
     from thalweg.report import tables
     from thalweg.report.page.content import as_metrics
     from thalweg.report.page.formats import count, counted
+    from thalweg.report.page.rare_verdict import question
     from thalweg.report.page.verdict import findings, headline, recent_rows
     from thalweg.tables.plan import grouped
 
@@ -242,9 +243,16 @@ def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resum
         console.print(finding)
     console.print()
     names = {metrics["model"]["name"]: "model", "no change": "no_change", "majority": "majority"}
-    measures = ("error", "recent", "kappa", "kappa_temporal")
-    lines = {name: tuple(scores[key][measure] for measure in measures) for name, key in names.items()}
-    console.print(tables.scores(("error", recent_rows(as_metrics(metrics)), "κ", "κ temporal"), lines))
+    recent = recent_rows(as_metrics(metrics))
+    measures = {"error": "error", recent: "recent", "κ": "kappa", "κ temporal": "kappa_temporal"}
+    if asked := question(as_metrics(metrics)):
+        scores = {key: metrics["rare"]["scores"][key] | {"error": each["error"]} for key, each in scores.items()}
+        measures = {"balanced accuracy": "balanced_accuracy", "macro F1": "macro_f1", "G-mean": "g_mean"}
+        if asked != "classes":
+            measures = {"PR AUC": "pr_auc", "ROC AUC": "roc_auc", "recall": "recall", "precision": "precision"}
+        measures |= {"cost": "cost", "error": "error"} if "cost" in scores["model"] else {"error": "error"}
+    lines = {name: tuple(scores[key].get(measure) for measure in measures.values()) for name, key in names.items()}
+    console.print(tables.scores(tuple(measures), lines))
     console.print(
         f"\n{counted(rows['answered'], 'row')} predicted, {rows['learned']:,} learned, "
         f"{rows['unlabelled']:,} without a label, {rows['pending']:,} still waiting for one, "

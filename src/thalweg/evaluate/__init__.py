@@ -19,6 +19,18 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
+    from thalweg.evaluate.alerts import AlertMeter, Alerts, AlertScores
+    from thalweg.evaluate.confusion import (
+        ClassScores,
+        balanced_accuracy,
+        class_scores,
+        cost,
+        f1,
+        g_mean,
+        matthews,
+        precision,
+        recall,
+    )
     from thalweg.evaluate.distances import axis_distance, distance, subspace_overlap
     from thalweg.evaluate.history import (
         Average,
@@ -36,6 +48,7 @@ if TYPE_CHECKING:
     from thalweg.evaluate.holdout_evaluation import StepRecord, Steps, collect_steps, draw_start, holdout
     from thalweg.evaluate.metrics import Means, brier, error, kappa, kappa_temporal, log_loss
     from thalweg.evaluate.prequential_evaluation import prequential
+    from thalweg.evaluate.rare_classes import RareCurve, RareMeter, RareSummary, curve_rare, summarise_rare
     from thalweg.evaluate.record import NO_ANSWER, Record
     from thalweg.evaluate.regression import (
         RegressionCurve,
@@ -47,6 +60,7 @@ if TYPE_CHECKING:
         summarise_regression,
     )
     from thalweg.evaluate.regret import BestWeights, KnownLine, KnownWeights, Regret, RegretRecord, regrets
+    from thalweg.evaluate.reliability import Reliability
     from thalweg.evaluate.significance import (
         Friedman,
         Interval,
@@ -65,8 +79,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NO_ANSWER",
+    "AlertMeter",
+    "AlertScores",
+    "Alerts",
     "Average",
     "BestWeights",
+    "ClassScores",
     "Cumulative",
     "Curve",
     "Fading",
@@ -78,6 +96,9 @@ __all__ = [
     "Means",
     "Meter",
     "PairedT",
+    "RareCurve",
+    "RareMeter",
+    "RareSummary",
     "Record",
     "RegressionCurve",
     "RegressionRecord",
@@ -85,6 +106,7 @@ __all__ = [
     "RegressionSummary",
     "Regret",
     "RegretRecord",
+    "Reliability",
     "Scores",
     "StepRecord",
     "Steps",
@@ -92,47 +114,61 @@ __all__ = [
     "Wilcoxon",
     "Windowed",
     "axis_distance",
+    "balanced_accuracy",
     "brier",
+    "class_scores",
     "collect_steps",
+    "cost",
     "cumulative_accuracy",
     "curve",
+    "curve_rare",
     "curve_regression",
     "distance",
     "draw_start",
     "error",
+    "f1",
     "friedman",
+    "g_mean",
     "holdout",
     "holm",
     "kappa",
     "kappa_temporal",
     "log_loss",
+    "matthews",
     "mcnemar",
     "mcnemar_of_counts",
     "mean_interval",
     "nemenyi_difference",
     "paired_t_test",
+    "precision",
     "prequential",
     "prequential_regression",
+    "recall",
     "regrets",
     "subspace_overlap",
     "summarise",
+    "summarise_rare",
     "summarise_regression",
     "wilcoxon",
 ]
 
 #: By module: a run and the service need a few of these modules at their start, and should not pay for all.
 _NAMES = {
+    "alerts": "AlertMeter Alerts AlertScores",
+    "confusion": "ClassScores balanced_accuracy class_scores cost f1 g_mean matthews precision recall",
     "distances": "axis_distance distance subspace_overlap",
     "history": "Average Cumulative Curve Fading Meter Scores Summary Windowed cumulative_accuracy curve summarise",
     "holdout_evaluation": "StepRecord Steps collect_steps draw_start holdout",
     "metrics": "Means brier error kappa kappa_temporal log_loss",
     "prequential_evaluation": "prequential",
+    "rare_classes": "RareCurve RareMeter RareSummary curve_rare summarise_rare",
     "record": "NO_ANSWER Record",
     "regression": (
         "RegressionCurve RegressionRecord RegressionScores RegressionSummary curve_regression "
         "prequential_regression summarise_regression"
     ),
     "regret": "BestWeights KnownLine KnownWeights Regret RegretRecord regrets",
+    "reliability": "Reliability",
     "significance": (
         "Friedman Interval McNemar PairedT Wilcoxon friedman holm mcnemar mcnemar_of_counts "
         "mean_interval nemenyi_difference paired_t_test wilcoxon"

@@ -149,7 +149,7 @@ def _walker_of(model: Model, classes: Labels, *, with_proba: bool, delay: int) -
             rule = "be 0 for a model with persistence, which answers by the label of the row before"
             raise InvalidParameter.of("prequential", "delay", rule, delay)
         if hasattr(model, "predict_one") and hasattr(model, "learn_one"):
-            return _LateWalker(model, classes)
+            return _LateWalker(model, classes, with_proba)
         rule = "have predict_one and learn_one where labels are delayed"
         raise InvalidParameter.of("prequential", "model", rule, model)
     if hasattr(model, "predict_then_learn"):
@@ -194,9 +194,10 @@ class _CompiledWalker:
 class _LateWalker:
     """Labels come late; rows still waiting at the end of the stream stay unlearned."""
 
-    def __init__(self, model: Model, classes: Labels) -> None:
+    def __init__(self, model: Model, classes: Labels, with_proba: bool) -> None:
         self._model = model
         self._classes = classes
+        self._with_proba = with_proba and hasattr(model, "follow") and hasattr(model, "predict_proba")
         #: Of the first chunk, and so of every row that waits.
         self._width: int | None = None
         self._names: list[Any] | None = None
@@ -211,17 +212,27 @@ class _LateWalker:
         return rows
 
     def __call__(self, batch: Batch) -> Predictions:
-        codes = self._followed(batch) if hasattr(self._model, "follow") else self._row_by_row(batch)
-        return Predictions(codes[batch.carried :], None, None, None)
+        if hasattr(self._model, "follow"):
+            codes, proba = self._followed(batch)
+        else:
+            codes, proba = self._row_by_row(batch), None
+        return Predictions(codes[batch.carried :], None if proba is None else proba[batch.carried :], None, None)
 
-    def _followed(self, batch: Batch) -> Codes:
+    def _followed(self, batch: Batch) -> tuple[Codes, Floats | None]:
         unanswered = 0
         if knows_no_class(self._model):
             unanswered = int(np.argmax(batch.order < 0)) if len(batch.learned) else len(batch.order)
         rows = batch.X if self._names is None else NamedRows(batch.X, self._names)
-        codes = encode(self._model.follow(rows, batch.labels, batch.order)[0], self._classes)
-        codes[batch.carried : batch.carried + unanswered] = NO_ANSWER
-        return codes
+        labels, given = self._model.follow(rows, batch.labels, batch.order, with_proba=self._with_proba)
+        nothing = slice(batch.carried, batch.carried + unanswered)
+        codes, proba = encode(labels, self._classes), None
+        codes[nothing] = NO_ANSWER
+        if self._with_proba:
+            proba = np.full((len(codes), len(self._classes)), 1.0 / len(self._classes))
+            if given is not None:
+                proba = _in_order_of(self._classes, given, self._model.classes_)
+                proba[nothing] = 1.0 / len(self._classes)
+        return codes, proba
 
     def _row_by_row(self, batch: Batch) -> Codes:
         """Rows one by one, dicts for a model that has a use for names."""
@@ -309,9 +320,9 @@ def prequential(
         Whether to ask for probabilities (log-loss and Brier score need them) where the model has them.
     delay : int >= 0
         How many rows late a label comes: row i is predicted when it arrives and learned right after row i + delay is
-        predicted, as in ``thalweg run --delay``. The baselines get their labels when the model does. The model is then
-        asked for labels alone. The last rows stay unlearned, and are scored all the same: `prequential` scores every
-        row, ``thalweg run`` those whose label came.
+        predicted, as in ``thalweg run --delay``. The baselines get their labels when the model does. The rate and the
+        weights are then not asked for. The last rows stay unlearned, and are scored all the same: `prequential` scores
+        every row, ``thalweg run`` those whose label came.
 
     Yields
     ------

@@ -343,6 +343,48 @@ def random_features(
     frequencies: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
 ) -> TransformerCore: ...
 def random_tilings(features: int, tilings: int, depth: int, seed: int) -> TransformerCore: ...
+
+class WindowedAuc:
+    def __init__(self, rows: int) -> None: ...
+    def push(
+        self,
+        scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        positive: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> None: ...
+    def push_and_score(
+        self,
+        scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        positive: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        at: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """
+        Add rows; the ROC AUC after each, and the average precision after those at these places, which rise.
+        """
+
+    def roc_auc(self) -> float: ...
+    def average_precision(self) -> float: ...
+    def rows(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]: ...
+
+class FadingAuc:
+    def __init__(self, factor: float) -> None: ...
+    def push(
+        self,
+        scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        positive: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> None: ...
+    def push_and_score(
+        self,
+        scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        positive: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        at: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """
+        Add rows; the ROC AUC after each, and the average precision after those at these places, which rise.
+        """
+
+    def roc_auc(self) -> float: ...
+    def average_precision(self) -> float: ...
+
 def first_bad(
     X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
 ) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidInput
 from thalweg.evaluate import (
     Friedman,
+    Interval,
     McNemar,
     Wilcoxon,
     friedman,
@@ -28,6 +29,7 @@ from thalweg.evaluate import (
     wilcoxon,
 )
 from thalweg.report.page.content import SCHEMA, Metrics, as_metrics
+from thalweg.run import compare_rare
 from thalweg.tables import Chunk, chunks, open_source
 
 METRICS, PREDICTIONS = "metrics.json", "predictions.csv"
@@ -174,6 +176,8 @@ class Pair:
     difference: float
     rows: McNemar | None
     windows: Wilcoxon | None
+    #: The first's scores of a rare class less the second's, over blocks; None where the runs are not about one.
+    rare: Mapping[str, Interval] | None = None
 
 
 @dataclass(frozen=True)
@@ -195,6 +199,7 @@ def pairs(data: DataSet) -> list[Pair]:
     places = list(combinations(range(len(runs)), 2))
     by_rows = [] if counts is None else [mcnemar_of_counts(int(counts[i, j]), int(counts[j, i])) for i, j in places]
     by_windows = [_over_windows(runs[i], runs[j]) for i, j in places]
+    by_blocks = None if counts is None else _over_blocks(runs, data.rows)
     rows = [test._replace(p_value=p) for test, p in zip(by_rows, _corrected(by_rows), strict=True)]
     windows = [test._replace(p_value=p) for test, p in zip(by_windows, _corrected(by_windows), strict=True)]
     return [
@@ -204,8 +209,22 @@ def pairs(data: DataSet) -> list[Pair]:
             runs[i].error - runs[j].error,
             rows[at] if rows else None,
             windows[at] if windows[at].windows >= LEAST_WINDOWS else None,
+            None if by_blocks is None else compare_rare.differences(by_blocks[i], by_blocks[j]),
         )
         for at, (i, j) in enumerate(places)
+    ]
+
+
+def _over_blocks(runs: Sequence[RecordedRun], rows: int) -> list[dict[str, NDArray[np.float64]]] | None:
+    """By run, the scores of the rare class in each block; None where the runs are not all about the same one."""
+    metrics = [run.metrics for run in runs]
+    positive = compare_rare.common_positive(metrics)
+    if positive is None:
+        return None
+    costs = compare_rare.common_costs(metrics)
+    return [
+        compare_rare.block_scores(_parts(run), rows, positive, len(run.metrics["confusion"]["classes"]), costs)
+        for run in runs
     ]
 
 
@@ -301,7 +320,14 @@ def comparison(
 
 
 def _data_set_json(data: DataSet) -> dict[str, Any]:
-    runs = {name: {"path": str(run.path), "scores": run.metrics["scores"]} for name, run in data.runs.items()}
+    runs = {
+        name: {
+            "path": str(run.path),
+            "scores": run.metrics["scores"],
+            "rare": run.metrics["rare"]["scores"] if "rare" in run.metrics else None,
+        }
+        for name, run in data.runs.items()
+    }
     return {"source": data.source, "target": data.target, "rows": data.rows, "runs": runs}
 
 
@@ -312,7 +338,12 @@ def _pair(pair: Pair) -> dict[str, Any]:
         "difference": pair.difference,
         "mcnemar": None if pair.rows is None else _known(pair.rows._asdict()),
         "wilcoxon": None if pair.windows is None else _known(pair.windows._asdict()),
+        "rare": None if pair.rare is None else {name: _interval(each) for name, each in pair.rare.items()},
     }
+
+
+def _interval(interval: Interval) -> dict[str, float]:
+    return {"difference": interval.mean, "low": interval.low, "high": interval.high}
 
 
 def _ranking(ranking: Ranking) -> dict[str, Any]:

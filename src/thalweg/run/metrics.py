@@ -21,6 +21,7 @@ def metrics_of(run: Run) -> dict[str, Any]:
     counts = board.confusion[0]
     labels = ["", *run.names.known]
     order = sorted(np.flatnonzero(counts.any(axis=1)).tolist(), key=lambda at: natural_order(labels[at]))
+    places = [at - 1 for at in order]
     names = run.encoder.feature_names()
     warnings = run.warnings()
     watched = [names[at] for at in run.history.watch.features]
@@ -54,6 +55,7 @@ def metrics_of(run: Run) -> dict[str, Any]:
             "unanswered": int(counts[:, 0].sum()) + board.unpredicted,
         },
         "calibration": board.calibration(),
+        **({} if run.rare is None else {"rare": run.rare.metrics(board.confusion, run.names.known, places)}),
         "changes": run.detector.changes(),
         "changes_left_out": run.detector.left_out,
         "class_changes": [

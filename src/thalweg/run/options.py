@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import check_model_options
+from thalweg.run.questions import AlertsAsked, parse_costs
 
 OPTIONS, METRICS, CHECKPOINT, PREDICTIONS = "options.toml", "metrics.json", "checkpoint", "predictions.csv"
 MODEL, REPORT = "model.thalweg", "report.html"
@@ -135,6 +136,31 @@ class RunOptions:
         "error",
         help="What to do with rows that cannot be read: error (stop, the default) or skip (leave out and list).",
     )
+    positive: str | None = _option(
+        None,
+        help="Label of interest, against all others: the report is about finding it (default: the rarer of two).",
+        metavar="LABEL",
+        added_later=True,
+    )
+    costs: str | None = _option(
+        None,
+        help="Costs of a false positive and a false negative, such as fp=1,fn=50: the verdict compares costs.",
+        metavar="COSTS",
+        added_later=True,
+    )
+    alerts: str | None = _option(
+        None,
+        help="Alerts that can be looked at in a period, such as 100/day (also minute, hour, week; needs --time) or "
+        "100/10000rows: precision and recall of the rows with the highest P(positive).",
+        metavar="N/PERIOD",
+        added_later=True,
+    )
+    probabilities: Literal["top", "all", "none"] = _option(
+        "top",
+        help="Probabilities in predictions.csv: top (that of the prediction, the default), all (also a column for each "
+        "label of the first rows) or none.",
+        added_later=True,
+    )
     delimiter: str | None = _option(None, help="Delimiter of CSV, such as ; or tab (default: detected).", on_spark=True)
     encoding: str = _option("utf-8", help="Encoding of CSV, NDJSON and ARFF (default: utf-8).")
     decimal: Literal[".", ","] | None = _option(
@@ -175,6 +201,11 @@ class RunOptions:
             raise InvalidParameter.of_option("time", "name the column of row times to go with --label-time", self.time)
         if self.sort and self.time is None:
             raise InvalidParameter.of_option("time", "name the column of row times to go with --sort", self.time)
+        if self.costs is not None:
+            parse_costs(self.costs)
+        if self.alerts is not None and AlertsAsked.parse(self.alerts).unit and self.time is None:
+            rule = f"name the column of row times to go with --alerts {self.alerts}; 100/10000rows counts rows"
+            raise InvalidParameter.of_option("time", rule, self.time)
         if self.target in self.drop:
             raise InvalidParameter(f"--drop {self.target} is the target: without labels there is nothing to learn")
         if not all(value.strip() for value in self.na):

@@ -5,6 +5,8 @@ A resumed run cuts off what it will write again.
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -70,17 +72,22 @@ COLUMNS = ("row", "label", "answer", "probability")
 
 
 class PredictionsFile:
-    """``predictions.csv``: the number of the row, its label or nothing, the answer, and how probable it seemed."""
+    """``predictions.csv``: the number of the row, its label or nothing, the answer, and how probable it seemed.
 
-    def __init__(self, path: Path, *, length: int = 0) -> None:
+    Without ``with_top`` it has no probability; each of the ``labels`` has a further column, P(label).
+    """
+
+    def __init__(self, path: Path, *, with_top: bool = True, labels: Sequence[str] = (), length: int = 0) -> None:
         if length and (not path.exists() or path.stat().st_size < length):
             raise InvalidInput(f"{path} has lost answers that the checkpoint counts on: begin anew with --fresh")
         self.path = path
         self._file = path.open("r+b" if length else "wb")
         self._file.truncate(length)
         self._file.seek(length)
+        self._columns = COLUMNS if with_top else COLUMNS[:-1]
+        self._by_label = [f"P({label})" for label in labels]
         if not length:
-            self._file.write((",".join(COLUMNS) + "\n").encode())
+            self._file.write(_header([*self._columns, *self._by_label]))
         self._writer = ThreadPoolExecutor(1)
         self._under_way: Future[None] | None = None
 
@@ -91,18 +98,17 @@ class PredictionsFile:
         label: Codes,
         answer: Codes,
         probability: NDArray[np.float64] | None,
+        by_label: NDArray[np.float64] | None = None,
     ) -> None:
         """Append some rows, while the caller goes on; what went wrong is raised by the next call."""
         import pyarrow as pa
 
-        table = pa.table(
-            {
-                "row": number,
-                "label": _texts(names, label),
-                "answer": _texts(names, answer),
-                "probability": as_decimals(probability, len(number)),
-            }
-        )
+        rows = len(number)
+        columns = [pa.array(number), _texts(names, label), _texts(names, answer), as_decimals(probability, rows)]
+        columns = columns[: len(self._columns)]
+        for at in range(len(self._by_label)):
+            columns.append(as_decimals(None if by_label is None else by_label[:, at], rows))
+        table = pa.table(columns, names=[*self._columns, *self._by_label])
         self._finish()
         self._under_way = self._writer.submit(self._append, table)
 
@@ -139,11 +145,18 @@ def _texts(names: LabelNumbers, numbers: Codes) -> Any:
     return words.take(pa.array(numbers))
 
 
+def _header(names: Sequence[str]) -> bytes:
+    """The first line; a name that holds a comma, a quote or a line break is quoted."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(names)
+    return line.getvalue().encode()
+
+
 def append_rows(table: Any, file: IO[bytes]) -> None:
     """Lines of CSV: words in quotes, numbers without, nothing where there is no answer."""
-    from pyarrow import csv
+    from pyarrow import csv as arrow_csv
 
-    csv.write_csv(table, file, csv.WriteOptions(include_header=False, quoting_style="needed"))
+    arrow_csv.write_csv(table, file, arrow_csv.WriteOptions(include_header=False, quoting_style="needed"))
 
 
 def as_decimals(values: NDArray[np.float64] | None, rows: int) -> Any:
@@ -173,3 +186,12 @@ def confidences(
         "of_answer": np.where(answers == 0, np.nan, table[rows, column[answers]]),
         "squared": np.square(table).sum(axis=1) - 2 * of_truth + 1.0,
     }
+
+
+def probabilities_of(proba: NDArray[np.float64] | None, places: Codes, answers: Codes) -> NDArray[np.float64]:
+    """The probabilities of the classes at these places, 0 past the last one; NaN for a row that was not answered."""
+    found = np.full((len(answers), len(places)), np.nan)
+    if proba is not None:
+        table = np.concatenate([np.nan_to_num(proba), np.zeros((len(proba), 1))], axis=1)
+        found[answers > 0] = table[answers > 0][:, places]
+    return found

@@ -29,8 +29,9 @@ from thalweg.files import write_atomically
 from thalweg.run import checkpoint, options
 from thalweg.run.history import ModelHistory
 from thalweg.run.options import RunOptions
-from thalweg.run.predictions import LabelNumbers, PredictionsFile, confidences
+from thalweg.run.predictions import LabelNumbers, PredictionsFile, confidences, probabilities_of
 from thalweg.run.progress import Progress
+from thalweg.run.rare_scoreboard import RareScoreboard
 from thalweg.run.scoreboard import Scoreboard
 from thalweg.run.stopping import Stopped, Stopping
 from thalweg.store import dumps, loads
@@ -39,6 +40,7 @@ from thalweg.tables import Chunk, Encoder, Fingerprint, Plan, Target, chunks, op
 from thalweg.tables.cells import parsed
 from thalweg.tables.clock import NEVER, Clock
 from thalweg.tables.oddities import oddities
+from thalweg.tables.opening import natural_order
 from thalweg.tables.rows import HEAD_ROWS
 from thalweg.tables.sorting import in_time_order
 
@@ -106,6 +108,11 @@ class Run:
         self.names = LabelNumbers()
         self.late = LateLabels(delay=options.delay, timed=options.label_time is not None)
         self.board = Scoreboard()
+        #: None in a run that was begun by an earlier version.
+        self.rare: RareScoreboard | None = RareScoreboard(options)
+        #: Labels whose probabilities have a column of their own among the predictions, and those that came too late.
+        self.probability_labels: list[str] = []
+        self.late_labels: dict[str, str] = {}
         self.detector = ChangeDetector()
         self.class_detector = ClassChangeDetector()
         self.history = ModelHistory()
@@ -219,8 +226,9 @@ class Run:
         encoded = self.encoder.encode(chunk, unusable=untimed)
         labels = self.names.numbers(*self.target.labels(chunk))[encoded.kept]
         has_label = labels > 0
+        now = None if now is None else now[encoded.kept]
         if now is not None and label_time is not None:
-            now, label_time = now[encoded.kept], label_time[encoded.kept]
+            label_time = label_time[encoded.kept]
             has_label = has_label & (label_time != NEVER)
             self._count_steps_back(str(self.options.time), now)
         elif self.options.time is None:
@@ -230,12 +238,17 @@ class Run:
         self._complain(encoded.bad)
         if self.answered == 0:
             self.history.watch.choose(encoded.X, np.where(has_label, labels, ""))
+            self._settle_labels(labels)
+        self._warn_of_late_labels(labels)
         self.answered += len(labels)
         self.unlabelled += int((~has_label).sum())
         batch = self.late.plan(encoded.X, labels, has_label, number, now, label_time)
         predicted = self._predict(batch)
+        if self.rare is not None and (period := self.rare.period(number, now)) is not None:
+            predicted["period"][batch.carried :] = period
         self._score(batch, predicted)
         fresh = slice(batch.carried, None)
+        by_label = predicted.pop("by_label", None)
         self.unpredicted += int((predicted["model"][fresh] == 0).sum())
         if self.predictions is None:
             self.predictions = self._begin()
@@ -246,14 +259,49 @@ class Run:
             np.where(has_label, labels, 0),
             predicted["model"][fresh],
             None if probability is None else probability[fresh],
+            None if by_label is None else by_label[fresh],
         )
         self.late.keep(batch, predicted)
+
+    def _settle_labels(self, labels: NDArray[np.int64]) -> None:
+        """The label of interest, and those that have a column among the predictions, by the first rows."""
+        if self.options.probabilities == "all":
+            self.probability_labels = sorted(self.names.known, key=natural_order)
+        if self.rare is None:
+            return
+        self.rare.settle(labels, self.names.known)
+        if self.rare.positive is not None and self.rare.positive not in self.names.known:
+            known = ", ".join(map(repr, self.names.known[:_MOST_IGNORED])) or "none"
+            self.oddities.append(
+                f"none of the first {len(labels):,} rows has the label {self.rare.positive!r} of --positive: "
+                f"their labels are {known}{' …' if len(self.names) > _MOST_IGNORED else ''}"
+            )
+            self._warn(self.oddities[-1])
+
+    def _warn_of_late_labels(self, labels: NDArray[np.int64]) -> None:
+        """Name labels that come too late to have a column of probabilities, at once."""
+        if self.options.probabilities != "all":
+            return
+        for label in self.names.known:
+            if label in self.probability_labels or label in self.late_labels:
+                continue
+            row = self.answered + 1 + int(np.argmax(labels == self.names.known.index(label) + 1))
+            self.late_labels[label] = (
+                f"row {row:,}: the label {label!r} is in none of the first {self.head:,} rows and has no column of "
+                f"probabilities in predictions.csv: --head {row} makes one"
+            )
+            if len(self.late_labels) <= _MOST_IGNORED:
+                self._warn(self.late_labels[label])
 
     def _begin(self) -> PredictionsFile:
         """The first rows could be learned: from here on the folder is this run's."""
         options.clear(self.folder)
         write_atomically(self.folder / options.OPTIONS, self.options.to_toml().encode())
-        return PredictionsFile(self.folder / options.PREDICTIONS)
+        return self._predictions_file()
+
+    def _predictions_file(self, length: int = 0) -> PredictionsFile:
+        path, with_top = self.folder / options.PREDICTIONS, self.options.probabilities != "none"
+        return PredictionsFile(path, with_top=with_top, labels=self.probability_labels, length=length)
 
     def _plan(self, head: Chunk) -> Encoder:
         reserved = [name for name in (self.options.label_time,) if name is not None]
@@ -278,6 +326,13 @@ class Run:
                 f"columns {self.options.time!r} and {self.options.label_time!r} cannot be compared: "
                 "one holds whole numbers, the other times"
             )
+        if self.rare is not None and self.rare.alerts_asked is not None and self.rare.alerts_asked.unit:
+            name = str(self.options.time)
+            if self.clocks[name].counts:
+                raise InvalidInput(
+                    f"column {name!r} holds whole numbers, not times, so that --alerts {self.options.alerts} means "
+                    "nothing: count rows, as in 100/10000rows"
+                )
         self.oddities = oddities(head, plan, self.target, na=self.options.na, time=self.options.time)
         for oddity in self.oddities:
             self._warn(oddity)
@@ -293,7 +348,7 @@ class Run:
         now, wrong = parsed(self.clocks[time_column], chunk.column(time_column))
         if label_column is None:
             self._count_steps_back(time_column, now)
-            return None, None, []
+            return now, None, []
         seen = {at for at, _ in wrong}
         places = (int(at) for at in np.flatnonzero(now == NEVER))
         wrong += [(at, "the time of the row is missing") for at in places if at not in seen]
@@ -330,6 +385,9 @@ class Run:
         told = self.oddities + list(self.ignored.values())[:_MOST_IGNORED]
         if (further := len(self.ignored) - _MOST_IGNORED) > 0:
             told.append(f"{further:,} further keys come too late to be columns and are ignored")
+        told += list(self.late_labels.values())[:_MOST_IGNORED]
+        if (further := len(self.late_labels) - _MOST_IGNORED) > 0:
+            told.append(f"{further:,} further labels come too late to have a column of probabilities")
         left_out = {} if self.encoder is None else self.encoder.plan.left_out
         told += [f"column {name!r} is {why}" for name, why in left_out.items() if "cannot be learned" in why]
         steps = {name: back for name, (_, back) in self.times_seen.items()}
@@ -345,7 +403,12 @@ class Run:
         rows = len(batch.X)
         predicted: dict[str, NDArray[Any]] = {"model": np.zeros(rows, dtype=np.int64)}
         if hasattr(self.model, "predict_proba"):
-            predicted |= {name: np.full(rows, np.nan) for name in ("of_truth", "of_answer", "squared")}
+            names = ("of_truth", "of_answer", "squared", *(("of_positive",) if self.rare is not None else ()))
+            predicted |= {name: np.full(rows, np.nan) for name in names}
+            if self.probability_labels:
+                predicted["by_label"] = np.full((rows, len(self.probability_labels)), np.nan)
+        if self.rare is not None and self.rare.alerts_asked is not None:
+            predicted["period"] = np.full(rows, NEVER)
         words = self.names.words(batch.labels)
         predictions = np.flatnonzero(batch.order >= 0)
         before_these = self.answered - len(predictions)
@@ -395,8 +458,15 @@ class Run:
             known = [piece.proba for piece in pieces if piece.proba is not None]
             proba = np.concatenate(known) if known else None
             column = self.names.places_among(pieces[0].classes)
-            for name, values in confidences(proba, column, batch.labels[rows], predicted["model"][rows]).items():
+            answers = predicted["model"][rows]
+            for name, values in confidences(proba, column, batch.labels[rows], answers).items():
                 predicted[name][rows] = values
+            if self.rare is not None:
+                number = np.array([self.rare.number(self.names.known)])
+                predicted["of_positive"][rows] = probabilities_of(proba, column[number], answers)[:, 0]
+            if self.probability_labels:
+                numbers = self.names.of_answers(np.array(self.probability_labels))
+                predicted["by_label"][rows] = probabilities_of(proba, column[numbers], answers)
 
     def _score(self, batch: Batch, predicted: dict[str, NDArray[Any]]) -> None:
         rows = batch.learned
@@ -409,6 +479,20 @@ class Run:
         )
         self.detector.skip(self.board.unpredicted - before)
         self.detector.add(mistakes)
+        if self.rare is not None:
+            scored = rows[predicted["model"][rows] > 0]
+            of_positive, period = (
+                predicted[name][scored] if name in predicted else None for name in ("of_positive", "period")
+            )
+            self.rare.add(
+                batch.labels[scored],
+                {name: predicted[name][scored] for name in ("model", "no_change", "majority")},
+                of_positive,
+                period,
+                batch.number[scored],
+                positive=self.rare.number(self.names.known),
+                unpredicted=self.board.unpredicted,
+            )
         self.class_detector.add(batch.X[rows], batch.labels[rows])
 
     def _complain(self, bad: list[Any]) -> None:
@@ -442,6 +526,8 @@ class Run:
         if waiting is not None:
             arrays = {"X": waiting.X, "labels": waiting.labels, "due": waiting.due, "number": waiting.number}
             arrays |= {f"answered {name}": values for name, values in waiting.predicted.items()}
+        if self.rare is not None:
+            arrays |= {f"rare {name}": values for name, values in self.rare.arrays().items()}
         plain = {
             "options": self.options.resolved(),
             "chunks": self.chunks_done,
@@ -454,6 +540,9 @@ class Run:
             "encoder": self.encoder.state(),
             "names": self.names.known,
             "board": self.board.state(),
+            **({} if self.rare is None else {"rare": self.rare.state()}),
+            "probability_labels": self.probability_labels,
+            "late_labels": self.late_labels,
             "detector": self.detector.state(),
             "class_detector": self.class_detector.state(),
             "course": self.history.state(),
@@ -485,6 +574,13 @@ class Run:
         self.encoder.restore(plain["encoder"])
         self.names = LabelNumbers(plain["names"])
         self.board.restore(plain["board"])
+        if "rare" in plain and self.rare is not None:
+            windows = {name[5:]: values for name, values in arrays.items() if name.startswith("rare ")}
+            self.rare.restore(plain["rare"], windows)
+        else:
+            self.rare = None
+        self.probability_labels = list(plain.get("probability_labels", ()))
+        self.late_labels = dict(plain.get("late_labels", {}))
         self.detector.restore(plain["detector"])
         if "class_detector" in plain:  # runs that began without it go on without what it would have seen
             self.class_detector.restore(plain["class_detector"])
@@ -503,7 +599,7 @@ class Run:
         self.baselines = {name: loads(models[name]) for name in self.baselines}
         classes: NDArray[Any] = getattr(self.baselines["majority"], "classes_", np.empty(0, dtype=np.str_))
         self.baselines_by_number = classes.dtype.kind == "i"
-        self.predictions = PredictionsFile(self.folder / options.PREDICTIONS, length=int(plain["predictions"]))
+        self.predictions = self._predictions_file(int(plain["predictions"]))
 
     # ------------------------------------------------------------------ what is left behind
 

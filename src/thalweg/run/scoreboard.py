@@ -17,6 +17,9 @@ _LEAST_BLOCKS = 10
 LEVEL = 0.95
 
 
+Floats = NDArray[np.float64]
+
+
 class BlockMeans:
     """Sums of consecutive blocks of equal length; when there are too many, neighbours are joined."""
 
@@ -40,21 +43,14 @@ class BlockMeans:
                     self.sums = [a + b for a, b in zip(self.sums[::2], self.sums[1::2], strict=True)]
                     self.length *= 2
 
+    @property
+    def mean(self) -> float | None:
+        """The mean of all rows."""
+        return self._all / self._rows if self._rows else None
+
     def interval(self) -> dict[str, Any]:
         """The mean with Student's interval over the blocks; None while there are too few of them."""
-        found: dict[str, Any] = {
-            "difference": self._all / self._rows if self._rows else None,
-            "low": None,
-            "high": None,
-            "level": LEVEL,
-            "blocks": len(self.sums),
-            "block_rows": self.length,
-        }
-        if len(self.sums) >= _LEAST_BLOCKS:
-            means = np.array(self.sums) / self.length
-            half = float(stdtrit(len(means) - 1, (1 + LEVEL) / 2) * means.std(ddof=1)) / math.sqrt(len(means))
-            found |= {"low": found["difference"] - half, "high": found["difference"] + half}
-        return found
+        return student_interval(self.mean, np.array(self.sums) / self.length, self.length)
 
     def state(self) -> dict[str, Any]:
         return {
@@ -70,7 +66,22 @@ class BlockMeans:
         self._all, self._rows = (int(each) for each in state["all"])
 
 
-Floats = NDArray[np.float64]
+def student_interval(difference: float | None, means: Floats, block_rows: int) -> dict[str, Any]:
+    """A difference with Student's interval from the means of blocks; no ends while there are too few of them."""
+    found: dict[str, Any] = {
+        "difference": difference,
+        "low": None,
+        "high": None,
+        "level": LEVEL,
+        "blocks": len(means),
+        "block_rows": block_rows,
+    }
+    if difference is not None and len(means) >= _LEAST_BLOCKS:
+        half = float(stdtrit(len(means) - 1, (1 + LEVEL) / 2) * means.std(ddof=1)) / math.sqrt(len(means))
+        found |= {"low": difference - half, "high": difference + half}
+    return found
+
+
 Flags = NDArray[np.bool_]
 
 ANSWERERS = ("model", "no_change", "majority")

@@ -112,6 +112,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
   bind_regression(module);
   bind_tilings(module);
   bind_transforms(module);
+  bind_evaluate(module);
 
   module.def(
       "first_bad",

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from thalweg.learners.auto import family_of
 from thalweg.report.page.content import Errors, Known, Means, Metrics, Series
 from thalweg.report.page.formats import count, percent, rounded, short
+from thalweg.report.page.rare_verdict import question
 
 Unit = Literal["share", "rows", "number"]
 
@@ -95,8 +96,30 @@ def charts(metrics: Metrics) -> list[Chart]:
     """All that the run has, in the order of the page; without points there are none."""
     if not metrics["curve"]["rows"]:
         return []
-    found = [_error(metrics), _rate(metrics), _memory(metrics), members(metrics)]
+    found = [_rare(metrics), _error(metrics), _rate(metrics), _memory(metrics), members(metrics)]
     return [chart for chart in found if chart is not None]
+
+
+def _rare(metrics: Metrics) -> Chart | None:
+    """How well the label of interest is found, where the report is about it."""
+    rare = metrics.get("rare")
+    if question(metrics) in (None, "classes") or rare is None or rare["curve"] is None:
+        return None
+    curve, positive = rare["curve"], rare["positive"]
+    looks = (("PR AUC", "pr_auc", "model"), ("recall", "recall", "c1"), ("precision", "precision", "c2"),
+             ("ROC AUC", "roc_auc", "c3"))  # fmt: skip
+    lines = tuple(
+        Line(name, curve[key], look, dashed=key == "roc_auc")  # type: ignore[literal-required]
+        for name, key, look in looks
+        if any(value is not None for value in curve[key])  # type: ignore[literal-required]
+    )
+    window = curve["window"]
+    short = metrics["rows"]["scored"] <= window
+    caption = f"How well {positive} is found, over {'all rows so far' if short else f'the last {count(window)} rows'}."
+    if not short:
+        caption += f" Up to row {count(window)}, over all rows so far."
+    title = "Recall, precision and areas over time"
+    return Chart("rare", title, caption, "number", curve["rows"], (View("", lines),))
 
 
 def _error(metrics: Metrics) -> Chart:

@@ -133,6 +133,100 @@ class Calibration(TypedDict):
     accuracy: list[Known]  # the share of right answers in it
 
 
+class RareScore(TypedDict):
+    """How one answerer did by class; precision, recall and F1 are those of the positive label."""
+
+    balanced_accuracy: Known
+    g_mean: Known
+    matthews: Known
+    macro_precision: Known
+    macro_f1: Known
+    precision: NotRequired[Known]
+    recall: NotRequired[Known]
+    f1: NotRequired[Known]
+    cost: NotRequired[Known]  # of a row, with --costs
+    roc_auc: NotRequired[Known]  # the model alone, over all rows, P(positive) within 1/64 of log-odds counting as ties
+    pr_auc: NotRequired[Known]  # average precision
+    recent_roc_auc: NotRequired[Known]  # of the last `curve.window` rows, exact
+    recent_pr_auc: NotRequired[Known]
+
+
+class RareScores(TypedDict):
+    """The model beside the two baselines."""
+
+    model: RareScore
+    no_change: RareScore
+    majority: RareScore
+
+
+class ByClass(TypedDict):
+    """The model's scores of each class that has scored rows."""
+
+    labels: list[str]
+    rows: list[int]
+    predicted: list[int]
+    precision: list[Known]  # null for a class that was never predicted
+    recall: list[Known]
+    f1: list[Known]
+
+
+class RareCurve(TypedDict):
+    """Some hundred points over time, of the last rows."""
+
+    rows: list[int]
+    window: int
+    roc_auc: Series
+    pr_auc: Series
+    recall: Series
+    precision: Series
+
+
+class ReliabilityOfPositive(TypedDict):
+    """Rows by P(positive), in bins that are narrow near 0."""
+
+    edges: list[float]  # one more than bins
+    rows: list[int]
+    probability: list[Known]  # the mean in each bin
+    observed: list[Known]  # the share of positives in it
+    expected_error: Known  # the mean distance of the two, weighted by rows (ECE)
+
+
+class ComparedCosts(TypedDict):
+    """What mistakes cost, and the model's cost of a row less a baseline's."""
+
+    fp: float
+    fn: float
+    no_change: Difference
+    majority: Difference
+
+
+class AlertsOfPeriods(TypedDict):
+    """The rows with the highest P(positive) of each period; the last period, which may not be over, is left out."""
+
+    count: int  # of a period
+    per: str
+    precision: Known
+    recall: Known
+    periods: int
+    alerts: int
+    positives: int
+    found: int
+
+
+class Rare(TypedDict):
+    """Scores that see a rare class."""
+
+    positive: str | None  # --positive, or the rarer of two labels in the first rows; null for more
+    named: bool  # whether by --positive
+    share: Known  # of positives
+    scores: RareScores
+    classes: ByClass
+    curve: RareCurve | None  # null without a positive label that came
+    reliability: ReliabilityOfPositive | None  # null without probabilities
+    costs: ComparedCosts | None
+    alerts: AlertsOfPeriods | None
+
+
 class Change(TypedDict):
     """A moment at which the error changed."""
 
@@ -173,6 +267,7 @@ class Metrics(TypedDict):
     course: History
     confusion: Confusion
     calibration: Calibration | None  # null without probabilities
+    rare: NotRequired[Rare]  # not in runs that were begun before there was one
     changes: list[Change]
     changes_left_out: NotRequired[int]  # further ones, too small to be among the most that are kept
     class_changes: NotRequired[list[ClassChange]]

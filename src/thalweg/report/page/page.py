@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from thalweg.errors import MissingExtra
 from thalweg.report.page.charts import charts, mean_charts
-from thalweg.report.page.content import Metrics, as_metrics
+from thalweg.report.page.content import Known, Metrics, as_metrics
 from thalweg.report.page.formats import UNKNOWN, count, counted, in_words, percent, rounded
-from thalweg.report.page.verdict import findings, fine_print, headline, intervals, tiles, tone
+from thalweg.report.page.rare_verdict import question
+from thalweg.report.page.verdict import findings, fine_print, headline, intervals, tiles, tone, unit
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -29,6 +30,9 @@ _MOST_CHANGES = 50
 #: Classes of the confusion matrix that leave room for a chart beside it, and that have a line of their own.
 _BESIDE = 4
 _MOST_CLASSES = 16
+_BY_CLASS = ("labels", "rows", "predicted", "precision", "recall", "f1")
+#: Lines of the table by class that are shown without being asked for.
+_MOST_LINES = 12
 #: How much of its colour, in percent, a cell shows that holds all rows of its class.
 _DEEPEST = 42
 
@@ -50,6 +54,7 @@ def build(metrics: Mapping[str, Any]) -> str:
         findings=findings(content),
         fine_print=fine_print(content),
         intervals=intervals(content),
+        interval_unit=unit(content),
         tiles=tiles(content),
         charts=charts(content),
         mean_charts=mean_charts(content),
@@ -58,6 +63,8 @@ def build(metrics: Mapping[str, Any]) -> str:
         change_lines=_change_lines(content),
         merged_confusion=merged_confusion(content),
         calibration_lines=_calibration_lines(content),
+        reliability_lines=_reliability_lines(content),
+        class_lines=_class_lines(content),
         licence=_asset("uplot/LICENSE"),
         policy=Markup(_policy(scripts)),
         style=Markup(f"{_asset('uplot/uPlot.min.css')}\n{_asset('page.css')}"),
@@ -79,7 +86,7 @@ def _template() -> Template:
     one_line = "".join(line.strip() for line in _asset("page.html").splitlines())
     environment = Environment(loader=DictLoader({"page": one_line}), autoescape=True, undefined=StrictUndefined)
     environment.globals |= {"MOST_COLUMNS": _MOST_COLUMNS, "MOST_CLASSES_BESIDE_A_CHART": _BESIDE}
-    environment.globals["DEEPEST_SHADE"] = _DEEPEST
+    environment.globals |= {"DEEPEST_SHADE": _DEEPEST, "MOST_LINES": _MOST_LINES}
     environment.filters |= {"number": count, "counted": counted, "whole_percent": _whole_percent, "settings": _settings}
     return environment.get_template("page")
 
@@ -138,6 +145,52 @@ def _calibration_lines(metrics: Metrics) -> list[tuple[str, ...]]:
     ]
 
 
+def _reliability_lines(metrics: Metrics) -> list[tuple[str, ...]]:
+    rare = metrics.get("rare")
+    if question(metrics) in (None, "classes") or rare is None or rare["reliability"] is None:
+        return []
+    bins = rare["reliability"]
+    edges = bins["edges"]
+    return [
+        (f"{100 * edges[at]:g} – {100 * edges[at + 1]:g} %", percent(probability), percent(observed), count(rows))
+        for at, (rows, probability, observed) in enumerate(
+            zip(bins["rows"], bins["probability"], bins["observed"], strict=True)
+        )
+        if rows
+    ]
+
+
+def _class_lines(metrics: Metrics) -> list[tuple[str, ...]]:
+    """Scores by class, the rarest first."""
+    rare = metrics.get("rare")
+    if rare is None:
+        return []
+    columns = rare["classes"]
+    lines = zip(*(columns[key] for key in _BY_CLASS), strict=True)  # type: ignore[literal-required]
+    return [
+        (label, count(rows), count(predicted), *map(percent, scores))
+        for label, rows, predicted, *scores in sorted(lines, key=lambda line: line[1])
+    ]
+
+
+def _reliability_points(metrics: Metrics) -> list[list[Known]]:
+    """For the chart, bins of 0.1: the narrow ones near 0, which the table has, would lie on one another."""
+    rare = metrics.get("rare")
+    if rare is None or rare["reliability"] is None:
+        return []
+    bins = rare["reliability"]
+    sums = [[0.0, 0.0, 0] for _ in range(10)]
+    for at, (rows, probability, observed) in enumerate(
+        zip(bins["rows"], bins["probability"], bins["observed"], strict=True)
+    ):
+        if rows:
+            into = sums[min(int(10 * bins["edges"][at] + 1e-9), 9)]
+            into[0] += rows * (probability or 0.0)
+            into[1] += rows * (observed or 0.0)
+            into[2] += rows
+    return [[rounded(said / rows), rounded(came / rows), rows] for said, came, rows in sums if rows]
+
+
 def _chart_data(metrics: Metrics) -> dict[str, Any]:
     calibration = metrics["calibration"]
     bins = []
@@ -162,7 +215,14 @@ def _chart_data(metrics: Metrics) -> dict[str, Any]:
             for change in metrics.get("class_changes", ())
         ],
         "charts": [chart.data() for chart in (*charts(metrics), *mean_charts(metrics))],
-        "calibration": bins,
+        "bins": {
+            "calibration": {"title": "Calibration", "came": "is right", "points": bins},
+            "reliability": {
+                "title": "Reliability of P(positive)",
+                "came": "is positive",
+                "points": _reliability_points(metrics),
+            },
+        },
     }
 
 

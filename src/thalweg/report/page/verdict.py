@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
-
+from thalweg.report.page import rare_verdict
 from thalweg.report.page.content import Difference, Known, Metrics, Score
 from thalweg.report.page.formats import count, counted, per_hundred, percent, plain
+from thalweg.report.page.rare_verdict import question
+from thalweg.report.page.standing import Bar, Standing, Tile, bars, standing
 
-Standing = Literal["better", "worse", "even", "unknown"]
 #: From this share of skipped rows on, the headline tells it.
 _MANY_SKIPPED = 0.05
 
 
-def standing(difference: Difference) -> Standing:
-    """Where the interval lies: all on one side of zero, across it, or nowhere."""
-    low, high = difference["low"], difference["high"]
-    if difference["difference"] is None or low is None or high is None:
-        return "unknown"
-    return "better" if high < 0.0 else "worse" if low > 0.0 else "even"
-
-
 def tone(metrics: Metrics) -> Standing:
     """In which colour the headline stands: worse than either baseline is worse."""
+    asked = question(metrics)
+    if asked and asked != "classes":
+        return rare_verdict.tone(metrics, asked)
     verdict = metrics["verdict"]
     no_change, majority = standing(verdict["no_change"]), standing(verdict["majority"])
     return "worse" if majority == "worse" else no_change
@@ -31,7 +26,8 @@ def headline(metrics: Metrics) -> str:
     """The model beside no-change, and beside majority where that is the better one; and rows skipped, if many."""
     rows = metrics["rows"]
     skipped = f" {_skipped(metrics)}" if rows["skipped"] >= _MANY_SKIPPED * rows["read"] > 0 else ""
-    return _compared(metrics) + skipped
+    asked = question(metrics)
+    return (rare_verdict.headline(metrics, asked) if asked else _compared(metrics)) + skipped
 
 
 def recent_rows(metrics: Metrics) -> str:
@@ -74,6 +70,9 @@ def findings(metrics: Metrics) -> list[str]:
             f"{metrics['model']['title']} answered {counted(metrics['rows']['answered'], 'row')} of "
             f"{metrics['run']['source']}; no label came for any of them."
         ]
+    if asked := question(metrics):
+        told = rare_verdict.findings(metrics, asked)
+        return [*told, _skipped(metrics)] if metrics["rows"]["skipped"] else told
     happened = (
         f"{metrics['model']['title']} answered each row before it learned that row’s label, and got "
         f"{percent(scores['model']['error'])} of {counted(metrics['rows']['scored'], 'row')} wrong. "
@@ -92,6 +91,8 @@ def findings(metrics: Metrics) -> list[str]:
 
 def fine_print(metrics: Metrics) -> str:
     """How the interval was made; empty where there is none."""
+    if asked := question(metrics):
+        return rare_verdict.fine_print(metrics, asked)
     difference = metrics["verdict"]["no_change"]
     if standing(difference) == "unknown":
         return ""
@@ -144,51 +145,26 @@ def _advice(no_change: Standing, majority: Standing) -> list[str]:
     return [f"The difference from {' and '.join(undecided)} may be chance."] if undecided else []
 
 
-class Bar(NamedTuple):
-    """The interval of one difference as it is drawn; places are percentages of the width."""
-
-    baseline: str
-    standing: Standing
-    zero: str
-    left: str
-    width: str
-    middle: str
-    words: str
-
-
 def intervals(metrics: Metrics) -> list[Bar]:
     """Each interval as a bar beside zero, both on one scale."""
-    verdict = metrics["verdict"]
-    differences = {"no-change": verdict["no_change"], "majority": verdict["majority"]}
-    ends = [end for each in differences.values() for end in (each["low"], each["high"]) if end is not None]
-    least, most = min([*ends, 0.0]), max([*ends, 0.0])
-    margin = 0.06 * ((most - least) or 1.0)
-    least, most = least - margin, most + margin
-
-    def at(value: float) -> float:
-        return 100.0 * (value - least) / (most - least)
-
-    bars = []
-    for baseline, each in differences.items():
-        low, high, gap = each["low"], each["high"], each["difference"]
-        if low is None or high is None or gap is None:
-            continue
-        zero, left, middle = (f"{at(value):.2f}" for value in (0.0, low, gap))
-        width = f"{max(at(high) - at(low), 0.4):.2f}"
-        bars.append(Bar(baseline, standing(each), zero, left, width, middle, interval(each)))
-    return bars
+    if asked := question(metrics):
+        return rare_verdict.intervals(metrics, asked)
+    pairs = {"no-change": metrics["verdict"]["no_change"], "majority": metrics["verdict"]["majority"]}
+    return bars({name: (each, interval(each)) for name, each in pairs.items()})
 
 
-class Tile(NamedTuple):
-    """A metric: the model's value large, those of the baselines small."""
-
-    name: str
-    value: str
-    beside: str
-    meaning: str
+def unit(metrics: Metrics) -> str:
+    """What the bars measure."""
+    return "cost of a row" if question(metrics) else "mistakes in 100 rows"
 
 
 def tiles(metrics: Metrics) -> list[Tile]:
+    """The scores, those that the question asks for first."""
+    asked = question(metrics)
+    return [*(rare_verdict.tiles(metrics, asked) if asked else ()), *_of_error(metrics)[: 1 if asked else None]]
+
+
+def _of_error(metrics: Metrics) -> list[Tile]:
     model = metrics["scores"]["model"]
     found = [
         Tile("Error", percent(model["error"]), _beside(metrics, "error"), "share of wrong answers, all rows"),

@@ -190,7 +190,7 @@
   };
 
   const calibration = (figure, spec, place) => {
-    const [says, right, rows] = [0, 1, 2].map((at) => data.calibration.map((bin) => bin[at]));
+    const [says, right, rows] = [0, 1, 2].map((at) => data.bins[spec.key].points.map((bin) => bin[at]));
     const most = Math.max(...rows);
     const width = widthOf(place);
     return new uPlot(
@@ -207,7 +207,7 @@
         series: [
           { label: "says", value: (_, value) => written.share(value) },
           { label: "rows", scale: "rows", stroke: colour("grid"), fill: colour("line"), paths: uPlot.paths.bars({ size: [0.6, 26] }), points: { show: false }, value: (_, value) => written.rows(value) },
-          { label: "is right", stroke: colour("model"), width: 2, points: { show: true, size: 7, fill: colour("model") }, value: (_, value) => written.share(value) },
+          { label: data.bins[spec.key].came, stroke: colour("model"), width: 2, points: { show: true, size: 7, fill: colour("model") }, value: (_, value) => written.share(value) },
         ],
         hooks: {
           setLegend: [idleLegend],
@@ -270,8 +270,8 @@
       const key = figure.dataset.chart;
       const place = figure.querySelector(".plot");
       const known = specs.get(key);
-      const spec = known || { key, title: "Calibration" };
-      if (!known && !data.calibration.length) continue;
+      const spec = known || { key, title: data.bins[key].title };
+      if (!known && !data.bins[key].points.length) continue;
       const plot = known ? overTime(figure, spec, place) : calibration(figure, spec, place);
       const entry = { figure, spec, plot, overTime: Boolean(known) };
       drawn.push(entry);

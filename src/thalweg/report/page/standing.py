@@ -1,0 +1,59 @@
+"""Better or worse, and how sure: what every kind of verdict is made of."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from thalweg.report.page.content import Difference
+
+Standing = Literal["better", "worse", "even", "unknown"]
+
+
+def standing(difference: Difference) -> Standing:
+    """Where the interval lies: all on one side of zero, across it, or nowhere; less is better."""
+    low, high = difference["low"], difference["high"]
+    if difference["difference"] is None or low is None or high is None:
+        return "unknown"
+    return "better" if high < 0.0 else "worse" if low > 0.0 else "even"
+
+
+class Bar(NamedTuple):
+    """The interval of one difference as it is drawn; places are percentages of the width."""
+
+    baseline: str
+    standing: Standing
+    zero: str
+    left: str
+    width: str
+    middle: str
+    words: str
+
+
+def bars(differences: dict[str, tuple[Difference, str]]) -> list[Bar]:
+    """Each interval as a bar beside zero, all on one scale; by baseline, a difference and its words."""
+    ends = [end for each, _ in differences.values() for end in (each["low"], each["high"]) if end is not None]
+    least, most = min([*ends, 0.0]), max([*ends, 0.0])
+    margin = 0.06 * ((most - least) or 1.0)
+    least, most = least - margin, most + margin
+
+    def at(value: float) -> float:
+        return 100.0 * (value - least) / (most - least)
+
+    found = []
+    for baseline, (each, words) in differences.items():
+        low, high, gap = each["low"], each["high"], each["difference"]
+        if low is None or high is None or gap is None:
+            continue
+        zero, left, middle = (f"{at(value):.2f}" for value in (0.0, low, gap))
+        width = f"{max(at(high) - at(low), 0.4):.2f}"
+        found.append(Bar(baseline, standing(each), zero, left, width, middle, words))
+    return found
+
+
+class Tile(NamedTuple):
+    """A metric: the model's value large, those of the baselines small."""
+
+    name: str
+    value: str
+    beside: str
+    meaning: str

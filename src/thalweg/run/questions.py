@@ -1,0 +1,63 @@
+"""What a user asks about a rare class, as the command line writes it: costs of mistakes, and alerts of a period."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from thalweg.errors import InvalidParameter
+
+#: Microseconds, as clocks count them.
+_UNITS = {name: 1_000_000 * seconds for name, seconds in
+          (("minute", 60), ("hour", 3600), ("day", 86_400), ("week", 604_800))}  # fmt: skip
+_ALERTS = re.compile(rf"(\d+)/(?:(\d+) ?rows|({'|'.join(_UNITS)}))")
+
+
+@dataclass(frozen=True)
+class AlertsAsked:
+    """So many alerts in so many rows, or in a unit of time.
+
+    Examples
+    --------
+    >>> AlertsAsked.parse("100/10000rows"), AlertsAsked.parse("5/hour").microseconds
+    (AlertsAsked(count=100, rows=10000, unit=None), 3600000000)
+    """
+
+    count: int
+    rows: int | None
+    unit: str | None
+
+    @classmethod
+    def parse(cls, text: str) -> AlertsAsked:
+        found = _ALERTS.fullmatch(text.strip())
+        if found is None or int(found[1]) == 0 or (found[2] and int(found[2]) == 0):
+            rule = f"be a number of alerts per {', '.join(_UNITS)} or number of rows, such as 100/day or 100/10000rows"
+            raise InvalidParameter.of_option("alerts", rule, text)
+        return cls(int(found[1]), int(found[2]) if found[2] else None, found[3])
+
+    @property
+    def microseconds(self) -> int | None:
+        """The length of a period, where it is one of time."""
+        return None if self.unit is None else _UNITS[self.unit]
+
+
+def parse_costs(text: str) -> dict[str, float]:
+    """The costs of a false positive and of a false negative; one that is not named costs nothing.
+
+    Examples
+    --------
+    >>> parse_costs("fp=1,fn=50")
+    {'fp': 1.0, 'fn': 50.0}
+    """
+    found: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, number = part.partition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = math.nan
+        if name.strip() not in ("fp", "fn") or name.strip() in found or not 0.0 <= value < math.inf:
+            raise InvalidParameter.of_option("costs", "be numbers of at least 0, such as fp=1,fn=50", text)
+        found[name.strip()] = value
+    return {"fp": 0.0, "fn": 0.0} | found

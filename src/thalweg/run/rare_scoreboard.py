@@ -1,0 +1,271 @@
+"""Scores of a run that see a rare class: areas under the curves, reliability of P(positive), costs, and alerts.
+
+They count the rows that the `Scoreboard` counts, in constant memory; neither chunks nor interruptions change a digit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.errors import InvalidParameter
+from thalweg.evaluate.alerts import AlertMeter
+from thalweg.evaluate.averages import HistoryPoints, WindowedMean
+from thalweg.evaluate.confusion import class_scores, cost_matrix
+from thalweg.evaluate.reliability import BINS, EDGES, bins_of, reliability_of
+from thalweg.evaluate.running_auc import BinnedAuc
+from thalweg.kernels import compiled
+from thalweg.run.options import RunOptions
+from thalweg.run.questions import AlertsAsked, parse_costs
+from thalweg.run.scoreboard import ANSWERERS, MOST_POINTS, BlockMeans, student_interval
+from thalweg.tables.clock import NEVER
+from thalweg.tables.target import plain_label
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+#: Rows of the areas over time: with one positive in a hundred rows, a hundred of them.
+WINDOW = 10_000
+_MISTAKES = ("fp", "fn")
+
+
+class RareScoreboard:
+    def __init__(self, options: RunOptions) -> None:
+        #: The label of interest; None until the first rows have settled it, and where there is none.
+        self.positive = None if options.positive is None else plain_label(options.positive)
+        self.named = options.positive is not None
+        #: Whether the first rows had one label: the next one to come is the rarer.
+        self._second = False
+        self.costs = None if options.costs is None else parse_costs(options.costs)
+        self.alerts_asked = None if options.alerts is None else AlertsAsked.parse(options.alerts)
+        self._alerts = None if self.alerts_asked is None else AlertMeter(self.alerts_asked.count)
+        self.rows = self.with_proba = 0
+        #: After so many rows, the areas, and the shares of true positives, false positives and false negatives.
+        self._history = HistoryPoints[list[float | None]](MOST_POINTS)
+        self._recent, self._all = compiled.WindowedAuc(WINDOW), BinnedAuc()
+        self._outcomes = WindowedMean(WINDOW, 3)
+        self._bins = np.zeros((3, BINS))  # rows, sum of P(positive), positives
+        #: By baseline and mistake, how many more the model makes.
+        self._blocks = {name: {mistake: BlockMeans() for mistake in _MISTAKES} for name in ANSWERERS[1:]}
+
+    def settle(self, labels: Codes, known: list[str]) -> None:
+        """Choose the rarer of two labels by the first rows, the later one at a tie, where none is named."""
+        if self.named:
+            return
+        if len(known) == 2:
+            first, second = (int((labels == number).sum()) for number in (1, 2))
+            self.positive = known[0] if first < second else known[1]
+        self._second = len(known) < 2
+        if len(known) > 2 and (self.costs or self.alerts_asked):
+            rule = f"name the label of interest, one of {', '.join(known[:5])}{' …' if len(known) > 5 else ''}"
+            raise InvalidParameter.of_option("positive", rule, None)
+
+    def number(self, known: list[str]) -> int:
+        """The number of the label of interest, from 1; 0 while it has not come."""
+        if self.positive is None and self._second and len(known) > 1:
+            self.positive = known[1]
+        return known.index(self.positive) + 1 if self.positive in known else 0
+
+    def period(self, number: Codes, now: Codes | None) -> Codes | None:
+        """The period of each row, in which alerts are counted; `NEVER` for a row without a time."""
+        if self.alerts_asked is None:
+            return None
+        if self.alerts_asked.rows is not None:
+            return (number - 1) // self.alerts_asked.rows
+        assert now is not None
+        assert self.alerts_asked.microseconds is not None
+        return np.where(now == NEVER, NEVER, now // self.alerts_asked.microseconds)
+
+    def add(
+        self,
+        truth: Codes,
+        answers: dict[str, Codes],
+        of_positive: Floats | None,
+        period: Codes | None,
+        number: Codes,
+        *,
+        positive: int,
+        unpredicted: int,
+    ) -> None:
+        """Take in rows that were predicted and whose labels have come, ``positive`` being the number of the label."""
+        if len(truth) == 0:
+            return
+        is_positive = truth == positive
+        at = self._history.due_among(self.rows, len(truth))
+        said = answers["model"] == positive
+        outcomes = np.stack([is_positive & said, ~is_positive & said, is_positive & ~said], axis=1)
+        shares = self._outcomes.push_and_average(outcomes, at)
+        areas = np.full((len(at), 2), np.nan)
+        if of_positive is not None:
+            known = ~np.isnan(of_positive)
+            scores, flags = np.ascontiguousarray(of_positive[known]), np.ascontiguousarray(is_positive[known])
+            due = np.cumsum(known)[at] - 1
+            roc, precision = self._recent.push_and_score(scores, flags, due[due >= 0])
+            areas[due >= 0] = np.stack([roc[due[due >= 0]], precision], axis=1)
+            self._add_scores(scores, flags)
+            if self._alerts is not None and period is not None:
+                timed = known & (period != NEVER)
+                self._alerts.update(period[timed], number[timed], of_positive[timed], is_positive[timed])
+        for row, area, share in zip(at.tolist(), areas.tolist(), shares.tolist(), strict=True):
+            self._history.add([row + unpredicted + self.rows + 1, *map(_known, area), *share])
+        for name, blocks in self._blocks.items():
+            for mistake, kind in (("fp", ~is_positive), ("fn", is_positive)):
+                more = (kind & (said != is_positive)).astype(np.int64)
+                blocks[mistake].add(more - (kind & ((answers[name] == positive) != is_positive)))
+        self.rows += len(truth)
+
+    def _add_scores(self, scores: Floats, flags: NDArray[np.bool_]) -> None:
+        self.with_proba += len(scores)
+        self._all.push(scores, flags)
+        where = bins_of(scores)
+        self._bins[0] += np.bincount(where, minlength=BINS)
+        np.add.at(self._bins[1], where, scores)
+        self._bins[2] += np.bincount(where[flags], minlength=BINS)
+
+    # ------------------------------------------------------------------ what it says
+
+    def metrics(self, confusion: NDArray[np.int64], labels: list[str], order: list[int]) -> dict[str, Any]:
+        """What `metrics.json` holds.
+
+        ``confusion`` is the board's, ``order`` the places of the labels that have rows, as they are to be listed.
+        """
+        unseen = len(labels) + 1 - confusion.shape[1]
+        counts = np.pad(confusion, [(0, 0), (0, unseen), (0, unseen)])[:, 1:, 1:]
+        at = labels.index(self.positive) if self.positive in labels else None
+        costs = None if self.costs is None or at is None else cost_matrix(self.costs, len(labels), at, "--costs")
+        scored = [class_scores(each, costs) for each in counts]
+        model = scored[0]
+        scores: dict[str, dict[str, Any]] = {}
+        for name, each in zip(ANSWERERS, scored, strict=True):
+            scores[name] = {
+                "balanced_accuracy": _known(each.balanced_accuracy),
+                "g_mean": _known(each.g_mean),
+                "matthews": each.matthews if self.rows else None,
+                "macro_precision": _mean(each.precision, order),
+                "macro_f1": _mean(each.f1, order),
+            }
+            if at is not None:
+                by_class = {"precision": each.precision, "recall": each.recall, "f1": each.f1}
+                scores[name] |= {key: _known(float(values[at])) for key, values in by_class.items()}
+            if each.cost is not None:
+                scores[name]["cost"] = _known(each.cost)
+        with_areas = bool(self.with_proba) and at is not None
+        if with_areas:
+            scores["model"] |= {
+                "roc_auc": _known(self._all.roc_auc()),
+                "pr_auc": _known(self._all.average_precision()),
+                "recent_roc_auc": _known(self._recent.roc_auc()),
+                "recent_pr_auc": _known(self._recent.average_precision()),
+            }
+        positives = 0 if at is None else int(counts[0, at].sum())
+        return {
+            "positive": self.positive,
+            "named": self.named,
+            "share": positives / self.rows if self.rows and at is not None else None,
+            "scores": scores,
+            "classes": {
+                "labels": [labels[place] for place in order],
+                "rows": [int(counts[0, place].sum()) for place in order],
+                "predicted": [int(counts[0, :, place].sum()) for place in order],
+                "precision": [_known(float(model.precision[place])) for place in order],
+                "recall": [_known(float(model.recall[place])) for place in order],
+                "f1": [_known(float(model.f1[place])) for place in order],
+            },
+            "curve": None if at is None else self._curve(),
+            "reliability": self._reliability() if with_areas else None,
+            "costs": None if costs is None else self._compared_costs(),
+            "alerts": None if not with_areas else self._alert_scores(),
+        }
+
+    def _curve(self) -> dict[str, Any]:
+        points = self._history.points
+        rows, roc, pr, found, false, missed = zip(*points, strict=True) if points else ((),) * 6
+        return {
+            "rows": [int(row or 0) for row in rows],
+            "window": WINDOW,
+            "roc_auc": list(roc),
+            "pr_auc": list(pr),
+            "recall": [_ratio(tp, fn) for tp, fn in zip(found, missed, strict=True)],
+            "precision": [_ratio(tp, fp) for tp, fp in zip(found, false, strict=True)],
+        }
+
+    def _reliability(self) -> dict[str, Any]:
+        curve = reliability_of(self._bins)
+        return {
+            "edges": EDGES.tolist(),
+            "rows": [int(rows) for rows in self._bins[0]],
+            "probability": [_known(value) for value in curve.probability.tolist()],
+            "observed": [_known(value) for value in curve.observed.tolist()],
+            "expected_error": _known(curve.expected_error),
+        }
+
+    def _compared_costs(self) -> dict[str, Any]:
+        assert self.costs is not None
+        found: dict[str, Any] = dict(self.costs)
+        for name, blocks in self._blocks.items():
+            means = sum(self.costs[each] * np.array(blocks[each].sums) for each in _MISTAKES) / blocks["fp"].length
+            parts = [(self.costs[each], blocks[each].mean) for each in _MISTAKES]
+            difference = None if self.rows == 0 else sum(price * (mean or 0.0) for price, mean in parts)
+            found[name] = student_interval(difference, np.asarray(means), blocks["fp"].length)
+        return found
+
+    def _alert_scores(self) -> dict[str, Any] | None:
+        if self._alerts is None or self.alerts_asked is None:
+            return None
+        found = self._alerts.scores()._asdict()
+        per = self.alerts_asked.unit or f"{self.alerts_asked.rows:,} rows"
+        known = {key: _known(value) if isinstance(value, float) else value for key, value in found.items()}
+        return {"count": self.alerts_asked.count, "per": per, **known}
+
+    # ------------------------------------------------------------------ checkpoints
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "positive": self.positive,
+            "second": self._second,
+            "rows": self.rows,
+            "with_proba": self.with_proba,
+            "every": self._history.every,
+            "points": self._history.points,
+            "bins": self._bins.tolist(),
+            "blocks": [[blocks[each].state() for each in _MISTAKES] for blocks in self._blocks.values()],
+            "alerts": None if self._alerts is None else self._alerts.state(),
+        }
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The windows and the bins, which are many numbers."""
+        scores, flags = self._recent.rows()
+        outcomes = np.array(self._outcomes.state(), dtype=np.int64)
+        return {"scores": scores, "flags": flags, "outcomes": outcomes, "counts": self._all.counts}
+
+    def restore(self, state: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        self.positive, self._second = state["positive"], bool(state["second"])
+        self.rows, self.with_proba = int(state["rows"]), int(state["with_proba"])
+        self._history.restore(state["every"], [list(point) for point in state["points"]])
+        self._bins = np.array(state["bins"])
+        for blocks, states in zip(self._blocks.values(), state["blocks"], strict=True):
+            for mistake, saved in zip(_MISTAKES, states, strict=True):
+                blocks[mistake].restore(saved)
+        if self._alerts is not None:
+            self._alerts.restore(state["alerts"])
+        self._recent.push(arrays["scores"], arrays["flags"].astype(np.bool_))
+        self._outcomes.restore(arrays["outcomes"].tolist())
+        self._all.counts = arrays["counts"].copy()
+
+
+def _ratio(part: float | None, other: float | None) -> float | None:
+    assert part is not None
+    assert other is not None
+    return part / (part + other) if part + other else None
+
+
+def _mean(values: Floats, order: list[int]) -> float | None:
+    """Over the classes that have rows; what is not known, such as the precision of no prediction, counts as 0."""
+    return float(np.nan_to_num(values[order]).mean()) if order else None
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
