@@ -148,10 +148,10 @@ def _interrupted(resumed: Run, chunks: int) -> bool:
 def test_a_rare_class_leads_the_report_without_being_asked_for(
     rare_table: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _, said, _ = run(
-        capsys, "run", "table.csv", "--target", "fraud", "--drop", "when", "--model", "oldc", "--out", "out"
-    )
+    plain = ("run", "table.csv", "--target", "fraud", "--drop", "when", "--model", "oldc")
+    _, said, _ = run(capsys, *plain, "--out", "out", "--figures")
     found = metrics()
+    assert Path("out/figures/positive.svg").exists()
     assert question(found) == "positive"
     assert headline(found).startswith("PR AUC 0.")
     assert said.splitlines()[0] == headline(found)

@@ -124,6 +124,15 @@ def test_the_area_of_a_window_is_scikit_learns_to_the_last_digits() -> None:
             assert abs(auc.average_precision() - sk.average_precision_score(positive[last], scores[last])) < 1e-12
 
 
+def test_a_score_must_be_a_number() -> None:
+    """And nothing of the call is taken."""
+    auc = running_auc(Windowed(10))
+    with pytest.raises(ValueError, match="a score is not a number"):
+        auc.push(np.array([0.5, np.nan]), np.array([True, False]))
+    auc.push(np.array([0.0, -0.0]), np.array([True, False]))  # a tie
+    assert auc.roc_auc() == 0.5
+
+
 def test_fading_areas_forget_what_is_negligible() -> None:
     scores, positive = rare_scores(60_000)
     auc = running_auc(Fading(0.999))

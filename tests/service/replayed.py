@@ -42,6 +42,9 @@ def point(labels: int, classes: tuple[str, ...] = ("dry", "wet"), means: bool = 
         }
         if means
         else None,
+        "rare": {"pr_auc": 0.4 + 0.1 * math.sin(labels / 900), "roc_auc": 0.9, "recall": 0.5, "precision": 0.6}
+        if means
+        else None,
         "means": {
             label: {"load": 2.0 * math.cos(turn + at) + at, "price": 1.5 * math.sin(turn + at)}
             for at, label in enumerate(classes)
@@ -63,7 +66,7 @@ def course(name: str, points: list[dict[str, Any]], rows: int | None = None) -> 
         keys = dict.fromkeys(key for value in known for key in value)
         return {key: columns([None if value is None else value.get(key) for value in values]) for key in keys}
 
-    by_name = ("memory", "half_life", "means", "family_weights")
+    by_name = ("memory", "half_life", "means", "family_weights", "rare")
     fields = ("time", "labels", "error", "no_change", "rate", "waiting", "delay", *by_name)
     told = {field: columns([each[field] for each in points]) or ([] if not points else None) for field in fields}
     labels = points[-1]["labels"] if points else 0

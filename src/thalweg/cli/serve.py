@@ -19,6 +19,14 @@ def serve(
         Path | None,
         typer.Option(metavar="FILE", help="The columns of the new model, as JSON; by default the first rows tell."),
     ] = None,
+    positive: Annotated[
+        str | None,
+        typer.Option(metavar="LABEL", help="Label of interest of the first model: ROC AUC, PR AUC, recall, precision."),
+    ] = None,
+    costs: Annotated[
+        str | None,
+        typer.Option(metavar="COSTS", help="Costs of a false positive and a false negative of it: fp=1,fn=50."),
+    ] = None,
     data: Annotated[Path, typer.Option(metavar="DIR", help="Where the journal is kept; what is there goes on.")] = Path(
         "thalweg-serve"
     ),
@@ -78,6 +86,8 @@ def serve(
         Limits(max_body, max_rows, max_waiting),
         tuple(sources or ()),
         schema,
+        positive,
+        costs,
     )
     try:
         from thalweg.service.server import serve as run

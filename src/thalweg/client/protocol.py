@@ -119,6 +119,13 @@ class ModelSchema(RequestBody, frozen=True):
     labels: Annotated[list[Text] | UnsetType, _json(minItems=1)] = UNSET
 
 
+class Costs(RequestBody, frozen=True):
+    """What mistakes about the positive label cost: a false positive, and a false negative."""
+
+    fp: Annotated[float, Meta(ge=0)] = 0.0
+    fn: Annotated[float, Meta(ge=0)] = 0.0
+
+
 class CreateRequest(RequestBody, frozen=True):
     """A new model, or a challenger of one.
 
@@ -131,6 +138,14 @@ class CreateRequest(RequestBody, frozen=True):
     parameters: Annotated[dict[str, Any] | None, _checked("parameters must be an object")] = None
     schema: Annotated[dict[str, Any] | None, _checked("schema must be an object")] = None
     challenger_of: Annotated[Name | None, _checked("challenger_of must be a text")] = None
+    positive: Annotated[
+        str | None,
+        _checked("positive must be a text, a label", description="The label of interest, against all others."),
+    ] = None
+    costs: Annotated[
+        Costs | None,
+        _checked("costs must be an object with numbers fp and fn of at least 0"),
+    ] = None
 
 
 class PromoteRequest(RequestBody, frozen=True):
@@ -313,6 +328,11 @@ class Model(Struct, frozen=True, omit_defaults=True):
     family_weights : mapping or None
         The weight of each family of members in a prediction, where the model has several (linear, kernel and tilings of
         kind "auto"); None in a list of models.
+    positive : str or None
+        The label of interest; None in a list of models.
+    rare : mapping or None
+        How that label is found, over the last 10,000 labels: roc_auc, pr_auc, recall, precision, and cost where costs
+        were given; None without such a label and in a list of models.
 
     Examples
     --------
@@ -335,6 +355,8 @@ class Model(Struct, frozen=True, omit_defaults=True):
     labels_seen: tuple[str, ...] = ()
     schema: dict[str, Any] | None = None
     family_weights: Mapping[str, float] | None = None
+    positive: str | None = None
+    rare: Mapping[str, float | None] | None = None
 
 
 class ModelDetails(Model, frozen=True, kw_only=True):
@@ -345,6 +367,8 @@ class ModelDetails(Model, frozen=True, kw_only=True):
     labels_seen: tuple[str, ...]
     schema: dict[str, Any] | None
     family_weights: Mapping[str, float] | None
+    positive: str | None
+    rare: Mapping[str, float | None] | None
 
 
 class Models(Struct, frozen=True):
@@ -377,6 +401,8 @@ class Point(Struct, frozen=True):
     family_weights : mapping or None
         The weight of each family of members in a prediction, where the model has several: what kind of boundary the
         stream has.
+    rare : mapping or None
+        How the label of interest is found, over the last 10,000 labels, where the model has one.
 
     Examples
     --------
@@ -395,6 +421,7 @@ class Point(Struct, frozen=True):
     delay: float | None = None
     means: Mapping[str, Mapping[str, float | None]] | None = None
     family_weights: Mapping[str, float] | None = None
+    rare: Mapping[str, float | None] | None = None
 
 
 class LivePoint(Point, frozen=True, kw_only=True):
@@ -424,6 +451,7 @@ class Points(Struct, frozen=True):
     delay: Sequence[float | None] | None = None
     means: Mapping[str, Mapping[str, Sequence[float | None]]] | None = None
     family_weights: Mapping[str, Sequence[float | None]] | None = None
+    rare: Mapping[str, Sequence[float | None]] | None = None
 
 
 class Change(Struct, frozen=True):

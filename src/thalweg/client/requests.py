@@ -16,6 +16,7 @@ from thalweg.client.protocol import (
     EVENTS,
     JSON,
     Comparison,
+    Costs,
     Course,
     CreateRequest,
     Decision,
@@ -247,6 +248,8 @@ class Calls:
         parameters: Mapping[str, Any] | None = None,
         schema: Mapping[str, Any] | None = None,
         challenger_of: str | None = None,
+        positive: str | None = None,
+        costs: Mapping[str, float] | None = None,
     ) -> Decision:
         """Make a model, or a challenger of one.
 
@@ -263,9 +266,14 @@ class Calls:
             first rows tell. A challenger has that of the model it challenges.
         challenger_of : str, optional
             The model in whose shadow it learns.
+        positive : str, optional
+            The label of interest: the model then has scores of how it is found (ROC AUC, PR AUC, recall, precision).
+        costs : mapping, optional
+            What mistakes about it cost, as in ``{"fp": 1, "fn": 50}``.
         """
         parameters, schema = (None if each is None else dict(each) for each in (parameters, schema))
-        given = CreateRequest(name, kind, parameters, schema, challenger_of)
+        priced = None if costs is None else Costs(**costs)
+        given = CreateRequest(name, kind, parameters, schema, challenger_of, positive, priced)
         return decoded(await self._posted("/v1/models", Batch(JSON, as_body(given))), Decision)
 
     @call

@@ -1,4 +1,7 @@
-"""The figures of a run as files (PNG and SVG): error, memory, confusion, calibration, class means, member weights."""
+"""The figures of a run as files (PNG and SVG): error, memory, confusion, calibration, class means, member weights.
+
+Where the report is about a label of interest, also how well it is found.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thalweg.report import curves, style
-from thalweg.report.page.charts import members, remembered
+from thalweg.report.page.charts import members, positive, remembered
 from thalweg.report.page.content import Metrics, Series, as_metrics
 from thalweg.report.page.page import merged_confusion
 
@@ -32,6 +35,26 @@ def draw_calibration(confidence: ArrayLike, accuracy: ArrayLike, *, title: str) 
         )
         handles, labels = axes.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    return figure
+
+
+def draw_positive(
+    rows: NDArray[np.int64], scores: Mapping[str, NDArray[np.float64]], *, title: str, changes: Sequence[float] = ()
+) -> Figure:
+    """How well the label of interest is found: a curve for each score."""
+    with style.house_style():
+        figure = style.new_figure(9.0, 3.6)
+        axes = figure.subplots()
+        axes.set_title(title)
+        for at, (name, values) in enumerate(scores.items()):
+            dashes = (0, (4, 2)) if name == "ROC AUC" else "-"
+            colour = style.CLASS_COLOURS[at % len(style.CLASS_COLOURS)]
+            axes.plot(rows, values, color=colour, label=name, linewidth=1.3, linestyle=dashes)
+        style.mark_changes(axes, changes)
+        axes.set(xlabel="rows seen", ylabel="score", ylim=(0.0, 1.02))
+        axes.set_xlim(0, int(rows[-1]))
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        style.legend_right(figure, axes)
     return figure
 
 
@@ -149,6 +172,12 @@ def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
             "No change": _array(curve["error"]["no_change"]),
             "Majority class": _array(curve["error"]["majority"]),
         }
+        about = positive(metrics)
+        if about is not None:
+            found = {line.name: _array(line.values) for line in about.views[0].lines}
+            points = np.array(about.rows, dtype=np.int64)
+            label = style.label(f"{what}: finding {metrics['rare']['positive']}", 80)
+            yield "positive", draw_positive(points, found, title=label, changes=changes)
         looks = np.array(course["rows"], dtype=np.int64)
         rate = None if course["rate"] is None else (looks, _array(course["rate"]))
         window = min(curve["window"], metrics["rows"]["scored"])

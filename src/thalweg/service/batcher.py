@@ -66,8 +66,13 @@ def answer(
         if not state.labels[each]:
             found[each] = PredictedLabels([], np.full(len(X), NO_ANSWER, dtype=np.int16))
             continue
+        labels = state.labels[each]
         codes, likely = model._answers(X)
-        found[each] = PredictedLabels(state.labels[each], codes.astype(np.int16))
+        of_positive = None
+        if state.positive is not None and likely is not None:
+            known = state.positive in labels
+            of_positive = likely[:, labels.index(state.positive)].copy() if known else np.zeros(len(X))
+        found[each] = PredictedLabels(labels, codes.astype(np.int16), of_positive)
         if each == name:
             proba = likely
     return found, proba
@@ -166,7 +171,7 @@ class Batcher:
             part = slice(begin, begin + len(question.rows))
             asked = PredictBody(
                 encoded.X[part],
-                {name: PredictedLabels(each.labels, each.codes[part]) for name, each in answers.items()},
+                {name: each.part(part) for name, each in answers.items()},
                 state.last,
                 state.version,
                 None if encoded.gaps is None else encoded.gaps[part],

@@ -31,6 +31,16 @@ BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 _RECENT = 10
 
 
+#: Scores of a model's positive label.
+_OF_POSITIVE = {
+    "roc_auc": "Area under the ROC curve of P(positive), over the last labels.",
+    "pr_auc": "Area under the precision-recall curve of P(positive), over the last labels.",
+    "recall": "Share of the positives that were predicted as such, over the last labels.",
+    "precision": "Share of the rows predicted as positive that were, over the last labels.",
+    "cost": "Mean cost of a row, over the last labels.",
+}
+
+
 @dataclass
 class Durations:
     """A histogram: how many took at most so long, the last class being open."""
@@ -180,6 +190,9 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
     yield _gauge("thalweg_model_no_change_error_ratio", about, _each(learners, "no_change"))
     about = "Time from a row to its label, of late."
     yield _gauge("thalweg_model_label_delay_seconds", about, _each(learners, "delay"))
+    for key, about in _OF_POSITIVE.items():
+        rare: Values = [(labels, (learner.get("rare") or {}).get(key)) for labels, learner in learners]
+        yield _gauge(f"thalweg_model_{key}{'' if key == 'cost' else '_ratio'}", about, rare)
     families: Values = [
         (labels | {"family": family}, weight)
         for labels, learner in learners

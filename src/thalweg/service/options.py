@@ -67,3 +67,6 @@ class ServeOptions:
     sources: tuple[str, ...] = ()
     #: A file with the columns of a new model.
     schema: Path | None = None
+    #: The label of interest of the first model, and what mistakes about it cost.
+    positive: str | None = None
+    costs: str | None = None

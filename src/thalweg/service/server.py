@@ -17,6 +17,7 @@ import uvicorn
 
 from thalweg.client.protocol import DEFAULT_MODEL
 from thalweg.errors import InvalidParameter
+from thalweg.run.questions import parse_costs
 from thalweg.service.auth import Authorizer, read_tokens
 from thalweg.service.feeds.feeding import opener
 from thalweg.service.http.app import build
@@ -76,7 +77,12 @@ def first_model(options: ServeOptions) -> dict[str, Any]:
     """The record that makes it; an error where the options do not allow one."""
     if options.model is not None and options.schema is not None:
         raise InvalidParameter("the file of --model says what its columns are: leave --schema out")
-    return new(options.new or "auto", options.schema) if options.model is None else from_file(options.model)
+    if options.costs is not None and options.positive is None:
+        raise InvalidParameter.of_option("positive", "name the label of interest to go with --costs", None)
+    body = new(options.new or "auto", options.schema) if options.model is None else from_file(options.model)
+    if options.positive is not None:
+        body |= {"positive": options.positive}
+    return body if options.costs is None else body | {"costs": parse_costs(options.costs)}
 
 
 class _Server(uvicorn.Server):

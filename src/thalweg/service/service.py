@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from thalweg.client.protocol import Costs
 from thalweg.service.auth import Authorizer
 from thalweg.service.batcher import Batcher, PublishedModel, Question
 from thalweg.service.commands import Command, Decide, Expire, KeepSnapshot, Key, Label, Predict, Refused
@@ -214,16 +215,24 @@ class Service:
         described: dict[str, Any] | None = None,
         challenger_of: str | None = None,
         key: Key | None = None,
+        positive: str | None = None,
+        costs: Costs | None = None,
     ) -> Decide:
         require_name(name)
         parameters = parameters_of(kind, parameters or {})
         if challenger_of is not None and described is not None:
             raise Refused(422, "a challenger has the schema of the model that it challenges: leave it out")
+        if challenger_of is not None and (positive is not None or costs is not None):
+            raise Refused(422, "a challenger has the positive label and the costs of its champion: leave them out")
+        if costs is not None and positive is None:
+            raise Refused(422, "costs need a positive label")
         if challenger_of is not None:
             self.model(challenger_of)
             body: dict[str, Any] = {"name": name} | kind_record(kind, parameters)
             return await self._create(name, Decide(challenger_of, None, "challenge", body, key=key))
         body = kind_record(kind, parameters)
+        if positive is not None:
+            body |= {"positive": positive} | ({} if costs is None else {"costs": {"fp": costs.fp, "fn": costs.fn}})
         if described is not None:
             body |= schema.at_creation(described)
         return await self._create(name, Decide(name, None, "create", body, key=key))

@@ -96,16 +96,16 @@ def charts(metrics: Metrics) -> list[Chart]:
     """All that the run has, in the order of the page; without points there are none."""
     if not metrics["curve"]["rows"]:
         return []
-    found = [_rare(metrics), _error(metrics), _rate(metrics), _memory(metrics), members(metrics)]
+    found = [positive(metrics), _error(metrics), _rate(metrics), _memory(metrics), members(metrics)]
     return [chart for chart in found if chart is not None]
 
 
-def _rare(metrics: Metrics) -> Chart | None:
+def positive(metrics: Metrics) -> Chart | None:
     """How well the label of interest is found, where the report is about it."""
     rare = metrics.get("rare")
     if question(metrics) in (None, "classes") or rare is None or rare["curve"] is None:
         return None
-    curve, positive = rare["curve"], rare["positive"]
+    curve = rare["curve"]
     looks = (("PR AUC", "pr_auc", "model"), ("recall", "recall", "c1"), ("precision", "precision", "c2"),
              ("ROC AUC", "roc_auc", "c3"))  # fmt: skip
     lines = tuple(
@@ -115,7 +115,8 @@ def _rare(metrics: Metrics) -> Chart | None:
     )
     window = curve["window"]
     short = metrics["rows"]["scored"] <= window
-    caption = f"How well {positive} is found, over {'all rows so far' if short else f'the last {count(window)} rows'}."
+    over = "all rows so far" if short else f"the last {count(window)} rows"
+    caption = f"How well {rare['positive']} is found, over {over}."
     if not short:
         caption += f" Up to row {count(window)}, over all rows so far."
     title = "Recall, precision and areas over time"

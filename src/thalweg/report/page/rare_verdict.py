@@ -113,7 +113,7 @@ def headline(metrics: Metrics, asked: Question) -> str:
         area = model.get("pr_auc")
         if area is None:
             return f"Finds {percent(model.get('recall'))} of {rare['positive']}."
-        return f"PR AUC {plain(area)}, by chance {plain(rare['share'])}; recall {percent(model.get('recall'))}."
+        return f"PR AUC {plain(area)} ({plain(rare['share'])} by chance); recall {percent(model.get('recall'))}."
     classes = rare["classes"]["labels"]
     return f"Balanced accuracy {percent(model['balanced_accuracy'])} over {count(len(classes))} classes."
 
@@ -150,8 +150,8 @@ def _of_positive(metrics: Metrics, rows: str) -> list[str]:
             )
         told.append(
             f"With the rows ranked by P({positive}), the area under the precision-recall curve (PR AUC) is "
-            f"{plain(model.get('pr_auc'))}, by chance {plain(rare['share'])}, and that under the ROC curve "
-            f"{plain(model.get('roc_auc'))}, by chance 0.5.{recent}"
+            f"{plain(model.get('pr_auc'))} ({plain(rare['share'])} by chance), and that under the ROC curve "
+            f"{plain(model.get('roc_auc'))} (0.5 by chance).{recent}"
         )
     if rare["alerts"] is not None:
         alerts = rare["alerts"]
@@ -246,7 +246,6 @@ def _of_asked(rare: Rare) -> list[tuple[str, str, str, str]]:
         *cost,
         ("Recall", "recall", "percent", f"share of {rare['positive']} that is found"),
         ("Precision", "precision", "percent", f"of what is predicted as {rare['positive']}"),
-        ("F1", "f1", "plain", "of precision and recall"),
     ]
 
 

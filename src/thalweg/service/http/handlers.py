@@ -139,7 +139,8 @@ async def create(service: Service, request: Request) -> HttpResponse:
     given = request.decoded(protocol.CreateRequest)
 
     async def act(key: Key | None) -> Decide:
-        return await service.create(given.name, given.kind, given.parameters, given.schema, given.challenger_of, key)
+        asked = given.name, given.kind, given.parameters, given.schema, given.challenger_of, key
+        return await service.create(*asked, given.positive, given.costs)
 
     return await done_once(service, request, act, _decided(given.name, 201))
 

@@ -82,6 +82,14 @@ class PredictedLabels:
 
     labels: list[str]
     codes: NDArray[np.int16]
+    #: P(positive), where the model has a positive label and probabilities; NaN before any label was known.
+    of_positive: Floats | None = None
+
+    def part(self, rows: slice) -> PredictedLabels:
+        """The answers to some of the rows."""
+        return PredictedLabels(
+            self.labels, self.codes[rows], None if self.of_positive is None else self.of_positive[rows]
+        )
 
     def __getitem__(self, row: int) -> str | None:
         code = self.codes[row]
@@ -113,7 +121,14 @@ class PredictBody:
         }
         if self.categories:
             header["categories"] = self.categories
-        arrays = [self.X.tobytes(), *(answers.codes.tobytes() for answers in self.answers.values())]
+        scores = {name: each.of_positive for name, each in self.answers.items() if each.of_positive is not None}
+        if scores:
+            header["of_positive"] = list(scores)
+        numbers = (self.X, *scores.values())
+        arrays = [
+            *(each.tobytes() for each in numbers),
+            *(answers.codes.tobytes() for answers in self.answers.values()),
+        ]
         if self.gaps is not None:
             header["gaps"] = self.gaps.shape
             arrays.append(np.packbits(self.gaps).tobytes())
@@ -125,9 +140,13 @@ class PredictBody:
         rows, features = header["shape"]
         X = np.frombuffer(body, np.float64, rows * features, at).reshape(rows, features)
         at += X.nbytes
+        scores = {}
+        for name in header.get("of_positive", ()):
+            scores[name] = np.frombuffer(body, np.float64, rows, at)
+            at += 8 * rows
         answers = {}
         for name, labels in header["answers"].items():
-            answers[name] = PredictedLabels(labels, np.frombuffer(body, np.int16, rows, at))
+            answers[name] = PredictedLabels(labels, np.frombuffer(body, np.int16, rows, at), scores.get(name))
             at += 2 * rows
         gaps = None
         if "gaps" in header:

@@ -17,11 +17,20 @@ import numpy as np
 import orjson
 
 from thalweg.errors import ModelFileError
-from thalweg.service.journal.records import Decision, Event, LabelledRow, LabelsArrived, Part, PredictedRows
+from thalweg.service.journal.records import (
+    Decision,
+    Event,
+    LabelledRow,
+    LabelsArrived,
+    Part,
+    PredictedLabels,
+    PredictedRows,
+)
 from thalweg.service.learning.creation import made, scores_only_predictions
 from thalweg.service.learning.encoding import Encoded, Follower
 from thalweg.service.learning.model_state import LearnerState, ModelState
 from thalweg.service.learning.progress import Comparison, Progress
+from thalweg.service.learning.rare_progress import RareProgress
 from thalweg.store import dumps, loads
 from thalweg.table_classifier import TableClassifier
 from thalweg.tables.encoder import Encoder
@@ -44,9 +53,9 @@ class Learner:
     comparison: Comparison | None = None
 
     @classmethod
-    def new(cls, body: dict[str, Any], created: int) -> Learner:
+    def new(cls, body: dict[str, Any], progress: Progress, created: int) -> Learner:
         """One that has learned nothing, by the record that made it."""
-        return cls(body["kind"], body["parameters"], made(body), Progress(), created)
+        return cls(body["kind"], body["parameters"], made(body), progress, created)
 
 
 class LiveModel:
@@ -69,14 +78,20 @@ class LiveModel:
         body = created.body
         self.allowed: list[str] | None = body.get("labels")
         self._scores_only_predictions = scores_only_predictions(body)
+        #: The label of interest, and what mistakes about it cost.
+        self.positive: str | None = body.get("positive")
+        self._costs: dict[str, float] | None = body.get("costs")
         if "file" in body:
             model = _learner_in(base64.b64decode(body["file"]))
-            first = Learner(body["kind"], {}, model, Progress(), created.time)
+            first = Learner(body["kind"], {}, model, self._new_progress(), created.time)
         else:
-            first = Learner.new(body, created.time)
+            first = Learner.new(body, self._new_progress(), created.time)
         self.learners: dict[str, Learner] = {name: first}
         if "schema" in body:
             self.follower = Follower(Encoder.from_json(body["schema"]))
+
+    def _new_progress(self) -> Progress:
+        return Progress(None if self.positive is None else RareProgress(self._costs))
 
     @property
     def waiting(self) -> int:
@@ -114,7 +129,7 @@ class LiveModel:
             self.expired += body["rows"]
             self.expired_through = body["through"]
         elif decision.kind == "challenge":
-            learner = Learner.new(body, decision.time)
+            learner = Learner.new(body, self._new_progress(), decision.time)
             learner.progress.watch.features = list(self.learners[self.name].progress.watch.features)
             learner.comparison = Comparison(decision.seq)
             self.learners[body["name"]] = learner
@@ -148,7 +163,7 @@ class LiveModel:
         asked = np.array([row.rows.time for row, _, _ in labelled], dtype=np.int64)
         wrong_last = np.array([row.rows.body.last != row.label for row, _, _ in labelled])
         waiting = np.array([open_rows for _, _, open_rows in labelled]) - np.arange(1, len(labelled) + 1) - self.labels
-        wrong, scored = {}, {}
+        wrong, scored, rare = {}, {}, {}
         for name in self.learners:
             own = [row.rows.body.answers.get(name) for row, _, _ in labelled]
             given = [None if a is None else a[row.row] for a, (row, _, _) in zip(own, labelled, strict=True)]
@@ -156,6 +171,9 @@ class LiveModel:
             wrong[name] = scored[name] & np.array(
                 [each != row.label for each, (row, _, _) in zip(given, labelled, strict=True)]
             )
+            if self.positive is not None:
+                said = np.array([each == self.positive for each in given])
+                rare[name] = said, np.array([_score(a, row.row) for a, (row, _, _) in zip(own, labelled, strict=True)])
         delays = (times - asked) / 1e6
         for name, learner in self.learners.items():
             if self.archived[name]:
@@ -167,6 +185,9 @@ class LiveModel:
                 # come apart when it is replayed.
                 learner.model.follow(X[part], y[part], ~np.arange(part.stop - part.start))
                 learner.progress.add(wrong[name][part], wrong_last[part], delays[part], scored[name][part], times[part])
+                if learner.progress.rare is not None:
+                    held, (said, scores) = scored[name][part], rare[name]
+                    learner.progress.rare.add(y[part][held] == self.positive, said[part][held], scores[part][held])
                 last = part.stop - 1
                 learner.progress.add_point(learner.model, int(times[last]), int(waiting[last]))
                 begin = part.stop
@@ -208,6 +229,7 @@ class LiveModel:
             features=[] if self.follower is None else list(self.follower.feature_names()),
             columns=None if self.follower is None else self.follower.plan,
             allowed=self.allowed,
+            positive=self.positive,
             learners={
                 name: LearnerState(
                     each.kind,
@@ -247,6 +269,7 @@ class LiveModel:
             "allowed": self.allowed,
             "head": self._head,
             "scores_only_predictions": self._scores_only_predictions,
+            **({} if self.positive is None else {"positive": self.positive, "costs": self._costs}),
             "schema": None if self.follower is None else self.follower.encoder().to_json(),
             "learners": {
                 name: {
@@ -282,6 +305,7 @@ class LiveModel:
         found.rows, found.labels, found.expired, found.expired_through, found.version = plain["counts"]
         found.last, found.allowed = plain["last"], plain["allowed"]
         found._scores_only_predictions = plain.get("scores_only_predictions", False)
+        found.positive, found._costs = plain.get("positive"), plain.get("costs")
         found._head = [(row, label) for row, label in plain["head"]]
         found.follower = None if plain["schema"] is None else Follower(Encoder.from_json(plain["schema"]))
         found.learners = {
@@ -296,6 +320,11 @@ class LiveModel:
             for name, each in plain["learners"].items()
         }
         return found
+
+
+def _score(answers: PredictedLabels | None, row: int) -> float:
+    """P(positive) of a row; NaN where it is not known."""
+    return float("nan") if answers is None or answers.of_positive is None else float(answers.of_positive[row])
 
 
 def _learner_in(file: bytes) -> Any:

@@ -44,6 +44,8 @@ class ModelState:
     features: list[str]
     columns: Plan | None
     allowed: list[str] | None
+    #: The label of interest.
+    positive: str | None
     learners: dict[str, LearnerState]
 
     def summary(self, name: str) -> Model:
@@ -61,6 +63,8 @@ class ModelState:
             version=self.version,
             labels_seen=tuple(self.labels.get(name, ())),
             family_weights=self.learners[name].view.family_weights,
+            positive=self.positive,
+            rare=self.learners[name].view.rare,
             schema=schema,
         )
 
@@ -117,6 +121,7 @@ class ModelState:
             memory=columns_by_label(points, "memory"),
             half_life=columns_by_label(points, "half_life"),
             family_weights=columns_by_label(points, "family_weights") or None,
+            rare=columns_by_label(points, "rare") or None,
             means=self._mean_courses(points),
         )
         changes = tuple(Change(**change) for change in each.changes)

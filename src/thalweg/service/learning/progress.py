@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from thalweg.evaluate.averages import FadingMean, HistoryPoints, WindowedMean
 from thalweg.evaluate.drift import ChangeDetector
 from thalweg.run.history import MeanWatch, trace_of
+from thalweg.service.learning.rare_progress import RareProgress
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -40,6 +41,8 @@ class View:
     delay: float | None
     #: Of the families of a committee's members, where there are several: what kind of boundary the stream has.
     family_weights: dict[str, float] | None
+    #: How the positive label is found, over the last labels, where the model has one.
+    rare: dict[str, float | None] | None = None
 
 
 def point_of(view: View, model: Any, time: int, waiting: int, watch: MeanWatch) -> dict[str, Any]:
@@ -47,24 +50,31 @@ def point_of(view: View, model: Any, time: int, waiting: int, watch: MeanWatch) 
     seen = trace_of(model)
     memory = dict(list(seen.get("effective_rows", {}).items())[:MOST_CLASSES])
     families = {} if view.family_weights is None else {"family_weights": view.family_weights}
-    return families | {
-        "time": time / 1e6,
-        "labels": view.labels,
-        "error": view.recent,
-        "no_change": view.no_change,
-        "rate": seen.get("rate"),
-        "memory": memory,
-        "half_life": {label: half_life(rows) for label, rows in memory.items()},
-        "waiting": waiting,
-        "delay": view.delay,
-        "means": None if model is None else watch.snapshot(model).get("means"),
-    }
+    rare = {} if view.rare is None else {"rare": view.rare}
+    return (
+        families
+        | rare
+        | {
+            "time": time / 1e6,
+            "labels": view.labels,
+            "error": view.recent,
+            "no_change": view.no_change,
+            "rate": seen.get("rate"),
+            "memory": memory,
+            "half_life": {label: half_life(rows) for label, rows in memory.items()},
+            "waiting": waiting,
+            "delay": view.delay,
+            "means": None if model is None else watch.snapshot(model).get("means"),
+        }
+    )
 
 
 class Progress:
     """Of one model, under the name that it answers by."""
 
-    def __init__(self) -> None:
+    def __init__(self, rare: RareProgress | None = None) -> None:
+        #: None of a model without a positive label.
+        self.rare = rare
         #: Labels learned, and those among them of rows that this model had answered.
         self.labels = self.scored = 0
         self.mistakes = self.no_change_mistakes = 0
@@ -115,7 +125,8 @@ class Progress:
         delay = float(self._delay.mean()[0]) if self.labels else None
         weights = getattr(model, "family_weights_", {})
         families = {family: round(weight, _WEIGHT_DIGITS) for family, weight in weights.items()}
-        return View(self.labels, self.error, error, no_change, delay, families if len(families) > 1 else None)
+        rare = None if self.rare is None else self.rare.scores()
+        return View(self.labels, self.error, error, no_change, delay, families if len(families) > 1 else None, rare)
 
     def state(self) -> dict[str, Any]:
         return {
@@ -127,11 +138,12 @@ class Progress:
             "detector": self._detector.state(),
             "last": self._recent.state(),
             "delay": self._delay.sums.tolist(),
+            **({} if self.rare is None else {"rare": self.rare.state()}),
         }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Progress:
-        found = cls()
+        found = cls(RareProgress.from_state(state["rare"]) if "rare" in state else None)
         found.labels, found.scored, found.mistakes, found.no_change_mistakes = state["labels"]
         found.watch.restore(state["watch"])
         found.history.restore(state["every"], state["points"])

@@ -44,11 +44,11 @@ export class Charts {
       if (!chart) {
         chart = new Chart(spec.key, this.shared());
         this.charts.set(spec.key, chart);
-        if (spec.wide) this.place.append(chart.figure);
+        if (spec.wide) this.place.insertBefore(chart.figure, this.grid.isConnected ? this.grid : null);
         else if (spec.small) this.means.append(chart.figure);
         else this.grid.append(chart.figure);
       }
-      if (!this.grid.isConnected) this.place.append(this.grid);
+      if (!spec.wide && !this.grid.isConnected) this.place.append(this.grid);
       if (spec.small && !this.means.isConnected) this.place.append(this.heading, this.about, this.means);
       chart.show(spec);
     }

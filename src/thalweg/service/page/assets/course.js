@@ -1,6 +1,6 @@
 // How one model went, as the service told it: columns that grow by a point at a time until it is told anew.
 const NUMBERS = ["time", "labels", "error", "no_change", "rate", "waiting", "delay"];
-const BY_NAME = ["memory", "half_life", "family_weights"]; // of a class, or of a family of members
+const BY_NAME = ["memory", "half_life", "family_weights", "rare"]; // of a class, of a family of members, or a score
 
 const blank = (length) => new Array(length).fill(null);
 

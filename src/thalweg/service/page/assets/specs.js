@@ -1,4 +1,5 @@
 // Every chart of the page, as data: what it shows of a course, and what is said where there is nothing to show.
+const SCORES = { pr_auc: "PR AUC", recall: "recall", precision: "precision", roc_auc: "ROC AUC" };
 const COLOURS = 8;
 const MOST_CLASSES = 8;
 const MOST_COLUMNS = 6;
@@ -68,6 +69,8 @@ export const specs = (course, axis) => {
   const x = course[axis];
   const halfLives = classLines(course, course.half_life);
   const families = Object.entries(course.family_weights).map(([name, values], at) => line(name, lookOf(at), values));
+  const rare = ["pr_auc", "recall", "precision", "roc_auc"].flatMap((key, at) =>
+    isKnown(course.rare[key]) ? [line(SCORES[key], lookOf(at), course.rare[key], key === "roc_auc")] : []);
   const charts = [
     {
       key: "error",
@@ -76,6 +79,14 @@ export const specs = (course, axis) => {
       unit: "share",
       wide: true,
       lines: [line(course.name, "model", course.error), line("no-change", "no-change", course.no_change, true)],
+    },
+    rare.length && {
+      key: "rare",
+      title: "The positive label",
+      caption: "How well the label of interest is found, over the last 10,000 labels.",
+      unit: "number",
+      wide: true,
+      lines: rare,
     },
     families.length && {
       key: "families",
