@@ -8,8 +8,8 @@ B. Zadrozny, C. Elkan, "Obtaining Calibrated Probability Estimates from Decision
 ICML 2001: binning. V. Vovk, "A Game of Prediction with Expert Advice", 1998: mixing by exp(-log-loss) is hardly worse
 than the best of what is mixed.
 
-Why not Platt's two parameters, a + b logit, or the three of beta calibration: on SEA concepts, where some labels are
-turned round at random, the curve is a step, into which neither can bend (``thalweg reproduce auto decisions``).
+Why not Platt's two parameters, a + b logit: on SEA concepts, where some labels are turned round at random, the curve is
+a step, into which a line cannot bend (``thalweg reproduce auto decisions``).
 
 Cost: that of the learner, plus O(classes) a row. A learner made of others is asked for its probabilities before it
 learns, which costs another prediction.
