@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from thalweg.learners import AutoClassifier as AutoClassifier
     from thalweg.learners import BalancedWinnow as BalancedWinnow
     from thalweg.learners import Committee as Committee
+    from thalweg.learners import CostSensitive as CostSensitive
     from thalweg.learners import HiraokaLDA as HiraokaLDA
     from thalweg.learners import KernelMeanClassifier as KernelMeanClassifier
     from thalweg.learners import LearnNSE as LearnNSE
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
     from thalweg.learners import OnlineLDC as OnlineLDC
     from thalweg.learners import OnlineLinearRegression as OnlineLinearRegression
     from thalweg.learners import OnlineLogistic as OnlineLogistic
+    from thalweg.learners import OnlineThreshold as OnlineThreshold
     from thalweg.learners import PassiveAggressive as PassiveAggressive
     from thalweg.learners import Perceptron as Perceptron
+    from thalweg.learners import PredictionSets as PredictionSets
+    from thalweg.learners import Recalibrated as Recalibrated
     from thalweg.learners import TilingClassifier as TilingClassifier
     from thalweg.learners import TrendForecast as TrendForecast
     from thalweg.merging import Part as Part
@@ -63,6 +67,7 @@ _NAMES = {
         "AutoClassifier",
         "BalancedWinnow",
         "Committee",
+        "CostSensitive",
         "HiraokaLDA",
         "KernelMeanClassifier",
         "LearnNSE",
@@ -71,8 +76,11 @@ _NAMES = {
         "OnlineLDC",
         "OnlineLinearRegression",
         "OnlineLogistic",
+        "OnlineThreshold",
         "PassiveAggressive",
         "Perceptron",
+        "PredictionSets",
+        "Recalibrated",
         "TilingClassifier",
         "TrendForecast",
     ],

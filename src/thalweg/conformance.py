@@ -40,10 +40,14 @@ def _made_of_others(name: str) -> dict[str, Any]:
     from thalweg import (
         CCIPCA,
         Committee,
+        CostSensitive,
         LearnNSE,
         OnlineLDC,
         OnlineLinearRegression,
+        OnlineThreshold,
         Perceptron,
+        PredictionSets,
+        Recalibrated,
         StandardScaler,
         StreamPipeline,
         TrendForecast,
@@ -55,6 +59,9 @@ def _made_of_others(name: str) -> dict[str, Any]:
         return {name: LearnNSE(GaussianNB(), block_size=20)}
     if name == "Committee":
         return {name: Committee([OnlineLDC(0.1, counts="soft"), Perceptron()])}
+    if name in ("CostSensitive", "OnlineThreshold", "PredictionSets", "Recalibrated"):
+        wrappers = (CostSensitive, OnlineThreshold, PredictionSets, Recalibrated)
+        return {wrapper.__name__: wrapper(OnlineLDC()) for wrapper in wrappers if wrapper.__name__ == name}
     if name == "TrendForecast":
         return {name: TrendForecast(OnlineLDC())}
     if name == "StreamPipeline":
@@ -137,7 +144,7 @@ def grouped(tallies: Sequence[Tally], word: str) -> dict[Finding, list[str]]:
     """
     found: dict[Finding, list[str]] = {}
     for tally in tallies:
-        for finding in getattr(tally, word):
+        for finding in dict.fromkeys(getattr(tally, word)):
             found.setdefault(finding, []).append(tally.estimator)
     return found
 
@@ -220,6 +227,10 @@ _ORDER_MATTERS = (
     "fit learns its rows one after the other, as a stream, and the check shuffles them before it compares; "
     "scikit-learn excepts its own Perceptron, SGDClassifier and SGDRegressor from the same check"
 )
+_LIKELIEST_LABEL = "check_classifiers_train"
+_OTHER_THRESHOLD = (
+    "the check wants the likeliest label, and a threshold of another probability than one half is the point"
+)
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
@@ -238,7 +249,9 @@ def expected_failures(estimator: Any) -> dict[str, str]:
         or (parameters.get("forgetting", 0.0) > 0 and parameters.get("solver") != "sgd")  # whose fit is a batch
     )
     weighed = "sample_weight" in type(estimator).fit.__code__.co_varnames
-    return {_SAME_WHATEVER_THE_ORDER: _ORDER_MATTERS} if in_order and weighed else {}
+    found = {_SAME_WHATEVER_THE_ORDER: _ORDER_MATTERS} if in_order and weighed else {}
+    by_threshold = hasattr(estimator, "objective")
+    return found | ({_LIKELIEST_LABEL: _OTHER_THRESHOLD} if by_threshold else {})
 
 
 def _check_estimator(name: str, estimator: Any) -> Tally:

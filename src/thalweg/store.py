@@ -273,6 +273,9 @@ def _plain(value: object, owner: str, parameter: str) -> object:
         return {"scikit-learn": type(value).__name__, "parameters": plain_parameters(value)}
     if isinstance(value, tuple):
         return {"tuple": [_plain(item, owner, parameter) for item in value]}
+    if isinstance(value, dict):
+        pairs = [(_plain(key, owner, parameter), _plain(item, owner, parameter)) for key, item in value.items()]
+        return {"mapping": sorted(pairs, key=repr)}
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, list):
@@ -299,6 +302,8 @@ def _rich(value: Any) -> Any:
         return _unlearned(value)
     if isinstance(value, dict) and "tuple" in value:
         return tuple(_rich(item) for item in value["tuple"])
+    if isinstance(value, dict) and "mapping" in value:
+        return {_rich(key): _rich(item) for key, item in value["mapping"]}
     if isinstance(value, dict) and "scikit-learn" in value:
         parameters = {name: _rich(item) for name, item in value["parameters"].items()}
         return sklearn_state.class_named(value["scikit-learn"])(**parameters)

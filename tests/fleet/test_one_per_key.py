@@ -26,7 +26,7 @@ def is_compiled(model):
     return isinstance(core, compiled.Core) and not core.may_fail
 
 
-COMPILED = [name for name, model in LEARNERS.items() if is_compiled(model)]
+COMPILED = [name for name, model in LEARNERS.items() if is_compiled(model) and not model._needs_label_names]
 
 
 def interleaved(seed, rows, features, keys, late=True):

@@ -173,6 +173,9 @@ class Fleet(LabelledEstimator):
     def _lone_core(self, features: int, known: Labels | None = None) -> Core:
         """The core of a model by itself; one that is told the labels raises where it cannot take them."""
         if isinstance(self.model, StreamClassifier):
+            if self.model._needs_label_names:
+                rule = "not depend on which label is which, as costs and thresholds do"
+                raise InvalidParameter.of("Fleet", "model", rule, self.model)
             core = self.model._make_core(features) if known is None else self.model._new_core(features, known)
             if isinstance(core, compiled.Core) and not core.may_fail:
                 return core

@@ -42,6 +42,8 @@ class Core:
     @property
     def confidence(self) -> float: ...
     @property
+    def decides(self) -> bool: ...
+    @property
     def may_fail(self) -> bool: ...
     def name_features(self, names: tuple[Hashable, ...] | Vocabulary) -> None: ...
     def announce(self, at: int) -> None: ...
@@ -156,6 +158,38 @@ def forecaster(
     base: Core, windows: Sequence[int], horizon: int, discount: float, sharpness: float, residual_rate: float
 ) -> Core: ...
 def forecast(core: Core, member: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+def recalibrated(inner: Core, memory: float, delay: int) -> Core: ...
+def cost_sensitive(inner: Core, balanced: bool) -> Core: ...
+def set_costs(
+    core: Core,
+    costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+) -> None: ...
+def expected_costs(
+    core: Core,
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+) -> None: ...
+def online_threshold(
+    inner: Core, objective: int, target: float, false_positive: float, false_negative: float, memory: float, delay: int
+) -> Core: ...
+def set_positive(core: Core, index: int) -> None: ...
+def threshold(core: Core) -> tuple[int, float]:
+    """
+    Index of the positive class, negative where it is not known; the threshold in log-odds, or NaN.
+    """
+
+def prediction_sets(inner: Core, coverage: float, step: float, delay: int) -> Core: ...
+def follow_sets(
+    core: Core,
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    sets: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu")],
+) -> None:
+    """
+    Sets and learning in any order: i stands for "the set of row i", -1 - i for "learn row i".
+    """
+
 def kernel_mean(
     features: int,
     budget: int,

@@ -11,6 +11,12 @@ void mixing_shares(const double *losses, int64_t count, double sharpness, double
 
 Learner::~Learner() = default;
 
+int64_t Learner::answer(const double *x) const {
+  Scratch room(classes_);
+  scores(x, room.data());
+  return highest(room.data(), classes_);
+}
+
 void Learner::weighted_begin(const double *X, const int64_t *y, const double *weights, int64_t rows) {
   begin(X, y, 0);
   for (int64_t i = 0; i < rows; i++) counted_step(X + i * features_, y[i], weights[i]);

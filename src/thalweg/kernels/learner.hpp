@@ -57,12 +57,9 @@ class Learner {
   }
   // One discriminant per class, -infinity for a class never seen.
   virtual void scores(const double *x, double *out) const = 0;
-  // The class of the highest score, the lowest index at a tie, -1 where no class was seen.
-  int64_t answer(const double *x) const {
-    Scratch room(classes_);
-    scores(x, room.data());
-    return highest(room.data(), classes_);
-  }
+  // The class of the highest score, the lowest index at a tie, -1 where no class was seen; another where it `decides`.
+  virtual int64_t answer(const double *x) const;
+  virtual bool decides() const { return false; }
   // The answer to x as it would have been given before its label k, which is then learned.
   virtual int64_t step(const double *x, int64_t k) = 0;
   // The same for a row that counts as many: one that counts once is `step` to the last bit, one that counts for nothing

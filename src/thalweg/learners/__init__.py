@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from thalweg.learners.baselines import MajorityClass as MajorityClass
     from thalweg.learners.baselines import NoChange as NoChange
     from thalweg.learners.committee import Committee as Committee
+    from thalweg.learners.decisions.cost_sensitive import CostSensitive as CostSensitive
+    from thalweg.learners.decisions.online_threshold import OnlineThreshold as OnlineThreshold
+    from thalweg.learners.decisions.prediction_sets import PredictionSets as PredictionSets
+    from thalweg.learners.decisions.recalibrated import Recalibrated as Recalibrated
     from thalweg.learners.hiraoka import HiraokaLDA as HiraokaLDA
     from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier as KernelMeanClassifier
     from thalweg.learners.learn_nse.classifier import LearnNSE as LearnNSE
@@ -36,6 +40,10 @@ MODULES = {
     "KernelMeanClassifier": "thalweg.learners.kernel_mean.classifier",
     "LearnNSE": "thalweg.learners.learn_nse.classifier",
     "Committee": "thalweg.learners.committee",
+    "Recalibrated": "thalweg.learners.decisions.recalibrated",
+    "CostSensitive": "thalweg.learners.decisions.cost_sensitive",
+    "OnlineThreshold": "thalweg.learners.decisions.online_threshold",
+    "PredictionSets": "thalweg.learners.decisions.prediction_sets",
     "OnlineLinearRegression": "thalweg.learners.linear_regression",
     "NoChange": "thalweg.learners.baselines",
     "MajorityClass": "thalweg.learners.baselines",

@@ -151,7 +151,7 @@ PAPERS: Mapping[str, Paper] = {
             "Our own study",
             "The untuned default beside its members, the baselines and River",
             ("data", "generated", "ranks", "fig-ranks", "fig-weights"),
-            on_request=("forest", "curved", "recovery"),
+            on_request=("forest", "curved", "recovery", "decisions"),
             drawn=("curved", "recovery"),
             slow_peers={
                 "with-moa": "curved runs MOA's models (CapyMOA), 10 minutes",

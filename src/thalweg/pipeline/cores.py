@@ -84,6 +84,10 @@ class ClassifierCore(_Chained, PythonCore):
     def confidence(self) -> float:  # type: ignore[override]
         return float(self.last.confidence)
 
+    @property
+    def decides(self) -> bool:  # type: ignore[override]
+        return bool(self.last.decides)
+
     def shares(self) -> Floats:
         return np.asarray(self.last.shares())
 

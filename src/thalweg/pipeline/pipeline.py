@@ -17,6 +17,7 @@ from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.foreign import core_of
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
+from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.regressor import LinearAnswers, StreamRegressor
 from thalweg.learners.base.rows import Floats
 from thalweg.pipeline.chain import Chain
@@ -229,6 +230,10 @@ class ClassifierPipeline(StreamPipeline, StreamClassifier):
     def _make_core(self, features: int) -> ClassifierCore:
         chain = self._make_chain(features, len(self._given) - 1)
         return ClassifierCore(chain, core_of(self._last, chain.n_outputs, "StreamPipeline", "steps"))
+
+    def _name_classes(self, core: ClassifierCore, known: Labels) -> None:
+        if isinstance(self._last, StreamClassifier):
+            self._last._name_classes(core.last, known)
 
     def _learned_steps(self) -> list[Any]:
         learned = self._with_cores(self._core.chain.cores)

@@ -11,6 +11,7 @@ void bind_core(nb::module_ &module);
 void bind_discriminant(nb::module_ &module);
 void bind_linear(nb::module_ &module);
 void bind_ensemble(nb::module_ &module);
+void bind_decisions(nb::module_ &module);
 void bind_kernel_mean(nb::module_ &module);
 void bind_fleet(nb::module_ &module);
 void bind_sweep(nb::module_ &module);

@@ -20,6 +20,7 @@ void bind_core(nb::module_ &module) {
                      return c.learner->rate();
                    })
       .def_prop_ro("confidence", [](const Core &c) { return c.learner->confidence(); })
+      .def_prop_ro("decides", [](const Core &c) { return c.learner->decides(); })
       .def_prop_ro("may_fail", [](const Core &c) { return c.learner->may_fail(); })
       .def(
           "name_features", [](Core &c, NamesOrVocabulary names) { c.row.name(names); }, "names"_a)

@@ -7,6 +7,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/core.hpp"
 #include "bindings/python_state.hpp"
+#include "decisions/wrapper.hpp"
 #include "ensemble/committee.hpp"
 #include "ensemble/damped.hpp"
 #include "ensemble/forecaster.hpp"
@@ -20,6 +21,8 @@ void collect_adapters(const Learner &learner, nb::list &into) {
   if (const auto *foreign = dynamic_cast<const Foreign *>(&learner)) into.append(foreign->in_python());
   if (const auto *committee = dynamic_cast<const Committee *>(&learner))
     for (const auto &member : committee->all()) collect_adapters(*member, into);
+  if (const auto *wrapper = dynamic_cast<const Wrapper *>(&learner))
+    for (const auto &member : wrapper->all()) collect_adapters(*member, into);
 }
 
 static std::vector<const Learner *> fresh_learners(const std::vector<Core *> &members) {

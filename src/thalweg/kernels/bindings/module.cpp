@@ -106,6 +106,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
   bind_discriminant(module);
   bind_linear(module);
   bind_ensemble(module);
+  bind_decisions(module);
   bind_kernel_mean(module);
   bind_fleet(module);
   bind_sweep(module);

@@ -93,6 +93,11 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
     def _needs_labels_at_once(self) -> bool:
         return False
 
+    @property
+    def _needs_label_names(self) -> bool:
+        """Whether `_name_classes` tells the core something."""
+        return False
+
     # ------------------------------------------------------------------ learning
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -233,21 +238,29 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
         ['', '', 'a']
         """
         rows, labels = self._take(X, y)
+        core, codes, steps = self._ready_to_follow(X, rows, labels, order)
+        if core is None:
+            return np.zeros(len(rows), dtype=labels.dtype), None  # no label yet, so no answer either
+        answers = np.full(len(rows), -1, dtype=np.int64)
+        scores = np.full((len(rows), core.n_classes), np.nan) if with_proba and hasattr(self, "predict_proba") else None
+        core.follow(rows, codes, steps, answers, scores)
+        return self._labels.decode(answers), None if scores is None else posteriors(scores, core.confidence)
+
+    def _ready_to_follow(
+        self, X: ArrayLike, rows: Floats, labels: NDArray[Any], order: ArrayLike
+    ) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
+        """The core, None where there is no label yet; the labels of rows that are learned as indices; the steps."""
         steps = np.ascontiguousarray(order, dtype=np.int64)
         places = np.where(steps < 0, ~steps, steps)
         if steps.ndim != 1 or (len(steps) and places.max() >= len(rows)):
             raise InvalidInput(f"order must hold numbers of the {len(rows)} rows or their complements")
         taught = np.zeros(len(rows), dtype=np.bool_)
         taught[places[steps < 0]] = True
-        if not taught.any() and not self.__sklearn_is_fitted__():
-            return np.zeros(len(rows), dtype=labels.dtype), None  # no label yet, so no answer either
-        core, learned = self._ready(rows, labels[taught], X)
         codes = np.zeros(len(rows), dtype=np.int64)
-        codes[taught] = learned
-        answers = np.full(len(rows), -1, dtype=np.int64)
-        scores = np.full((len(rows), core.n_classes), np.nan) if with_proba and hasattr(self, "predict_proba") else None
-        core.follow(rows, codes, steps, answers, scores)
-        return self._labels.decode(answers), None if scores is None else posteriors(scores, core.confidence)
+        if not taught.any() and not self.__sklearn_is_fitted__():
+            return None, codes, steps
+        core, codes[taught] = self._ready(rows, labels[taught], X)
+        return core, codes, steps
 
     def learn_then_test(self, X: ArrayLike, y: ArrayLike, X_test: ArrayLike, y_test: ArrayLike) -> NDArray[np.int64]:
         """Learn each row, then answer that row's own test set: the papers' way to measure on simulated streams.
@@ -322,6 +335,10 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
             self._core.answers(rows, answers)
             return answers, None
         scores = self._scores(X)
+        if self._core.decides:
+            answers = np.empty(len(scores), dtype=np.int64)
+            self._core.answers(self._rows_to_answer(X), answers)
+            return answers, posteriors(scores, self._core.confidence)
         # An answer is the highest score, the first of equal ones, and none where no class was seen.
         answers = scores.argmax(axis=1)
         answers[np.isneginf(scores[np.arange(len(answers)), answers])] = -1

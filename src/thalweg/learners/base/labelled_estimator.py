@@ -65,7 +65,11 @@ class LabelledEstimator(StreamEstimator):
         core = self._make_core(features)
         for code in range(len(known)):
             core.announce(code)
+        self._name_classes(core, known)
         return core
+
+    def _name_classes(self, core: Any, known: Labels) -> None:
+        """Tell the core what it must know of its classes by label; called whenever a class was announced."""
 
     def _announce(self, wider: Labels) -> None:
         if wider is self._labels:
@@ -73,6 +77,7 @@ class LabelledEstimator(StreamEstimator):
         for code, label in enumerate(wider.values.tolist()):
             if label not in self._labels.codes:
                 self._core.announce(code)
+        self._name_classes(self._core, wider)
         self._labels = wider
         self.classes_ = wider.values
 
@@ -82,6 +87,7 @@ class LabelledEstimator(StreamEstimator):
         if labels is None:
             core, known = self._core_for_row(x), Labels.none().with_label(y)
             core.announce(0)
+            self._name_classes(core, known)
             core.check_one(x)
             self._commit(core, known, names_of(x))
         elif not labels.knows(y):

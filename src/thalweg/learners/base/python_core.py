@@ -50,6 +50,8 @@ class PythonCore(ABC):
     n_members = 0
     rate = float("nan")
     confidence = 1.0
+    #: Whether an answer may be another class than that of the highest score.
+    decides = False
 
     def __init__(self, features: int) -> None:
         self.n_features = features

@@ -9,7 +9,8 @@ Where comparisons stop
 1. River goes 50,000 rows into Covertype, which is therefore twice in the table; ranks use the part that all have seen.
 2. Streams are not a sample of anything, and some are kin (ELEC2 twice, four Gaussians): Friedman's p is a description.
 3. The adaptive random forest is an item of its own, on request: it takes minutes for a single run.
-4. ``curved`` and ``recovery``, on request, have streams of their own (`thalweg.papers.auto.curved`, `recovery`).
+4. ``curved``, ``recovery`` and ``decisions``, on request, are studies of their own (`thalweg.papers.auto.curved`,
+   `recovery`, `decisions`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from thalweg.errors import DataUnavailable, InvalidParameter
 from thalweg.evaluate import friedman, nemenyi_difference, prequential
 from thalweg.learners.auto import AutoClassifier
-from thalweg.papers.auto import curved, recovery
+from thalweg.papers.auto import curved, decisions, recovery
 from thalweg.papers.auto.study import (
     AUTO,
     BANK,
@@ -55,7 +56,7 @@ TOLERATED = 0.03
 WEIGHT_BLOCK = 336
 
 #: Items with a study of their own.
-_APART = (curved.ITEM, recovery.ITEM)
+_APART = (curved.ITEM, recovery.ITEM, decisions.ITEM)
 _TITLES = {"data": "Data sets", "generated": "Generated streams"}
 _NOTES = (
     "Share of rows answered wrongly, each before its label was learned. Linear members of AutoClassifier alone, behind "
@@ -93,6 +94,9 @@ def reproduce(
         if item == curved.ITEM:
             on_curved = curved.CurvedStudy(with_moa=with_moa, with_refitted=with_refitted, progress=progress)
             outcomes.append(replace(curved.outcome(on_curved), timing=on_curved.timing()))
+        elif item == decisions.ITEM:
+            on_decisions = decisions.DecisionStudy(seed=seed, progress=progress)
+            outcomes.append(replace(decisions.outcome(on_decisions), timing=on_decisions.timing()))
         else:
             after = recovery.RecoveryStudy(runs=runs, seed=seed, workers=workers, progress=progress)
             outcomes.append(replace(recovery.outcome(after), timing=after.timing()))

@@ -96,6 +96,8 @@ def in_words(value: Any) -> str:
     ('OnlineLDC(rate=0.9, warmup=10)', 'yes', '–')
     >>> in_words({"rate": "ErrorDriven", "start": 0.02, "window": 10})
     'ErrorDriven(start=0.02, window=10)'
+    >>> in_words({"mapping": [["fn", 50], ["fp", 1]]})
+    'fn → 50, fp → 1'
     """
     if value is None or value in ([], ""):
         return UNKNOWN
@@ -107,6 +109,8 @@ def in_words(value: Any) -> str:
         return str(value)
     if "tuple" in value:
         return ": ".join(map(in_words, value["tuple"]))
+    if "mapping" in value:
+        return ", ".join(f"{in_words(key)} → {in_words(each)}" for key, each in value["mapping"])
     kind = next(key for key in ("class", "scikit-learn", "rate") if key in value)
     parameters = {key: each for key, each in value.items() if key != kind} if kind == "rate" else value["parameters"]
     return f"{value[kind]}({', '.join(f'{key}={in_words(each)}' for key, each in parameters.items())})"

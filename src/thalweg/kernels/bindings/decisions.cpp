@@ -1,0 +1,118 @@
+// Makers of learners that decide by another's probabilities, and what Python tells and asks them.
+#include <nanobind/stl/tuple.h>
+
+#include "bindings/arrays.hpp"
+#include "bindings/bindings.hpp"
+#include "bindings/core.hpp"
+#include "decisions/cost_sensitive.hpp"
+#include "decisions/online_threshold.hpp"
+#include "decisions/prediction_sets.hpp"
+#include "decisions/recalibrated.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+static const Learner &fresh(const Core &core) {
+  if (core.learner->classes()) throw std::invalid_argument("needs a fresh learner");
+  return *core.learner;
+}
+
+template <class Kind> static Kind &as(const Core &core) {
+  auto *found = dynamic_cast<Kind *>(core.learner.get());
+  if (!found) throw std::invalid_argument("another kind of learner");
+  return *found;
+}
+
+void bind_decisions(nb::module_ &module) {
+  using namespace nb::literals;
+  module.def(
+      "recalibrated",
+      [](const Core &inner, double memory, int64_t delay) {
+        return new Core(new Recalibrated(fresh(inner), memory, delay));
+      },
+      "inner"_a, "memory"_a, "delay"_a);
+  module.def(
+      "cost_sensitive",
+      [](const Core &inner, bool balanced) { return new Core(new CostSensitive(fresh(inner), balanced)); }, "inner"_a,
+      "balanced"_a);
+  module.def(
+      "set_costs",
+      [](Core &core, Matrix costs) {
+        const BriefLearning alone(core);
+        const int64_t c = core.learner->classes();
+        if (int64_t(costs.shape(0)) != c || int64_t(costs.shape(1)) != c)
+          throw std::invalid_argument("shapes do not agree");
+        as<CostSensitive>(core).set_costs(costs.data());
+      },
+      "core"_a, "costs"_a);
+  module.def(
+      "expected_costs",
+      [](const Core &core, Matrix X, OutMatrix out) {
+        const Reading together(core);
+        const auto &learner = as<CostSensitive>(core);
+        const int64_t p = learner.features(), c = learner.classes();
+        if (int64_t(X.shape(1)) != p || out.shape(0) != X.shape(0) || int64_t(out.shape(1)) != c)
+          throw std::invalid_argument("shapes do not agree");
+        Scratch room(c);
+        for (int64_t i = 0; i < int64_t(X.shape(0)); i++) {
+          learner.inside().probabilities(X.data() + i * p, room.data());
+          learner.expected_costs(room.data(), out.data() + i * c);
+        }
+      },
+      "core"_a, "X"_a, "out"_a);
+  module.def(
+      "online_threshold",
+      [](const Core &inner, int64_t objective, double target, double false_positive, double false_negative,
+         double memory, int64_t delay) {
+        const ThresholdOptions options{ThresholdOptions::Objective(objective), target, false_positive, false_negative,
+                                       memory};
+        return new Core(new OnlineThreshold(fresh(inner), options, delay));
+      },
+      "inner"_a, "objective"_a, "target"_a, "false_positive"_a, "false_negative"_a, "memory"_a, "delay"_a);
+  module.def(
+      "set_positive",
+      [](Core &core, int64_t index) {
+        const BriefLearning alone(core);
+        if (index < OnlineThreshold::kUnknown || index >= core.learner->classes())
+          throw std::invalid_argument("no such class");
+        as<OnlineThreshold>(core).set_positive(index);
+      },
+      "core"_a, "index"_a);
+  module.def(
+      "threshold",
+      [](const Core &core) {
+        const BriefReading together(core);
+        const auto &learner = as<OnlineThreshold>(core);
+        return std::make_tuple(learner.positive(), learner.threshold());
+      },
+      "core"_a, "Index of the positive class, negative where it is not known; the threshold in log-odds, or NaN.");
+  module.def(
+      "prediction_sets",
+      [](const Core &inner, double coverage, double step, int64_t delay) {
+        return new Core(new PredictionSets(fresh(inner), coverage, step, delay));
+      },
+      "inner"_a, "coverage"_a, "step"_a, "delay"_a);
+  module.def(
+      "follow_sets",
+      [](Core &core, Matrix X, Labels y, Labels order, OutFlags sets) {
+        const Learning alone(core);
+        auto &learner = as<PredictionSets>(core);
+        const int64_t rows = X.shape(0), p = learner.features(), c = learner.classes();
+        if (int64_t(X.shape(1)) != p || int64_t(y.size()) != rows || int64_t(sets.shape(0)) != rows ||
+            int64_t(sets.shape(1)) != c)
+          throw std::invalid_argument("shapes do not agree");
+        for (std::size_t i = 0; i < order.size(); i++) {
+          const int64_t step = order.data()[i], row = step < 0 ? -1 - step : step;
+          if (row >= rows) throw std::invalid_argument("no such row");
+          if (step < 0) core.check_class(y.data()[row]);
+        }
+        for (std::size_t i = 0; i < order.size(); i++) {
+          const int64_t step = order.data()[i], row = step < 0 ? -1 - step : step;
+          if (step < 0) learner.step(X.data() + row * p, y.data()[row]);
+          else learner.set_of(X.data() + row * p, sets.data() + row * c);
+        }
+      },
+      "core"_a, "X"_a, "y"_a, "order"_a, "sets"_a,
+      "Sets and learning in any order: i stands for \"the set of row i\", -1 - i for \"learn row i\".");
+}
+
+}  // namespace thalweg::THALWEG_LEVEL

@@ -1,0 +1,53 @@
+// Sets of classes that hold the true one in a given share of the rows, whatever the stream does.
+//
+// A class is in the set where its score, the log-odds against it, is at most a threshold q. A miss raises q by (1 - a) step, a
+// hit lowers it by a step, with a = 1 - coverage: q <- q + step (1[miss] - a). As scores are bounded so is q, and the share of
+// misses over T judged rows differs from a by at most (range of q) / (step T), for any sequence at all (Angelopoulos, Candès &
+// Tibshirani 2023, "quantile tracking"; Gibbs & Candès 2021 move a instead of q).
+#pragma once
+
+#include "decisions/recalibrated.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+class PredictionSets final : public Wrapper {
+ public:
+  PredictionSets(const Learner &inner, double coverage, double stride, int64_t delay)
+      : Wrapper(inner, delay), misses(1 - coverage), stride(stride), threshold(start()) {}
+  Learner *copy() const override { return new PredictionSets(*this); }
+  bool decides() const override { return inside().decides(); }
+
+  void scores(const double *x, double *out) const override {
+    inside().probabilities(x, out);
+    for (int64_t c = 0; c < classes(); c++) out[c] = awake() ? std::log(out[c]) : -__builtin_inf();
+  }
+  int64_t answer(const double *x) const override { return inside().answer(x); }
+  // Whether each class is in the set.
+  void set_of(const double *x, bool *out) const {
+    Scratch room(classes());
+    inside().probabilities(x, room.data());
+    for (int64_t c = 0; c < classes(); c++) out[c] = seen(c) && -log_odds(room.data()[c]) <= threshold;
+  }
+
+ protected:
+  int64_t decide(const double *, int64_t answer_inside) const override { return answer_inside; }
+  void judge(const double *p, int64_t k, double weight) override {
+    const bool missed = !seen(k) || -log_odds(p[k]) > threshold;
+    threshold = std::clamp(threshold + stride * weight * (double(missed) - misses), -kFarthest, kFarthest);
+  }
+  void make_room(int64_t) override {}
+  void forget() override { threshold = start(); }
+  void visit_own(State &state) override {
+    state.real("threshold", threshold);
+    if (!(std::abs(threshold) <= kFarthest)) throw BadState("threshold");
+  }
+
+ private:
+  static constexpr double kFarthest = 15;  // beyond every score
+  // Where calibrated probabilities of two classes would have it.
+  double start() const { return log_odds(1 - misses); }
+
+  double misses, stride, threshold;
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

@@ -1,0 +1,118 @@
+// What learners share that decide by another learner's probabilities: the learner inside, and by which of its probabilities a
+// row is judged when its label comes.
+//
+// A row is judged by the probabilities just before it is learned. Where labels come `delay` rows late the learner inside has
+// by then learned the rows around it, which says little of a prediction that was made without them. So copies of the learner
+// are kept, `kCopies` to a delay, and a row is judged by the youngest one that is at least `delay` rows old; the first rows are
+// not judged.
+#pragma once
+
+#include <memory>
+
+#include "ensemble/committee.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+class Wrapper : public Learner {
+ public:
+  Wrapper(const Learner &inner, int64_t delay)
+      : Learner(inner), delay(delay), stride(std::max<int64_t>(1, delay / kCopies)) {
+    team.emplace_back(inner.copy());
+  }
+  Wrapper(const Wrapper &other)
+      : Learner(other), class_rows(other.class_rows), delay(other.delay), stride(other.stride), rows(other.rows) {
+    for (const auto &member : other.team) team.emplace_back(member->copy());
+  }
+
+  double rate() const override { return inside().rate(); }
+  int64_t members() const override { return inside().members(); }
+  void shares(double *out) const override { inside().shares(out); }
+  bool may_fail() const override { return inside().may_fail(); }
+  bool outweighs_a_look() const override { return inside().outweighs_a_look(); }
+  // The learner inside, then its copies.
+  const std::vector<std::unique_ptr<Learner>> &all() const { return team; }
+  const Learner &inside() const { return *team[0]; }
+
+  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
+  void begin(const double *X, const int64_t *y, int64_t given) override {
+    rows = 0;
+    team.resize(1);
+    team[0]->begin(X, y, 0);
+    class_rows.fill(0);
+    forget();
+    for (int64_t i = 0; i < given; i++) step(X + i * features(), y[i]);
+  }
+  void visit(State &state) override {
+    visit_classes(state);
+    state.matrix("class_rows", class_rows, 1, classes(), classes());
+    for (double count : class_rows)
+      if (!(count >= 0)) throw BadState("class_rows");
+    state.integer("rows", rows);
+    if (rows < 0) throw BadState("rows");
+    visit_own(state);
+    team.resize(std::min<std::size_t>(team.size(), 1 + copies()));
+    while (int64_t(team.size()) < 1 + copies()) team.emplace_back(team[0]->copy());
+    visit_members(state, team, classes());
+  }
+
+ protected:
+  // What a wrapper does of its own: answer by these probabilities where the learner inside answers so, learn what became of
+  // them, make room for a class, forget, and visit the rest of the state.
+  virtual int64_t decide(const double *p, int64_t answer_inside) const = 0;
+  virtual void judge(const double *p, int64_t k, double weight) = 0;
+  virtual void make_room(int64_t at) = 0;
+  virtual void forget() = 0;
+  virtual void visit_own(State &state) = 0;
+
+  bool seen(int64_t c) const { return class_rows[c] > 0; }
+  bool awake() const { return rows > 0; }
+  int64_t highest_seen(const double *p) const { return awake() ? highest(p, classes()) : -1; }
+
+  void insert(int64_t at) override {
+    for (auto &member : team) member->announce(at);
+    insert_row(class_rows, at, 1);
+    make_room(at);
+  }
+  int64_t weighted_step(const double *x, int64_t k, double weight) override {
+    Scratch room(2 * classes());
+    double *now = room.data(), *then = now + classes();
+    int64_t answer_inside;
+    if (inside().voices() == 1 && !inside().decides()) {
+      team[0]->judged_step(x, k, weight, now);
+      answer_inside = highest_seen(now);
+    } else {  // a bank gives the probabilities of each of its members in one pass, and not its own
+      inside().probabilities(x, now);
+      answer_inside = team[0]->counted_step(x, k, weight);
+    }
+    const int64_t given = decide(now, answer_inside);
+    if (delay == 0) {
+      if (awake()) judge(now, k, weight);
+    } else if (rows >= delay + stride) {
+      team[1]->probabilities(x, then);
+      judge(then, k, weight);
+    }
+    class_rows[k] += weight;
+    rows++;
+    if (delay) remember();
+    return given;
+  }
+
+  Buffer class_rows;  // learned, of each class
+
+ private:
+  static constexpr int64_t kCopies = 4;
+
+  // Copies are taken after every `stride` rows; the oldest that is kept is the youngest of age `delay` or more.
+  int64_t copies() const {
+    return delay && rows >= stride ? rows / stride - std::max<int64_t>(1, (rows - delay) / stride) + 1 : 0;
+  }
+  void remember() {
+    if (rows % stride == 0) team.emplace_back(team[0]->copy());
+    while (int64_t(team.size()) > 1 + copies()) team.erase(team.begin() + 1);
+  }
+
+  std::vector<std::unique_ptr<Learner>> team;
+  int64_t delay, stride, rows = 0;
+};
+
+}  // namespace thalweg::THALWEG_LEVEL
