@@ -227,6 +227,11 @@ _ORDER_MATTERS = (
     "fit learns its rows one after the other, as a stream, and the check shuffles them before it compares; "
     "scikit-learn excepts its own Perceptron, SGDClassifier and SGDRegressor from the same check"
 )
+_EXTREME_WEIGHTS = "check_class_weight_classifiers"
+_ONE_PASS = (
+    "the check wants weights of 1,000 and 0.0001 to decide nearly every row, as they do where a loss is minimised to "
+    "its end; these learners take one bounded step for each row"
+)
 _LIKELIEST_LABEL = "check_classifiers_train"
 _OTHER_THRESHOLD = (
     "the check wants the likeliest label, and a threshold of another probability than one half is the point"
@@ -240,7 +245,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     --------
     >>> from thalweg import OnlineLDC, Perceptron
     >>> list(expected_failures(Perceptron())), list(expected_failures(OnlineLDC()))
-    (['check_sample_weight_equivalence_on_dense_data'], [])
+    (['check_sample_weight_equivalence_on_dense_data', 'check_class_weight_classifiers'], [])
     """
     parameters = estimator.get_params(deep=False)
     in_order = (
@@ -250,6 +255,8 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     )
     weighed = "sample_weight" in type(estimator).fit.__code__.co_varnames
     found = {_SAME_WHATEVER_THE_ORDER: _ORDER_MATTERS} if in_order and weighed else {}
+    if "class_weight" in parameters:
+        found[_EXTREME_WEIGHTS] = _ONE_PASS
     by_threshold = hasattr(estimator, "objective")
     return found | ({_LIKELIEST_LABEL: _OTHER_THRESHOLD} if by_threshold else {})
 

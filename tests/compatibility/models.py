@@ -97,6 +97,8 @@ MODELS: dict[str, dict[str, Any]] = {
             [OnlineLDC(0.1, counts="soft"), LearnNSE(GaussianNB(), block_size=20), KernelMeanClassifier()]
         ),
         "auto-integers": AutoClassifier(curved=False),
+        "logistic-balanced": OnlineLogistic(0.1, class_weight="balanced"),
+        "perceptron-class-weights": Perceptron(0.5, class_weight={0: 3.0, 2: 0.5}),
         "recalibrated": Recalibrated(OnlineLDC("auto", counts="soft"), memory=100),
         "recalibrated-late": Recalibrated(OnlineLogistic(0.1), delay=9),
         "cost-sensitive": CostSensitive(OnlineLDC(0.3)),

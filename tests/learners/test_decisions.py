@@ -23,6 +23,7 @@ from thalweg import (
     Recalibrated,
     StandardScaler,
     StreamPipeline,
+    cli,
 )
 from thalweg.errors import InvalidParameter, ModelFileError
 from thalweg.fleet import Fleet
@@ -307,3 +308,19 @@ def test_probabilities_of_an_overconfident_learner_come_true():
     for learner in (PassiveAggressive(), OnlineLogistic(0.5)):
         assert worst_bin(learner) > 0.1
         assert worst_bin(Recalibrated(learner)) < 0.05
+
+
+def test_predictions_of_a_file_have_the_probability_of_the_answer(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    y = (rng.random(2000) < 0.1).astype(int)
+    lines = [f"{x:.3f},{label}" for x, label in zip(rng.normal(size=2000) + 2 * y, y.tolist(), strict=True)]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(["x,label", *lines]) + "\n")
+    arguments = ["run", str(table), "--target", "label", "--model", "cost-sensitive", "--out", str(tmp_path / "out")]
+    for command in (arguments, ["predict", str(tmp_path / "out" / "model.thalweg"), str(table)]):
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main(command)
+        assert not ended.value.code
+    written = [line.split(",") for line in capsys.readouterr().out.splitlines()[1:]]
+    assert min(float(probability) for _, _, probability in written) < 0.45

@@ -367,3 +367,30 @@ def test_a_weight_of_next_to_nothing_counts_for_nothing(counts, weight):
 def test_a_rate_of_next_to_nothing_is_refused():
     with pytest.raises(InvalidParameter, match="at least 1e-100"):
         OnlineLDC(1e-310).partial_fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("learner", [OnlineLogistic(0.1), Perceptron(0.5), PassiveAggressive(), BalancedWinnow(0.6)])
+def test_class_weights_are_weights_of_rows(learner):
+    X, y = rows_and_labels(7, 400, 3)
+    X = np.abs(X)  # Winnow's features are not negative
+    own = np.random.default_rng(8).uniform(0, 2, 400) * (np.arange(400) % 7 > 0)
+
+    def scores(model, given, **weights):
+        return clone(model).set_params(class_weight=given).partial_fit(X, y, **weights).decision_function(X)
+
+    by_label = {0: 3.0, 2: 0.5}
+    same = np.array([by_label.get(label, 1.0) for label in y.tolist()])
+    np.testing.assert_array_equal(scores(learner, by_label), scores(learner, None, sample_weight=same))
+    np.testing.assert_allclose(
+        scores(learner, by_label, sample_weight=own), scores(learner, None, sample_weight=same * own), rtol=1e-9
+    )
+    counts, balanced = np.zeros(3), np.empty(400)
+    for i, k in enumerate(y.tolist()):
+        counts = (1 - 1 / 5000) * counts + (np.arange(3) == k)
+        balanced[i] = counts.sum() / ((counts > 0).sum() * counts[k])
+    np.testing.assert_allclose(
+        scores(learner, "balanced"), scores(learner, None, sample_weight=balanced), rtol=1e-6, atol=1e-9
+    )
+    for bad in ("even", {0: -1.0}, {0: "much"}):
+        with pytest.raises(InvalidParameter, match="class_weight"):
+            clone(learner).set_params(class_weight=bad).fit(X, y)

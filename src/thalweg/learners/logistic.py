@@ -18,12 +18,13 @@ from __future__ import annotations
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithRate, WithWeights
+from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithRate
 from thalweg.parameters import NOT_NEGATIVE, Rules
 from thalweg.rates import Rate, as_rate
 
 
-class OnlineLogistic(WithWeights, WithProbabilities, WithRate, StreamClassifier):
+class OnlineLogistic(WithClassWeight, WithProbabilities, WithRate, StreamClassifier):
     """Logistic regression that learns one row at a time.
 
     Parameters
@@ -32,6 +33,9 @@ class OnlineLogistic(WithWeights, WithProbabilities, WithRate, StreamClassifier)
         The step. A constant one keeps following drift; `InverseSqrt` settles. It wants features of about unit scale.
     penalty : float >= 0, default 0.0
         L2 penalty: every step also shrinks the weights by this share of itself.
+    class_weight : mapping of label to number, "balanced" or None, default None
+        What the rows of each label count for, times their own weight; a label that is not named counts 1. "balanced"
+        counts them by the inverse of the label's share of the last 5,000 rows, so that rare labels count as much.
 
     Examples
     --------
@@ -67,11 +71,12 @@ class OnlineLogistic(WithWeights, WithProbabilities, WithRate, StreamClassifier)
 
     _rules = Rules(penalty=NOT_NEGATIVE)
 
-    def __init__(self, rate: float | Rate = 0.02, *, penalty: float = 0.0) -> None:
+    def __init__(self, rate: float | Rate = 0.02, *, penalty: float = 0.0, class_weight: ClassWeight = None) -> None:
         self.rate = rate
         self.penalty = penalty
+        self.class_weight = class_weight
 
     def _make_core(self, features: int) -> Core:
         rate = as_rate(self.rate, "OnlineLogistic", below_one=False)
         self._rules.check(self)
-        return compiled.logistic(features, rate.code(), penalty=float(self.penalty))
+        return self._weighted_by_class(compiled.logistic(features, rate.code(), penalty=float(self.penalty)))

@@ -27,11 +27,12 @@ from typing import Literal
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithWeights
+from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.parameters import OneOf, Real, Rules
 
 
-class PassiveAggressive(WithWeights, WithProbabilities, StreamClassifier):
+class PassiveAggressive(WithClassWeight, WithProbabilities, StreamClassifier):
     """Margin-driven linear classifier with the smallest sufficient step.
 
     Probabilities are the softmax of twice the scores: a rule of thumb, not a calibration. It wants features of similar
@@ -43,6 +44,9 @@ class PassiveAggressive(WithWeights, WithProbabilities, StreamClassifier):
         Aggressiveness. Larger follows drift, and noise, faster.
     variant : {"I", "II"}, default "I"
         PA-I cuts the step at C, PA-II softens every step by C.
+    class_weight : mapping of label to number, "balanced" or None, default None
+        What the rows of each label count for, times their own weight; a label that is not named counts 1. "balanced"
+        counts them by the inverse of the label's share of the last 5,000 rows, so that rare labels count as much.
 
     Examples
     --------
@@ -79,10 +83,13 @@ class PassiveAggressive(WithWeights, WithProbabilities, StreamClassifier):
         variant=OneOf("I", "II"),
     )
 
-    def __init__(self, C: float = 1.0, *, variant: Literal["I", "II"] = "I") -> None:
+    def __init__(self, C: float = 1.0, *, variant: Literal["I", "II"] = "I", class_weight: ClassWeight = None) -> None:
         self.C = C
         self.variant = variant
+        self.class_weight = class_weight
 
     def _make_core(self, features: int) -> Core:
         self._rules.check(self)
-        return compiled.passive_aggressive(features, C=float(self.C), second=self.variant == "II")
+        return self._weighted_by_class(
+            compiled.passive_aggressive(features, C=float(self.C), second=self.variant == "II")
+        )

@@ -28,12 +28,13 @@ from __future__ import annotations
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-from thalweg.learners.base.classifier import StreamClassifier, WithRate, WithWeights
+from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
+from thalweg.learners.base.classifier import StreamClassifier, WithRate
 from thalweg.parameters import FLAG, NOT_NEGATIVE, SEED, Rules
 from thalweg.rates import Rate, as_rate
 
 
-class Perceptron(WithWeights, WithRate, StreamClassifier):
+class Perceptron(WithClassWeight, WithRate, StreamClassifier):
     """Mistake-driven linear classifier with additive updates.
 
     Parameters
@@ -52,6 +53,9 @@ class Perceptron(WithWeights, WithRate, StreamClassifier):
         Whether there is a bias. Without one, as in Wu & Snell, the boundary passes through the origin.
     random_state : int >= 0, default 0
         The seed of the starting weights.
+    class_weight : mapping of label to number, "balanced" or None, default None
+        What the rows of each label count for, times their own weight; a label that is not named counts 1. "balanced"
+        counts them by the inverse of the label's share of the last 5,000 rows, so that rare labels count as much.
 
     Examples
     --------
@@ -103,6 +107,7 @@ class Perceptron(WithWeights, WithRate, StreamClassifier):
         start_scale: float = 0.01,
         intercept: bool = True,
         random_state: int = 0,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.rate = rate
         self.margin = margin
@@ -110,16 +115,19 @@ class Perceptron(WithWeights, WithRate, StreamClassifier):
         self.start_scale = start_scale
         self.intercept = intercept
         self.random_state = random_state
+        self.class_weight = class_weight
 
     def _make_core(self, features: int) -> Core:
         rate = as_rate(self.rate, "Perceptron", below_one=False)
         self._rules.check(self)
-        return compiled.perceptron(
-            features,
-            rate.code(),
-            margin=float(self.margin),
-            averaged=bool(self.averaged),
-            start_scale=float(self.start_scale),
-            seed=int(self.random_state),
-            intercept=bool(self.intercept),
+        return self._weighted_by_class(
+            compiled.perceptron(
+                features,
+                rate.code(),
+                margin=float(self.margin),
+                averaged=bool(self.averaged),
+                start_scale=float(self.start_scale),
+                seed=int(self.random_state),
+                intercept=bool(self.intercept),
+            )
         )

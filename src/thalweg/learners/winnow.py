@@ -25,12 +25,13 @@ from __future__ import annotations
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-from thalweg.learners.base.classifier import StreamClassifier, WithRate, WithWeights
+from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
+from thalweg.learners.base.classifier import StreamClassifier, WithRate
 from thalweg.parameters import SEED, Rules
 from thalweg.rates import InverseSqrt, Rate, as_rate
 
 
-class BalancedWinnow(WithWeights, WithRate, StreamClassifier):
+class BalancedWinnow(WithClassWeight, WithRate, StreamClassifier):
     """Mistake-driven linear classifier with multiplicative updates.
 
     It suits many features of which few matter, all within about [-1, 1].
@@ -42,6 +43,9 @@ class BalancedWinnow(WithWeights, WithRate, StreamClassifier):
         `ErrorDriven` multiplies beta by 1 + Delta, the paper's form for Winnow.
     random_state : int >= 0, default 0
         The seed of the starting weights, which are drawn from [0.01, 0.11].
+    class_weight : mapping of label to number, "balanced" or None, default None
+        What the rows of each label count for, times their own weight; a label that is not named counts 1. "balanced"
+        counts them by the inverse of the label's share of the last 5,000 rows, so that rare labels count as much.
 
     Examples
     --------
@@ -77,11 +81,12 @@ class BalancedWinnow(WithWeights, WithRate, StreamClassifier):
 
     _rules = Rules(random_state=SEED)
 
-    def __init__(self, rate: float | Rate = 0.5, *, random_state: int = 0) -> None:
+    def __init__(self, rate: float | Rate = 0.5, *, random_state: int = 0, class_weight: ClassWeight = None) -> None:
         self.rate = rate
         self.random_state = random_state
+        self.class_weight = class_weight
 
     def _make_core(self, features: int) -> Core:
         rate = as_rate(self.rate, "BalancedWinnow", below_one=not isinstance(self.rate, InverseSqrt))
         self._rules.check(self)
-        return compiled.winnow(features, rate.code(), seed=int(self.random_state))
+        return self._weighted_by_class(compiled.winnow(features, rate.code(), seed=int(self.random_state)))

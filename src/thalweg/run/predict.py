@@ -73,8 +73,14 @@ def answer(
         rows: Any = model._named(encoded.X)
         answers = model.learner.predict(rows) if len(rows) else model.classes_[:0]
         has_proba = hasattr(model, "predict_proba") and len(rows)
-        proba = model.learner.predict_proba(rows).max(axis=1) if has_proba else None
+        proba = _of_answers(model.learner.predict_proba(rows), model.learner.classes_, answers) if has_proba else None
         yield Answered(number, answers, proba, encoded.bad)
+
+
+def _of_answers(proba: NDArray[np.float64], classes: NDArray[Any], answers: NDArray[Any]) -> NDArray[np.float64]:
+    """The probability of each answer, which need not be the highest: some learners decide by costs or a threshold."""
+    places = np.minimum(np.searchsorted(classes, answers), len(classes) - 1)
+    return np.asarray(proba[np.arange(len(answers)), places])
 
 
 def _with_all_columns(blocks: Iterator[Block], plan: Plan, given: str, tell: Callable[[str], None]) -> Iterator[Block]:

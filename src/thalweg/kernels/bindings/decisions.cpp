@@ -4,6 +4,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
 #include "bindings/core.hpp"
+#include "decisions/class_weighted.hpp"
 #include "decisions/cost_sensitive.hpp"
 #include "decisions/online_threshold.hpp"
 #include "decisions/prediction_sets.hpp"
@@ -24,6 +25,18 @@ template <class Kind> static Kind &as(const Core &core) {
 
 void bind_decisions(nb::module_ &module) {
   using namespace nb::literals;
+  module.def(
+      "class_weighted",
+      [](const Core &inner, bool balanced) { return new Core(new ClassWeighted(fresh(inner), balanced)); }, "inner"_a,
+      "balanced"_a);
+  module.def(
+      "set_class_weights",
+      [](Core &core, Vector weights) {
+        const BriefLearning alone(core);
+        if (int64_t(weights.size()) != core.learner->classes()) throw std::invalid_argument("shapes do not agree");
+        as<ClassWeighted>(core).set_weights(weights.data());
+      },
+      "core"_a, "weights"_a);
   module.def(
       "recalibrated",
       [](const Core &inner, double memory, int64_t delay) {

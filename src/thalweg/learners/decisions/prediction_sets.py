@@ -10,8 +10,9 @@ eta        ``step``              q <- q + eta (1[missed] - alpha)
 =========  ====================  ==================================================================
 
 A. N. Angelopoulos, E. J. Candès, R. J. Tibshirani, "Conformal PID Control for Time Series Prediction", NeurIPS 2023:
-the rule, quantile tracking, and its guarantee. Over T rows the share of misses differs from alpha by at most
-(28 + 2 eta) / (eta T), whatever the rows are: 0.6 percentage points after 50,000 rows, and in practice far less.
+the rule, quantile tracking, and its guarantee where labels come at once. Over T rows the share of misses differs from
+alpha by at most (28 + 2 eta) / (eta T), whatever the rows are: 0.6 percentage points after 50,000 rows, and in practice
+far less.
 
 I. Gibbs, E. Candès, "Adaptive Conformal Inference Under Distribution Shift", NeurIPS 2021: the idea of steering by
 misses; there alpha is moved, and q is a quantile of the scores of a window.

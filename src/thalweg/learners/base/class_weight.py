@@ -1,0 +1,52 @@
+"""``class_weight``: what the rows of each class count for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from thalweg.errors import InvalidParameter
+from thalweg.kernels import compiled
+from thalweg.kernels._base import Core
+from thalweg.learners.base.classifier import WithWeights
+from thalweg.learners.base.labels import Labels
+from thalweg.parameters import NOT_NEGATIVE
+
+ClassWeight: TypeAlias = Mapping[Any, float] | Literal["balanced"] | None
+
+
+class WithClassWeight(WithWeights):
+    """A classifier whose rows may count by their class, on top of their own weights."""
+
+    class_weight: ClassWeight
+
+    #: Files that do not name it were written before there were class weights.
+    _parameters_before: ClassVar[Mapping[str, Any]] = {"class_weight": None}
+
+    def _weighted_by_class(self, core: Core) -> Core:
+        """The core, or, where class weights are given, one around it that weighs rows by their class."""
+        if self.class_weight is None:
+            return core
+        balanced = isinstance(self.class_weight, str) and self.class_weight == "balanced"
+        if not balanced:
+            self._check_class_weight()
+        return compiled.class_weighted(core, balanced)
+
+    def _check_class_weight(self) -> None:
+        owner = type(self).__name__
+        if not isinstance(self.class_weight, Mapping):
+            rule = 'be a mapping of labels to weights, "balanced" or None'
+            raise InvalidParameter.of(owner, "class_weight", rule, self.class_weight)
+        for label, weight in self.class_weight.items():
+            NOT_NEGATIVE.check(owner, f"class_weight[{label!r}]", weight)
+
+    @property
+    def _needs_label_names(self) -> bool:
+        return isinstance(self.class_weight, Mapping)
+
+    def _name_classes(self, core: Any, known: Labels) -> None:
+        if isinstance(self.class_weight, Mapping):
+            given = self.class_weight
+            compiled.set_class_weights(core, np.array([float(given.get(label, 1.0)) for label in known.codes]))
