@@ -32,4 +32,4 @@ def test_platts_rule_finds_the_line_and_late_labels_are_used_late() -> None:
     true = 1 / (1 + np.exp(-(1 + 0.5 * z)))
     assert np.abs(at_once - true)[3000:].mean() < 0.03
     np.testing.assert_allclose(late[:700], p[:700])
-    assert decisions._order(4, 2).tolist() == [0, 1, ~0, 2, ~1, 3]
+    assert decisions.follow_late(4, 2).tolist() == [0, 1, ~0, 2, ~1, 3]

@@ -73,7 +73,7 @@ class DecisionStudy(Study):
             self.notes.append(f"Left out: {error}")
             return None
         found: dict[str, float] = {}
-        order = _order(len(y), delay)
+        order = follow_late(len(y), delay)
         alone = AutoClassifier().follow(X, y, order, with_proba=True)[1]
         corrected = Recalibrated(AutoClassifier(), delay=delay).follow(X, y, order, with_proba=True)[1]
         assert alone is not None
@@ -110,7 +110,7 @@ def calibration_error(p: Floats, y: Codes) -> float:
     return float(np.abs(np.bincount(bins, weights=y - p, minlength=BINS)).sum() / len(p))
 
 
-def _order(rows: int, delay: int) -> Codes:
+def follow_late(rows: int, delay: int) -> Codes:
     """Steps of `follow`: each row is answered when the labels of all rows ``delay`` before it are known."""
     numbers = np.arange(rows)
     if delay == 0:

@@ -9,8 +9,8 @@ Where comparisons stop
 1. River goes 50,000 rows into Covertype, which is therefore twice in the table; ranks use the part that all have seen.
 2. Streams are not a sample of anything, and some are kin (ELEC2 twice, four Gaussians): Friedman's p is a description.
 3. The adaptive random forest is an item of its own, on request: it takes minutes for a single run.
-4. ``curved``, ``recovery`` and ``decisions``, on request, are studies of their own (`thalweg.papers.auto.curved`,
-   `recovery`, `decisions`).
+4. ``curved``, ``recovery``, ``decisions`` and ``rare``, on request, are studies of their own
+   (`thalweg.papers.auto.curved`, `recovery`, `decisions`, `rare`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from thalweg.errors import DataUnavailable, InvalidParameter
 from thalweg.evaluate import friedman, nemenyi_difference, prequential
 from thalweg.learners.auto import AutoClassifier
-from thalweg.papers.auto import curved, decisions, recovery
+from thalweg.papers.auto import curved, decisions, rare, recovery
 from thalweg.papers.auto.study import (
     AUTO,
     BANK,
@@ -56,7 +56,7 @@ TOLERATED = 0.03
 WEIGHT_BLOCK = 336
 
 #: Items with a study of their own.
-_APART = (curved.ITEM, recovery.ITEM, decisions.ITEM)
+_APART = (curved.ITEM, recovery.ITEM, decisions.ITEM, rare.ITEM)
 _TITLES = {"data": "Data sets", "generated": "Generated streams"}
 _NOTES = (
     "Share of rows answered wrongly, each before its label was learned. Linear members of AutoClassifier alone, behind "
@@ -78,8 +78,11 @@ def reproduce(
 ) -> list[Outcome]:
     """Measure what the items need, each only once; see `thalweg.papers.registry.Reproduction`."""
     wanted = PAPERS[PAPER].wanted(items, runs)
-    if (with_moa or with_refitted) and curved.ITEM not in wanted:
-        raise InvalidParameter(f"MOA's and refitted models belong to the item {curved.ITEM}, got {', '.join(wanted)}")
+    if (with_moa and not {curved.ITEM, rare.ITEM} & set(wanted)) or (with_refitted and curved.ITEM not in wanted):
+        raise InvalidParameter(
+            f"MOA's models belong to the items {curved.ITEM} and {rare.ITEM}, refitted ones to {curved.ITEM}, "
+            f"got {', '.join(wanted)}"
+        )
     if "forest" in wanted:
         require_river()
     apart = [item for item in wanted if item in _APART]
@@ -97,6 +100,9 @@ def reproduce(
         elif item == decisions.ITEM:
             on_decisions = decisions.DecisionStudy(seed=seed, progress=progress)
             outcomes.append(replace(decisions.outcome(on_decisions), timing=on_decisions.timing()))
+        elif item == rare.ITEM:
+            on_rare = rare.RareStudy(seed=seed, with_moa=with_moa, progress=progress)
+            outcomes.append(replace(rare.outcome(on_rare), timing=on_rare.timing()))
         else:
             after = recovery.RecoveryStudy(runs=runs, seed=seed, workers=workers, progress=progress)
             outcomes.append(replace(recovery.outcome(after), timing=after.timing()))
