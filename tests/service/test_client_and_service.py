@@ -16,8 +16,10 @@ pytest.importorskip("httpx", reason="the client needs httpx")
 from tests.ports import ReservedPort
 from tests.service.rows import stream
 from tests.service.server import Server
+from thalweg import AutoClassifier, PredictionSets
 from thalweg.client import AsyncClient, Client
 from thalweg.errors import ServiceRefused
+from thalweg.streams import MovingPlane
 
 ROWS, LABELS = (each[1:] for each in stream(241))  # the first row has gaps, and tells too little
 
@@ -67,6 +69,22 @@ def test_a_table_and_rows_are_the_same_to_a_model(client: Client) -> None:
     assert first.answers == second.answers
     assert first.probability == second.probability
     assert (second.model, second.probabilities[0]) == ("by-table", None)
+
+
+def test_a_model_of_sets_gives_them_in_every_format(client: Client) -> None:
+    pd = pytest.importorskip("pandas")
+    X, y = MovingPlane(seed=2).take(300)
+    rows, labels = [{"a": a, "b": b} for a, b in X.tolist()], y.astype(str)
+    client.create("sets", "sets")
+    assert client.predict_one(rows[0], model="sets").prediction_set is None  # before any label
+    client.label(client.predict(rows, model="sets").ids, labels, model="sets")
+    twin = PredictionSets(AutoClassifier()).partial_fit(X, labels)
+    expected = twin.predict_labels(X[:50])
+    given = client.predict(rows[:50], model="sets")
+    assert given.prediction_sets == expected
+    assert given[3].prediction_set == expected[3]
+    assert client.predict(pd.DataFrame(rows[:50]), model="sets").prediction_sets == expected
+    assert {len(each) for each in expected} >= {1, 2}
 
 
 def test_champion_and_challenger(client: Client) -> None:

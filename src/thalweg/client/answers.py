@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
+from msgspec import UNSET
+
 from thalweg.client.protocol import Predictions
 
 
@@ -23,6 +25,8 @@ class Answer:
         Of the answer.
     probabilities : mapping or None
         Of every class; None where the rows went as an Arrow batch, which carries the answer's alone.
+    prediction_set : list of str or None
+        Labels of which a known share holds the true one; None unless the model gives sets.
 
     Examples
     --------
@@ -34,6 +38,7 @@ class Answer:
     answer: str | None
     probability: float | None = None
     probabilities: Mapping[str, float] | None = None
+    prediction_set: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,8 @@ class Answers(Sequence[Answer]):
         The last record of the journal with labels that it had learned by then.
     ids, answers, probabilities : list
         A value for each row.
+    prediction_sets : list or None
+        The set of labels of each row; None unless the model gives sets.
 
     Examples
     --------
@@ -55,7 +62,7 @@ class Answers(Sequence[Answer]):
     >>> len(answers), answers.answers
     (2, ['wet', 'dry'])
     >>> answers[1]
-    Answer(id='a2', answer='dry', probability=0.6, probabilities=None)
+    Answer(id='a2', answer='dry', probability=0.6, probabilities=None, prediction_set=None)
     """
 
     model: str
@@ -64,6 +71,7 @@ class Answers(Sequence[Answer]):
     answers: list[str | None]
     probabilities: list[Mapping[str, float] | None]
     probability: list[float | None]
+    prediction_sets: list[list[str]] | None = None
 
     @classmethod
     def of(cls, given: Predictions) -> Answers:
@@ -76,6 +84,7 @@ class Answers(Sequence[Answer]):
             [row.answer for row in rows],
             [row.probabilities for row in rows],
             [None if row.answer is None else row.probabilities.get(row.answer) for row in rows],
+            [row.prediction_set or [] for row in rows] if rows and rows[0].prediction_set is not UNSET else None,
         )
 
     def __add__(self, later: Answers) -> Answers:
@@ -86,6 +95,9 @@ class Answers(Sequence[Answer]):
             self.answers + later.answers,
             self.probabilities + later.probabilities,
             self.probability + later.probability,
+            None
+            if self.prediction_sets is None or later.prediction_sets is None
+            else self.prediction_sets + later.prediction_sets,
         )
 
     def __len__(self) -> int:
@@ -98,4 +110,11 @@ class Answers(Sequence[Answer]):
     def __getitem__(self, at: int | slice) -> Answer | list[Answer]:
         if isinstance(at, slice):
             return [self[place] for place in range(*at.indices(len(self)))]
-        return Answer(self.ids[at], self.answers[at], self.probability[at], self.probabilities[at])
+        sets = self.prediction_sets
+        return Answer(
+            self.ids[at],
+            self.answers[at],
+            self.probability[at],
+            self.probabilities[at],
+            None if sets is None else sets[at],
+        )

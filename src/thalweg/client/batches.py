@@ -127,11 +127,11 @@ def _arrow_batches(table: Any, most: int) -> Iterator[Batch]:
         yield Batch(ARROW, sink.getvalue().to_pybytes())
 
 
-def arrow_columns(content: bytes, *names: str) -> tuple[list[list[Any]], dict[str, str]]:
-    """Columns of an Arrow stream as lists, and what its schema says besides."""
+def arrow_columns(content: bytes) -> tuple[dict[str, list[Any]], dict[str, str]]:
+    """Columns of an Arrow stream as lists by name, and what its schema says besides."""
     table = _pyarrow().ipc.open_stream(content).read_all()
     told = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
-    return [table.column(name).to_pylist() for name in names], told
+    return table.to_pydict(), told
 
 
 def _pyarrow() -> Any:

@@ -176,12 +176,16 @@ class Status(Struct, frozen=True):
     status: str
 
 
-class Prediction(Struct, frozen=True):
+class Prediction(Struct, frozen=True, omit_defaults=True):
     """The prediction for one row."""
 
     id: RowId
     answer: Annotated[str | None, _json(description="Null before the first label.")]
     probabilities: dict[str, float]
+    prediction_set: Annotated[
+        list[str] | UnsetType,
+        _json(description="Labels of which a known share holds the true one; of models that give sets."),
+    ] = UNSET
 
 
 class Predictions(Struct, frozen=True):

@@ -369,9 +369,16 @@ class Calls:
         query = {"model": model} if model and batch.media == ARROW else {}
         reply = await self._posted("/v1/predict", batch, key, query)
         if batch.media == ARROW:
-            (ids, answers, probability), told = arrow_columns(reply.body, "id", "answer", "probability")
-            version = int(told["version"]) if "version" in told else None
-            return Answers(told.get("model", model or ""), version, ids, answers, [None] * len(ids), probability)
+            given, told = arrow_columns(reply.body)
+            return Answers(
+                told.get("model", model or ""),
+                int(told["version"]) if "version" in told else None,
+                given["id"],
+                given["answer"],
+                [None] * len(given["id"]),
+                given["probability"],
+                given.get("prediction_set"),
+            )
         return Answers.of(decoded(reply, Predictions))
 
     async def _labelled(self, batch: Batch, key: str, model: str | None, revise: bool) -> Receipt:

@@ -58,10 +58,10 @@ class PublishedModel:
 
 def answer(
     state: ModelState, name: str, X: NDArray[np.float64]
-) -> tuple[dict[str, PredictedLabels], NDArray[np.float64] | None]:
-    """What every learner says to the rows, and how probable the one that is asked finds each of its labels."""
+) -> tuple[dict[str, PredictedLabels], NDArray[np.float64] | None, NDArray[np.bool_] | None]:
+    """What every learner says to the rows; of the one that is asked, the probabilities and sets of its labels, too."""
     found: dict[str, PredictedLabels] = {}
-    proba = None
+    proba = sets = None
     for each, model in state.models.items():
         if not state.labels[each]:
             found[each] = PredictedLabels([], np.full(len(X), NO_ANSWER, dtype=np.int16))
@@ -75,7 +75,8 @@ def answer(
         found[each] = PredictedLabels(labels, codes.astype(np.int16), of_positive)
         if each == name:
             proba = likely
-    return found, proba
+            sets = model.predict_set(X) if hasattr(model, "predict_set") else None
+    return found, proba, sets
 
 
 @dataclass(slots=True, eq=False)
@@ -164,7 +165,7 @@ class Batcher:
 
     def _predicted(self, together: list[Question], model: PublishedModel, encoded: Encoded) -> list[Command]:
         state = model.state
-        answers, proba = answer(state, model.name, encoded.X)
+        answers, proba, sets = answer(state, model.name, encoded.X)
         commands: list[Command] = []
         begin = 0
         for question in together:
@@ -177,8 +178,8 @@ class Batcher:
                 None if encoded.gaps is None else encoded.gaps[part],
                 encoded.categories if begin == 0 else None,
             )
-            own = None if proba is None else proba[part]
-            commands.append(Predict(model.name, question.future, asked, own, model.epoch, key=question.key))
+            own, own_sets = (None if each is None else each[part] for each in (proba, sets))
+            commands.append(Predict(model.name, question.future, asked, own, own_sets, model.epoch, key=question.key))
             begin = part.stop
         return commands
 

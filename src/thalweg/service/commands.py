@@ -43,6 +43,8 @@ class Predict(Command):
     body: PredictBody
     #: Class probabilities by the champion, for the answer only.
     proba: Any
+    #: Whether each class is in the set of each row, where the champion gives sets.
+    sets: Any
     #: The number of failures before it: after one, the encoder that it went through is no longer the journal's.
     epoch: int
 

@@ -189,11 +189,13 @@ def _answered(command: Predict) -> HttpResponse:
     own = command.body.answers[command.model]
     code = int(own.codes[0])
     known = code != NO_ANSWER
-    found = {
+    found: dict[str, Any] = {
         "id": row_id(command.seq, 0),
         "answer": own.labels[code] if known else None,
         "probability": float(command.proba[0][code]) if known and command.proba is not None else None,
     }
+    if command.sets is not None:
+        found["prediction_set"] = [own.labels[at] for at in command.sets[0].nonzero()[0]]
     return HttpResponse(200, JSON, orjson.dumps(found))
 
 

@@ -100,7 +100,7 @@ def read_labels(body: bytes, limits: Limits) -> list[tuple[str, Any]]:
 
 
 def predicted(command: Predict) -> HttpResponse:
-    """Columns id, answer and probability, of the answer; null where there is none."""
+    """Columns id, answer and probability, of the answer; null where there is none; sets where the model gives them."""
     pa = _pyarrow()
     from pyarrow import compute as pc
 
@@ -116,6 +116,9 @@ def predicted(command: Predict) -> HttpResponse:
     else:
         likely = pa.array(command.proba[np.arange(rows), np.maximum(own.codes, 0)], mask=unknown)
     table = pa.table({"id": ids, "answer": answers, "probability": likely})
+    if command.sets is not None:
+        sets = [[own.labels[at] for at in row.nonzero()[0]] for row in command.sets]
+        table = table.append_column("prediction_set", pa.array(sets, pa.list_(pa.string())))
     about = {"model": command.model, "version": str(command.body.version)}
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema.with_metadata(about)) as stream:

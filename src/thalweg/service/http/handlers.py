@@ -64,6 +64,7 @@ def _predicted(command: Predict) -> HttpResponse:
             row_id(command.seq, row),
             None if code == NO_ANSWER else own.labels[code],
             {} if shares is None else dict(zip(own.labels, shares, strict=True)),
+            UNSET if command.sets is None else [own.labels[at] for at in command.sets[row].nonzero()[0]],
         )
         for row, (code, shares) in enumerate(zip(own.codes.tolist(), likely, strict=True))
     ]
