@@ -249,7 +249,7 @@ def test_the_positive_label_is_the_last_or_the_one_given():
 
 @pytest.mark.parametrize("wrapper", [CostSensitive, OnlineThreshold, PredictionSets, Recalibrated])
 def test_a_learner_in_python_may_be_inside(wrapper):
-    X, y = rows_of(3, rows=90)
+    X, y = rows_of(3, rows=40)
     foreign = wrapper(GaussianNB(), delay=5).partial_fit(X, y)
     twin = pickle.loads(pickle.dumps(foreign))
     assert (twin.partial_fit(X, y).predict(X) == foreign.partial_fit(X, y).predict(X)).all()

@@ -81,10 +81,12 @@ def test_take_batches_and_iteration_agree_and_repeat(stream: Stream, size: int, 
     whole = stream.take()
     assert whole[0].shape == (stream.length, stream.n_features)
     assert isinstance(stream, LinearResponse) or set(whole[1]) <= set(stream.classes)
+    few = min(stream.length, 20 * size)
+    start_of_it = whole[0][:few], whole[1][:few]
     for _ in range(2):
-        assert_same_rows(joined(list(stream.batches(size))), whole)
-        rows = list(itertools.islice(stream, stream.length))
-        assert_same_rows((np.array([x for x, _ in rows]), np.array([y for _, y in rows])), whole)
+        assert_same_rows(joined(list(stream.batches(size, few))), start_of_it)
+        rows = list(itertools.islice(stream, few))
+        assert_same_rows((np.array([x for x, _ in rows]), np.array([y for _, y in rows])), start_of_it)
     start = data.draw(st.integers(0, stream.length))
     n = data.draw(st.integers(0, stream.length - start))
     assert_same_rows(stream.take(n, start), (whole[0][start : start + n], whole[1][start : start + n]))
