@@ -12,6 +12,7 @@ import pytest
 from sklearn import metrics as sk
 
 from tests.cli.calls import metrics, predictions, run
+from thalweg.errors import InvalidParameter
 from thalweg.evaluate import mean_interval
 from thalweg.report.page import build
 from thalweg.report.page.rare_verdict import question
@@ -313,3 +314,15 @@ def test_the_first_rows_may_have_one_label(rare_table: None) -> None:
         found.append(metrics_of(one)["rare"])
     assert found[0]["positive"] == "yes"
     assert found[1:] == found[:1] * 2
+
+
+def test_a_model_that_decides_takes_the_costs_the_label_and_the_delay_of_the_run() -> None:
+    asked = {"source": "rows.csv", "target": "y", "costs": "fp=1,fn=50", "positive": "yes", "delay": 7}
+    made = RunOptions.of(asked | {"model": "cost-sensitive"}).make_model()
+    assert (made.costs, made.positive, made.delay) == ({"fp": 1.0, "fn": 50.0}, "yes", 7)
+    assert RunOptions.of(asked | {"model": "threshold"}).make_model().objective == "cost"
+    assert RunOptions.of(asked | {"model": "calibrated"}).make_model().delay == 7
+    RunOptions.of(asked | {"model": "oldc"}).make_model()
+    del asked["positive"]
+    with pytest.raises(InvalidParameter, match="needs --positive"):
+        RunOptions.of(asked | {"model": "threshold"}).make_model()

@@ -144,7 +144,8 @@ class RunOptions:
     )
     costs: str | None = _option(
         None,
-        help="Costs of a false positive and a false negative, such as fp=1,fn=50: the verdict compares costs.",
+        help="Costs of a false positive and a false negative, such as fp=1,fn=50: the verdict compares costs, "
+        "and the models cost-sensitive and threshold decide by them.",
         metavar="COSTS",
         added_later=True,
     )
@@ -219,7 +220,18 @@ class RunOptions:
     def make_model(self) -> Any:
         from thalweg.catalogue import make_model
 
-        return make_model(self.model, rate=self.rate, adaptive=self.adaptive, window=self.window, seed=self.seed)
+        model = make_model(self.model, rate=self.rate, adaptive=self.adaptive, window=self.window, seed=self.seed)
+        return model.set_params(**self._asked_of(model.get_params(deep=False)))
+
+    def _asked_of(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """What a model that decides takes from the run: costs, the label of interest, and how late labels come."""
+        if self.costs is not None and "costs" in parameters and self.positive is None:
+            raise InvalidParameter(f"--costs with {self.model} needs --positive: the label whose misses are fn")
+        costs = None if self.costs is None else parse_costs(self.costs)
+        asked: dict[str, Any] = {"costs": costs, "positive": self.positive, "delay": self.delay or None}
+        if costs is not None and "objective" in parameters:
+            asked["objective"] = "cost"
+        return {name: value for name, value in asked.items() if value is not None and name in parameters}
 
     @classmethod
     def of(cls, given: Mapping[str, Any], config: Path | None = None, *, resume: bool = False) -> RunOptions:
