@@ -332,7 +332,8 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
         check_is_fitted(self)
         weights, names = self.weights_, self.members_
         lines = [
-            f"{len(names)} members over {self.n_features_in_} features; the heaviest is {names[int(weights.argmax())]} "
+            f"{len(names)} members over {self.n_features_in_} feature{'' if self.n_features_in_ == 1 else 's'}; "
+            f"the heaviest is {names[int(weights.argmax())]} "
             f"with a weight of {weights.max():.2f}.",
             *self._by_family(),
             *(f"  {weights[i]:.3f}  {names[i]}" for i in np.argsort(-weights, kind="stable")),
