@@ -6,24 +6,14 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-class CostSensitive final : public Wrapper {
+class CostSensitive final : public Decider {
  public:
-  CostSensitive(const Learner &inner, bool balanced) : Wrapper(inner, 0), balanced(balanced) {}
+  CostSensitive(const Learner &inner, bool balanced) : Decider(inner, 0), balanced(balanced) {}
   Learner *copy() const override { return new CostSensitive(*this); }
-  bool decides() const override { return true; }
 
   // Costs by true class and answer; one for each mistake until they are given.
   void set_costs(const double *given) { std::copy_n(given, costs.size(), costs.begin()); }
 
-  void scores(const double *x, double *out) const override {
-    inside().probabilities(x, out);
-    for (int64_t c = 0; c < classes(); c++) out[c] = awake() ? std::log(out[c]) : -__builtin_inf();
-  }
-  int64_t answer(const double *x) const override {
-    Scratch room(classes());
-    inside().probabilities(x, room.data());
-    return decide(room.data(), -1);
-  }
   // The expected cost of each answer, infinite for a class never seen.
   void expected_costs(const double *p, double *out) const {
     for (int64_t d = 0; d < classes(); d++) {

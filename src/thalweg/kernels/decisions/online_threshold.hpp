@@ -16,27 +16,17 @@ struct ThresholdOptions {
   double memory = 5000;                           // rows
 };
 
-class OnlineThreshold final : public Wrapper {
+class OnlineThreshold final : public Decider {
  public:
   // The positive class: an index, the last class seen, or one that is not known yet.
   static constexpr int64_t kLast = -1, kUnknown = -2;
 
   OnlineThreshold(const Learner &inner, ThresholdOptions options, int64_t delay)
-      : Wrapper(inner, delay), options(options), histograms(2 * kBins) {}
+      : Decider(inner, delay), options(options), histograms(2 * kBins) {}
   Learner *copy() const override { return new OnlineThreshold(*this); }
-  bool decides() const override { return true; }
 
   void set_positive(int64_t index) { chosen = index; }
 
-  void scores(const double *x, double *out) const override {
-    inside().probabilities(x, out);
-    for (int64_t c = 0; c < classes(); c++) out[c] = awake() ? std::log(out[c]) : -__builtin_inf();
-  }
-  int64_t answer(const double *x) const override {
-    Scratch room(classes());
-    inside().probabilities(x, room.data());
-    return decide(room.data(), -1);
-  }
   // In log-odds; NaN where there is nothing to go by yet.
   double threshold() const { return positive() >= 0 && positive() == watched ? threshold_ : std::nan(""); }
   int64_t positive() const {

@@ -17,10 +17,6 @@ class PredictionSets final : public Wrapper {
   Learner *copy() const override { return new PredictionSets(*this); }
   bool decides() const override { return inside().decides(); }
 
-  void scores(const double *x, double *out) const override {
-    inside().probabilities(x, out);
-    for (int64_t c = 0; c < classes(); c++) out[c] = awake() ? std::log(out[c]) : -__builtin_inf();
-  }
   int64_t answer(const double *x) const override { return inside().answer(x); }
   // Whether each class is in the set.
   void set_of(const double *x, bool *out) const {

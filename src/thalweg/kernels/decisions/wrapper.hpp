@@ -33,6 +33,11 @@ class Wrapper : public Learner {
   const std::vector<std::unique_ptr<Learner>> &all() const { return team; }
   const Learner &inside() const { return *team[0]; }
 
+  void scores(const double *x, double *out) const override {
+    inside().probabilities(x, out);
+    for (int64_t c = 0; c < classes(); c++) out[c] = awake() ? std::log(out[c]) : -__builtin_inf();
+  }
+
   int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
   void begin(const double *X, const int64_t *y, int64_t given) override {
     rows = 0;
@@ -113,6 +118,18 @@ class Wrapper : public Learner {
 
   std::vector<std::unique_ptr<Learner>> team;
   int64_t delay, stride, rows = 0;
+};
+
+// A wrapper whose answer need not be the likeliest class.
+class Decider : public Wrapper {
+ public:
+  using Wrapper::Wrapper;
+  bool decides() const override { return true; }
+  int64_t answer(const double *x) const override {
+    Scratch room(classes());
+    inside().probabilities(x, room.data());
+    return decide(room.data(), -1);
+  }
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

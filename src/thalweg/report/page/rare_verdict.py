@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 from thalweg.report.page.content import Difference, Known, Metrics, Rare, RareScore
 from thalweg.report.page.formats import count, counted, percent, plain, short
-from thalweg.report.page.standing import Bar, Standing, Tile, bars, standing
+from thalweg.report.page.standing import Bar, Standing, Tile, bars, interval, standing
 
 Question = Literal["costs", "alerts", "positive", "classes"]
 
@@ -205,18 +205,7 @@ def intervals(metrics: Metrics, asked: Question) -> list[Bar]:
     if asked != "costs" or costs is None:
         return []
     pairs = {"no-change": costs["no_change"], "majority": costs["majority"]}
-    return bars({name: (each, _interval(each)) for name, each in pairs.items()})
-
-
-def _interval(difference: Difference) -> str:
-    low, high = difference["low"], difference["high"]
-    if low is None or high is None:
-        return "no interval yet"
-    if high <= 0.0:
-        return f"{short(-high)} to {short(-low)} less"
-    if low >= 0.0:
-        return f"{short(low)} to {short(high)} more"
-    return f"{short(-low)} less to {short(high)} more"
+    return bars({name: (each, interval(each, short, "less")) for name, each in pairs.items()})
 
 
 def tiles(metrics: Metrics, asked: Question) -> list[Tile]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from thalweg.report.page.content import Difference
@@ -15,6 +16,25 @@ def standing(difference: Difference) -> Standing:
     if difference["difference"] is None or low is None or high is None:
         return "unknown"
     return "better" if high < 0.0 else "worse" if low > 0.0 else "even"
+
+
+def interval(difference: Difference, written: Callable[[float], str], less: str) -> str:
+    """Both ends, in words: how much less, as "fewer" or "less", and how much more.
+
+    Examples
+    --------
+    >>> difference = {"difference": -7.0, "low": -8.0, "high": 1.0, "level": 0.95, "blocks": 40, "block_rows": 64}
+    >>> interval(difference, "{:g}".format, "fewer")
+    '8 fewer to 1 more'
+    """
+    low, high = difference["low"], difference["high"]
+    if low is None or high is None:
+        return "no interval yet"
+    if high <= 0.0:
+        return f"{written(-high)} to {written(-low)} {less}"
+    if low >= 0.0:
+        return f"{written(low)} to {written(high)} more"
+    return f"{written(-low)} {less} to {written(high)} more"
 
 
 class Bar(NamedTuple):

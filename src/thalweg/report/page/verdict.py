@@ -6,7 +6,7 @@ from thalweg.report.page import rare_verdict
 from thalweg.report.page.content import Difference, Known, Metrics, Score
 from thalweg.report.page.formats import count, counted, per_hundred, percent, plain
 from thalweg.report.page.rare_verdict import question
-from thalweg.report.page.standing import Bar, Standing, Tile, bars, standing
+from thalweg.report.page.standing import Bar, Standing, Tile, bars, interval, standing
 
 #: From this share of skipped rows on, the headline tells it.
 _MANY_SKIPPED = 0.05
@@ -102,24 +102,6 @@ def fine_print(metrics: Metrics) -> str:
     )
 
 
-def interval(difference: Difference) -> str:
-    """Both ends, in mistakes per 100 rows.
-
-    Examples
-    --------
-    >>> interval({"difference": -0.07, "low": -0.08, "high": 0.01, "level": 0.95, "blocks": 40, "block_rows": 64})
-    '8.0 fewer to 1.0 more'
-    """
-    low, high = difference["low"], difference["high"]
-    if low is None or high is None:
-        return "no interval yet"
-    if high <= 0.0:
-        return f"{per_hundred(high)} to {per_hundred(low)} fewer"
-    if low >= 0.0:
-        return f"{per_hundred(low)} to {per_hundred(high)} more"
-    return f"{per_hundred(low)} fewer to {per_hundred(high)} more"
-
-
 def _gap(difference: Difference, of: str, baseline: str) -> str:
     gap = difference["difference"] or 0.0
     if gap == 0.0:
@@ -128,7 +110,8 @@ def _gap(difference: Difference, of: str, baseline: str) -> str:
         told = f"{per_hundred(gap)} {'fewer' if gap < 0.0 else 'more'}{of} than {baseline}"
     if standing(difference) == "unknown":
         return f"{told} (too few rows for an interval)"
-    return f"{told} ({100 * difference['level']:g}\N{NO-BREAK SPACE}% interval: {interval(difference)})"
+    ends = interval(difference, per_hundred, "fewer")
+    return f"{told} ({100 * difference['level']:g}\N{NO-BREAK SPACE}% interval: {ends})"
 
 
 def _advice(no_change: Standing, majority: Standing) -> list[str]:
@@ -150,7 +133,7 @@ def intervals(metrics: Metrics) -> list[Bar]:
     if asked := question(metrics):
         return rare_verdict.intervals(metrics, asked)
     pairs = {"no-change": metrics["verdict"]["no_change"], "majority": metrics["verdict"]["majority"]}
-    return bars({name: (each, interval(each)) for name, each in pairs.items()})
+    return bars({name: (each, interval(each, per_hundred, "fewer")) for name, each in pairs.items()})
 
 
 def unit(metrics: Metrics) -> str:
