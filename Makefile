@@ -109,18 +109,23 @@ $(VENV)/.python:
 	@touch $@
 
 # The kernels are compiled while the dependencies are downloaded; both need packaging, which therefore comes first. What they
-# are built with stays in the environment, so that a second build is incremental.
+# are built with stays in the environment, so that a second build is incremental; CMake and Ninja only where the machine has none.
 define REQUIREMENTS
 import tomllib
 project = tomllib.load(open("pyproject.toml", "rb"))["project"]
 print(*project["dependencies"], *(need for extra in ("plot", "files") for need in project["optional-dependencies"][extra]), sep="\n")
 endef
-export REQUIREMENTS
+define TOOLS
+from scikit_build_core.build import get_requires_for_build_editable
+print(*get_requires_for_build_editable({}))
+endef
+export REQUIREMENTS TOOLS
 $(VENV)/.base: $(VENV)/.python constraints.txt pyproject.toml $(KERNELS)
 	$(BIN)/python -c "$$REQUIREMENTS" > $(VENV)/requirements.txt
 	$(PIP) packaging
 	$(PIP) -r $(VENV)/requirements.txt & needs=$$!; trap "kill $$needs" INT TERM; \
-		$(PIP) scikit-build-core nanobind cmake ninja && $(EDITABLE) . --no-deps; built=$$?; wait $$needs && exit $$built
+		$(PIP) scikit-build-core nanobind && tools=$$($(BIN)/python -c "$$TOOLS") && { [ -z "$$tools" ] || $(PIP) $$tools; } && \
+		$(EDITABLE) . --no-deps; built=$$?; wait $$needs && exit $$built
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base

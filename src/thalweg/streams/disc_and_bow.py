@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.integrate import quad
-from scipy.optimize import brentq
 
 from thalweg.errors import InvalidParameter
 from thalweg.parameters import POSITIVE, Rules, at_least
@@ -80,12 +78,16 @@ class DiscAndBow(ConceptStream):
 
     def best_radius(self) -> float:
         """Within the bow's angle, the best answer is the disc up to this distance from the origin."""
+        from scipy.optimize import brentq  # a third of a second, which every command that names a stream would pay
+
         if self._excess(self.radius) <= 0.0:
             return self.radius
         return float(brentq(self._excess, 0.0, self.radius))
 
     def bayes_error_at(self, time: int) -> float:
         """Half of what the classes share, which lies in the disc and within the bow's angle."""
+        from scipy.integrate import quad
+
         kink = [self.best_radius()]
         both, _ = quad(lambda r: min(self._disc_mass(r), self._bow_mass(r)), 0.0, self.radius, points=kink)
         return float(both) / 2.0
