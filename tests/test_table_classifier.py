@@ -15,7 +15,7 @@ from tests.cli.calls import run
 from tests.examples import examples
 from thalweg import OnlineLDC, OnlineLinearRegression, StandardScaler, TableClassifier, cli, load, save
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
-from thalweg.run.predict import answer
+from thalweg.run.predict import answer, model_for_tables
 from thalweg.store import dumps, loads
 
 pa = pytest.importorskip("pyarrow")
@@ -91,13 +91,12 @@ cells = st.tuples(
 @examples(200)
 def test_a_frame_is_predicted_as_its_file(folder: Path, rows: list[tuple[str, ...]]) -> None:
     path = write_table(folder / "new.csv", rows)
-    told = list(answer(folder / "rows" / "model.thalweg", str(path)))
+    told = list(answer(model_for_tables(folder / "rows" / "model.thalweg"), str(path)))
     model = load(folder / "rows" / "model.thalweg")
     before = dumps(model)
     for name, frame in frames(path).items():
         assert model.predict(frame).tolist() == [label for part in told for label in part.answers], name
-        probability = np.concatenate([part.probability for part in told])
-        np.testing.assert_array_equal(model.predict_proba(frame).max(axis=1), probability, err_msg=name)
+        np.testing.assert_array_equal(model.predict_proba(frame), np.concatenate([part.proba for part in told]), name)
     for label, row in zip(told[0].answers, frames(path)["dicts"], strict=True):
         assert model.predict_one(row) == label
     assert dumps(model) == before == (folder / "rows" / "model.thalweg").read_bytes()

@@ -256,6 +256,25 @@ def test_every_model_runs_predicts_and_is_inspected(name: str, table, capsys: py
     assert name in said
 
 
+def test_predictions_hold_the_probabilities_asked_for_and_the_sets(table, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "run", *PLAIN, "--model", "sets", "--out", "out", "--quiet", "--limit", "1100")
+    model = load("out/model.thalweg").learner
+    X = np.column_stack([table[0], np.zeros(ROWS)])
+    proba, held = model.predict_proba(X), model.predict_labels(X)
+    _, said, _ = run(capsys, "predict", "out/model.thalweg", "table.csv", "--probabilities", "all")
+    lines = list(csv.DictReader(said.splitlines()))
+    assert list(lines[0]) == ["row", "answer", "probability", "P(dry)", "P(wet)", "prediction_set"]
+    np.testing.assert_allclose([[float(line["P(dry)"]), float(line["P(wet)"])] for line in lines], proba, atol=5.1e-7)
+    assert all(line["probability"] == line[f"P({line['answer']})"] for line in lines)
+    assert [line["prediction_set"] for line in lines] == ["|".join(labels) for labels in held]
+    assert len({len(labels) for labels in held}) > 1
+    _, said, _ = run(capsys, "predict", "out/model.thalweg", "table.csv", "--probabilities", "none")
+    assert said.splitlines()[0] == "row,answer,prediction_set"
+    code, said, complaint = run(capsys, "predict", "out/model.thalweg", "table.csv", "--probabilities", "some")
+    assert (code, said) == (2, "")
+    assert "--probabilities" in complaint
+
+
 def test_a_wide_table_of_many_classes_is_told_briefly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,7 +16,7 @@ pa = pytest.importorskip("pyarrow", reason="the engines need pyarrow")
 
 from tests.examples import examples  # noqa: E402
 from tests.spark.oracle import Event, Oracle  # noqa: E402
-from thalweg import OnlineLDC, OnlineLinearRegression, Perceptron, StandardScaler, StreamPipeline  # noqa: E402
+from thalweg import CostSensitive, OnlineLDC, OnlineLinearRegression, Perceptron, StandardScaler, StreamPipeline  # noqa: E402
 from thalweg.errors import InvalidParameter  # noqa: E402
 from thalweg.spark.columns import REAL, TEXT  # noqa: E402
 from thalweg.spark.group import Group  # noqa: E402
@@ -159,17 +159,26 @@ def test_a_regressor_learns_numbers_at_once_and_late(late):
     assert state.model == dumps(twin)
 
 
-def test_confidence_and_a_pipeline():
+@pytest.mark.parametrize(
+    "model",
+    [
+        StreamPipeline([StandardScaler(), OnlineLDC(0.1, counts="soft")]),
+        CostSensitive(OnlineLDC(0.1, counts="soft"), {"fp": 1, "fn": 3}),
+    ],
+    ids=["pipeline", "by cost"],
+)
+def test_confidence_is_the_probability_of_the_answer(model):
     rng = np.random.default_rng(3)
-    model = StreamPipeline([StandardScaler(), OnlineLDC(0.1, counts="soft")])
     X, y = rng.normal(size=(50, 2)), np.array(["a", "b"])[rng.integers(0, 2, 50)]
     events = [Event(i, False, None, str(y[i]), tuple(X[i])) for i in range(50)]
     state, cell = Group(dumps(model), LAYOUT, None, None, True).take(None, packed(events), lambda _: 0)
-    twin = StreamPipeline([StandardScaler(), OnlineLDC(0.1, counts="soft")])
+    twin = clone(model)
     answers, proba, *_ = twin.predict_then_learn(pa.table(dict(zip(NAMES, X.T, strict=True))), y, with_proba=True)
     batch = batch_from_bytes(cell, LAYOUT.outgoing)
     assert batch.column("answer").to_pylist() == answers.tolist()
-    np.testing.assert_array_equal(batch.column("confidence").to_numpy(), proba.max(axis=1))
+    confidence = batch.column("confidence").to_numpy()
+    assert np.isnan(confidence[0])
+    np.testing.assert_array_equal(confidence[1:], np.where(answers == "a", *proba.T)[1:])
     assert state.model == dumps(twin)
 
 

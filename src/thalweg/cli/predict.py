@@ -12,6 +12,7 @@ import typer
 
 if TYPE_CHECKING:
     from thalweg.run.predict import Answered
+    from thalweg.table_classifier import TableClassifier
     from thalweg.tables import BadRow
 
 #: Skipped rows that are listed one by one.
@@ -40,28 +41,38 @@ def predict(
     encoding: Annotated[
         str | None, typer.Option(help="Encoding of CSV, NDJSON and ARFF (default: as in the run).")
     ] = None,
+    probabilities: Annotated[
+        str,
+        typer.Option(help="Probabilities to write: top (of the answer), all (also P(label) of each label) or none."),
+    ] = "top",
 ) -> None:
-    """Answer each row of a table; nothing is learned. Columns: row, answer, probability."""
+    """Answer each row of a table; nothing is learned.
+
+    Columns: row, answer, probability; of a model of prediction sets also prediction_set, the labels joined by "|".
+    """
     from thalweg.cli.terminal import load_scikit_learn
 
     load_scikit_learn()
     from thalweg.cli.terminal import writable_file
     from thalweg.errors import InvalidParameter
     from thalweg.files import replacement
-    from thalweg.run.predict import answer
+    from thalweg.run.predict import answer, model_for_tables
 
     if bad_rows not in ("error", "skip"):
         raise InvalidParameter.of_option("bad_rows", "be error or skip", bad_rows)
+    if probabilities not in ("top", "all", "none"):
+        raise InvalidParameter.of_option("probabilities", "be top, all or none", probabilities)
     how: Literal["error", "skip"] = "skip" if bad_rows == "skip" else "error"
-    answers = answer(model, source, bad_rows=how, delimiter=delimiter, encoding=encoding, tell=_warn)
+    learned = model_for_tables(model)
+    answers = answer(learned, source, bad_rows=how, delimiter=delimiter, encoding=encoding, tell=_warn)
     first = next(answers, None)  # nothing is written before something could be answered
     parts = iter(()) if first is None else chain([first], answers)
     if out is None:
-        bad = _write(parts, sys.stdout.buffer)
+        bad = _write(parts, learned, probabilities, sys.stdout.buffer)
         sys.stdout.buffer.flush()
     else:
         with replacement(writable_file(out)) as file:
-            bad = _write(parts, file)
+            bad = _write(parts, learned, probabilities, file)
     if bad:
         for row in bad[:_MOST_LISTED]:
             typer.echo(str(row), err=True)
@@ -72,18 +83,31 @@ def _warn(warning: str) -> None:
     typer.echo(f"thalweg: {warning}", err=True)
 
 
-def _write(parts: Iterator[Answered], file: IO[bytes]) -> list[BadRow]:
+def _write(parts: Iterator[Answered], model: TableClassifier, probabilities: str, file: IO[bytes]) -> list[BadRow]:
     """Write all answers by the rule of a run's own file; the rows that were skipped."""
     import pyarrow as pa
 
-    from thalweg.run.predictions import append_rows, as_decimals
+    from thalweg.learners.base.labels import probability_of_answers
+    from thalweg.run.predictions import append_rows, as_decimals, header, joined_labels
+    from thalweg.tables.opening import natural_order
     from thalweg.tables.rows import as_text
 
-    file.write(b"row,answer,probability\n")
+    labels = as_text(pa.array(model.classes_)).to_pylist()
+    by_label = sorted(range(len(labels)), key=lambda at: natural_order(labels[at])) if probabilities == "all" else []
+    with_sets = hasattr(model.learner, "predict_set")
+    names = ["row", "answer", *(["probability"] if probabilities != "none" else [])]
+    names += [*(f"P({labels[at]})" for at in by_label), *(["prediction_set"] if with_sets else [])]
+    file.write(header(names))
     bad: list[BadRow] = []
     for part in parts:
-        answers = as_text(pa.array(part.answers))
-        probability = as_decimals(part.probability, len(answers))
-        append_rows(pa.table({"row": part.number, "answer": answers, "probability": probability}), file)
+        rows, proba = len(part.answers), part.proba
+        columns = [part.number, as_text(pa.array(part.answers))]
+        if probabilities != "none":
+            top = None if proba is None else probability_of_answers(proba, model.classes_, part.answers)
+            columns.append(as_decimals(top, rows))
+        columns += [as_decimals(None if proba is None else proba[:, at], rows) for at in by_label]
+        if with_sets:
+            columns.append(joined_labels(labels, part.sets, rows))
+        append_rows(pa.table(columns, names=names), file)
         bad += part.bad
     return bad

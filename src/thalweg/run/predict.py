@@ -26,16 +26,17 @@ _MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class Answered:
-    """Some rows: their numbers, from 1, the answers, and how probable each seemed."""
+    """Some rows: their numbers, from 1, the answers, the probabilities and sets of the model's labels, and bad rows."""
 
     number: NDArray[np.int64]
     answers: NDArray[Any]
-    probability: NDArray[np.float64] | None
+    proba: NDArray[np.float64] | None
+    sets: NDArray[np.bool_] | None
     bad: list[BadRow]
 
 
 def answer(
-    model_path: Path,
+    model: TableClassifier,
     given: str,
     *,
     bad_rows: BadRows = "error",
@@ -43,13 +44,12 @@ def answer(
     encoding: str | None = None,
     tell: Callable[[str], None] = lambda warning: None,
 ) -> Iterator[Answered]:
-    """Answer the rows of a source by the model of a run, chunk by chunk.
+    """Answer the rows of a source by a model that `model_for_tables` gave, chunk by chunk.
 
     ``bad_rows`` says whether a row that cannot be read ends it. ``delimiter`` and ``encoding`` are needed where they
     are not those of the table that was learned. The values of columns that the source lacks count as missing, as in
     the service; ``tell`` is given a sentence that names them. A source with none of the columns is refused.
     """
-    model = _load(model_path)
     encoder, table = model.encoder, model.notes["table"]
     plan = encoder.plan
     encoder.bad_rows = bad_rows
@@ -65,22 +65,17 @@ def answer(
             raise InvalidInput(str(chunk.bad[0]))
         if not chunk.pieces:
             nobody = np.empty(0, dtype=np.int64)
-            yield Answered(nobody, np.empty(0, dtype=np.str_), None, chunk.bad)
+            yield Answered(nobody, np.empty(0, dtype=np.str_), None, None, chunk.bad)
             continue
         encoded = encoder.encode(chunk, learn=False)
         number = np.array(chunk.positions(), dtype=np.int64)[encoded.kept] + 1 + done
         done += len(chunk) + len(chunk.bad)
         rows: Any = model._named(encoded.X)
-        answers = model.learner.predict(rows) if len(rows) else model.classes_[:0]
-        has_proba = hasattr(model, "predict_proba") and len(rows)
-        proba = _of_answers(model.learner.predict_proba(rows), model.learner.classes_, answers) if has_proba else None
-        yield Answered(number, answers, proba, encoded.bad)
-
-
-def _of_answers(proba: NDArray[np.float64], classes: NDArray[Any], answers: NDArray[Any]) -> NDArray[np.float64]:
-    """The probability of each answer, which need not be the highest: some learners decide by costs or a threshold."""
-    places = np.minimum(np.searchsorted(classes, answers), len(classes) - 1)
-    return np.asarray(proba[np.arange(len(answers)), places])
+        learner: Any = model.learner
+        answers = learner.predict(rows) if len(rows) else model.classes_[:0]
+        proba = learner.predict_proba(rows) if hasattr(learner, "predict_proba") and len(rows) else None
+        sets = learner.predict_set(rows) if hasattr(learner, "predict_set") and len(rows) else None
+        yield Answered(number, answers, proba, sets, encoded.bad)
 
 
 def _with_all_columns(blocks: Iterator[Block], plan: Plan, given: str, tell: Callable[[str], None]) -> Iterator[Block]:
@@ -108,7 +103,7 @@ def _listed(names: list[str]) -> str:
     return ", ".join(map(repr, names[:_MOST_NAMED])) + (" …" if len(names) > _MOST_NAMED else "")
 
 
-def _load(path: Path) -> TableClassifier:
+def model_for_tables(path: Path) -> TableClassifier:
     """A model that can answer a table: of a run, or one whose features are columns of numbers that it knows by name."""
     model = load(path)
     if isinstance(model, Part):

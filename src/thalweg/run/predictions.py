@@ -87,7 +87,7 @@ class PredictionsFile:
         self._columns = COLUMNS if with_top else COLUMNS[:-1]
         self._by_label = [f"P({label})" for label in labels]
         if not length:
-            self._file.write(_header([*self._columns, *self._by_label]))
+            self._file.write(header([*self._columns, *self._by_label]))
         self._writer = ThreadPoolExecutor(1)
         self._under_way: Future[None] | None = None
 
@@ -145,7 +145,7 @@ def _texts(names: LabelNumbers, numbers: Codes) -> Any:
     return words.take(pa.array(numbers))
 
 
-def _header(names: Sequence[str]) -> bytes:
+def header(names: Sequence[str]) -> bytes:
     """The first line; a name that holds a comma, a quote or a line break is quoted."""
     line = io.StringIO()
     csv.writer(line, lineterminator="\n").writerow(names)
@@ -157,6 +157,23 @@ def append_rows(table: Any, file: IO[bytes]) -> None:
     from pyarrow import csv as arrow_csv
 
     arrow_csv.write_csv(table, file, arrow_csv.WriteOptions(include_header=False, quoting_style="needed"))
+
+
+def joined_labels(labels: Sequence[str], sets: NDArray[np.bool_] | None, rows: int) -> Any:
+    """Sets of labels as text, joined by "|"; nothing for the empty set.
+
+    Examples
+    --------
+    >>> joined_labels(["dry", "wet"], np.array([[True, True], [False, True], [False, False]]), 3).to_pylist()
+    ['dry|wet', 'wet', None]
+    """
+    import pyarrow as pa
+
+    if sets is None:
+        return pa.nulls(rows, pa.string())
+    distinct, places = np.unique(sets, axis=0, return_inverse=True)
+    texts = ["|".join(label for label, held in zip(labels, row, strict=True) if held) or None for row in distinct]
+    return pa.array(texts, pa.string()).take(pa.array(places.ravel()))
 
 
 def as_decimals(values: NDArray[np.float64] | None, rows: int) -> Any:

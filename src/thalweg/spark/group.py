@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from thalweg.frames.frame import Floats, NamedRows
+from thalweg.learners.base.labels import probability_of_answers
 from thalweg.spark import model_cache
 from thalweg.spark.late_labels import LabelJoin, in_time
 from thalweg.spark.packing import (
@@ -87,7 +88,7 @@ class Group:
         confidence = None
         if self.confident:
             answers, proba, *_ = model.predict_then_learn(named, labels, with_proba=True)
-            confidence = _highest(proba)
+            confidence = _of_answers(model, proba, answers)
         else:
             answers = model.predict_then_learn(named, labels)
         events = self._events(
@@ -129,7 +130,7 @@ class Group:
             return _follow_numbers(model, join, self.layout.features), None
         rows = NamedRows(join.rows, self.layout.features)
         answers, proba = model.follow(rows, join.truth, join.order, with_proba=self.confident)
-        return answers, _highest(proba)
+        return answers, _of_answers(model, proba, answers)
 
     # ------------------------------------------------------------------ what waits
 
@@ -205,5 +206,5 @@ def _follow_numbers(model: Any, join: LabelJoin, names: Sequence[str]) -> Floats
     return answers
 
 
-def _highest(proba: Floats | None) -> Floats | None:
-    return None if proba is None else proba.max(axis=1)
+def _of_answers(model: Any, proba: Floats | None, answers: NDArray[Any]) -> Floats | None:
+    return None if proba is None else probability_of_answers(proba, model.classes_, answers)

@@ -196,6 +196,16 @@ class Labels:
             raise InvalidInput(f"y must hold {_KIND_NAMES[self.kind]} like the labels learned so far, got {shown!r}")
 
 
+def probability_of_answers(proba: NDArray[np.float64], classes: NDArray[Any], answers: NDArray[Any]) -> NDArray[Any]:
+    """The probability of each answer, which need not be the highest: some learners decide by costs or a threshold.
+
+    NaN for a row that was answered before there was a class.
+    """
+    places = np.minimum(np.searchsorted(classes, answers), len(classes) - 1)
+    of_answers = proba[np.arange(len(answers)), places]
+    return np.where(classes[places] == answers, of_answers, np.nan)
+
+
 def code_points(words: NDArray[np.str_]) -> NDArray[np.uint32]:
     """Words as rows of code points, padded with zeros."""
     native = np.ascontiguousarray(words, dtype=words.dtype.newbyteorder("=") if words.itemsize else "U1")
