@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 
 from tests.cli.calls import PLAIN, ROWS, metrics, predictions, run
-from thalweg import AutoClassifier, OnlineLDC, load, save
+from thalweg import AutoClassifier, OnlineLDC, PredictionSets, load, save
 
 pytest.importorskip("pyarrow")
 
 from thalweg.catalogue import MODELS
+from thalweg.papers.auto.decisions import follow_late
 
 
 def test_a_run_is_predict_then_learn(table, capsys: pytest.CaptureFixture[str]) -> None:
@@ -257,9 +258,19 @@ def test_every_model_runs_predicts_and_is_inspected(name: str, table, capsys: py
 
 
 def test_predictions_hold_the_probabilities_asked_for_and_the_sets(table, capsys: pytest.CaptureFixture[str]) -> None:
-    run(capsys, "run", *PLAIN, "--model", "sets", "--out", "out", "--quiet", "--limit", "1100")
+    options = ("--model", "sets", "--delay", "40", "--chunk", "97", "--out", "out", "--quiet")
+    assert run(capsys, "run", *PLAIN, *options)[0] == 0
+    X, y = np.column_stack([table[0], np.zeros(ROWS)]), np.array(table[1])
+    order = follow_late(ROWS, 41)  # in a run a label comes after that many further rows were predicted
+    given = PredictionSets(AutoClassifier(), delay=40).follow_sets(X, y, order)
+    expected = given.sets[np.arange(ROWS), np.searchsorted(np.unique(y), y)]
+    told = predictions()
+    assert [line["answer"] for line in told] == given.answers.tolist()
+    assert [line["prediction_set"] for line in told] == ["|".join(np.unique(y)[row]) for row in given.sets]
+    sets = metrics()["sets"]
+    assert (sets["rows"], sets["coverage"]) == (ROWS - 81, expected[41 : ROWS - 40].mean())
+    assert sets["mean_size"] == given.sets[41 : ROWS - 40].sum(axis=1).mean()
     model = load("out/model.thalweg").learner
-    X = np.column_stack([table[0], np.zeros(ROWS)])
     proba, held = model.predict_proba(X), model.predict_labels(X)
     _, said, _ = run(capsys, "predict", "out/model.thalweg", "table.csv", "--probabilities", "all")
     lines = list(csv.DictReader(said.splitlines()))

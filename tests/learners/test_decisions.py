@@ -146,7 +146,7 @@ def test_coverage_holds_through_a_change_and_sets_have_three_forms():
     flags = model.predict_set(X[:50])
     assert model.predict_labels(X[:50]) == [np.flatnonzero(row).tolist() for row in flags]
     rows = np.arange(50)
-    assert (model.follow_sets(X[:50], y[:50], rows) == flags).all()
+    assert (model.follow_sets(X[:50], y[:50], rows).sets == flags).all()
     assert (
         model.predict(X[:50]).tolist()
         == LEARNER.__class__(0.05, counts="soft").partial_fit(X, y).predict(X[:50]).tolist()
@@ -162,7 +162,7 @@ def test_labels_that_come_late_are_judged_as_they_were_predicted():
     late = np.concatenate([rows[:80], np.stack([~rows[:-80], rows[80:]], axis=1).ravel()])
     eager = OnlineLDC(0.2, counts="soft", ridge=1e-3)
     covered = {
-        delay: PredictionSets(eager, 0.9, delay=delay).follow_sets(X, y, late)[rows, y][1000:].mean()
+        delay: PredictionSets(eager, 0.9, delay=delay).follow_sets(X, y, late).sets[rows, y][1000:].mean()
         for delay in (0, 80)
     }
     assert covered[0] < 0.5

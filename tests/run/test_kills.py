@@ -77,7 +77,7 @@ def write(folder: Path, kind: str) -> str:
 
 
 RUNS = {
-    "csv-auto": ("csv", ["--chunk", "150"]),
+    "csv-sets-of-auto": ("csv", ["--model", "sets", "--chunk", "150"]),
     "gz-oldc-adaptive-delay": ("gz", ["--model", "oldc", "--adaptive", "--delay", "150", "--chunk", "30"]),
     "parquet-perceptron": ("parquet", ["--model", "perceptron", "--chunk", "40"]),
     "ndjson-folder-kernel-mean": ("ndjson", ["--model", "kernel-mean", "--delay", "7", "--chunk", "60"]),
@@ -135,7 +135,7 @@ def results(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name == "csv-auto" else pytest.mark.slow) for name in RUNS]
+    "name", [pytest.param(name, marks=[] if name == "csv-sets-of-auto" else pytest.mark.slow) for name in RUNS]
 )
 def test_killed_runs_end_with_the_bytes_of_one_left_alone(name: str, tmp_path: Path, processes) -> None:
     kind, options = RUNS[name]

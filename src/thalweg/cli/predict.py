@@ -85,6 +85,7 @@ def _warn(warning: str) -> None:
 
 def _write(parts: Iterator[Answered], model: TableClassifier, probabilities: str, file: IO[bytes]) -> list[BadRow]:
     """Write all answers by the rule of a run's own file; the rows that were skipped."""
+    import numpy as np
     import pyarrow as pa
 
     from thalweg.learners.base.labels import probability_of_answers
@@ -107,7 +108,8 @@ def _write(parts: Iterator[Answered], model: TableClassifier, probabilities: str
             columns.append(as_decimals(top, rows))
         columns += [as_decimals(None if proba is None else proba[:, at], rows) for at in by_label]
         if with_sets:
-            columns.append(joined_labels(labels, part.sets, rows))
+            held = np.empty(0, dtype=object) if part.sets is None else joined_labels(labels, part.sets)
+            columns.append(pa.array(held, pa.string()))
         append_rows(pa.table(columns, names=names), file)
         bad += part.bad
     return bad

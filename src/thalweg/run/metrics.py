@@ -56,6 +56,7 @@ def metrics_of(run: Run) -> dict[str, Any]:
         },
         "calibration": board.calibration(),
         **({} if run.rare is None else {"rare": run.rare.metrics(board.confusion, run.names.known, places)}),
+        **({} if run.sets is None else {"sets": run.sets.metrics()}),
         "changes": run.detector.changes(),
         "changes_left_out": run.detector.left_out,
         "class_changes": [

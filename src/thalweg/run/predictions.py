@@ -74,10 +74,19 @@ COLUMNS = ("row", "label", "answer", "probability")
 class PredictionsFile:
     """``predictions.csv``: the number of the row, its label or nothing, the answer, and how probable it seemed.
 
-    Without ``with_top`` it has no probability; each of the ``labels`` has a further column, P(label).
+    Without ``with_top`` it has no probability; each of the ``labels`` has a further column, P(label); ``with_sets``
+    adds the labels of the prediction set.
     """
 
-    def __init__(self, path: Path, *, with_top: bool = True, labels: Sequence[str] = (), length: int = 0) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        with_top: bool = True,
+        labels: Sequence[str] = (),
+        with_sets: bool = False,
+        length: int = 0,
+    ) -> None:
         if length and (not path.exists() or path.stat().st_size < length):
             raise InvalidInput(f"{path} has lost answers that the checkpoint counts on: begin anew with --fresh")
         self.path = path
@@ -86,8 +95,9 @@ class PredictionsFile:
         self._file.seek(length)
         self._columns = COLUMNS if with_top else COLUMNS[:-1]
         self._by_label = [f"P({label})" for label in labels]
+        self._names = [*self._columns, *self._by_label, *(["prediction_set"] if with_sets else [])]
         if not length:
-            self._file.write(header([*self._columns, *self._by_label]))
+            self._file.write(header(self._names))
         self._writer = ThreadPoolExecutor(1)
         self._under_way: Future[None] | None = None
 
@@ -99,6 +109,7 @@ class PredictionsFile:
         answer: Codes,
         probability: NDArray[np.float64] | None,
         by_label: NDArray[np.float64] | None = None,
+        held_labels: NDArray[np.object_] | None = None,
     ) -> None:
         """Append some rows, while the caller goes on; what went wrong is raised by the next call."""
         import pyarrow as pa
@@ -108,7 +119,9 @@ class PredictionsFile:
         columns = columns[: len(self._columns)]
         for at in range(len(self._by_label)):
             columns.append(as_decimals(None if by_label is None else by_label[:, at], rows))
-        table = pa.table(columns, names=[*self._columns, *self._by_label])
+        if held_labels is not None:
+            columns.append(pa.array(held_labels, pa.string()))
+        table = pa.table(columns, names=self._names)
         self._finish()
         self._under_way = self._writer.submit(self._append, table)
 
@@ -159,21 +172,17 @@ def append_rows(table: Any, file: IO[bytes]) -> None:
     arrow_csv.write_csv(table, file, arrow_csv.WriteOptions(include_header=False, quoting_style="needed"))
 
 
-def joined_labels(labels: Sequence[str], sets: NDArray[np.bool_] | None, rows: int) -> Any:
-    """Sets of labels as text, joined by "|"; nothing for the empty set.
+def joined_labels(labels: Sequence[str], sets: NDArray[np.bool_]) -> NDArray[np.object_]:
+    """Sets of labels as text, joined by "|"; the empty text for the empty set.
 
     Examples
     --------
-    >>> joined_labels(["dry", "wet"], np.array([[True, True], [False, True], [False, False]]), 3).to_pylist()
-    ['dry|wet', 'wet', None]
+    >>> joined_labels(["dry", "wet"], np.array([[True, True], [False, True], [False, False]])).tolist()
+    ['dry|wet', 'wet', '']
     """
-    import pyarrow as pa
-
-    if sets is None:
-        return pa.nulls(rows, pa.string())
     distinct, places = np.unique(sets, axis=0, return_inverse=True)
-    texts = ["|".join(label for label, held in zip(labels, row, strict=True) if held) or None for row in distinct]
-    return pa.array(texts, pa.string()).take(pa.array(places.ravel()))
+    texts = ["|".join(label for label, held in zip(labels, row, strict=True) if held) for row in distinct]
+    return np.array(texts, dtype=object).take(places.ravel())
 
 
 def as_decimals(values: NDArray[np.float64] | None, rows: int) -> Any:

@@ -29,10 +29,11 @@ from thalweg.files import write_atomically
 from thalweg.run import checkpoint, options
 from thalweg.run.history import ModelHistory
 from thalweg.run.options import RunOptions
-from thalweg.run.predictions import LabelNumbers, PredictionsFile, confidences, probabilities_of
+from thalweg.run.predictions import LabelNumbers, PredictionsFile, confidences, joined_labels, probabilities_of
 from thalweg.run.progress import Progress
 from thalweg.run.rare_scoreboard import RareScoreboard
 from thalweg.run.scoreboard import Scoreboard
+from thalweg.run.set_scoreboard import SetScoreboard
 from thalweg.run.stopping import Stopped, Stopping
 from thalweg.store import dumps, loads
 from thalweg.table_classifier import TableClassifier
@@ -82,11 +83,12 @@ class RunStatus:
 
 
 class _Piece(NamedTuple):
-    """What one compiled call predicted: rows, labels, probabilities, and the classes that the model knew after it."""
+    """What one compiled call predicted: rows, labels, probabilities, sets, and the classes the model knew after it."""
 
     rows: NDArray[np.int64]
     given: NDArray[Any]
     proba: NDArray[np.float64] | None
+    sets: NDArray[np.bool_] | None
     classes: list[str]
 
 
@@ -110,6 +112,8 @@ class Run:
         self.board = Scoreboard()
         #: None in a run that was begun by an earlier version.
         self.rare: RareScoreboard | None = RareScoreboard(options)
+        #: Of a model of prediction sets; None in a run of one that was begun by an earlier version.
+        self.sets = SetScoreboard(self.model.coverage) if hasattr(self.model, "follow_sets") else None
         #: Labels whose probabilities have a column of their own among the predictions, and those that came too late.
         self.probability_labels: list[str] = []
         self.late_labels: dict[str, str] = {}
@@ -248,7 +252,7 @@ class Run:
             predicted["period"][batch.carried :] = period
         self._score(batch, predicted)
         fresh = slice(batch.carried, None)
-        by_label = predicted.pop("by_label", None)
+        by_label, held_labels = predicted.pop("by_label", None), predicted.pop("held_labels", None)
         self.unpredicted += int((predicted["model"][fresh] == 0).sum())
         if self.predictions is None:
             self.predictions = self._begin()
@@ -260,6 +264,7 @@ class Run:
             predicted["model"][fresh],
             None if probability is None else probability[fresh],
             None if by_label is None else by_label[fresh],
+            None if held_labels is None else held_labels[fresh],
         )
         self.late.keep(batch, predicted)
 
@@ -301,7 +306,9 @@ class Run:
 
     def _predictions_file(self, length: int = 0) -> PredictionsFile:
         path, with_top = self.folder / options.PREDICTIONS, self.options.probabilities != "none"
-        return PredictionsFile(path, with_top=with_top, labels=self.probability_labels, length=length)
+        return PredictionsFile(
+            path, with_top=with_top, labels=self.probability_labels, with_sets=self.sets is not None, length=length
+        )
 
     def _plan(self, head: Chunk) -> Encoder:
         reserved = [name for name in (self.options.label_time,) if name is not None]
@@ -407,6 +414,9 @@ class Run:
             predicted |= {name: np.full(rows, np.nan) for name in names}
             if self.probability_labels:
                 predicted["by_label"] = np.full((rows, len(self.probability_labels)), np.nan)
+        if self.sets is not None:
+            predicted |= {name: np.full(rows, np.nan) for name in ("held", "set_size")}
+            predicted["held_labels"] = np.full(rows, None, dtype=object)
         if self.rare is not None and self.rare.alerts_asked is not None:
             predicted["period"] = np.full(rows, NEVER)
         words = self.names.words(batch.labels)
@@ -438,16 +448,20 @@ class Run:
         """Some steps of the order, in one compiled call."""
         if len(steps) == 0:
             return None
-        asked = steps[steps >= 0]
-        if batch.at_once:
+        asked, sets = steps[steps >= 0], None
+        if batch.at_once and self.sets is None:
             rows = slice(int(asked[0]), int(asked[-1]) + 1)
             given, proba, *_ = self.model.predict_then_learn(batch.X[rows], words[rows], with_proba=True)
         else:
             in_hand, places = _rows_of(np.where(steps < 0, ~steps, steps), len(batch.X))
             order, among = np.where(steps < 0, ~places, places), places[steps >= 0]
-            given, proba = self.model.follow(batch.X[in_hand], words[in_hand], order, with_proba=True)
+            if self.sets is None:
+                given, proba = self.model.follow(batch.X[in_hand], words[in_hand], order, with_proba=True)
+            else:
+                given, proba, sets = self.model.follow_sets(batch.X[in_hand], words[in_hand], order)
+                sets = sets[among]
             given, proba = given[among], None if proba is None else proba[among]
-        return _Piece(asked, given, proba, [str(label) for label in getattr(self.model, "classes_", ())])
+        return _Piece(asked, given, proba, sets, [str(label) for label in getattr(self.model, "classes_", ())])
 
     def _note(self, batch: Batch, pieces: list[_Piece], predicted: dict[str, NDArray[Any]]) -> None:
         """What was predicted, and how sure the model was, of pieces during which it knew the same classes."""
@@ -467,6 +481,15 @@ class Run:
             if self.probability_labels:
                 numbers = self.names.of_answers(np.array(self.probability_labels))
                 predicted["by_label"][rows] = probabilities_of(proba, column[numbers], answers)
+        sets = [piece.sets for piece in pieces if piece.sets is not None]
+        if self.sets is not None and sets:
+            held = np.concatenate(sets)
+            answered = predicted["model"][rows] > 0
+            with_others = np.concatenate([held, np.zeros((len(held), 1), dtype=np.bool_)], axis=1)
+            column = self.names.places_among(pieces[0].classes)
+            predicted["held"][rows] = with_others[np.arange(len(rows)), column[batch.labels[rows]]]
+            predicted["set_size"][rows] = np.where(answered, held.sum(axis=1), np.nan)
+            predicted["held_labels"][rows] = np.where(answered, joined_labels(pieces[0].classes, held), None)
 
     def _score(self, batch: Batch, predicted: dict[str, NDArray[Any]]) -> None:
         rows = batch.learned
@@ -493,6 +516,8 @@ class Run:
                 positive=self.rare.number(self.names.known),
                 unpredicted=self.board.unpredicted,
             )
+        if self.sets is not None:
+            self.sets.add(predicted["held"][rows], predicted["set_size"][rows])
         self.class_detector.add(batch.X[rows], batch.labels[rows])
 
     def _complain(self, bad: list[Any]) -> None:
@@ -541,6 +566,7 @@ class Run:
             "names": self.names.known,
             "board": self.board.state(),
             **({} if self.rare is None else {"rare": self.rare.state()}),
+            **({} if self.sets is None else {"sets": self.sets.state()}),
             "probability_labels": self.probability_labels,
             "late_labels": self.late_labels,
             "detector": self.detector.state(),
@@ -579,6 +605,10 @@ class Run:
             self.rare.restore(plain["rare"], windows)
         else:
             self.rare = None
+        if "sets" in plain and self.sets is not None:
+            self.sets.restore(plain["sets"])
+        else:
+            self.sets = None
         self.probability_labels = list(plain.get("probability_labels", ()))
         self.late_labels = dict(plain.get("late_labels", {}))
         self.detector.restore(plain["detector"])

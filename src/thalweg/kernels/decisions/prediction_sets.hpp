@@ -18,11 +18,13 @@ class PredictionSets final : public Wrapper {
   bool decides() const override { return inside().decides(); }
 
   int64_t answer(const double *x) const override { return inside().answer(x); }
-  // Whether each class is in the set.
-  void set_of(const double *x, bool *out) const {
-    Scratch room(classes());
-    inside().probabilities(x, room.data());
-    for (int64_t c = 0; c < classes(); c++) out[c] = seen(c) && -log_odds(room.data()[c]) <= threshold;
+  // Whether each class is in the set, and the scores by which it was decided.
+  void set_of(const double *x, bool *out, double *score) const {
+    inside().probabilities(x, score);
+    for (int64_t c = 0; c < classes(); c++) {
+      out[c] = seen(c) && -log_odds(score[c]) <= threshold;
+      score[c] = score_of(score[c]);
+    }
   }
 
  protected:

@@ -35,7 +35,7 @@ class Wrapper : public Learner {
 
   void scores(const double *x, double *out) const override {
     inside().probabilities(x, out);
-    for (int64_t c = 0; c < classes(); c++) out[c] = awake() ? std::log(out[c]) : -__builtin_inf();
+    for (int64_t c = 0; c < classes(); c++) out[c] = score_of(out[c]);
   }
 
   int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
@@ -71,6 +71,7 @@ class Wrapper : public Learner {
 
   bool seen(int64_t c) const { return class_rows[c] > 0; }
   bool awake() const { return rows > 0; }
+  double score_of(double probability) const { return awake() ? std::log(probability) : -__builtin_inf(); }
   int64_t highest_seen(const double *p) const { return awake() ? highest(p, classes()) : -1; }
 
   void insert(int64_t at) override {

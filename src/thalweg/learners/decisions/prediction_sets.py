@@ -27,7 +27,7 @@ learns, which costs another prediction.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,10 +35,20 @@ from numpy.typing import ArrayLike, NDArray
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.python_core import posteriors
+from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.wrapper import DELAY, Wrapper
 from thalweg.parameters import POSITIVE, Real, Rules
 
 Flags = NDArray[np.bool_]
+
+
+class AnswersWithSets(NamedTuple):
+    """Of each row the answer, the probabilities of ``classes_``, and whether each of them is in the set."""
+
+    answers: NDArray[Any]
+    proba: Floats
+    sets: Flags
 
 
 class PredictionSets(Wrapper):
@@ -118,8 +128,9 @@ class PredictionSets(Wrapper):
     def predict_set(self, X: ArrayLike) -> Flags:
         """Whether each label of ``classes_`` is in the set of each row. Nothing is learned."""
         rows = self._rows_to_answer(X)
-        sets = np.zeros((len(rows), self._core.n_classes), dtype=np.bool_)
-        compiled.follow_sets(self._core, rows, np.zeros(len(rows), dtype=np.int64), np.arange(len(rows)), sets)
+        sets, scores = self._room(self._core, len(rows))
+        none, steps = np.zeros(len(rows), dtype=np.int64), np.arange(len(rows))
+        compiled.follow_sets(self._core, rows, none, steps, sets, scores)
         return sets
 
     def predict_labels(self, X: ArrayLike) -> list[list[Any]]:
@@ -133,14 +144,21 @@ class PredictionSets(Wrapper):
         Columns are as in ``classes_`` after the call; sets before any label are empty.
         """
         rows = np.arange(len(np.asarray(y)))
-        return self.follow_sets(X, y, np.stack([rows, ~rows], axis=1).ravel())
+        return self.follow_sets(X, y, np.stack([rows, ~rows], axis=1).ravel()).sets
 
-    def follow_sets(self, X: ArrayLike, y: ArrayLike, order: ArrayLike) -> Flags:
-        """Sets and learning in any order, as late labels need it: ``i`` asks for the set of row i, ``~i`` learns it."""
+    def follow_sets(self, X: ArrayLike, y: ArrayLike, order: ArrayLike) -> AnswersWithSets:
+        """Answers, probabilities, sets and learning in any order: ``i`` asks for those of row i, ``~i`` learns it."""
         rows, labels = self._take(X, y)
         core, codes, steps = self._ready_to_follow(X, rows, labels, order)
         if core is None:
-            return np.zeros((len(rows), 0), dtype=np.bool_)
-        sets = np.zeros((len(rows), core.n_classes), dtype=np.bool_)
-        compiled.follow_sets(core, rows, codes, steps, sets)
-        return sets
+            nothing = np.zeros((len(rows), 0))
+            return AnswersWithSets(np.zeros(len(rows), dtype=labels.dtype), nothing, nothing.astype(np.bool_))
+        sets, scores = self._room(core, len(rows))
+        answers = np.full(len(rows), -1, dtype=np.int64)
+        compiled.follow_sets(core, rows, codes, steps, sets, scores, answers)
+        return AnswersWithSets(self._labels.decode(answers), posteriors(scores, core.confidence), sets)
+
+    @staticmethod
+    def _room(core: Core, rows: int) -> tuple[Flags, Floats]:
+        """For sets and scores: empty sets, and no scores, of rows that are not asked about."""
+        return np.zeros((rows, core.n_classes), dtype=np.bool_), np.full((rows, core.n_classes), np.nan)

@@ -91,7 +91,7 @@ class DecisionStudy(Study):
         found |= _coverage("ACI", *_aci(p, labels, delay))
         finished(0.6)
         for step in STEPS:
-            sets = PredictionSets(AutoClassifier(), COVERAGE, step=step, delay=delay).follow_sets(X, y, order)
+            sets = PredictionSets(AutoClassifier(), COVERAGE, step=step, delay=delay).follow_sets(X, y, order).sets
             covered = sets[np.arange(len(y)), y][delay:]
             found |= _coverage(f"sets, step {step:g}", covered, sets.sum(axis=1)[delay:])
         finished(1.0)

@@ -227,6 +227,23 @@ class Rare(TypedDict):
     alerts: AlertsOfPeriods | None
 
 
+class LowestCoverage(TypedDict):
+    coverage: float
+    row: int  # the first of the block
+
+
+class Sets(TypedDict):
+    """How often prediction sets held the true label, and how large they were."""
+
+    asked: float  # the coverage
+    rows: int
+    coverage: Known
+    mean_size: Known
+    empty: Known  # share of sets without a label
+    lowest: LowestCoverage | None  # of a block
+    block_rows: int
+
+
 class Change(TypedDict):
     """A moment at which the error changed."""
 
@@ -268,6 +285,7 @@ class Metrics(TypedDict):
     confusion: Confusion
     calibration: Calibration | None  # null without probabilities
     rare: NotRequired[Rare]  # not in runs that were begun before there was one
+    sets: NotRequired[Sets]  # of a model of prediction sets
     changes: list[Change]
     changes_left_out: NotRequired[int]  # further ones, too small to be among the most that are kept
     class_changes: NotRequired[list[ClassChange]]

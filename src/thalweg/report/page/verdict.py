@@ -71,7 +71,7 @@ def findings(metrics: Metrics) -> list[str]:
             f"{metrics['run']['source']}; no label came for any of them."
         ]
     if asked := question(metrics):
-        told = rare_verdict.findings(metrics, asked)
+        told = [*rare_verdict.findings(metrics, asked), *_coverage(metrics)]
         return [*told, _skipped(metrics)] if metrics["rows"]["skipped"] else told
     happened = (
         f"{metrics['model']['title']} answered each row before it learned that row’s label, and got "
@@ -86,7 +86,25 @@ def findings(metrics: Metrics) -> list[str]:
         f"In 100 rows it made {_gap(verdict['no_change'], ' mistakes', 'no-change')}, "
         f"and {_gap(verdict['majority'], '', 'majority')}."
     )
-    return [happened, compared, *_advice(standing(verdict["no_change"]), standing(verdict["majority"]))]
+    advice = _advice(standing(verdict["no_change"]), standing(verdict["majority"]))
+    return [happened, compared, *advice, *_coverage(metrics)]
+
+
+def _coverage(metrics: Metrics) -> list[str]:
+    """What became of prediction sets."""
+    sets = metrics.get("sets")
+    if sets is None or sets["coverage"] is None:
+        return []
+    told = (
+        f"The prediction sets held the true label in {percent(sets['coverage'])} of the rows, where "
+        f"{percent(sets['asked'])} were asked for. They had {sets['mean_size']:.2f} labels on average, and "
+        f"{percent(sets['empty'])} of them had none."
+    )
+    lowest = sets["lowest"]
+    if lowest is not None:
+        told += f" The lowest coverage of {count(sets['block_rows'])} rows was {percent(lowest['coverage'])}"
+        told += f", from row {count(lowest['row'])} on."
+    return [told]
 
 
 def fine_print(metrics: Metrics) -> str:
