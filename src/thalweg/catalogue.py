@@ -64,6 +64,25 @@ def make_model(
     return StreamPipeline([StandardScaler(clip=_CLIP), model]) if entry.scaled else model
 
 
+def ask_of(
+    model: Any, *, costs: Mapping[str, float] | None = None, positive: str | None = None, delay: int | None = None
+) -> Any:
+    """The model with what it takes of costs, label of interest and delay of labels; most models take none of them.
+
+    Examples
+    --------
+    >>> ask_of(make_model("threshold"), costs={"fp": 1.0, "fn": 50.0}, positive="fraud").objective
+    'cost'
+    """
+    parameters = model.get_params(deep=False)
+    asked: dict[str, Any] = {"costs": costs, "positive": positive, "delay": delay or None}
+    if costs is not None and "objective" in parameters:
+        asked["objective"] = "cost"
+    return model.set_params(
+        **{name: value for name, value in asked.items() if value is not None and name in parameters}
+    )
+
+
 def _parameters(
     entry: CatalogueEntry, rate: float | None, adaptive: bool, window: str | int | None, seed: int
 ) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from thalweg.service.journal.databases import open_journal
 from thalweg.service.journal.records import LabelBody, LabelLink, LabelsArrived, PredictBody, PredictedLabels, Record
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning import encoding, schema
+from thalweg.service.learning.creation import kind_record
 from thalweg.service.learning.encoding import encode
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.rebuild import _events, decision, rebuild
@@ -28,7 +29,7 @@ def written(folder: Path, kind: str) -> SqlJournal:
     journal = open_journal(folder, None)
     journal.prepare()
     encoder = schema.as_described(SCHEMA)
-    body = {"kind": kind, "parameters": {}, "schema": encoder.to_json()}
+    body = kind_record(kind, {}) | {"schema": encoder.to_json()}
     if sorted(MODELS).index(kind) % 2:  # every second kind has a positive label
         body |= {"positive": "flood", "costs": {"fp": 1.0, "fn": 50.0}}
     records = [Record(1, "m", "create", 1, 0, orjson.dumps(body))]
@@ -125,3 +126,22 @@ def test_bodies_are_kept_as_they_are():
     labelled = LabelBody([(1, 0, "a"), (9, 2, "ü")], [(3, 1, "a", 5)])
     assert LabelBody.from_bytes(labelled.to_bytes()) == labelled
     assert LabelsArrived(1, 2, []).revises is False
+
+
+def test_models_that_decide_take_the_costs_and_those_of_journals_before_do_not():
+    asked = {"positive": "flood", "costs": {"fp": 1.0, "fn": 50.0}}
+    made = {}
+    for edition in (3, 4):
+        body = kind_record("cost-sensitive", {}) | asked | {"catalogue": edition}
+        model = LiveModel("m", decision(Record(1, "m", "create", 1, 0, orjson.dumps(body))))
+        rival = {"name": "rival"} | kind_record("threshold", {}) | {"catalogue": edition}
+        model.take([decision(Record(2, "m", "challenge", 2, 0, orjson.dumps(rival)))])
+        made[edition] = {name: each.model for name, each in model.learners.items()}
+    assert (made[4]["m"].costs, made[4]["m"].positive) == (asked["costs"], "flood")
+    assert (made[4]["rival"].objective, made[4]["rival"].costs, made[4]["rival"].positive) == (
+        "cost",
+        asked["costs"],
+        "flood",
+    )
+    assert (made[3]["m"].costs, made[3]["m"].positive) == ("balanced", None)
+    assert made[3]["rival"].objective == "f1"

@@ -218,20 +218,13 @@ class RunOptions:
         return {each.name: each.metadata["info"] for each in dataclasses.fields(cls)}
 
     def make_model(self) -> Any:
-        from thalweg.catalogue import make_model
+        from thalweg.catalogue import ask_of, make_model
 
         model = make_model(self.model, rate=self.rate, adaptive=self.adaptive, window=self.window, seed=self.seed)
-        return model.set_params(**self._asked_of(model.get_params(deep=False)))
-
-    def _asked_of(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """What a model that decides takes from the run: costs, the label of interest, and how late labels come."""
-        if self.costs is not None and "costs" in parameters and self.positive is None:
+        if self.costs is not None and self.positive is None and "costs" in model.get_params(deep=False):
             raise InvalidParameter(f"--costs with {self.model} needs --positive: the label whose misses are fn")
         costs = None if self.costs is None else parse_costs(self.costs)
-        asked: dict[str, Any] = {"costs": costs, "positive": self.positive, "delay": self.delay or None}
-        if costs is not None and "objective" in parameters:
-            asked["objective"] = "cost"
-        return {name: value for name, value in asked.items() if value is not None and name in parameters}
+        return ask_of(model, costs=costs, positive=self.positive, delay=self.delay)
 
     @classmethod
     def of(cls, given: Mapping[str, Any], config: Path | None = None, *, resume: bool = False) -> RunOptions:

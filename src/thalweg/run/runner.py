@@ -489,7 +489,7 @@ class Run:
             column = self.names.places_among(pieces[0].classes)
             predicted["held"][rows] = with_others[np.arange(len(rows)), column[batch.labels[rows]]]
             predicted["set_size"][rows] = np.where(answered, held.sum(axis=1), np.nan)
-            predicted["held_labels"][rows] = np.where(answered, joined_labels(pieces[0].classes, held), None)
+            predicted["held_labels"][rows[answered]] = joined_labels(pieces[0].classes, held[answered])
 
     def _score(self, batch: Batch, predicted: dict[str, NDArray[Any]]) -> None:
         rows = batch.learned

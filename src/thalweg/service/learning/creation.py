@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from thalweg.catalogue import MODELS, make_model
+from thalweg.catalogue import MODELS, ask_of, make_model
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
 from thalweg.pipeline.pipeline import learner_name
 from thalweg.service.commands import Refused
@@ -19,8 +19,9 @@ from thalweg.table_classifier import TableClassifier
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
 #: The edition of the catalogue that a record's kind refers to. Since the second, ``auto`` has curved members; since the
-#: third, rows that were predicted before any label was known are not scored.
-_CATALOGUE = 3
+#: third, rows that were predicted before any label was known are not scored; since the fourth, models that decide take
+#: the positive label and the costs.
+_CATALOGUE = 4
 _KINDS_BEFORE = {"auto": "auto-linear"}
 _PARAMETERS = {"rate": (int, float), "adaptive": (bool,), "window": (str, int), "seed": (int,)}
 
@@ -55,12 +56,13 @@ def kind_record(kind: str, parameters: dict[str, Any]) -> dict[str, Any]:
     return {"kind": kind, "parameters": parameters, "catalogue": _CATALOGUE}
 
 
-def made(body: dict[str, Any]) -> Any:
+def made(body: dict[str, Any], positive: str | None, costs: dict[str, float] | None) -> Any:
     """The model that a record describes, as it was when the record was written."""
-    kind = body["kind"]
-    if body.get("catalogue", 1) < 2:
+    kind, edition = body["kind"], body.get("catalogue", 1)
+    if edition < 2:
         kind = _KINDS_BEFORE.get(kind, kind)
-    return make_model(kind, **body["parameters"])
+    model = make_model(kind, **body["parameters"])
+    return model if edition < 4 else ask_of(model, costs=costs, positive=positive)
 
 
 def scores_only_predictions(body: dict[str, Any]) -> bool:

@@ -52,11 +52,6 @@ class Learner:
     #: Against the one that answers; None for that one itself.
     comparison: Comparison | None = None
 
-    @classmethod
-    def new(cls, body: dict[str, Any], progress: Progress, created: int) -> Learner:
-        """One that has learned nothing, by the record that made it."""
-        return cls(body["kind"], body["parameters"], made(body), progress, created)
-
 
 class LiveModel:
     """Under the name that clients ask, with its challengers."""
@@ -85,13 +80,19 @@ class LiveModel:
             model = _learner_in(base64.b64decode(body["file"]))
             first = Learner(body["kind"], {}, model, self._new_progress(), created.time)
         else:
-            first = Learner.new(body, self._new_progress(), created.time)
+            first = self._new_learner(created)
         self.learners: dict[str, Learner] = {name: first}
         if "schema" in body:
             self.follower = Follower(Encoder.from_json(body["schema"]))
 
     def _new_progress(self) -> Progress:
         return Progress(None if self.positive is None else RareProgress(self._costs))
+
+    def _new_learner(self, decision: Decision) -> Learner:
+        """One that has learned nothing, by the record that made it."""
+        body = decision.body
+        model = made(body, self.positive, self._costs)
+        return Learner(body["kind"], body["parameters"], model, self._new_progress(), decision.time)
 
     @property
     def waiting(self) -> int:
@@ -129,7 +130,7 @@ class LiveModel:
             self.expired += body["rows"]
             self.expired_through = body["through"]
         elif decision.kind == "challenge":
-            learner = Learner.new(body, self._new_progress(), decision.time)
+            learner = self._new_learner(decision)
             learner.progress.watch.features = list(self.learners[self.name].progress.watch.features)
             learner.comparison = Comparison(decision.seq)
             self.learners[body["name"]] = learner
