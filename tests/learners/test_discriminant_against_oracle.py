@@ -81,12 +81,13 @@ def test_recovers_after_an_identity_start_with_large_features(counts, rate):
     X = (rng.normal(size=(400, 12)) + y[:, None]) * 1e8
     model, oracle = OnlineLDC(rate, counts=counts), SlowDiscriminant(rate, counts=counts)
     compared = 0
-    for x, k in zip(X, y.tolist(), strict=True):
+    for t, (x, k) in enumerate(zip(X, y.tolist(), strict=True)):
         model.learn_one(x, k)
         oracle.learn(x, k)
-        compared += assert_agrees(model, oracle, X[:5], "after the start")
+        if t < 30 or t % 5 == 0:
+            compared += assert_agrees(model, oracle, X[:5], "after the start")
     assert_sound(model)
-    assert compared > (300 if rate < 0.9 else 0)
+    assert compared > (60 if rate < 0.9 else 0)
 
 
 @pytest.mark.parametrize("rate", [1e-3, 0.5, 0.96, 0.999])
