@@ -50,7 +50,8 @@ from sklearn.utils.validation import check_is_fitted
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithWeights
+from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.learners.base.rate_bank import (
     BANK_DISCOUNT,
     BANK_RATES,
@@ -122,7 +123,7 @@ TILING_MEMBERS: Mapping[str, Member] = {
 _LAST: Mapping[str, Member] = {"persistence": Member(compiled.persistence, 1.0)}
 
 
-class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
+class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     """A committee of linear, kernel and tiling members that needs no parameter.
 
     Parameters
@@ -132,6 +133,10 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     persistence : bool, default False
         Adds a member that knows only which label usually follows the last one. Honest only where each label is known
         before the next row: evaluation refuses it when labels are delayed.
+    class_weight : mapping of label to number, "balanced" or None, default None
+        What the rows of each label count for, times their own weight, in every member and in the weights of the
+        members; a label that is not named counts 1. "balanced" counts them by the inverse of the label's share of the
+        last 5,000 rows, so that rare labels count as much.
 
     Attributes
     ----------
@@ -210,14 +215,15 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     _fit_depends_on_order = True
     _why_not_merged = "its members are weighed by their mistakes, row by row"
 
-    #: Files that do not name it were written before there were curved members.
-    _parameters_before: ClassVar[Mapping[str, Any]] = {"curved": False}
+    #: Files that do not name these were written before there were curved members or class weights.
+    _parameters_before: ClassVar[Mapping[str, Any]] = {"curved": False, "class_weight": None}
 
     _rules = Rules(curved=FLAG, persistence=FLAG)
 
-    def __init__(self, *, curved: bool = True, persistence: bool = False) -> None:
+    def __init__(self, *, curved: bool = True, persistence: bool = False, class_weight: ClassWeight = None) -> None:
         self.curved = curved
         self.persistence = persistence
+        self.class_weight = class_weight
 
     def _make_core(self, features: int) -> Core:
         self._rules.check(self)
@@ -234,7 +240,7 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
         discounts, loss = _DISCOUNTS[bool(self.curved)]
         start = prior_losses(rates, _SHARPNESS)
         mixed = compiled.committee(cores, discounts, _SHARPNESS, loss, start)
-        return compiled.scaled(mixed, sparse=self.curved)
+        return self._weighted_by_class(compiled.scaled(mixed, sparse=self.curved))
 
     def _beside_the_bank(self, features: int) -> dict[str, Mapping[str, Member]]:
         """The members beside the bank, by family."""

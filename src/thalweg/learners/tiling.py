@@ -40,12 +40,13 @@ from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithWeights
+from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.learners.base.tilings import STEP_RULES, tilings_core
 from thalweg.parameters import SEED, Real, Rules, Whole
 
 
-class TilingClassifier(WithWeights, WithProbabilities, StreamClassifier):
+class TilingClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     """Logistic regression over random grids of cells, for boundaries of any shape.
 
     Parameters
@@ -68,6 +69,9 @@ class TilingClassifier(WithWeights, WithProbabilities, StreamClassifier):
         Rows that a grid is given before it can be replaced.
     random_state : int >= 0, default 0
         Seed for the random number generator.
+    class_weight : mapping of label to number, "balanced" or None, default None
+        What the rows of each label count for, times their own weight; a label that is not named counts 1. "balanced"
+        counts them by the inverse of the label's share of the last 5,000 rows, so that rare labels count as much.
 
     Examples
     --------
@@ -127,6 +131,7 @@ class TilingClassifier(WithWeights, WithProbabilities, StreamClassifier):
         replace_share: float = 0.05,
         min_age: int = 500,
         random_state: int = 0,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.tilings = tilings
         self.depth = depth
@@ -136,21 +141,21 @@ class TilingClassifier(WithWeights, WithProbabilities, StreamClassifier):
         self.replace_share = replace_share
         self.min_age = min_age
         self.random_state = random_state
+        self.class_weight = class_weight
 
     def _make_core(self, features: int) -> Core:
         self._rules.check(self)
         if self.step == "auto" and self.memory is not None:
             raise InvalidParameter.of("TilingClassifier", "memory", 'be None where step is "auto"', self.memory)
         rules = STEP_RULES if self.step == "auto" else ((float(self.step), self.memory),)
-        return compiled.scaled(
-            tilings_core(
-                features,
-                int(self.tilings),
-                int(self.depth),
-                rules,
-                every=int(self.replace_every),
-                young=int(self.min_age),
-                share=float(self.replace_share),
-                seed=int(self.random_state),
-            )
+        tilings = tilings_core(
+            features,
+            int(self.tilings),
+            int(self.depth),
+            rules,
+            every=int(self.replace_every),
+            young=int(self.min_age),
+            share=float(self.replace_share),
+            seed=int(self.random_state),
         )
+        return self._weighted_by_class(compiled.scaled(tilings))

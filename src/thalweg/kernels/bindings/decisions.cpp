@@ -23,6 +23,21 @@ template <class Kind> static Kind &as(const Core &core) {
   return *found;
 }
 
+// Calls `change` on the outermost learner of a kind; behind a wrapper that keeps copies, on each of them.
+template <class Kind, class Change> static bool change_all(Learner &learner, const Change &change) {
+  if (auto *found = dynamic_cast<Kind *>(&learner)) {
+    change(*found);
+    return true;
+  }
+  bool any = false;
+  if (auto *wrapper = dynamic_cast<Wrapper *>(&learner))
+    for (const auto &inside : wrapper->all()) any |= change_all<Kind>(*inside, change);
+  return any;
+}
+template <class Kind, class Change> static void change_all(Core &core, const Change &change) {
+  if (!change_all<Kind>(*core.learner, change)) throw std::invalid_argument("another kind of learner");
+}
+
 void bind_decisions(nb::module_ &module) {
   using namespace nb::literals;
   module.def(
@@ -34,7 +49,7 @@ void bind_decisions(nb::module_ &module) {
       [](Core &core, Vector weights) {
         const BriefLearning alone(core);
         if (int64_t(weights.size()) != core.learner->classes()) throw std::invalid_argument("shapes do not agree");
-        as<ClassWeighted>(core).set_weights(weights.data());
+        change_all<ClassWeighted>(core, [&](ClassWeighted &found) { found.set_weights(weights.data()); });
       },
       "core"_a, "weights"_a);
   module.def(
@@ -54,7 +69,7 @@ void bind_decisions(nb::module_ &module) {
         const int64_t c = core.learner->classes();
         if (int64_t(costs.shape(0)) != c || int64_t(costs.shape(1)) != c)
           throw std::invalid_argument("shapes do not agree");
-        as<CostSensitive>(core).set_costs(costs.data());
+        change_all<CostSensitive>(core, [&](CostSensitive &found) { found.set_costs(costs.data()); });
       },
       "core"_a, "costs"_a);
   module.def(
@@ -87,7 +102,7 @@ void bind_decisions(nb::module_ &module) {
         const BriefLearning alone(core);
         if (index < OnlineThreshold::kUnknown || index >= core.learner->classes())
           throw std::invalid_argument("no such class");
-        as<OnlineThreshold>(core).set_positive(index);
+        change_all<OnlineThreshold>(core, [&](OnlineThreshold &found) { found.set_positive(index); });
       },
       "core"_a, "index"_a);
   module.def(

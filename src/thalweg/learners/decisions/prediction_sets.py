@@ -20,6 +20,8 @@ misses; there alpha is moved, and q is a quantile of the scores of a window.
 Where we depart
 1. Scores are log-odds, so that one step is right for labels that are nearly certain as for others that are not.
 2. Labels that come late are judged by a copy of the learner as old as the prediction (``delay``).
+3. A row of weight w moves q by w times as much. The misses are then a share of the weight, which differs from alpha by
+   at most (28 + 2 eta w) / (eta W) for weights up to w that sum to W, as long as eta w is at most 1.
 
 Cost: that of the learner, plus O(classes) a row. A learner made of others is asked for its probabilities before it
 learns, which costs another prediction.
