@@ -67,6 +67,8 @@ from thalweg.parameters import FLAG, Rules
 
 WIDEST_BANK = 200
 _SHARPNESS = 0.5
+#: The memory of a bank that weighs less says nothing of the predictions.
+_LEAST_WEIGHT = 0.01
 #: The linear committee has one memory for losses, so that models saved before continue to the same bytes.
 _DISCOUNTS = {False: ([0.995], "zero-one"), True: ([0.99, 0.995, 0.999], "auto")}
 
@@ -151,7 +153,8 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     left_out_ : str
         What was left out because of the number of features; empty where nothing was.
     effective_rows_ : float
-        How many rows the bank remembers, by the weights of its rates; NaN without a bank.
+        How many rows the bank of discriminants remembers, by the weights of its rates; NaN without a bank, or while the
+        bank weighs less than 0.01.
     class_effective_rows_ : ndarray
         The same, for each class of ``classes_``.
 
@@ -329,9 +332,13 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     def class_effective_rows_(self) -> Floats:
         """How many rows of each class the bank remembers, by the weights of its rates."""
         self._learned_core()
-        if not self._has_bank():
+        if not self._bank_counts():
             return np.full(len(self.classes_), np.nan)
         return remembered_rows(self._state(self._bank), self.weights_[: len(BANK_RATES)], name=self._bank)
+
+    def _bank_counts(self) -> bool:
+        """Whether the bank has a part in the next prediction that is worth a word."""
+        return self._has_bank() and bool(self.weights_[: len(BANK_RATES)].sum() >= _LEAST_WEIGHT)
 
     def explain(self) -> str:
         """Which member carries the weight, how long the memory is, and how much is known of each class."""
@@ -344,12 +351,12 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
             *self._by_family(),
             *(f"  {weights[i]:.3f}  {names[i]}" for i in np.argsort(-weights, kind="stable")),
         ]
-        if self._has_bank():
+        if self._bank_counts():
             remembered = f"{self.effective_rows_:,.0f}"
             lines.append(f"The bank remembers about {remembered} row{'' if remembered == '1' else 's'}:")
             for label, rows in zip(self.classes_.tolist(), self.class_effective_rows_, strict=True):
                 lines.append(f"  {rows:10,.1f}  of class {label!r}")
-        else:
+        if self.left_out_:
             lines.append(f"Left out: {self.left_out_}.")
         return "\n".join(lines)
 

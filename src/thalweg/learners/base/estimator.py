@@ -181,7 +181,10 @@ class StreamEstimator(WithColumns):
     def _learned_core(self) -> Any:
         """The core, for attributes that exist once something was learned."""
         if "_core" not in self.__dict__:
-            raise AttributeError("learned attributes exist once the first row is learned")
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: learned attributes exist once the first row is "
+                "learned."
+            )
         return self._core
 
     def _begin_with(self, core: Any, names: tuple[str, ...] | None) -> None:
