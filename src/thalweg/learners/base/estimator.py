@@ -182,8 +182,8 @@ class StreamEstimator(WithColumns):
         """The core, for attributes that exist once something was learned."""
         if "_core" not in self.__dict__:
             raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet: learned attributes exist once the first row is "
-                "learned."
+                f"This {type(self).__name__} instance is not fitted yet: "
+                "learned attributes exist once the first row is learned."
             )
         return self._core
 
