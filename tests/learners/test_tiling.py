@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -199,6 +200,28 @@ def test_the_transformer_gives_the_cells_of_the_classifier(depth):
         expected.append(hot)
     assert model.n_cells_.tolist() == [hot.shape[1] for hot in expected]
     np.testing.assert_array_equal(model.transform(X), np.hstack(expected))
+
+
+def test_a_name_says_where_its_cell_lies() -> None:
+    """Checked by moving one feature: only outputs whose name has it change, and its place in the name rises with it."""
+    names = ["speed", "load", "heat"]
+    model = RandomTilings(9, depth=3, random_state=1).fit(np.zeros((1, 3)))
+    out = model.get_feature_names_out(names)
+    assert len(set(out)) == len(out) == model.n_cells_.sum()
+    assert model.get_feature_names_out()[0].startswith("tiling0(x")
+    told = [re.fullmatch(r"tiling(\d+)\((.*)\)\[(.*)\]", name).groups() for name in out]
+    for feature, name in enumerate(names):
+        rows = np.zeros((50, 3))
+        rows[:, feature] = np.linspace(-4, 4, 50)
+        before: dict[str, list[int]] = {}
+        for row in model.transform(rows):
+            for tiling, features, place in (told[at] for at in np.flatnonzero(row)):
+                places, looked_at = list(map(int, place.split(","))), features.split(",")
+                was = before.setdefault(tiling, places)
+                for own, now, then in zip(looked_at, places, was, strict=True):
+                    assert now >= then if own == name else now == then
+                before[tiling] = places
+        assert any(name in features for _, features, _ in told)
 
 
 def wide_disc(seed: int, rows: int, features: int) -> tuple[np.ndarray, np.ndarray]:
