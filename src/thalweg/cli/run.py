@@ -72,7 +72,7 @@ def run(
         bool,
         typer.Option(
             "--fresh",
-            help="Start over, replacing the run in the folder. A finished run with the same options is replaced anyway.",
+            help="Start over, replacing the run in the folder. A finished run with equal options is always replaced.",
         ),
     ] = False,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file with the same options.")] = None,
