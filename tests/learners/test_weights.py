@@ -440,11 +440,12 @@ def test_what_a_decision_counts_is_counted_by_weight():
     positive = late & (y == 1)
     assert abs(np.average(flagged[positive], weights=w[positive]) - 0.8) < 0.02
     assert abs(flagged[positive].mean() - 0.8) > 0.05
-    sets, hits = PredictionSets(OnlineLogistic(), 0.8, step=0.02), []
-    for i in range(0, 20_000, 10):
-        hits += sets.predict_set(X[i : i + 10])[range(10), y[i : i + 10]].tolist() if i else [True] * 10
-        sets.partial_fit(X[i : i + 10], y[i : i + 10], sample_weight=w[i : i + 10])
-    assert abs(np.average(np.array(hits)[late], weights=w[late]) - 0.8) < 0.02
+    model = PredictionSets(OnlineLogistic(), 0.8, step=0.02)
+    sets = model.predict_set_then_learn(X, y, sample_weight=w)
+    assert dumps(model) == dumps(clone(model).partial_fit(X, y, sample_weight=w))
+    hits = sets[np.arange(20_000), y]
+    assert abs(np.average(hits[late], weights=w[late]) - 0.8) < 0.005
+    assert abs(hits[late].mean() - 0.8) > 0.01
     costs = CostSensitive(OnlineLogistic(), recalibrate=False).partial_fit(X, y, sample_weight=w)
     whole = np.average(y[-5000:], weights=w[-5000:])
     shares = costs._core.state()["class_shares"].ravel()

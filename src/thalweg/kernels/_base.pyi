@@ -189,6 +189,8 @@ def follow_sets(
     y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     sets: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu")],
+    masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+    | None = ...,
 ) -> None:
     """
     Sets and learning in any order: i stands for "the set of row i", -1 - i for "learn row i".

@@ -1,4 +1,5 @@
 // Makers of learners that decide by another's probabilities, and what Python tells and asks them.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
 #include "bindings/arrays.hpp"
@@ -121,12 +122,12 @@ void bind_decisions(nb::module_ &module) {
       "inner"_a, "coverage"_a, "step"_a, "delay"_a);
   module.def(
       "follow_sets",
-      [](Core &core, Matrix X, Labels y, Labels order, OutFlags sets) {
+      [](Core &core, Matrix X, Labels y, Labels order, OutFlags sets, std::optional<Vector> masses) {
         const Learning alone(core);
         auto &learner = as<PredictionSets>(core);
         const int64_t rows = X.shape(0), p = learner.features(), c = learner.classes();
         if (int64_t(X.shape(1)) != p || int64_t(y.size()) != rows || int64_t(sets.shape(0)) != rows ||
-            int64_t(sets.shape(1)) != c)
+            int64_t(sets.shape(1)) != c || (masses && int64_t(masses->size()) != rows))
           throw std::invalid_argument("shapes do not agree");
         for (std::size_t i = 0; i < order.size(); i++) {
           const int64_t step = order.data()[i], row = step < 0 ? -1 - step : step;
@@ -135,11 +136,11 @@ void bind_decisions(nb::module_ &module) {
         }
         for (std::size_t i = 0; i < order.size(); i++) {
           const int64_t step = order.data()[i], row = step < 0 ? -1 - step : step;
-          if (step < 0) learner.step(X.data() + row * p, y.data()[row]);
+          if (step < 0) learner.counted_step(X.data() + row * p, y.data()[row], masses ? masses->data()[row] : 1);
           else learner.set_of(X.data() + row * p, sets.data() + row * c);
         }
       },
-      "core"_a, "X"_a, "y"_a, "order"_a, "sets"_a,
+      "core"_a, "X"_a, "y"_a, "order"_a, "sets"_a, "masses"_a = nb::none(),
       "Sets and learning in any order: i stands for \"the set of row i\", -1 - i for \"learn row i\".");
 }
 

@@ -129,20 +129,27 @@ class PredictionSets(Wrapper):
         labels = self._labels.ordinary if self.__sklearn_is_fitted__() else []
         return [[labels[code] for code in np.flatnonzero(row)] for row in self.predict_set(X)]
 
-    def predict_set_then_learn(self, X: ArrayLike, y: ArrayLike) -> Flags:
+    def predict_set_then_learn(self, X: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Flags:
         """The set of each row before its label is seen; then the row is learned (test-then-train).
 
-        Columns are as in ``classes_`` after the call; sets before any label are empty.
+        Columns are as in ``classes_`` after the call; sets before any label are empty. ``sample_weight`` is how much
+        each row counts, 1 each by default; a row of weight 0 is only answered.
         """
         rows = np.arange(len(np.asarray(y)))
-        return self.follow_sets(X, y, np.stack([rows, ~rows], axis=1).ravel())
+        return self._follow_sets(X, y, np.stack([rows, ~rows], axis=1).ravel(), sample_weight)
 
     def follow_sets(self, X: ArrayLike, y: ArrayLike, order: ArrayLike) -> Flags:
         """Sets and learning in any order, as late labels need it: ``i`` asks for the set of row i, ``~i`` learns it."""
+        return self._follow_sets(X, y, order)
+
+    def _follow_sets(
+        self, X: ArrayLike, y: ArrayLike, order: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Flags:
         rows, labels = self._take(X, y)
+        masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         core, codes, steps = self._ready_to_follow(X, rows, labels, order)
         if core is None:
             return np.zeros((len(rows), 0), dtype=np.bool_)
         sets = np.zeros((len(rows), core.n_classes), dtype=np.bool_)
-        compiled.follow_sets(core, rows, codes, steps, sets)
+        compiled.follow_sets(core, rows, codes, steps, sets, **masses)
         return sets
