@@ -227,6 +227,10 @@ _ORDER_MATTERS = (
     "fit learns its rows one after the other, as a stream, and the check shuffles them before it compares; "
     "scikit-learn excepts its own Perceptron, SGDClassifier and SGDRegressor from the same check"
 )
+_UP_TO_A_CONSTANT = (
+    "a pipeline gives the discriminants of more than two classes up to a constant of each row, which depends on the "
+    "first row learned; its probabilities and predictions are the same"
+)
 _EXTREME_WEIGHTS = "check_class_weight_classifiers"
 _ONE_PASS = (
     "the check wants weights of 1,000 and 0.0001 to decide nearly every row, as they do where a loss is minimised to "
@@ -247,18 +251,26 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     >>> list(expected_failures(Perceptron())), list(expected_failures(OnlineLDC()))
     (['check_sample_weight_equivalence_on_dense_data', 'check_class_weight_classifiers'], [])
     """
+    weighed = "sample_weight" in type(estimator).fit.__code__.co_varnames
+    in_order = _fit_depends_on_order(estimator)
+    found = {_SAME_WHATEVER_THE_ORDER: _ORDER_MATTERS} if weighed and in_order else {}
+    if not in_order and hasattr(estimator, "named_steps") and hasattr(estimator, "decision_function"):
+        found = {_SAME_WHATEVER_THE_ORDER: _UP_TO_A_CONSTANT}
+    if in_order and "class_weight" in estimator.get_params(deep=False):
+        found[_EXTREME_WEIGHTS] = _ONE_PASS
+    by_threshold = hasattr(estimator, "objective")
+    return found | ({_LIKELIEST_LABEL: _OTHER_THRESHOLD} if by_threshold else {})
+
+
+def _fit_depends_on_order(estimator: Any) -> bool:
+    if hasattr(estimator, "named_steps"):
+        return any(map(_fit_depends_on_order, estimator.named_steps.values()))
     parameters = estimator.get_params(deep=False)
-    in_order = (
+    return bool(
         getattr(estimator, "_fit_depends_on_order", False)
         or parameters.get("rate") == "auto"
         or (parameters.get("forgetting", 0.0) > 0 and parameters.get("solver") != "sgd")  # whose fit is a batch
     )
-    weighed = "sample_weight" in type(estimator).fit.__code__.co_varnames
-    found = {_SAME_WHATEVER_THE_ORDER: _ORDER_MATTERS} if in_order and weighed else {}
-    if "class_weight" in parameters:
-        found[_EXTREME_WEIGHTS] = _ONE_PASS
-    by_threshold = hasattr(estimator, "objective")
-    return found | ({_LIKELIEST_LABEL: _OTHER_THRESHOLD} if by_threshold else {})
 
 
 def _check_estimator(name: str, estimator: Any) -> Tally:

@@ -106,7 +106,9 @@ def test_a_finished_run_is_not_lost_to_another(table, capsys: pytest.CaptureFixt
     assert run(capsys, "run", *PLAIN, "--model", "oldc", "--quiet")[0] == 0
     first = {path.name: path.read_bytes() for path in Path("thalweg-run").iterdir()}
     again = (str(Path("table.csv").resolve()), *PLAIN[1:], "--model", "oldc", "--quiet")
-    assert run(capsys, "run", *PLAIN, "--model", "oldc", "--quiet")[0] == 0
+    code, _, complaint = run(capsys, "run", *PLAIN, "--model", "oldc")
+    assert code == 0
+    assert "thalweg-run holds a finished run with the same options: its results are replaced.\n" in complaint
     assert {path.name: path.read_bytes() for path in Path("thalweg-run").iterdir()} == first
     assert run(capsys, "run", *again)[0] == 0  # the same file by another name
     code, _, complaint = run(capsys, "run", *PLAIN, "--quiet")
@@ -120,7 +122,8 @@ def test_a_finished_run_is_not_lost_to_another(table, capsys: pytest.CaptureFixt
     assert run(capsys, "run", *PLAIN, "--quiet", "--resume", "--model", "pa")[0] == 2
     assert run(capsys, "run", *PLAIN, "--quiet", "--resume", "--fresh")[0] == 2
     assert metrics("thalweg-run")["model"]["name"] == "oldc"
-    assert run(capsys, "run", *PLAIN, "--quiet", "--fresh")[0] == 0
+    code, _, complaint = run(capsys, "run", *PLAIN, "--fresh")
+    assert (code, "replaced" in complaint) == (0, False)
     assert metrics("thalweg-run")["model"]["name"] == "auto"
 
 

@@ -252,6 +252,7 @@ def test_every_model_runs_predicts_and_is_inspected(name: str, table, capsys: py
     assert code == 0
     assert "Pipeline" not in said.splitlines()[0]
     assert "2 classes: dry, wet" in said
+    assert "\n3 features from 2 columns\n  any other is missing: 1 where a value is missing" in said
     assert "Answered 1,100 rows" in said
     _, said, _ = run(capsys, "models")
     assert name in said

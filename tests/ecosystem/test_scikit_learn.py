@@ -158,7 +158,13 @@ def test_the_html_shows_what_was_changed():
         ("rate", "0.125"),
         ("counts", "&#x27;soft&#x27;"),
     ]
-    assert [name for kind, name, _ in shown if kind == "default"] == ["covariance", "warmup", "ridge", "dtype"]
+    assert [name for kind, name, _ in shown if kind == "default"] == [
+        "covariance",
+        "warmup",
+        "ridge",
+        "dtype",
+        "class_weight",
+    ]
 
 
 def test_the_feature_that_decides_is_the_important_one():

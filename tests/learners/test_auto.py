@@ -6,9 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from thalweg import AutoClassifier
 from thalweg.evaluate import prequential
+from thalweg.run.history import trace_of
 from thalweg.streams import SEA, Fraud, Table
 
 
@@ -106,3 +108,23 @@ def tables_of(rng: np.random.Generator) -> dict[str, tuple[np.ndarray, np.ndarra
         "40 classes": (centres[blobs] + rng.normal(size=(8000, 10)), blobs),
         "few rows": (few := rng.normal(size=(300, 50)), plane(few)),
     }
+
+
+def test_the_memory_of_a_bank_without_weight_is_not_reported():
+    X = np.random.default_rng(0).normal(size=(3000, 2))
+    model = AutoClassifier().partial_fit(X, (np.hypot(*X.T) > 1.2).astype(int))
+    assert model.family_weights_["linear"] < 0.01
+    assert "remembers" not in model.explain()
+    assert np.isnan(model.effective_rows_)
+    assert "effective_rows" not in trace_of(model)
+    model.partial_fit(X, (X[:, 0] + X[:, 1] > 0).astype(int))
+    assert model.weights_[:7].sum() > 0.01
+    assert "The bank remembers about" in model.explain()
+    assert np.isfinite(model.class_effective_rows_).all()
+
+
+@pytest.mark.parametrize("name", ["family_weights_", "weights_", "members_", "effective_rows_", "left_out_"])
+def test_before_the_first_row_nothing_is_fitted(name):
+    with pytest.raises(NotFittedError, match="AutoClassifier instance is not fitted yet"):
+        getattr(AutoClassifier(), name)
+    assert not hasattr(AutoClassifier(), name)

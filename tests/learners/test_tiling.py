@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from thalweg import OnlineLDC, RandomTilings, TilingClassifier
 from thalweg.learners.base.tilings import STEP_RULES, tilings_core
+from thalweg.store import dumps, loads
 
 WORD = 2**64 - 1
 MOST_CELLS = 729
@@ -197,3 +200,60 @@ def test_the_transformer_gives_the_cells_of_the_classifier(depth):
         expected.append(hot)
     assert model.n_cells_.tolist() == [hot.shape[1] for hot in expected]
     np.testing.assert_array_equal(model.transform(X), np.hstack(expected))
+
+
+def test_a_name_says_where_its_cell_lies() -> None:
+    """Checked by moving one feature: only outputs whose name has it change, and its place in the name rises with it."""
+    names = ["speed", "load", "heat"]
+    model = RandomTilings(9, depth=3, random_state=1).fit(np.zeros((1, 3)))
+    out = model.get_feature_names_out(names)
+    assert len(set(out)) == len(out) == model.n_cells_.sum()
+    assert model.get_feature_names_out()[0].startswith("tiling0(x")
+    told = [re.fullmatch(r"tiling(\d+)\((.*)\)\[(.*)\]", name).groups() for name in out]
+    for feature, name in enumerate(names):
+        rows = np.zeros((50, 3))
+        rows[:, feature] = np.linspace(-4, 4, 50)
+        before: dict[str, list[int]] = {}
+        for row in model.transform(rows):
+            for tiling, features, place in (told[at] for at in np.flatnonzero(row)):
+                places, looked_at = list(map(int, place.split(","))), features.split(",")
+                was = before.setdefault(tiling, places)
+                for own, now, then in zip(looked_at, places, was, strict=True):
+                    assert now >= then if own == name else now == then
+                before[tiling] = places
+        assert any(name in features for _, features, _ in told)
+
+
+def wide_disc(seed: int, rows: int, features: int) -> tuple[np.ndarray, np.ndarray]:
+    X = np.random.default_rng(seed).normal(size=(rows, features))
+    return X, (np.hypot(X[:, 3], X[:, features // 2]) > 1.2).astype(int)
+
+
+def test_two_of_more_features_than_tilings_are_found() -> None:
+    errors = []
+    for seed in range(3):
+        X, y = wide_disc(seed, 5000, 300)
+        errors.append((TilingClassifier(random_state=seed).predict_then_learn(X, y) != y)[4000:].mean())
+    assert np.mean(errors) < 0.15  # 0.23 where the features are drawn from the first row on
+
+
+def test_each_of_many_features_is_tried_once_whatever_the_chunks() -> None:
+    X, y = wide_disc(0, 400, 300)
+    given = TilingClassifier(20, replace_every=4, min_age=0, replace_share=0.2)
+    model, twin = clone(given).partial_fit(X, y), clone(given)
+    tried: set[int] = set()
+    for row in range(400):
+        twin.partial_fit(X[row : row + 1], y[row : row + 1])
+        if row % 50 == 7:
+            twin = loads(dumps(twin))
+        state = twin._core.state()
+        tried |= set(state["tiling_features"].ravel()[:20][state["tiling_serials"].ravel() < 300].tolist())
+    assert dumps(twin) == dumps(model)
+    assert tried == set(range(300))
+    begun_earlier = clone(given).partial_fit(X[:8], y[:8])
+    state = begun_earlier._core.state()
+    state["tiling_features"].ravel()[:20] = 299 - state["tiling_features"].ravel()[:20]
+    begun_earlier._core.restore(state)
+    features = begun_earlier.partial_fit(X[8:40], y[8:40])._core.state()
+    by_turn = features["tiling_features"].ravel()[:20] == features["tiling_serials"].ravel()
+    assert by_turn.sum() < 3  # it continues as it began: by chance

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.linear_model import SGDClassifier
 from sklearn.utils.validation import has_fit_parameter
 
 from tests.examples import examples
@@ -17,14 +18,25 @@ from tests.regressor_laws import REGRESSORS
 from tests.transformer_laws import TRANSFORMERS
 from thalweg import (
     CCIPCA,
+    AutoClassifier,
     BalancedWinnow,
+    Committee,
+    CostSensitive,
     HiraokaLDA,
+    KernelMeanClassifier,
+    MajorityClass,
     OnlineLDC,
     OnlineLinearRegression,
     OnlineLogistic,
+    OnlineThreshold,
     PassiveAggressive,
     Perceptron,
+    PredictionSets,
+    RandomFeatures,
+    Recalibrated,
     StandardScaler,
+    StreamPipeline,
+    TilingClassifier,
     TrendForecast,
 )
 from thalweg.conformance import estimators, expected_failures
@@ -33,8 +45,9 @@ from thalweg.learners.base.classifier import WithWeights
 from thalweg.store import dumps
 
 WEIGHED = {
-    name: model
-    for name, model in (LEARNERS | REGRESSORS | TRANSFORMERS).items()
+    f"{kind} {name}": model
+    for kind, models in {"classifier": LEARNERS, "regressor": REGRESSORS, "transformer": TRANSFORMERS}.items()
+    for name, model in models.items()
     if has_fit_parameter(model, "sample_weight")
 }
 #: Classifiers say so by their base class; regressors and transformers have a `fit` of their own.
@@ -42,6 +55,8 @@ TAKE_WEIGHTS = {name for name, model in estimators().items() if isinstance(model
     "CCIPCA",
     "OnlineLinearRegression",
     "StandardScaler",
+    "StreamPipeline, regressor",
+    "StreamPipeline, transformer",
 }
 
 
@@ -113,9 +128,9 @@ def test_chunks_and_detailed_answers_do_not_matter_with_weights(name):
         cut.partial_fit(X[part], y[part], sample_weight=w[part])
     assert dumps(cut) == dumps(whole)
     asked = clone(WEIGHED[name])
-    if name in LEARNERS:
+    if name.startswith("classifier"):
         asked.predict_then_learn(X, y, sample_weight=w, with_proba=True, with_rate=True, with_weights=True)
-    elif name in REGRESSORS:
+    elif name.startswith("regressor"):
         asked.predict_then_learn(X, y, sample_weight=w, with_coef=True)
     else:
         asked.transform_then_learn(X, sample_weight=w)
@@ -369,7 +384,112 @@ def test_a_rate_of_next_to_nothing_is_refused():
         OnlineLDC(1e-310).partial_fit([[0.0], [1.0]], [0, 1])
 
 
-@pytest.mark.parametrize("learner", [OnlineLogistic(0.1), Perceptron(0.5), PassiveAggressive(), BalancedWinnow(0.6)])
+@pytest.mark.parametrize(
+    ("inner", "transformers"),
+    [
+        (OnlineLDC(0.1, counts="soft"), [StandardScaler(), CCIPCA(2)]),
+        (OnlineLinearRegression(0.01), [StandardScaler()]),
+        (OnlineLogistic(0.1), [RandomFeatures(8)]),  # which learns nothing, and takes no weights
+    ],
+)
+def test_a_pipeline_gives_weights_to_each_of_its_steps(inner, transformers):
+    X, y = rows_and_labels(11, 1500, 3)  # more than a block of rows
+    w = np.random.default_rng(11).exponential(size=1500) * (np.arange(1500) % 5 > 0)
+    model = StreamPipeline([*transformers, inner])
+    Z = X
+    for step in transformers:
+        weighs = has_fit_parameter(step, "sample_weight")
+        Z = clone(step).transform_then_learn(Z, **({"sample_weight": w} if weighs else {}))
+    expected = clone(inner).predict_then_learn(Z, y, sample_weight=w)
+    np.testing.assert_array_equal(model.predict_then_learn(X, y, sample_weight=w), expected)
+    assert (clone(model).predict_then_learn(X, y) != expected).any()
+
+
+def test_a_pipeline_scores_as_its_last_step_decides():
+    X, y = rows_and_labels(12, 300, 3)
+    model = StreamPipeline([StandardScaler(), CostSensitive(OnlineLDC(), {0: 5.0})]).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X).argmax(axis=1), model.predict(X))
+    assert (model.predict_proba(X).argmax(axis=1) != model.predict(X)).any()
+
+
+def test_whole_weights_in_fit_of_a_pipeline_are_repeated_rows():
+    X, y = rows_and_labels(15, 60, 3)
+    w = np.arange(60) % 4
+    model = StreamPipeline([StandardScaler(), OnlineLDC()])
+    weighed = clone(model).fit(X, y, sample_weight=w).predict_proba(X)
+    np.testing.assert_allclose(weighed, model.fit(X.repeat(w, axis=0), y.repeat(w)).predict_proba(X), atol=1e-9)
+
+
+def test_weights_go_through_wrappers_and_pipelines_inside_each_other():
+    X, y = rows_and_labels(12, 300, 3)
+    w = np.random.default_rng(12).exponential(size=300)
+    scaled = StandardScaler(), OnlineLDC(0.1, counts="soft")
+    inside, outside = Recalibrated(StreamPipeline(scaled)), StreamPipeline([scaled[0], Recalibrated(scaled[1])])
+    given = [model.predict_then_learn(X, y, sample_weight=w, with_proba=True) for model in (inside, outside)]
+    np.testing.assert_allclose(given[0].proba, given[1].proba, atol=1e-12)
+
+
+def test_what_a_decision_counts_is_counted_by_weight():
+    """A threshold finds a share of the positive weight, sets cover a share of it all, costs go by weighted shares."""
+    rng = np.random.default_rng(13)
+    x, w = rng.normal(size=20_000), rng.choice([1.0, 9.0], 20_000)
+    y = (rng.uniform(size=20_000) < 1 / (1 + np.exp(-2 * x))).astype(int)
+    X = np.where(w > 1, x, x + 3)[:, None]  # light rows look more positive than they are
+    late = np.arange(20_000) > 5000
+    flagged = OnlineThreshold(OnlineLogistic(), "recall", target=0.8).predict_then_learn(X, y, sample_weight=w) == 1
+    positive = late & (y == 1)
+    assert abs(np.average(flagged[positive], weights=w[positive]) - 0.8) < 0.02
+    assert abs(flagged[positive].mean() - 0.8) > 0.05
+    model = PredictionSets(OnlineLogistic(), 0.8, step=0.02)
+    sets = model.predict_set_then_learn(X, y, sample_weight=w)
+    assert dumps(model) == dumps(clone(model).partial_fit(X, y, sample_weight=w))
+    hits = sets[np.arange(20_000), y]
+    assert abs(np.average(hits[late], weights=w[late]) - 0.8) < 0.005
+    assert abs(hits[late].mean() - 0.8) > 0.01
+    costs = CostSensitive(OnlineLogistic(), recalibrate=False).partial_fit(X, y, sample_weight=w)
+    whole = np.average(y[-5000:], weights=w[-5000:])
+    shares = costs._core.state()["class_shares"].ravel()
+    assert abs(shares[1] - whole) < 0.03
+
+
+@pytest.mark.parametrize("last", [KernelMeanClassifier(), MajorityClass(), Committee([OnlineLDC()]), SGDClassifier()])
+def test_what_takes_no_weights_takes_none_inside_another(last):
+    X, y = rows_and_labels(0, 40, 3)
+    for model in (StreamPipeline([StandardScaler(), last]), Recalibrated(last), PredictionSets(StreamPipeline([last]))):
+        for method in ("fit", "partial_fit", "predict_then_learn"):
+            with pytest.raises(TypeError, match=f"sample_weight.*{type(last).__name__}|{type(last).__name__} takes no"):
+                getattr(model, method)(X, y, sample_weight=np.ones(40))
+        assert not model.__sklearn_is_fitted__()
+
+
+def test_class_weights_by_label_reach_the_learner_inside():
+    X, y = rows_and_labels(14, 300, 3, classes=2)
+    inner = OnlineLogistic(0.1, class_weight={1: 9.0})
+    w = np.where(y == 1, 9.0, 1.0)
+    plain = OnlineLogistic(0.1).partial_fit(X, y, sample_weight=w)
+    for model in (PredictionSets(inner), PredictionSets(inner, delay=20), PredictionSets(PredictionSets(inner))):
+        np.testing.assert_allclose(model.partial_fit(X, y).predict_proba(X), plain.predict_proba(X), rtol=1e-12)
+    with pytest.raises(InvalidParameter, match="weights or costs by label"):
+        Committee([inner]).partial_fit(X, y)
+    with pytest.raises(InvalidParameter, match="weights or costs by label inside a pipeline"):
+        Recalibrated(StreamPipeline([StandardScaler(), inner])).partial_fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        OnlineLogistic(0.1),
+        Perceptron(0.5),
+        PassiveAggressive(),
+        BalancedWinnow(0.6),
+        OnlineLDC(0.7),
+        OnlineLDC(0.1, counts="soft"),
+        OnlineLDC("auto", counts="soft"),
+        TilingClassifier(24),
+        AutoClassifier(),
+    ],
+    ids=repr,
+)
 def test_class_weights_are_weights_of_rows(learner):
     X, y = rows_and_labels(7, 400, 3)
     X = np.abs(X)  # Winnow's features are not negative

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-#: Labels of a model that are listed.
-_MOST_LABELS = 20
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from thalweg.tables.plan import Plan
+
+#: Labels of a model, and features made of a column, that are listed.
+_MOST_LABELS, _MOST_DERIVED = 20, 20
 
 
 def models() -> None:
@@ -66,7 +71,11 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
         return
     if is_part:
         console.print(f"the sums of {loaded.rows_:,} rows, {'later ones' if loaded.later else 'to begin with'}")
-    console.print(f"{loaded.n_features_in_:,} features")
+    if isinstance(found, TableClassifier):
+        for line in _features_of(found.encoder.plan):
+            console.print(line, soft_wrap=True)
+    else:
+        console.print(f"{loaded.n_features_in_:,} features")
     if is_part and hasattr(loaded, "feature_names_in_"):
         console.print(f"columns: {', '.join(loaded.feature_names_in_[:20])}", soft_wrap=True)
     if hasattr(loaded, "classes_"):
@@ -89,3 +98,14 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
     if isinstance(found, TableClassifier):
         console.print("\nColumns")
         console.print(tables.words(("column", "kind", "what is done"), grouped(found.encoder.plan.describe())))
+
+
+def _features_of(plan: Plan) -> Iterator[str]:
+    """How many features a table gives, and which of them are no columns of it."""
+    columns = len(plan.columns)
+    yield f"{len(plan.feature_names):,} features from {columns:,} column{'s' * (columns > 1)}"
+    derived = [feature for column in plan.columns for feature in column.features if feature != column.name]
+    if derived:
+        yield f"  made from columns: {', '.join(derived[:_MOST_DERIVED])}{', …' * (len(derived) > _MOST_DERIVED)}"
+    for mark in plan.marks:
+        yield f"  {mark}: 1 where a value is missing that no feature of its own marks"

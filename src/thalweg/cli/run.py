@@ -68,7 +68,13 @@ def _as_in_a_file(value: Any) -> Any:
 @_with_run_options
 def run(
     *,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start over, replacing the run in the folder.")] = False,
+    fresh: Annotated[
+        bool,
+        typer.Option(
+            "--fresh",
+            help="Start over, replacing the run in the folder. A finished run with equal options is always replaced.",
+        ),
+    ] = False,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file with the same options.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the interrupted run in the folder.")] = False,
     figures: Annotated[bool, typer.Option("--figures", help="Also write every figure as PNG and SVG.")] = False,
@@ -105,7 +111,7 @@ def run(
     from thalweg.report.page import require_jinja
     from thalweg.run import options as folders
     from thalweg.run.metrics import metrics_of
-    from thalweg.run.options import RunOptions
+    from thalweg.run.options import RunOptions, what_is_in
     from thalweg.run.runner import Run
     from thalweg.run.stopping import Stopped, Stopping
 
@@ -141,8 +147,11 @@ def run(
         style.require_matplotlib()
     began = time.monotonic()
     begun = Run(options)
-    if not (quiet or json) and (files := begun.source.describe()):
-        typer.echo(files, err=True)
+    if not (quiet or json):
+        if not fresh and what_is_in(folder) == "a finished run":
+            typer.echo(f"{folder} holds a finished run with the same options: its results are replaced.", err=True)
+        if files := begun.source.describe():
+            typer.echo(files, err=True)
     existed = folder.exists()
     model_file = Path(options.model_out) if options.model_out else folder / folders.MODEL
     view = None if quiet or json else _View()

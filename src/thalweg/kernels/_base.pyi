@@ -191,6 +191,8 @@ def follow_sets(
     sets: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu")],
     scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
     answers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")] | None = ...,
+    masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+    | None = ...,
 ) -> None:
     """
     Sets, answers and learning in any order: i stands for "the set of row i", -1 - i for "learn row i".

@@ -29,6 +29,11 @@ void Learner::judged_step(const double *x, int64_t k, double weight, double *out
   counted_step(x, k, weight);
 }
 
+int64_t Learner::probable_step(const double *x, int64_t k, double weight, double *out) {
+  probabilities(x, out);
+  return counted_step(x, k, weight);
+}
+
 void Learner::probabilities(const double *x, double *out) const {
   scores(x, out);
   normalise(out);

@@ -69,6 +69,8 @@ class Learner {
   }
   // `counted_step`, with what `posteriors` would have given before it: one pass where both need the same.
   virtual void judged_step(const double *x, int64_t k, double weight, double *out);
+  // `counted_step`, with what `probabilities` would have given before it.
+  virtual int64_t probable_step(const double *x, int64_t k, double weight, double *out);
   // Forget everything and begin from these rows.
   virtual void begin(const double *X, const int64_t *y, int64_t rows) = 0;
   virtual void weighted_begin(const double *X, const int64_t *y, const double *weights, int64_t rows);

@@ -50,7 +50,8 @@ from sklearn.utils.validation import check_is_fitted
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithWeights
+from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.learners.base.rate_bank import (
     BANK_DISCOUNT,
     BANK_RATES,
@@ -66,6 +67,8 @@ from thalweg.parameters import FLAG, Rules
 
 WIDEST_BANK = 200
 _SHARPNESS = 0.5
+#: The memory of a bank that weighs less says nothing of the predictions.
+_LEAST_WEIGHT = 0.01
 #: The linear committee has one memory for losses, so that models saved before continue to the same bytes.
 _DISCOUNTS = {False: ([0.995], "zero-one"), True: ([0.99, 0.995, 0.999], "auto")}
 
@@ -122,7 +125,7 @@ TILING_MEMBERS: Mapping[str, Member] = {
 _LAST: Mapping[str, Member] = {"persistence": Member(compiled.persistence, 1.0)}
 
 
-class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
+class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     """A committee of linear, kernel and tiling members that needs no parameter.
 
     Parameters
@@ -132,6 +135,10 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     persistence : bool, default False
         Adds a member that knows only which label usually follows the last one. Honest only where each label is known
         before the next row: evaluation refuses it when labels are delayed.
+    class_weight : mapping of label to number, "balanced" or None, default None
+        What the rows of each label count for, times their own weight, in every member and in the weights of the
+        members; a label that is not named counts 1. "balanced" counts them by the inverse of the label's share of the
+        last 5,000 rows, so that rare labels count as much.
 
     Attributes
     ----------
@@ -146,7 +153,8 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     left_out_ : str
         What was left out because of the number of features; empty where nothing was.
     effective_rows_ : float
-        How many rows the bank remembers, by the weights of its rates; NaN without a bank.
+        How many rows the bank of discriminants remembers, by the weights of its rates; NaN without a bank, or while the
+        bank weighs less than 0.01.
     class_effective_rows_ : ndarray
         The same, for each class of ``classes_``.
 
@@ -210,14 +218,15 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     _fit_depends_on_order = True
     _why_not_merged = "its members are weighed by their mistakes, row by row"
 
-    #: Files that do not name it were written before there were curved members.
-    _parameters_before: ClassVar[Mapping[str, Any]] = {"curved": False}
+    #: Files that do not name these were written before there were curved members or class weights.
+    _parameters_before: ClassVar[Mapping[str, Any]] = {"curved": False, "class_weight": None}
 
     _rules = Rules(curved=FLAG, persistence=FLAG)
 
-    def __init__(self, *, curved: bool = True, persistence: bool = False) -> None:
+    def __init__(self, *, curved: bool = True, persistence: bool = False, class_weight: ClassWeight = None) -> None:
         self.curved = curved
         self.persistence = persistence
+        self.class_weight = class_weight
 
     def _make_core(self, features: int) -> Core:
         self._rules.check(self)
@@ -234,7 +243,7 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
         discounts, loss = _DISCOUNTS[bool(self.curved)]
         start = prior_losses(rates, _SHARPNESS)
         mixed = compiled.committee(cores, discounts, _SHARPNESS, loss, start)
-        return compiled.scaled(mixed, sparse=self.curved)
+        return self._weighted_by_class(compiled.scaled(mixed, sparse=self.curved))
 
     def _beside_the_bank(self, features: int) -> dict[str, Mapping[str, Member]]:
         """The members beside the bank, by family."""
@@ -323,9 +332,13 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
     def class_effective_rows_(self) -> Floats:
         """How many rows of each class the bank remembers, by the weights of its rates."""
         self._learned_core()
-        if not self._has_bank():
+        if not self._bank_counts():
             return np.full(len(self.classes_), np.nan)
         return remembered_rows(self._state(self._bank), self.weights_[: len(BANK_RATES)], name=self._bank)
+
+    def _bank_counts(self) -> bool:
+        """Whether the bank has a part in the next prediction that is worth a word."""
+        return self._has_bank() and bool(self.weights_[: len(BANK_RATES)].sum() >= _LEAST_WEIGHT)
 
     def explain(self) -> str:
         """Which member carries the weight, how long the memory is, and how much is known of each class."""
@@ -338,12 +351,12 @@ class AutoClassifier(WithWeights, WithProbabilities, StreamClassifier):
             *self._by_family(),
             *(f"  {weights[i]:.3f}  {names[i]}" for i in np.argsort(-weights, kind="stable")),
         ]
-        if self._has_bank():
+        if self._bank_counts():
             remembered = f"{self.effective_rows_:,.0f}"
             lines.append(f"The bank remembers about {remembered} row{'' if remembered == '1' else 's'}:")
             for label, rows in zip(self.classes_.tolist(), self.class_effective_rows_, strict=True):
                 lines.append(f"  {rows:10,.1f}  of class {label!r}")
-        else:
+        if self.left_out_:
             lines.append(f"Left out: {self.left_out_}.")
         return "\n".join(lines)
 

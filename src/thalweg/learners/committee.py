@@ -125,6 +125,9 @@ class Committee(WithProbabilities, StreamClassifier):
 
     def _make_core(self, features: int) -> Core:
         self._rules.check(self)
+        for member in self.members:
+            if getattr(member, "_needs_label_names", False):
+                raise InvalidParameter.of("Committee", "members", "have no weights or costs by label", member)
         cores = [compiled_core_of(member, features, "Committee", "members") for member in self.members]
         if self.persistence:
             cores.append(compiled.persistence(features))

@@ -66,7 +66,8 @@ from thalweg.errors import InvalidParameter, NotAdditive
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate, WithWeights
+from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
+from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate
 from thalweg.learners.base.rate_bank import (
     BANK_DISCOUNT,
     BANK_RATES,
@@ -84,7 +85,7 @@ if TYPE_CHECKING:
     from thalweg.merging.discriminant import DiscriminantMerging
 
 
-class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
+class OnlineLDC(WithClassWeight, WithLogPosteriors, WithRate, StreamClassifier):
     """Linear discriminant classifier that is updated row by row and forgets at a rate.
 
     Parameters
@@ -112,6 +113,10 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         the time; below 128 it is slower. Its answers are those of "float64" but for one in ten thousand where features
         nearly depend on each other, and more at rates so eager that they remember fewer rows than there are features.
         All that comes out is float64 as ever. Not with "auto".
+    class_weight : mapping of label to number, "balanced" or None, default None
+        What the rows of each label count for, times their own weight, in priors and covariance; a label that is not
+        named counts 1. "balanced" counts them by the inverse of the label's share of the last 5,000 rows, so that rare
+        labels count as much.
 
     Attributes
     ----------
@@ -208,6 +213,7 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         warmup: int = 10,
         ridge: float = 0.0,
         dtype: Literal["float64", "float32"] = "float64",
+        class_weight: ClassWeight = None,
     ) -> None:
         self.rate = rate
         self.counts = counts
@@ -215,20 +221,23 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         self.warmup = warmup
         self.ridge = ridge
         self.dtype = dtype
+        self.class_weight = class_weight
 
     def _make_core(self, features: int) -> Core:
         rate = None if self._is_bank else as_rate(self.rate, "OnlineLDC")
         self._rules.check(self)
         if rate is None:
-            return self._make_bank(features)
-        return compiled.discriminant(
-            features,
-            rate.code(),
-            soft_counts=self.counts == "soft",
-            covariance_2008=self.covariance == "2008",
-            warmup=int(self.warmup),
-            ridge=float(self.ridge),
-            in_floats=self.dtype == "float32",
+            return self._weighted_by_class(self._make_bank(features))
+        return self._weighted_by_class(
+            compiled.discriminant(
+                features,
+                rate.code(),
+                soft_counts=self.counts == "soft",
+                covariance_2008=self.covariance == "2008",
+                warmup=int(self.warmup),
+                ridge=float(self.ridge),
+                in_floats=self.dtype == "float32",
+            )
         )
 
     def _make_bank(self, features: int) -> Core:
@@ -246,6 +255,8 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
 
         if self._is_bank:
             raise NotAdditive.of("an OnlineLDC", 'the rates of "auto" are weighed by their mistakes, row by row')
+        if self.class_weight is not None:
+            raise NotAdditive.of("an OnlineLDC", "moments of rows do not hold what class_weight made them count for")
         constant = isinstance(as_rate(self.rate, "OnlineLDC"), Constant)
         return DiscriminantMerging(
             self._make_core(1).rate if constant else None,
@@ -261,7 +272,7 @@ class OnlineLDC(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
 
     @property
     def _keeps_class_means(self) -> bool:
-        return not self._is_bank
+        return not self._is_bank and self.class_weight is None
 
     def _class_means(self) -> Floats:
         if not self._is_bank:

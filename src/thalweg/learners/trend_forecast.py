@@ -122,7 +122,7 @@ class TrendForecast(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         window=Whole(2, 10**9, text="be an integer >= 2").or_else("auto"),
         horizon=Whole(1, 10**9, text="be an integer >= 1"),
         base=Rule(
-            "be a discriminant with running class means (OnlineLDC, HiraokaLDA)",
+            "be a discriminant with running class means (OnlineLDC without class_weight, HiraokaLDA)",
             lambda value: not isinstance(value, type) and getattr(value, "_keeps_class_means", False),
         ),
     )

@@ -50,8 +50,10 @@ class Chain:
                 Z = _through(core.transform, Z, core.n_outputs)
             yield rows, Z
 
-    def causal(self, X: Floats, *, row_by_row: bool = False) -> Iterator[tuple[slice, Floats]]:
-        """Blocks of rows, each transformed by what was known before it, and then learned.
+    def causal(
+        self, X: Floats, masses: Floats | None = None, *, row_by_row: bool = False
+    ) -> Iterator[tuple[slice, Floats]]:
+        """Blocks of rows, each transformed by what was known before it, and then learned, by its weight if it has one.
 
         Row by row, each is learned only when the next is asked for. Whoever raises an error at a row then leaves
         the transformers as they were before it.
@@ -61,30 +63,30 @@ class Chain:
                 row = slice(i, i + 1)
                 ((_, Z),) = self.known(X[row])
                 yield row, Z
-                self.learn(X[row])
+                self.learn(X[row], _part(masses, row))
             return
         for rows in _blocks(len(X)):
             Z = X[rows]
             for core in self.cores:
-                Z = _through(core.run, Z, core.n_outputs)
+                Z = _through(core.run, Z, core.n_outputs, _part(masses, rows))
             yield rows, Z
 
     # ------------------------------------------------------------------ as a transformer's core
 
-    def begin(self, X: Floats, /) -> Floats:
+    def begin(self, X: Floats, /, masses: Floats | None = None) -> Floats:
         """Forget everything; each transformer learns all rows before the next one is begun. The rows transformed."""
         for core in self.cores:
-            core.begin(X)
+            core.begin(X, masses)
             X = _through(core.transform, X, core.n_outputs)
         return X
 
-    def learn(self, X: Floats, /) -> None:
-        for _ in self.causal(X):
+    def learn(self, X: Floats, /, masses: Floats | None = None) -> None:
+        for _ in self.causal(X, masses):
             pass
 
-    def run(self, X: Floats, out: Floats, /) -> None:
+    def run(self, X: Floats, out: Floats, /, masses: Floats | None = None) -> None:
         """Transform each row by what was known before it, then learn it."""
-        for rows, Z in self.causal(X):
+        for rows, Z in self.causal(X, masses):
             out[rows] = Z
 
     def transform(self, X: Floats, out: Floats, /) -> None:
@@ -119,7 +121,11 @@ def _blocks(rows: int) -> Iterator[slice]:
     return (slice(at, at + BLOCK) for at in range(0, rows, BLOCK))
 
 
-def _through(step: Any, X: Floats, width: int) -> Floats:
+def _part(masses: Floats | None, rows: slice) -> Floats | None:
+    return None if masses is None else masses[rows]
+
+
+def _through(step: Any, X: Floats, width: int, *masses: Floats | None) -> Floats:
     out = np.empty((len(X), width))
-    step(X, out)
+    step(X, out, *masses)
     return out

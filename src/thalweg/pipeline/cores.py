@@ -28,13 +28,14 @@ class _Chained:
     def name_features(self, names: tuple[str, ...] | Vocabulary, /) -> None:
         self.chain.name_features(names)
 
-    def begin(self, X: Floats, y: NDArray[Any], /) -> None:
+    def begin(self, X: Floats, y: NDArray[Any], /, **masses: Floats) -> None:
         """Each transformer learns all rows, then the last step all rows as they are then transformed."""
-        self.last.begin(self.chain.begin(X), y)
+        self.last.begin(self.chain.begin(X, **masses), y, **masses)
 
     def run(self, X: Floats, y: NDArray[Any], *wanted: Any, **named: Any) -> None:
         """Test-then-train; row by row where the last step is not ours and may raise an error."""
-        for rows, Z in self.chain.causal(X, row_by_row=getattr(self.last, "may_fail", False)):
+        row_by_row = getattr(self.last, "may_fail", False)
+        for rows, Z in self.chain.causal(X, named.get("masses"), row_by_row=row_by_row):
             parts = [None if out is None else out[rows] for out in wanted]
             named_parts = {name: None if out is None else out[rows] for name, out in named.items()}
             self.last.run(Z, y[rows], *parts, **named_parts)

@@ -11,18 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone, is_regressor
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import has_fit_parameter
 
 from thalweg.errors import InvalidParameter
-from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithWeights
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.foreign import core_of
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
 from thalweg.learners.base.labels import Labels
-from thalweg.learners.base.regressor import LinearAnswers, StreamRegressor
+from thalweg.learners.base.regressor import LinearAnswers, StreamRegressor, WithTargetWeights
 from thalweg.learners.base.rows import Floats
+from thalweg.learners.base.sample_weight import require_weights_taken
 from thalweg.pipeline.chain import Chain
 from thalweg.pipeline.cores import ClassifierCore, ForeignRegressor, RegressorCore
-from thalweg.transforms.base import StreamTransformer
+from thalweg.transforms.base import StreamTransformer, WithRowWeights
 
 if TYPE_CHECKING:
     from thalweg.merging.models import Merging
@@ -85,6 +87,9 @@ class StreamPipeline(StreamEstimator):
     The rule: a row is answered, and learned by the last step, as the transformers knew it before that row; then they
     learn it. So nothing is learned by predicting, a chunk is the same as its rows one by one, and no answer rests on a
     row that came later. `fit` is a start from a batch: each transformer learns all rows before the next step is begun.
+
+    ``sample_weight`` goes to the last step, and to the transformers that take it; a last step that takes no weights
+    refuses them here, too, and so does one of scikit-learn's.
 
     While one thread learns a chunk, another that predicts may find transformers that are up to 1,024 rows ahead of the
     learner.
@@ -187,6 +192,9 @@ class StreamPipeline(StreamEstimator):
     def _rows_to_merge(self, rows: Floats) -> Floats:
         return self._make_chain(rows.shape[1], len(self._given) - 1).begin(rows)
 
+    def _require_weights_taken(self) -> None:
+        require_weights_taken(self._last, _WRITTEN)
+
     def _named(self) -> list[tuple[str, Any]]:
         """The steps with their names; none where they are not steps, which is an error only when rows come."""
         try:
@@ -214,7 +222,7 @@ class StreamPipeline(StreamEstimator):
         return Chain(features, cores)
 
 
-class ClassifierPipeline(StreamPipeline, StreamClassifier):
+class ClassifierPipeline(StreamPipeline, WithWeights):
     """A pipeline that ends in a classifier; see `StreamPipeline`.
 
     Examples
@@ -251,6 +259,14 @@ class ClassifierPipeline(StreamPipeline, StreamClassifier):
             means = step.inverse_transform(means)
         return means
 
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """The discriminants of the last step; what it decides by, where that need not be the likeliest class."""
+        if not (self.__sklearn_is_fitted__() and self._core.decides):
+            return super().decision_function(X)
+        rows = self._rows_to_answer(X)
+        Z = np.concatenate([block for _, block in self._core.chain.known(rows)])
+        return np.asarray(self._learned_steps()[-1].decision_function(Z))
+
     @property
     def rate_(self) -> float:
         """The learning rate of the last step, where it has one."""
@@ -270,6 +286,10 @@ class ClassifierPipeline(StreamPipeline, StreamClassifier):
     def _has_rate(self) -> bool:
         return getattr(self._last, "_has_rate", False)
 
+    @property
+    def _needs_label_names(self) -> bool:
+        return getattr(self._last, "_needs_label_names", False)
+
     predict_proba = available_if(_last_has("predict_proba"))(WithProbabilities.predict_proba)
 
     @property
@@ -277,7 +297,7 @@ class ClassifierPipeline(StreamPipeline, StreamClassifier):
         return getattr(self._last, "_needs_labels_at_once", False)
 
 
-class RegressorPipeline(StreamPipeline, StreamRegressor):
+class RegressorPipeline(StreamPipeline, WithTargetWeights):
     """A pipeline that ends in a regressor; see `StreamPipeline`. ``coef_`` weighs what the transformers give out.
 
     Examples
@@ -304,12 +324,19 @@ class RegressorPipeline(StreamPipeline, StreamRegressor):
             learned[-1] = _learned_elsewhere(self._core, learned[-1])
         return learned
 
-    def predict_then_learn(self, X: ArrayLike, y: ArrayLike, *, with_coef: bool = False) -> Floats | LinearAnswers:
+    def predict_then_learn(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        with_coef: bool = False,
+    ) -> Floats | LinearAnswers:
         """As the last step does; the linear model on the way can be had of thalweg's regressors alone."""
         if with_coef and not self._has_coefficients:
             rule = f"be False behind {type(self._last).__name__}, which does not tell its weights on the way"
             raise InvalidParameter.of("StreamPipeline", "with_coef", rule, with_coef)
-        return super().predict_then_learn(X, y, with_coef=with_coef)
+        return super().predict_then_learn(X, y, sample_weight=sample_weight, with_coef=with_coef)
 
     @property
     def coef_(self) -> Floats:
@@ -332,7 +359,7 @@ class RegressorPipeline(StreamPipeline, StreamRegressor):
         return bool(getattr(self._last, "_has_coefficients", isinstance(self._last, StreamRegressor)))
 
 
-class TransformerPipeline(StreamPipeline, StreamTransformer):
+class TransformerPipeline(StreamPipeline, WithRowWeights):
     """A pipeline of transformers; see `StreamPipeline`.
 
     Examples
@@ -348,6 +375,10 @@ class TransformerPipeline(StreamPipeline, StreamTransformer):
 
     def _learned_steps(self) -> list[Any]:
         return self._with_cores(self._core.cores)
+
+    def _require_weights_taken(self) -> None:
+        if not any(has_fit_parameter(step, "sample_weight") for step in self._given):
+            super()._require_weights_taken()
 
     @available_if(_all_have("inverse_transform"))  # type: ignore[untyped-decorator]
     def inverse_transform(self, X: ArrayLike) -> Floats:

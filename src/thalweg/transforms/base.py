@@ -11,7 +11,6 @@ from sklearn.base import TransformerMixin
 from thalweg.errors import InvalidInput
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.rows import Floats, Row, as_rows, clearer_error, names_of
-from thalweg.learners.base.sample_weight import as_masses
 
 
 class StreamTransformer(TransformerMixin, StreamEstimator):
@@ -36,7 +35,7 @@ class StreamTransformer(TransformerMixin, StreamEstimator):
 
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         rows = as_rows(X, self, "X")
-        masses = as_masses(sample_weight, len(rows), first=True)
+        masses = self._masses(sample_weight, len(rows), first=True)
         core = self._make_core(rows.shape[1])
         core.begin(rows, **masses)
         self._begin_with(core, self._remember_columns(X))
@@ -48,7 +47,7 @@ class StreamTransformer(TransformerMixin, StreamEstimator):
 
     def _partial_fit(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         rows = as_rows(X, self, "X")
-        masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
+        masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         self._ready(rows, X).learn(rows, **masses)
         return self
 
@@ -58,7 +57,7 @@ class StreamTransformer(TransformerMixin, StreamEstimator):
 
     def _transform_then_learn(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Floats:
         rows = as_rows(X, self, "X")
-        masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
+        masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         core = self._ready(rows, X)
         out = np.empty((len(rows), core.n_outputs))
         core.run(rows, out, **masses)

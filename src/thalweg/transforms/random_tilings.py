@@ -30,8 +30,8 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import _check_feature_names_in
 
 from thalweg.kernels import compiled
 from thalweg.kernels._base import TransformerCore
@@ -39,10 +39,11 @@ from thalweg.parameters import SEED, Rules, Whole
 from thalweg.transforms.base import StreamTransformer
 
 
-class RandomTilings(ClassNamePrefixFeaturesOutMixin, StreamTransformer):
+class RandomTilings(StreamTransformer):
     """Binary features: in which cell of each of several random tilings a row falls.
 
-    Rows are expected at unit scale, so put a `StandardScaler` first.
+    Rows are expected at unit scale, so put a `StandardScaler` first. An output is named after its tiling, the features
+    of that tiling and the place of the cell along each of them: "tiling4(x0,x2)[3,1]".
 
     Parameters
     ----------
@@ -91,5 +92,21 @@ class RandomTilings(ClassNamePrefixFeaturesOutMixin, StreamTransformer):
     @property
     def n_cells_(self) -> NDArray[np.int64]:
         """The cells of each tiling."""
-        cuts = np.asarray(self._learned_core().state()["tiling_cuts"], dtype=np.int64)
-        return np.asarray((cuts.reshape(3, -1) + 1).prod(axis=0))
+        return np.asarray(self._cells_along().prod(axis=0))
+
+    def _cells_along(self) -> NDArray[np.int64]:
+        """The cells of each tiling along each of its three places for a feature; 1 where there is none."""
+        return np.asarray(self._learned_core().state()["tiling_cuts"], dtype=np.int64).reshape(3, -1) + 1
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+        """A name for each cell: the number of its tiling, the features of that tiling, its place along each."""
+        cells = self._cells_along()
+        inputs = _check_feature_names_in(self, input_features)
+        features = np.asarray(self._core.state()["tiling_features"]).reshape(3, -1)
+        found: list[str] = []
+        for tiling, along in enumerate(cells.T):
+            looked_at = along > 1
+            names = ",".join(map(str, inputs[features[looked_at, tiling]]))
+            places = np.ndindex(*along[looked_at][::-1])  # the first feature's cells lie side by side
+            found += (f"tiling{tiling}({names})[{','.join(map(str, place[::-1]))}]" for place in places)
+        return np.array(found, dtype=object)

@@ -24,6 +24,21 @@ template <class Kind> static Kind &as(const Core &core) {
   return *found;
 }
 
+// Calls `change` on the outermost learner of a kind; behind a wrapper that keeps copies, on each of them.
+template <class Kind, class Change> static bool change_all(Learner &learner, const Change &change) {
+  if (auto *found = dynamic_cast<Kind *>(&learner)) {
+    change(*found);
+    return true;
+  }
+  bool any = false;
+  if (auto *wrapper = dynamic_cast<Wrapper *>(&learner))
+    for (const auto &inside : wrapper->all()) any |= change_all<Kind>(*inside, change);
+  return any;
+}
+template <class Kind, class Change> static void change_all(Core &core, const Change &change) {
+  if (!change_all<Kind>(*core.learner, change)) throw std::invalid_argument("another kind of learner");
+}
+
 void bind_decisions(nb::module_ &module) {
   using namespace nb::literals;
   module.def(
@@ -35,7 +50,7 @@ void bind_decisions(nb::module_ &module) {
       [](Core &core, Vector weights) {
         const BriefLearning alone(core);
         if (int64_t(weights.size()) != core.learner->classes()) throw std::invalid_argument("shapes do not agree");
-        as<ClassWeighted>(core).set_weights(weights.data());
+        change_all<ClassWeighted>(core, [&](ClassWeighted &found) { found.set_weights(weights.data()); });
       },
       "core"_a, "weights"_a);
   module.def(
@@ -55,7 +70,7 @@ void bind_decisions(nb::module_ &module) {
         const int64_t c = core.learner->classes();
         if (int64_t(costs.shape(0)) != c || int64_t(costs.shape(1)) != c)
           throw std::invalid_argument("shapes do not agree");
-        as<CostSensitive>(core).set_costs(costs.data());
+        change_all<CostSensitive>(core, [&](CostSensitive &found) { found.set_costs(costs.data()); });
       },
       "core"_a, "costs"_a);
   module.def(
@@ -88,7 +103,7 @@ void bind_decisions(nb::module_ &module) {
         const BriefLearning alone(core);
         if (index < OnlineThreshold::kUnknown || index >= core.learner->classes())
           throw std::invalid_argument("no such class");
-        as<OnlineThreshold>(core).set_positive(index);
+        change_all<OnlineThreshold>(core, [&](OnlineThreshold &found) { found.set_positive(index); });
       },
       "core"_a, "index"_a);
   module.def(
@@ -108,13 +123,13 @@ void bind_decisions(nb::module_ &module) {
   module.def(
       "follow_sets",
       [](Core &core, Matrix X, Labels y, Labels order, OutFlags sets, OutMatrix scores,
-         std::optional<OutLabels> answers) {
+         std::optional<OutLabels> answers, std::optional<Vector> masses) {
         const Learning alone(core);
         auto &learner = as<PredictionSets>(core);
         const int64_t rows = X.shape(0), p = learner.features(), c = learner.classes();
         if (int64_t(X.shape(1)) != p || int64_t(y.size()) != rows || int64_t(sets.shape(0)) != rows ||
             int64_t(sets.shape(1)) != c || int64_t(scores.shape(0)) != rows || int64_t(scores.shape(1)) != c ||
-            (answers && int64_t(answers->size()) != rows))
+            (answers && int64_t(answers->size()) != rows) || (masses && int64_t(masses->size()) != rows))
           throw std::invalid_argument("shapes do not agree");
         for (std::size_t i = 0; i < order.size(); i++) {
           const int64_t step = order.data()[i], row = step < 0 ? -1 - step : step;
@@ -125,14 +140,14 @@ void bind_decisions(nb::module_ &module) {
           const int64_t step = order.data()[i], row = step < 0 ? -1 - step : step;
           const double *x = X.data() + row * p;
           if (step < 0) {
-            learner.step(x, y.data()[row]);
+            learner.counted_step(x, y.data()[row], masses ? masses->data()[row] : 1);
           } else {
             learner.set_of(x, sets.data() + row * c, scores.data() + row * c);
             if (answers) answers->data()[row] = learner.answer(x);
           }
         }
       },
-      "core"_a, "X"_a, "y"_a, "order"_a, "sets"_a, "scores"_a, "answers"_a = nb::none(),
+      "core"_a, "X"_a, "y"_a, "order"_a, "sets"_a, "scores"_a, "answers"_a = nb::none(), "masses"_a = nb::none(),
       "Sets, answers and learning in any order: i stands for \"the set of row i\", -1 - i for \"learn row i\".");
 }
 

@@ -179,7 +179,7 @@ void bind_transforms(nb::module_ &module) {
       [](int64_t p, int64_t tilings, int64_t depth, uint64_t seed) {
         if (p < 1 || tilings < 1 || depth < 1 || depth > Grids::kDepth)
           throw std::invalid_argument("tilings of 1 to 3 features");
-        return new T(new RandomTilings(p, Grids(p, tilings, depth, seed)));
+        return new T(new RandomTilings(p, Grids(p, tilings, depth, seed, false)));
       },
       "features"_a, "tilings"_a, "depth"_a, "seed"_a);
 }

@@ -24,6 +24,7 @@ class ClassWeighted final : public Learner {
   int64_t voices() const override { return inner->voices(); }
   int64_t members() const override { return inner->members(); }
   void shares(double *out) const override { inner->shares(out); }
+  int64_t answer(const double *x) const override { return inner->answer(x); }
   void scores(const double *x, double *out) const override { inner->scores(x, out); }
   void posteriors(const double *x, double *out) const override { inner->posteriors(x, out); }
 

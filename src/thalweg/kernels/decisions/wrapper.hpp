@@ -86,9 +86,8 @@ class Wrapper : public Learner {
     if (inside().voices() == 1 && !inside().decides()) {
       team[0]->judged_step(x, k, weight, now);
       answer_inside = highest_seen(now);
-    } else {  // a bank gives the probabilities of each of its members in one pass, and not its own
-      inside().probabilities(x, now);
-      answer_inside = team[0]->counted_step(x, k, weight);
+    } else {
+      answer_inside = team[0]->probable_step(x, k, weight, now);
     }
     const int64_t given = decide(now, answer_inside);
     if (delay == 0) {

@@ -44,6 +44,13 @@ class Committee final : public Learner {
     mixing.mix(room.data(), mixing.weights().data(), out);
     for (int64_t c = 0; c < classes(); c++) out[c] = std::log(out[c]);
   }
+  int64_t probable_step(const double *x, int64_t k, double weight, double *out) override {
+    if (!awake || weight == 0) return Learner::probable_step(x, k, weight, out);
+    const int64_t given = mixed_step(x, k, weight, out);
+    for (int64_t c = 0; c < classes(); c++) out[c] = std::log(out[c]);
+    normalise(out);
+    return given;
+  }
 
   int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
 
@@ -58,9 +65,20 @@ class Committee final : public Learner {
 
  protected:
   int64_t weighted_step(const double *x, int64_t k, double weight) override {
+    Scratch room(classes());
+    return mixed_step(x, k, weight, room.data());
+  }
+  void insert(int64_t at) override {
+    for (auto &member : team) member->announce(at);
+    mixing.insert_class(at);
+  }
+
+ private:
+  // A step that leaves the mixed probabilities before it in `mixed`.
+  int64_t mixed_step(const double *x, int64_t k, double weight, double *mixed) {
     const int64_t c = classes();
-    Scratch room((voices_ + 1) * c);
-    double *opinions = room.data(), *mixed = opinions + voices_ * c;
+    Scratch room(voices_ * c);
+    double *opinions = room.data();
     const auto each = [&](bool fallible, auto &&act) {
       double *at = opinions;
       for (auto &member : team) {
@@ -78,12 +96,7 @@ class Committee final : public Learner {
     awake = 1;
     return given;
   }
-  void insert(int64_t at) override {
-    for (auto &member : team) member->announce(at);
-    mixing.insert_class(at);
-  }
 
- private:
   static MixingOptions with_handicaps(const std::vector<const Learner *> &given, MixingOptions options) {
     int64_t voices = 0;
     for (const Learner *member : given) voices += member->voices();

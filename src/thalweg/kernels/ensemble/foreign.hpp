@@ -58,6 +58,12 @@ class Foreign final : public Learner {
     nb::gil_scoped_acquire locked;
     adapter.attr("announce")(at);
   }
+  int64_t weighted_step(const double *x, int64_t k, double weight) override {
+    const int64_t given = answer(x);
+    nb::gil_scoped_acquire locked;
+    adapter.attr("learn")(row(x), k, weight);
+    return given;
+  }
 
  private:
   nb::object row(const double *x) const {

@@ -48,6 +48,13 @@ class Scaled final : public Learner {
     if (weight > 0) learn_scale(x, k, weight);
   }
 
+  int64_t probable_step(const double *x, int64_t k, double weight, double *out) override {
+    scale(x, z.data());
+    const int64_t given = inner->probable_step(z.data(), k, weight, out);
+    if (weight > 0) learn_scale(x, k, weight);
+    return given;
+  }
+
   // The row is learned at the scale it was answered at; then the scale learns the row.
   int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
 

@@ -18,9 +18,11 @@ class Grids {
   static constexpr int64_t kDepth = 3;
   static constexpr int64_t kCells = 729;  // of a tiling at the most: eight cuts of three features
 
-  Grids(int64_t features, int64_t tilings, int64_t depth, uint64_t seed)
-      : serial(tilings), p(features), M(tilings), depth(depth), seed(seed), sizes(M), feature(kDepth * M),
-        stride(kDepth * M), cuts(kDepth * M), offset(kDepth * M) {
+  // With `each_first` every feature gets a tiling of its own before any other is drawn: of more features than tilings many
+  // would not be tried for a long time.
+  Grids(int64_t features, int64_t tilings, int64_t depth, uint64_t seed, bool each_first)
+      : serial(tilings), p(features), M(tilings), depth(depth), seed(seed), each_first(each_first), sizes(M),
+        feature(kDepth * M), stride(kDepth * M), cuts(kDepth * M), offset(kDepth * M) {
     begin();
   }
 
@@ -28,6 +30,7 @@ class Grids {
   int64_t size(int64_t m) const { return sizes[m]; }  // cells of a tiling
   int64_t cells() const { return std::accumulate(sizes.begin(), sizes.end(), int64_t(0)); }
   void begin() {
+    in_turn = each_first;
     for (next = 0; next < M; next++) {
       serial[next] = next;
       draw(next, 1 + next % depth);
@@ -36,7 +39,7 @@ class Grids {
   // A new tiling in place of one: fresh, or a variation of a good one.
   void renew(int64_t m, int64_t good_ones, const int64_t *best_last) {
     const int64_t own = serial[m] = next++;
-    if (chance(own, 0) < 0.5) vary(m, *(best_last - choice(own, 1, good_ones)));
+    if (!is_in_turn(own) && chance(own, 0) < 0.5) vary(m, *(best_last - choice(own, 1, good_ones)));
     else draw(m, 1 + choice(own, 2, depth));
   }
 
@@ -90,18 +93,23 @@ class Grids {
       if (k == 0 || all > kCells) throw BadState("tiling_cuts");
       settle(m, k);
     }
+    // Models of earlier versions continue as they began.
+    in_turn = each_first;
+    for (int64_t m = 0; m < M; m++) in_turn &= serial[m] >= p || (feature[m] == serial[m] && depth_of(m) == 1);
   }
 
  private:
+  // Whether the tiling of this number is that of one feature, the one of the same number.
+  bool is_in_turn(int64_t own) const { return in_turn && own < p; }
   double chance(int64_t of, int64_t position) const { return uniform(seed, of, position); }
   int64_t choice(int64_t of, int64_t position, int64_t among) const { return int64_t(chance(of, position) * among); }
 
   // A fresh tiling of so many features: an offset for each and 2 to 32 cells, 2 to 8 where there are several features.
   void draw(int64_t m, int64_t wanted) {
-    const int64_t k = std::min(wanted, p), own = serial[m];
+    const int64_t own = serial[m], k = is_in_turn(own) ? 1 : std::min(wanted, p);
     int64_t chosen[kDepth];
     for (int64_t d = 0; d < k; d++) {
-      int64_t f = choice(own, 16 + d, p - d);  // without replacement
+      int64_t f = is_in_turn(own) ? own : choice(own, 16 + d, p - d);  // without replacement
       std::sort(chosen, chosen + d);
       for (int64_t e = 0; e < d; e++) f += f >= chosen[e];
       chosen[d] = f;
@@ -158,6 +166,7 @@ class Grids {
   std::vector<int64_t> serial;
   int64_t p, M, depth;
   uint64_t seed;
+  bool each_first, in_turn = false;
   int64_t next = 0;
   std::vector<int64_t> sizes;
   std::vector<int32_t> feature, stride;  // depth x tilings

@@ -67,8 +67,8 @@ template <int L> class Tilings final : public Learner {
   static constexpr int64_t kCells = Grids::kCells;
 
   Tilings(int64_t p, const TilingOptions &options)
-      : Learner(p), options(options), M(options.tilings), grids(p, M, options.depth, options.seed), born(M), use(M * L),
-        tables(M), losses(L), room(*this) {
+      : Learner(p), options(options), M(options.tilings), grids(p, M, options.depth, options.seed, p > kWide), born(M),
+        use(M * L), tables(M), losses(L), room(*this) {
     for (double decay : options.decays) parts = decay > 0 ? 2 : parts;
     begin(nullptr, nullptr, 0);
   }
@@ -155,6 +155,7 @@ template <int L> class Tilings final : public Learner {
   static constexpr double kFade = 0.005;                        // of the use of a tiling
   static constexpr float kStart = 0.1f;                         // of the squares of a cell
   static constexpr int64_t kMostFloats = 1 << 26;
+  static constexpr int64_t kWide = 256;  // features beyond which each is tried once at first
 
   // Of up to two classes the weights are opposite: one number for both, that of the second.
   int64_t columns() const { return columns(int64_t(arrivals.size())); }

@@ -22,7 +22,6 @@ from thalweg.learners.base.labelled_estimator import LabelledEstimator
 from thalweg.learners.base.labels import Labels, as_labels
 from thalweg.learners.base.python_core import PythonCore, posteriors
 from thalweg.learners.base.rows import Floats, Row, are_many_rows, as_rows, bad_value, clearer_error
-from thalweg.learners.base.sample_weight import as_masses
 
 StreamCore: TypeAlias = Core | PythonCore
 
@@ -106,7 +105,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         rows, labels = self._take(X, y)
-        masses = as_masses(sample_weight, len(rows), first=True)
+        masses = self._masses(sample_weight, len(rows), first=True)
         known, codes = Labels.none().encode(labels)
         core = self._new_core(rows.shape[1], known)
         self._begin(core, rows, codes, **masses)
@@ -122,7 +121,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
 
     def _partial_fit(self, X: ArrayLike, y: ArrayLike, classes: Any, sample_weight: ArrayLike | None = None) -> Self:
         rows, labels, unchecked = self._take_in(X, y, sample_weight is None)
-        masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
+        masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         self._go_through(X, rows, labels, unchecked, lambda _: masses, classes)
         return self
 
@@ -191,7 +190,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
         sample_weight: ArrayLike | None = None,
     ) -> NDArray[Any] | Answers:
         rows, labels, unchecked = self._take_in(X, y, sample_weight is None and not with_weights)
-        masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
+        masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         count, scored = len(rows), with_proba and hasattr(self, "predict_proba")
 
         def arrays_for(core: Any) -> dict[str, Any]:

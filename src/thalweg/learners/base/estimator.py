@@ -21,6 +21,7 @@ from thalweg.frames.frame import NamedRows
 from thalweg.frames.reading import names_of_columns, with_names
 from thalweg.kernels import compiled
 from thalweg.learners.base.rows import Floats, Row, as_rows, names_of, width_of
+from thalweg.learners.base.sample_weight import as_masses
 
 if TYPE_CHECKING:
     from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
@@ -168,10 +169,22 @@ class StreamEstimator(WithColumns):
         self._require_same_columns(X)
         return rows
 
+    def _masses(self, sample_weight: ArrayLike | None, rows: int, *, first: bool) -> dict[str, Floats]:
+        """The weights as a core takes them, or the error of `as_masses` or of a learner inside that takes none."""
+        if sample_weight is not None:
+            self._require_weights_taken()
+        return as_masses(sample_weight, rows, first=first)
+
+    def _require_weights_taken(self) -> None:
+        """Raise TypeError where weights would be passed on to a learner that takes none."""
+
     def _learned_core(self) -> Any:
         """The core, for attributes that exist once something was learned."""
         if "_core" not in self.__dict__:
-            raise AttributeError("learned attributes exist once the first row is learned")
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: "
+                "learned attributes exist once the first row is learned."
+            )
         return self._core
 
     def _begin_with(self, core: Any, names: tuple[str, ...] | None) -> None:

@@ -32,7 +32,11 @@ def core_of(model: Any, features: int, owner: str, parameter: str) -> StreamCore
 def compiled_core_of(model: Any, features: int, owner: str, parameter: str) -> Core:
     """The same, compiled or made to look so."""
     core = core_of(model, features, owner, parameter)
-    return core if isinstance(core, compiled.Core) else compiled.foreign(features, _InPython(model, core))
+    if isinstance(core, compiled.Core):
+        return core
+    if model._needs_label_names:
+        raise InvalidParameter.of(owner, parameter, "have no weights or costs by label inside a pipeline", model)
+    return compiled.foreign(features, _InPython(model, core))
 
 
 class _InPython:
@@ -60,8 +64,9 @@ class _InPython:
         given: Floats = posteriors(self.core.discriminants(x[None]), self.core.confidence)[0]
         return given
 
-    def learn(self, x: Floats, k: int) -> None:
-        self.core.learn(x[None], np.array([k]))
+    def learn(self, x: Floats, k: int, weight: float = 1.0) -> None:
+        masses = {} if weight == 1 else {"masses": np.array([weight])}
+        self.core.run(x[None], np.array([k]), **masses)
 
 
 class _Foreign:

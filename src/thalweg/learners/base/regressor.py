@@ -17,7 +17,6 @@ from thalweg.kernels import compiled
 from thalweg.kernels._base import RegressionCore
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.rows import Floats, Row, as_rows, clearer_error, names_of
-from thalweg.learners.base.sample_weight import as_masses
 
 
 def as_targets(y: ArrayLike | None, rows: int, owner: str) -> tuple[Floats, int | None]:
@@ -130,7 +129,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         rows, targets, columns = self._take(X, y)
-        masses = as_masses(sample_weight, len(rows), first=True)
+        masses = self._masses(sample_weight, len(rows), first=True)
         core = self._make_core(rows.shape[1])
         core.widen(targets.shape[1])
         core.begin(rows, targets, **masses)
@@ -143,7 +142,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
 
     def _partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         rows, targets, columns = self._take(X, y)
-        masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
+        masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         self._run(self._ready(X, rows, columns), rows, targets, **masses)
         return self
 
@@ -161,7 +160,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         self, X: ArrayLike, y: ArrayLike, with_coef: bool, sample_weight: ArrayLike | None = None
     ) -> Floats | LinearAnswers:
         rows, targets, columns = self._take(X, y)
-        masses = as_masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
+        masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         core = self._ready(X, rows, columns)
         answers = np.empty_like(targets)
         if not with_coef:

@@ -19,6 +19,8 @@ recursive least squares    w copies in sequence: gamma -> gamma^w, the row's squ
 scaler, means of CCIPCA    w copies in sequence: g -> w / n, or 1 - (1 - forgetting)^w
 axes of CCIPCA             one turn towards the row with the weight g of w rows
 mixtures (auto, windows)   each member as above; a mistake is charged w times
+pipelines                  transformers and the last step each as above
+deciding learners          the learner inside as above; what they count of its outcomes counts w times
 =========================  =============================================================================================
 
 What counts rows rather than weighs them takes each row of positive weight for one: the warm-up, a decaying rate, an
@@ -28,8 +30,11 @@ other depends on their order, with weights as without.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import has_fit_parameter
 
 from thalweg.errors import InvalidInput
 from thalweg.frames.reading import as_plain
@@ -38,6 +43,15 @@ from thalweg.learners.base.rows import Floats
 
 #: Less than this counts for nothing: its inverse, times that of a rate, would be infinite.
 _NOTHING = 1e-200
+
+
+def require_weights_taken(learner: Any, owner: str) -> None:
+    """Raise TypeError where ``owner`` cannot pass weights on to ``learner``, or that one to a learner inside it."""
+    if not has_fit_parameter(learner, "sample_weight"):
+        raise TypeError(f"{type(learner).__name__} takes no sample_weight, so {owner} with it takes none")
+    if not hasattr(learner, "_require_weights_taken"):
+        raise TypeError(f"{owner} passes sample_weight on to learners of thalweg only, got {type(learner).__name__}")
+    learner._require_weights_taken()
 
 
 def as_masses(sample_weight: ArrayLike | None, rows: int, *, first: bool) -> dict[str, Floats]:

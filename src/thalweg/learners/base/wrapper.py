@@ -6,8 +6,10 @@ from typing import Any
 
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
-from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors
+from thalweg.learners.base.classifier import WithLogPosteriors, WithWeights
 from thalweg.learners.base.foreign import compiled_core_of
+from thalweg.learners.base.labels import Labels
+from thalweg.learners.base.sample_weight import require_weights_taken
 from thalweg.parameters import Whole
 
 #: Rows that a label comes late.
@@ -16,8 +18,11 @@ DELAY = Whole(0, 10**9, text="be an integer >= 0")
 RECALIBRATION_MEMORY = 5000.0
 
 
-class Wrapper(WithLogPosteriors, StreamClassifier):
-    """A classifier over the probabilities of ``learner``, which is a template and is never learned itself."""
+class Wrapper(WithLogPosteriors, WithWeights):
+    """A classifier over the probabilities of ``learner``, which is a template and is never learned itself.
+
+    A row of weight w is learned with that weight, and what became of its prediction counts w times.
+    """
 
     learner: Any
     _core: Core
@@ -32,6 +37,17 @@ class Wrapper(WithLogPosteriors, StreamClassifier):
         core = super()._learned_core()
         assert isinstance(core, compiled.Core)
         return core
+
+    def _require_weights_taken(self) -> None:
+        require_weights_taken(self.learner, type(self).__name__)
+
+    @property
+    def _needs_label_names(self) -> bool:
+        return bool(getattr(self.learner, "_needs_label_names", False))
+
+    def _name_classes(self, core: Core, known: Labels) -> None:
+        if getattr(self.learner, "_needs_label_names", False):
+            self.learner._name_classes(core, known)
 
     @property
     def _needs_labels_at_once(self) -> bool:

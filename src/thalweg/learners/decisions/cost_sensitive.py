@@ -118,9 +118,10 @@ class CostSensitive(Wrapper):
 
     @property
     def _needs_label_names(self) -> bool:
-        return isinstance(self.costs, Mapping)
+        return isinstance(self.costs, Mapping) or super()._needs_label_names
 
     def _name_classes(self, core: Core, known: Labels) -> None:
+        super()._name_classes(core, known)
         if isinstance(self.costs, Mapping):
             compiled.set_costs(core, self._matrix(known))
 

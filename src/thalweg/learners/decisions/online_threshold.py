@@ -164,9 +164,10 @@ class OnlineThreshold(Wrapper):
 
     @property
     def _needs_label_names(self) -> bool:
-        return self.positive is not None
+        return self.positive is not None or super()._needs_label_names
 
     def _name_classes(self, core: Core, known: Labels) -> None:
+        super()._name_classes(core, known)
         index = _LAST if self.positive is None else known.codes.get(self.positive, _UNKNOWN)
         compiled.set_positive(core, index)
 

@@ -20,6 +20,8 @@ misses; there alpha is moved, and q is a quantile of the scores of a window.
 Where we depart
 1. Scores are log-odds, so that one step is right for labels that are nearly certain as for others that are not.
 2. Labels that come late are judged by a copy of the learner as old as the prediction (``delay``).
+3. A row of weight w moves q by w times as much. The misses are then a share of the weight, which differs from alpha by
+   at most (28 + 2 eta w) / (eta W) for weights up to w that sum to W, as long as eta w is at most 1.
 
 Cost: that of the learner, plus O(classes) a row. A learner made of others is asked for its probabilities before it
 learns, which costs another prediction.
@@ -138,24 +140,29 @@ class PredictionSets(Wrapper):
         labels = self._labels.ordinary if self.__sklearn_is_fitted__() else []
         return [[labels[code] for code in np.flatnonzero(row)] for row in self.predict_set(X)]
 
-    def predict_set_then_learn(self, X: ArrayLike, y: ArrayLike) -> Flags:
+    def predict_set_then_learn(self, X: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Flags:
         """The set of each row before its label is seen; then the row is learned (test-then-train).
 
-        Columns are as in ``classes_`` after the call; sets before any label are empty.
+        Columns are as in ``classes_`` after the call; sets before any label are empty. ``sample_weight`` is how much
+        each row counts, 1 each by default; a row of weight 0 is only answered.
         """
         rows = np.arange(len(np.asarray(y)))
-        return self.follow_sets(X, y, np.stack([rows, ~rows], axis=1).ravel()).sets
+        order = np.stack([rows, ~rows], axis=1).ravel()
+        return self.follow_sets(X, y, order, sample_weight=sample_weight).sets
 
-    def follow_sets(self, X: ArrayLike, y: ArrayLike, order: ArrayLike) -> AnswersWithSets:
+    def follow_sets(
+        self, X: ArrayLike, y: ArrayLike, order: ArrayLike, *, sample_weight: ArrayLike | None = None
+    ) -> AnswersWithSets:
         """Answers, probabilities, sets and learning in any order: ``i`` asks for those of row i, ``~i`` learns it."""
         rows, labels = self._take(X, y)
+        masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         core, codes, steps = self._ready_to_follow(X, rows, labels, order)
         if core is None:
             nothing = np.zeros((len(rows), 0))
             return AnswersWithSets(np.zeros(len(rows), dtype=labels.dtype), nothing, nothing.astype(np.bool_))
         sets, scores = self._room(core, len(rows))
         answers = np.full(len(rows), -1, dtype=np.int64)
-        compiled.follow_sets(core, rows, codes, steps, sets, scores, answers)
+        compiled.follow_sets(core, rows, codes, steps, sets, scores, answers, **masses)
         return AnswersWithSets(self._labels.decode(answers), posteriors(scores, core.confidence), sets)
 
     @staticmethod
