@@ -32,6 +32,9 @@ class ClassWeighted final : public Learner {
   void judged_step(const double *x, int64_t k, double weight, double *out) override {
     inner->judged_step(x, k, weight > 0 ? weight * count(k, weight) : 0, out);
   }
+  int64_t probable_step(const double *x, int64_t k, double weight, double *out) override {
+    return inner->probable_step(x, k, weight > 0 ? weight * count(k, weight) : 0, out);
+  }
   void begin(const double *X, const int64_t *y, int64_t rows) override {
     weighted_begin(X, y, Buffer(rows, 1.0).data(), rows);
   }

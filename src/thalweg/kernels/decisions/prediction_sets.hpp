@@ -21,10 +21,8 @@ class PredictionSets final : public Wrapper {
   // Whether each class is in the set, and the scores by which it was decided.
   void set_of(const double *x, bool *out, double *score) const {
     inside().probabilities(x, score);
-    for (int64_t c = 0; c < classes(); c++) {
-      out[c] = seen(c) && -log_odds(score[c]) <= threshold;
-      score[c] = score_of(score[c]);
-    }
+    for (int64_t c = 0; c < classes(); c++) out[c] = seen(c) && -log_odds(score[c]) <= threshold;
+    to_scores(score);
   }
 
  protected:

@@ -24,27 +24,23 @@ class Recalibrated final : public Wrapper {
       : Wrapper(inner, delay), fade(1 - 1 / memory), losses(kOpinions) {}
   Learner *copy() const override { return new Recalibrated(*this); }
 
-  void scores(const double *x, double *out) const override {
-    inside().probabilities(x, out);
-    Scratch room(kOpinions * classes());
-    correct(out, room.data());
-    mix(room.data(), out);
-    for (int64_t c = 0; c < classes(); c++) out[c] = awake() ? std::log(out[c]) : -__builtin_inf();
-  }
-
  protected:
+  void correct(double *p) const override {
+    Scratch room(kOpinions * classes());
+    opine(p, room.data());
+    mix(room.data(), p);
+  }
   int64_t decide(const double *p, int64_t) const override {
-    Scratch room((kOpinions + 1) * classes());
-    double *mixed = room.data() + kOpinions * classes();
-    correct(p, room.data());
-    mix(room.data(), mixed);
-    return highest_seen(mixed);
+    Scratch room(classes());
+    std::copy_n(p, classes(), room.data());
+    correct(room.data());
+    return highest_seen(room.data());
   }
 
   void judge(const double *p, int64_t k, double weight) override {
     if (seen(k)) {  // a new class had no probability in any opinion
       Scratch room(kOpinions * classes());
-      correct(p, room.data());
+      opine(p, room.data());
       for (int64_t i = 0; i < kOpinions; i++)
         losses[i] = kFade * losses[i] - weight * std::log(std::max(room.data()[i * classes() + k], kLeastProbability));
     }
@@ -106,7 +102,7 @@ class Recalibrated final : public Wrapper {
   }
 
   // Opinions: the probabilities as they are, then as each grid corrects them.
-  void correct(const double *p, double *opinions) const {
+  void opine(const double *p, double *opinions) const {
     std::copy_n(p, classes(), opinions);
     for (int64_t g = 0; g < kGrids; g++) {
       double *out = opinions + (1 + g) * classes(), whole = 0;

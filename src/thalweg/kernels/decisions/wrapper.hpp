@@ -35,7 +35,13 @@ class Wrapper : public Learner {
 
   void scores(const double *x, double *out) const override {
     inside().probabilities(x, out);
-    for (int64_t c = 0; c < classes(); c++) out[c] = score_of(out[c]);
+    to_scores(out);
+  }
+  void judged_step(const double *x, int64_t k, double weight, double *out) override {
+    probable_step(x, k, weight, out);
+  }
+  int64_t probable_step(const double *x, int64_t k, double weight, double *out) override {
+    return weight > 0 ? own_step(x, k, weight, out) : Learner::probable_step(x, k, weight, out);
   }
 
   int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
@@ -61,8 +67,9 @@ class Wrapper : public Learner {
   }
 
  protected:
-  // What a wrapper does of its own: answer by these probabilities where the learner inside answers so, learn what became of
-  // them, make room for a class, forget, and visit the rest of the state.
+  // What a wrapper does of its own: correct the probabilities of the learner inside, answer by them where it answers so, learn
+  // what became of them, make room for a class, forget, and visit the rest of the state.
+  virtual void correct(double *) const {}
   virtual int64_t decide(const double *p, int64_t answer_inside) const = 0;
   virtual void judge(const double *p, int64_t k, double weight) = 0;
   virtual void make_room(int64_t at) = 0;
@@ -71,7 +78,11 @@ class Wrapper : public Learner {
 
   bool seen(int64_t c) const { return class_rows[c] > 0; }
   bool awake() const { return rows > 0; }
-  double score_of(double probability) const { return awake() ? std::log(probability) : -__builtin_inf(); }
+  // Probabilities of the learner inside become scores.
+  void to_scores(double *p) const {
+    correct(p);
+    for (int64_t c = 0; c < classes(); c++) p[c] = awake() ? std::log(p[c]) : -__builtin_inf();
+  }
   int64_t highest_seen(const double *p) const { return awake() ? highest(p, classes()) : -1; }
 
   void insert(int64_t at) override {
@@ -79,7 +90,15 @@ class Wrapper : public Learner {
     insert_row(class_rows, at, 1);
     make_room(at);
   }
-  int64_t weighted_step(const double *x, int64_t k, double weight) override {
+  int64_t weighted_step(const double *x, int64_t k, double weight) override { return own_step(x, k, weight, nullptr); }
+
+  Buffer class_rows;  // learned, of each class
+
+ private:
+  static constexpr int64_t kCopies = 4;
+
+  // A step that leaves the probabilities before it in `out`, where it is given.
+  int64_t own_step(const double *x, int64_t k, double weight, double *out) {
     Scratch room(2 * classes());
     double *now = room.data(), *then = now + classes();
     int64_t answer_inside;
@@ -90,6 +109,11 @@ class Wrapper : public Learner {
       answer_inside = team[0]->probable_step(x, k, weight, now);
     }
     const int64_t given = decide(now, answer_inside);
+    if (out) {
+      std::copy_n(now, classes(), out);
+      to_scores(out);
+      normalise(out);
+    }
     if (delay == 0) {
       if (awake()) judge(now, k, weight);
     } else if (rows >= delay + stride) {
@@ -101,11 +125,6 @@ class Wrapper : public Learner {
     if (delay) remember();
     return given;
   }
-
-  Buffer class_rows;  // learned, of each class
-
- private:
-  static constexpr int64_t kCopies = 4;
 
   // Copies are taken after every `stride` rows; the oldest that is kept is the youngest of age `delay` or more.
   int64_t copies() const {

@@ -15,8 +15,7 @@ objective  the threshold
 The best threshold for F1 is half of the best F1 where probabilities are calibrated (Z. C. Lipton, C. Elkan,
 B. Naryanaswamy, "Optimal Thresholding of Classifiers to Maximize F1 Measure", 2014); this one needs no calibration.
 
-Cost: that of the learner, plus O(80) a row. A learner made of others is asked for its probabilities before it learns,
-which costs another prediction.
+Cost: that of the learner, plus O(80) a row.
 """
 
 from __future__ import annotations

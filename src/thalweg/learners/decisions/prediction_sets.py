@@ -23,8 +23,7 @@ Where we depart
 3. A row of weight w moves q by w times as much. The misses are then a share of the weight, which differs from alpha by
    at most (28 + 2 eta w) / (eta W) for weights up to w that sum to W, as long as eta w is at most 1.
 
-Cost: that of the learner, plus O(classes) a row. A learner made of others is asked for its probabilities before it
-learns, which costs another prediction.
+Cost: that of the learner, plus O(classes) a row.
 """
 
 from __future__ import annotations

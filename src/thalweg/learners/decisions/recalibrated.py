@@ -11,8 +11,7 @@ than the best of what is mixed.
 Why not Platt's two parameters, a + b logit: on SEA concepts, where some labels are turned round at random, the curve is
 a step, into which a line cannot bend (``thalweg reproduce auto decisions``).
 
-Cost: that of the learner, plus O(classes) a row. A learner made of others is asked for its probabilities before it
-learns, which costs another prediction.
+Cost: that of the learner, plus O(classes) a row.
 """
 
 from __future__ import annotations
