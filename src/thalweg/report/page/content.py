@@ -229,7 +229,7 @@ class Rare(TypedDict):
 
 class LowestCoverage(TypedDict):
     coverage: float
-    row: int  # the first of the block
+    row: int  # the first of the block, of those that were scored
 
 
 class Sets(TypedDict):

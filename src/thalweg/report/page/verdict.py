@@ -103,7 +103,7 @@ def _coverage(metrics: Metrics) -> list[str]:
     lowest = sets["lowest"]
     if lowest is not None:
         told += f" The lowest coverage of {count(sets['block_rows'])} rows was {percent(lowest['coverage'])}"
-        told += f", from row {count(lowest['row'])} on."
+        told += f", from scored row {count(lowest['row'])} on."
     return [told]
 
 
