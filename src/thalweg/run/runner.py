@@ -26,6 +26,7 @@ from thalweg.evaluate.class_drift import ClassChangeDetector
 from thalweg.evaluate.drift import ChangeDetector
 from thalweg.evaluate.late_labels import Batch, LateLabels, Waiting, follow_baselines, new_baselines
 from thalweg.files import write_atomically
+from thalweg.pipeline.target_encoding import behind_rates
 from thalweg.run import checkpoint, options
 from thalweg.run.history import ModelHistory
 from thalweg.run.options import RunOptions
@@ -222,6 +223,7 @@ class Run:
             return
         if self.encoder is None:
             self.encoder = self._plan(chunk)
+            self.model = behind_rates(self.model, self.encoder.plan.wide_categories)
         now, label_time, untimed = self._times(chunk)
         encoded = self.encoder.encode(chunk, unusable=untimed)
         labels = self.names.numbers(*self.target.labels(chunk))[encoded.kept]
@@ -237,7 +239,7 @@ class Run:
         number = np.arange(self.answered + 1, self.answered + len(labels) + 1)
         self._complain(encoded.bad)
         if self.answered == 0:
-            self.history.watch.choose(encoded.X, np.where(has_label, labels, ""))
+            self.history.watch.choose(self.encoder.plan.without_cells(encoded.X), np.where(has_label, labels, ""))
             self._settle_labels(labels)
         self._warn_of_late_labels(labels)
         self.answered += len(labels)
@@ -493,7 +495,8 @@ class Run:
                 positive=self.rare.number(self.names.known),
                 unpredicted=self.board.unpredicted,
             )
-        self.class_detector.add(batch.X[rows], batch.labels[rows])
+        assert self.encoder is not None
+        self.class_detector.add(self.encoder.plan.without_cells(batch.X[rows]), batch.labels[rows])
 
     def _complain(self, bad: list[Any]) -> None:
         self.skipped += len(bad)

@@ -6,6 +6,7 @@ depends on the rows before it and on nothing in how the rows were cut into chunk
 
 from __future__ import annotations
 
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Floats = NDArray[np.float64]
+#: Cells that the categories of a wide column are hashed into.
+CELLS = 65_536
+#: Labels, beside the first, whose rates by category are features, at the most.
+MOST_RATES = 8
 #: Types of numbers and of words, and of what is missing.
 _NUMBERS, _WORDS = {int, float, np.float64, np.int64, type(None)}, {str, type(None)}
 
@@ -190,22 +195,8 @@ def filled(columns: Sequence[NumberColumn], values: Floats, gaps: NDArray[np.boo
     return values
 
 
-class CategoryColumn(Column):
-    """One feature for each category, with room for some that come late; then one for all others.
-
-    Where there are many, only some categories have a feature of their own: ``only``.
-    """
-
-    kind = "category"
-
-    def __init__(self, name: str, *, room: int, only: Sequence[str] = (), na: Sequence[str] = ()) -> None:
-        self.room = room
-        self.only = tuple(only)
-        features = (*(f"{name} = category {i + 1}" for i in range(room)), f"{name} = any other")
-        which = f"its {room} frequent categories" if only else f"its first {room} categories"
-        told = f"one feature for each of {which}, one for all others; an empty cell has none of them"
-        super().__init__(name, features, told, na)
-        self.categories: dict[str, int] = {category: i for i, category in enumerate(only)}
+class TextColumn(Column):
+    """Names, each of which is the same wherever it occurs."""
 
     def parse(self, column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
         """The place of each cell among the distinct ones, in the order in which they come; -1 where one is missing."""
@@ -223,6 +214,24 @@ class CategoryColumn(Column):
 
     def missing(self, parsed: tuple[NDArray[np.int64], list[str]]) -> NDArray[np.bool_]:
         return parsed[0] < 0
+
+
+class CategoryColumn(TextColumn):
+    """One feature for each category, with room for some that come late; then one for all others.
+
+    In plans of earlier versions only some of many categories have a feature of their own: ``only``.
+    """
+
+    kind = "category"
+
+    def __init__(self, name: str, *, room: int, only: Sequence[str] = (), na: Sequence[str] = ()) -> None:
+        self.room = room
+        self.only = tuple(only)
+        features = (*(f"{name} = category {i + 1}" for i in range(room)), f"{name} = any other")
+        which = f"its {room} frequent categories" if only else f"its first {room} categories"
+        told = f"one feature for each of {which}, one for all others; an empty cell has none of them"
+        super().__init__(name, features, told, na)
+        self.categories: dict[str, int] = {category: i for i, category in enumerate(only)}
 
     def encode(self, parsed: tuple[NDArray[np.int64], list[str]], out: Floats, *, learn: bool) -> None:
         """One of the features is 1; none where the value is missing or, when only predicting, was never seen."""
@@ -262,6 +271,27 @@ class CategoryColumn(Column):
         if len(state["categories"]) > self.room:
             raise ValueError(f"column {self.name!r} has room for {self.room} categories only")
         self.categories = {category: i for i, category in enumerate(state["categories"])}
+
+
+class HashedColumn(TextColumn):
+    """Very many categories: the number of a cell, by a hash of the name, for a learner that counts labels by cell."""
+
+    kind = "wide category"
+
+    def __init__(self, name: str, *, rates: int, na: Sequence[str] = ()) -> None:
+        self.rates = rates
+        features = (f"{name}: label rates",) if rates == 1 else tuple(f"{name}: rate {i + 2}" for i in range(rates))
+        numbers = "one number" if rates == 1 else f"{rates} numbers"
+        told = f"{numbers}: how often each label came with its category so far, counted in {CELLS:,} hashed cells"
+        super().__init__(name, features, f"{told}; 0 for an empty cell or a new category", na)
+
+    def encode(self, parsed: tuple[NDArray[np.int64], list[str]], out: Floats, *, learn: bool) -> None:
+        """The number of the cell, -1 where the value is missing; zeros where the rates of further labels will be."""
+        places, distinct = parsed
+        # The same on every machine and in every version, which Python's own hash is not.
+        cells = [zlib.crc32(word.encode(errors="surrogatepass")) % CELLS for word in distinct]
+        out[:] = 0.0
+        out[:, 0] = np.array([*cells, -1], dtype=np.float64)[places]
 
 
 def _is_trimmed(word: str | None) -> bool:

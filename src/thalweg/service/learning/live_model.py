@@ -17,6 +17,7 @@ import numpy as np
 import orjson
 
 from thalweg.errors import ModelFileError
+from thalweg.pipeline.target_encoding import behind_rates
 from thalweg.service.journal.records import (
     Decision,
     Event,
@@ -53,9 +54,10 @@ class Learner:
     comparison: Comparison | None = None
 
     @classmethod
-    def new(cls, body: dict[str, Any], progress: Progress, created: int) -> Learner:
+    def new(cls, body: dict[str, Any], progress: Progress, created: int, follower: Follower | None) -> Learner:
         """One that has learned nothing, by the record that made it."""
-        return cls(body["kind"], body["parameters"], made(body), progress, created)
+        wide = () if follower is None else follower.plan.wide_categories
+        return cls(body["kind"], body["parameters"], behind_rates(made(body), wide), progress, created)
 
 
 class LiveModel:
@@ -81,14 +83,14 @@ class LiveModel:
         #: The label of interest, and what mistakes about it cost.
         self.positive: str | None = body.get("positive")
         self._costs: dict[str, float] | None = body.get("costs")
+        if "schema" in body:
+            self.follower = Follower(Encoder.from_json(body["schema"]))
         if "file" in body:
             model = _learner_in(base64.b64decode(body["file"]))
             first = Learner(body["kind"], {}, model, self._new_progress(), created.time)
         else:
-            first = Learner.new(body, self._new_progress(), created.time)
+            first = Learner.new(body, self._new_progress(), created.time, self.follower)
         self.learners: dict[str, Learner] = {name: first}
-        if "schema" in body:
-            self.follower = Follower(Encoder.from_json(body["schema"]))
 
     def _new_progress(self) -> Progress:
         return Progress(None if self.positive is None else RareProgress(self._costs))
@@ -125,11 +127,13 @@ class LiveModel:
         body = decision.body
         if decision.kind == "schema":
             self.follower = Follower(Encoder.from_json(body))
+            for each in self.learners.values():  # none has learned a row yet
+                each.model = behind_rates(each.model, self.follower.plan.wide_categories)
         elif decision.kind == "expire":
             self.expired += body["rows"]
             self.expired_through = body["through"]
         elif decision.kind == "challenge":
-            learner = Learner.new(body, self._new_progress(), decision.time)
+            learner = Learner.new(body, self._new_progress(), decision.time, self.follower)
             learner.progress.watch.features = list(self.learners[self.name].progress.watch.features)
             learner.comparison = Comparison(decision.seq)
             self.learners[body["name"]] = learner
@@ -202,7 +206,8 @@ class LiveModel:
 
     def _choose_watched(self, X: Any, y: Any) -> None:
         """Which features' class means are told: by the first labels, and then kept."""
-        self._head += list(zip(X.tolist(), y.tolist(), strict=True))
+        assert self.follower is not None
+        self._head += list(zip(self.follower.plan.without_cells(X).tolist(), y.tolist(), strict=True))
         if len(self._head) == _HEAD:
             first = self.learners[self.name].progress.watch
             first.choose(np.array([row for row, _ in self._head]), np.array([label for _, label in self._head]))
