@@ -26,6 +26,7 @@ from thalweg.tables.cells import (
     with_bits,
     without,
 )
+from thalweg.tables.sentinels import LateSentinels
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -74,10 +75,7 @@ class Column(ABC):
 
     def na_in_words(self) -> str:
         """Which values count as missing."""
-        if not self.na:
-            return ""
-        *first, last = self.na
-        return f"; {', '.join(first)} and {last} count as missing" if first else f"; {last} counts as missing"
+        return _counted_as_missing(self.na)
 
     def named_features(self) -> tuple[str, ...]:
         """The features, by what is known of them by now."""
@@ -89,6 +87,13 @@ class Column(ABC):
 
     def restore(self, state: dict[str, Any]) -> None:  # noqa: B027 - nothing to take back where nothing is kept
         """Take back what `state` gave."""
+
+
+def _counted_as_missing(values: Sequence[str]) -> str:
+    if not values:
+        return ""
+    *first, last = values
+    return f"; {', '.join(first)} and {last} count as missing" if first else f"; {last} counts as missing"
 
 
 class NumberColumn(Column):
@@ -109,6 +114,8 @@ class NumberColumn(Column):
         super().__init__(name, features, told + (", marked by a feature of its own" if indicator else ""), na)
         self._na_words, self._na_numbers = _words_and_numbers(self.na, decimal)
         self._sum, self._count = 0.0, 0
+        #: Codes of missing values that come after the first rows; None where nobody looks for any.
+        self.late: LateSentinels | None = None
 
     def parse(self, column: pa.ChunkedArray) -> Floats:
         """Numbers, NaN where one is missing."""
@@ -127,7 +134,16 @@ class NumberColumn(Column):
 
     def without_na(self, values: Floats) -> Floats:
         """Numbers, NaN where one stands for a missing value."""
-        return np.where(np.isin(values, self._na_numbers), np.nan, values) if self._na_numbers else values
+        codes = self._na_numbers if self.late is None else [*self._na_numbers, *self.late.found]
+        return np.where(np.isin(values, codes), np.nan, values) if codes else values
+
+    def as_written(self, value: float) -> str:
+        """A number as the table writes it."""
+        return repr(value).removesuffix(".0").replace(".", self.decimal)
+
+    def na_in_words(self) -> str:
+        late = [] if self.late is None else [self.as_written(value) for value in self.late.found]
+        return _counted_as_missing((*self.na, *late))
 
     def missing(self, parsed: Floats) -> NDArray[np.bool_]:
         return np.isnan(parsed)
@@ -139,10 +155,12 @@ class NumberColumn(Column):
             out[:, 1:] = gaps
 
     def state(self) -> dict[str, Any]:
-        return {"sum": self._sum, "count": self._count}
+        late = {} if self.late is None else {"late": self.late.state()}
+        return {"sum": self._sum, "count": self._count, **late}
 
     def restore(self, state: dict[str, Any]) -> None:
         self._sum, self._count = float(state["sum"]), int(state["count"])
+        self.late = LateSentinels.from_state(state["late"]) if "late" in state else None
 
 
 class DurationColumn(NumberColumn):

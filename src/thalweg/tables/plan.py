@@ -40,7 +40,7 @@ from thalweg.tables.kinds import (
     TimeColumn,
 )
 from thalweg.tables.rows import as_text
-from thalweg.tables.sentinels import sentinels_of
+from thalweg.tables.sentinels import LateSentinels, sentinels_of
 from thalweg.tables.timestamps import FORMS, form_of, seems_a_date
 
 if TYPE_CHECKING:
@@ -271,10 +271,14 @@ def _with_na(column: Column, cells: pa.ChunkedArray, na: Sequence[str], *, detec
         return column
     values, wrong = parsed(column, cells)
     values = np.delete(values, [at for at, _ in wrong])
-    found = sentinels_of(values) if detect_sentinels and column.kind == "number" else ()
-    written = [repr(value).removesuffix(".0").replace(".", column.decimal) for value in found]
+    detect_sentinels = detect_sentinels and column.kind == "number"
+    found = sentinels_of(values) if detect_sentinels else ()
+    written = [column.as_written(value) for value in found]
     indicator = bool(found) or bool(np.isnan(values).any())
-    return _column(**_described(column) | {"na": [*na, *written], "indicator": indicator})
+    column = _column(**_described(column) | {"na": [*na, *written], "indicator": indicator})
+    if detect_sentinels and isinstance(column, NumberColumn):
+        column.late = LateSentinels.after(column.without_na(values))
+    return column
 
 
 def _time(name: str, column: pa.ChunkedArray) -> Column | None:
