@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,13 @@ from thalweg import OnlineLDC, load
 from thalweg.pipeline import TargetEncodedClassifier
 
 pytest.importorskip("pyarrow")
+pytest.importorskip("orjson")
+
+from thalweg.service.batcher import answer
+from thalweg.service.journal.records import Decision
+from thalweg.service.learning.creation import from_file
+from thalweg.service.learning.encoding import encode, of_rows
+from thalweg.service.learning.live_model import LiveModel
 
 _ROWS, _SHOPS = 8000, 1000
 _TOLD = ("run", "table.csv", "--target", "state", "--quiet", "--fresh")
@@ -45,14 +53,24 @@ def test_a_thousand_categories_are_learned(table: list[str], capsys: pytest.Capt
     assert late < 0.45 < 0.6 < told["scores"]["majority"]["error"]  # 0.42, with eight rows for each shop
     model = load("out/model.thalweg")
     assert isinstance(model.learner, TargetEncodedClassifier)
-    # what `predict` says of the last rows is what Python and the service say of them
+    # `thalweg predict`, Python and the service give the same predictions
     Path("new.csv").write_text("\n".join(["x,shop", *(line.rpartition(",")[0] for line in table[-200:])]) + "\n")
     assert run(capsys, "predict", "out/model.thalweg", "new.csv", "--out", "answers.csv")[0] == 0
     answers = [line.split(",")[1].strip('"') for line in Path("answers.csv").read_text().splitlines()[1:]]
     rows = [dict(zip(("x", "shop"), line.split(",")[:2], strict=True)) for line in table[-200:]]
     assert model.predict(rows).tolist() == answers
+    assert served(Path("out/model.thalweg"), [row | {"x": float(row["x"])} for row in rows]) == answers
     right = np.mean([answer == line[-1] for answer, line in zip(answers, table[-200:], strict=True)])
     assert right > 0.65
+
+
+def served(file: Path, rows: list[dict[str, Any]]) -> list[str | None]:
+    """What a service that is given the model of a run says of rows."""
+    live = LiveModel("m", Decision(1, "create", 1, from_file(file)))
+    assert live.follower is not None
+    encoder = live.follower.encoder()
+    predicted = answer(live.publish(), "m", encode(encoder, of_rows(rows, encoder), len(rows)).X)[0]["m"]
+    return [predicted[i] for i in range(len(rows))]
 
 
 @pytest.mark.parametrize("delay", ["0", "300"])

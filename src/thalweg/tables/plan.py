@@ -159,8 +159,8 @@ def _described(column: Column) -> dict[str, Any]:
 
 def _column(kind: str, name: str, **options: Any) -> Column:
     """A column as a file describes it, which may be forged: ValueError before it takes all memory."""
-    rates = options.get("rates", 1)
-    if options.get("room", 0) > MOST_CATEGORIES or options.get("form") not in (None, *FORMS) or rates > MOST_RATES:
+    too_wide = options.get("room", 0) > MOST_CATEGORIES or not 1 <= options.get("rates", 1) <= MOST_RATES
+    if too_wide or options.get("form") not in (None, *FORMS):
         raise ValueError(f"column {name!r} cannot be as it is described")
     kinds: dict[str, type[Column]] = {
         each.kind: each for each in (NumberColumn, CategoryColumn, HashedColumn, TimeColumn, DurationColumn)

@@ -181,4 +181,5 @@ class LateSentinels:
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """Back from `state`."""
         counts = {float(value): int(count) for value, count in state["counts"]}
-        return cls(state["low"], state["high"], state["last"], counts, tuple(map(float, state["found"])))
+        low, high, last = (float(state[name]) for name in ("low", "high", "last"))
+        return cls(low, high, last, counts, tuple(map(float, state["found"])))
