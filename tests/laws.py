@@ -34,6 +34,7 @@ from thalweg import (
     learners,
 )
 from thalweg.conformance import estimators
+from thalweg.pipeline import TargetEncodedClassifier
 from thalweg.rates import ErrorDriven, InverseSqrt
 from thalweg.store import dumps, loads
 
@@ -86,6 +87,7 @@ MODES = {
         [("scale", StandardScaler(forgetting=0.05, clip=5.0)), ("map", RandomFeatures(40)), ("model", Perceptron())]
     ),
     "StreamPipeline-axes": StreamPipeline([RandomFeatures(12, sigma=3.0), CCIPCA(3), AutoClassifier()]),
+    "TargetEncoded": TargetEncodedClassifier(OnlineLDC(0.3, counts="soft"), ((0, 1),)),
     "KernelMean-given": KernelMeanClassifier(sigma=2.0, rho=0.4, bias=0.01),
     "KernelMean-float32": KernelMeanClassifier(sigma=2.0, tune=None, dtype="float32"),
     "KernelMean-linear": KernelMeanClassifier("linear", tune=None),

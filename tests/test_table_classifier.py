@@ -15,6 +15,7 @@ from tests.cli.calls import run
 from tests.examples import examples
 from thalweg import OnlineLDC, OnlineLinearRegression, StandardScaler, TableClassifier, cli, load, save
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
+from thalweg.evaluate import prequential
 from thalweg.run.predict import answer, model_for_tables
 from thalweg.store import dumps, loads
 
@@ -237,3 +238,24 @@ def test_a_forged_table_is_refused(folder: Path) -> None:
     ):
         with pytest.raises(ModelFileError, match="not a valid model"):
             loads(dumps(model.learner, notes={"table": {**table, part: forged}}))
+
+
+@pytest.mark.parametrize("chunk", [350, 33])
+def test_prequential_goes_on_as_the_run_did(folder: Path, chunk: int) -> None:
+    frame = pd.read_csv(folder / "rows.csv", dtype=str)[1050:]
+    model, whole = load(folder / "first" / "model.thalweg"), load(folder / "rows" / "model.thalweg")
+    stream = [(frame[NAMES], frame["wet"].to_numpy())]
+    records = list(prequential(model, stream, chunk=chunk))
+    with (folder / "rows" / "predictions.csv").open(newline="") as lines:
+        told = [row["answer"] for row in csv.DictReader(lines)][1050:]
+    assert [str(label) for record in records for label in record.classes[record.answers]] == told
+    assert dumps(model.learner) == dumps(whole.learner)
+    assert model.encoder.to_json() == whole.encoder.to_json()
+    late = [record.answers for record in prequential(load(folder / "first" / "model.thalweg"), stream, delay=50)]
+    assert (np.concatenate(late) >= 0).all()
+    before = dumps(model)
+    with pytest.raises(InvalidInput, match="label"):
+        list(prequential(model, [(frame[NAMES], np.arange(len(frame)))]))
+    with pytest.raises(InvalidInput, match="X lacks the column 'load'"):
+        list(prequential(model, [(frame[["wind"]], frame["wet"].to_numpy())]))
+    assert dumps(model) == before

@@ -138,8 +138,7 @@ class TableClassifier:
         labels = self._labels(y, len(table))
         before = self.encoder.state()
         try:
-            rows = self._features(self._with_known_spelling(table), 0, len(table), learn=True)
-            self.learner.partial_fit(self._named(rows), labels)
+            self.learner.partial_fit(self._encoded_to_learn(table), labels)
         except Exception:
             self.encoder.restore(before)
             raise
@@ -180,6 +179,10 @@ class TableClassifier:
         if encoded.bad:  # of an encoder that skips bad rows: each row needs a prediction
             raise InvalidInput(str(encoded.bad[0]))
         return encoded.X
+
+    def _encoded_to_learn(self, table: Any) -> Any:
+        """The features of rows that are about to be learned; the encoder remembers them."""
+        return self._named(self._features(self._with_known_spelling(table), 0, len(table), learn=True))
 
     def _quickly(self, rows: Sequence[Mapping[str, Any]]) -> Floats | None:
         """The features of dicts, by Arrow only for columns that need it; None where something is wrong."""

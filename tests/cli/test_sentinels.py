@@ -56,13 +56,14 @@ def test_sentinels_cost_no_more_than_gaps_and_are_told(tables, capsys: pytest.Ca
     assert (kept > 2 * found, told) == (True, ""), (kept, found)
 
 
-def test_a_resumed_run_treats_and_tells_sentinels_alike(tables, capsys: pytest.CaptureFixture[str]) -> None:
-    error_of(capsys, "coded", "--chunk", "100", "--model", "oldc")
-    lines = Path("coded.csv").read_text().splitlines()
-    Path("coded.csv").write_text("\n".join([*lines[:1500], "warm", *lines[1500:]]) + "\n")
+@pytest.mark.parametrize("table", ["coded", "late"])
+def test_a_resumed_run_treats_and_tells_sentinels_alike(tables, table: str, capsys: pytest.CaptureFixture[str]) -> None:
+    error_of(capsys, table, "--chunk", "100", "--model", "oldc")
+    lines = Path(f"{table}.csv").read_text().splitlines()
+    Path(f"{table}.csv").write_text("\n".join([*lines[:1500], "warm", *lines[1500:]]) + "\n")
     arguments = (
         "run",
-        "coded.csv",
+        f"{table}.csv",
         "--target",
         "label",
         "--chunk",
@@ -74,10 +75,10 @@ def test_a_resumed_run_treats_and_tells_sentinels_alike(tables, capsys: pytest.C
         "--quiet",
     )
     assert run(capsys, *arguments, "--checkpoint-seconds", "0")[0] == 2
-    Path("coded.csv").write_text("\n".join(lines) + "\n")
+    Path(f"{table}.csv").write_text("\n".join(lines) + "\n")
     assert run(capsys, *arguments, "--resume")[0] == 0
-    assert Path("cut/model.thalweg").read_bytes() == Path("coded/model.thalweg").read_bytes()
-    assert metrics("cut")["warnings"] == metrics("coded")["warnings"]
+    assert Path("cut/model.thalweg").read_bytes() == Path(table, "model.thalweg").read_bytes()
+    assert metrics("cut")["warnings"] == metrics(table)["warnings"] != []
 
 
 def test_values_that_mean_missing_may_be_named(tables, capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,8 +95,21 @@ def test_values_that_mean_missing_may_be_named(tables, capsys: pytest.CaptureFix
     assert (code, told) == (2, "thalweg: --na must name a value: an empty cell is missing anyway, got ''\n")
 
 
-def test_sentinels_after_the_first_rows_do_not_spoil_the_default(tables, capsys: pytest.CaptureFixture[str]) -> None:
-    whole, _ = error_of(capsys, "whole")
-    late, told = error_of(capsys, "late")
-    assert told == ""
-    assert late < whole + 0.04, (late, whole)
+@pytest.mark.parametrize("model", ["auto", "logistic"])
+def test_sentinels_after_the_first_rows_are_found_and_told(
+    tables, model: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with_gaps, _ = error_of(capsys, "gaps", "--model", model)
+    late, told = error_of(capsys, "late", "--model", model)
+    assert late < with_gaps + 0.005, (late, with_gaps)
+    first, sentence = "thalweg: late.csv, row 1,", told.removeprefix("thalweg: ").rstrip("\n")
+    assert told.startswith(first)
+    assert "column 'b': -999 for the third time, far from the other values (-" in told
+    assert told.count("\n") == 1
+    assert metrics("late")["warnings"] == [sentence]
+    assert metrics("late")["columns"][1][2].endswith("; -999 counts as missing")
+    whole = Path("late/model.thalweg").read_bytes()
+    assert error_of(capsys, "late", "--model", model, "--chunk", "7") == (late, told)
+    assert Path("late/model.thalweg").read_bytes() == whole
+    kept, told = error_of(capsys, "late", "--model", model, "--keep-sentinels")
+    assert (kept > late, told) == (True, "")

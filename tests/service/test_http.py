@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import threading
+import time
 import urllib.error
 import urllib.request
 from contextlib import ExitStack
@@ -280,6 +281,22 @@ def test_bodies_count_by_what_has_come_of_them_and_do_not_hold_up_the_end(start)
         assert all(plain.recv(100).startswith(b"HTTP/1.1 503") for plain in silent)
         assert os.read(kept, 10_000).decode() == log  # no word of it
         os.close(kept)
+
+
+def test_clients_that_do_not_read_hold_up_the_end_for_a_second(start):
+    server = start("--new", "oldc")
+    client = server.client()
+    body = json.dumps({"rows": [ROW] * 100_000}).encode()  # five megabytes come back
+    with ExitStack() as stack:
+        for _ in range(2):
+            deaf = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), PATIENCE))
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            deaf.sendall(HEAD + b"content-length: %d\r\n\r\n" % len(body) + body)
+        wait_until(lambda: b"thalweg_rows_total 200000.0\n" in client.get("/metrics"))
+        wait_until(lambda: b"thalweg_requests_in_work 1.0\n" in client.get("/metrics"))
+        began = time.monotonic()
+        assert server.stop() == 0
+        assert time.monotonic() - began < 10  # 1.4 s; it was 30
 
 
 def test_a_body_must_come_in_time(monkeypatch):

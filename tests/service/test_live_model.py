@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import orjson
@@ -22,13 +23,20 @@ from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.rebuild import _events, decision, rebuild
 
 ROWS, LABELS = stream(90)
+#: The same columns, with the labels counted by category.
+WIDE = {
+    "columns": [
+        {k: "wide category" if v == "category" else v for k, v in each.items() if k != "categories"}
+        for each in SCHEMA["columns"]
+    ]
+}
 
 
-def written(folder: Path, kind: str) -> SqlJournal:
+def written(folder: Path, kind: str, described: Any = SCHEMA) -> SqlJournal:
     """A journal of a model with a challenger: rows, labels out of order, some revised, a promotion, an expiry."""
     journal = open_journal(folder, None)
     journal.prepare()
-    encoder = schema.as_described(SCHEMA)
+    encoder = schema.as_described(described)
     body = kind_record(kind, {}) | {"schema": encoder.to_json()}
     if sorted(MODELS).index(kind) % 2:  # every second kind has a positive label
         body |= {"positive": "flood", "costs": {"fp": 1.0, "fn": 50.0}}
@@ -79,9 +87,9 @@ def written(folder: Path, kind: str) -> SqlJournal:
     return open_journal(folder, None)
 
 
-@pytest.mark.parametrize("kind", MODELS)
-def test_neither_chunks_nor_snapshots_matter(kind, tmp_path):
-    journal = written(tmp_path, kind)
+@pytest.mark.parametrize(("kind", "described"), [*((kind, SCHEMA) for kind in MODELS), ("oldc", WIDE)])
+def test_neither_chunks_nor_snapshots_matter(kind, described, tmp_path):
+    journal = written(tmp_path, kind, described)
     assert {each.kind for each in journal.records("m")} >= {"challenge", "label", "revise", "promote", "expire"}
     whole = rebuild(journal, "m", from_snapshots=False).model
     expected = whole.snapshot()

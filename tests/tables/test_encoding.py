@@ -231,17 +231,29 @@ def test_numbers_may_be_declared_categories() -> None:
     assert (kind, treatment) == ("category", told)
 
 
-def test_of_many_categories_the_frequent_ones_have_features() -> None:
+def test_many_categories_are_hashed_into_cells() -> None:
     rare = [f"r{i % 150}" for i in range(300)]
-    told = "left out: 150 categories in the first 300 rows, none of them in 1% of the rows; --categorical x gives"
-    assert settled(pa.array(rare))[1].startswith(told)
-    plan = planned(pa.array(["big"] * 30 + rare + ["mid"] * 9))
-    column = plan.columns[0]
-    assert column.features == ("x = category 1", "x = category 2", "x = any other")
-    assert column.named_features() == ("x = big", "x = mid", "x = any other")
+    plan = planned(pa.array(rare))
+    assert plan.describe()[0][1:] == (
+        "wide category",
+        "one number: how often each label came with its category so far, counted in 65,536 hashed cells; "
+        "0 for an empty cell or a new category",
+    )
+    assert plan.wide_categories == ((0, 1),)
     again = Plan.from_json(plan.to_json()).columns[0]
+    encoded = np.empty((4, 1))
+    again.encode(again.parse(pa.chunked_array([["r3", None, "r3", "new"]])), encoded, learn=True)
+    np.testing.assert_array_equal(encoded, [[26781], [-1], [26781], [17477]])
+    declared = planned(pa.array([float(i) for i in range(300)]), categorical=["x"])
+    assert declared.describe()[0][1] == "wide category"
+
+
+def test_a_plan_of_an_earlier_version_keeps_its_frequent_categories() -> None:
+    described = {"kind": "category", "name": "x", "room": 2, "only": ["big", "mid"]}
+    column = Plan.from_json({"names": ["x"], "left_out": {}, "columns": [described]}).columns[0]
+    assert column.named_features() == ("x = big", "x = mid", "x = any other")
     encoded = np.empty((4, 3))
-    again.encode(again.parse(pa.chunked_array([["r3", "mid", "big", "new"]])), encoded, learn=True)
+    column.encode(column.parse(pa.chunked_array([["r3", "mid", "big", "new"]])), encoded, learn=True)
     np.testing.assert_array_equal(encoded, [[0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, 1]])
 
 

@@ -105,7 +105,7 @@ class ColumnSchema(RequestBody, frozen=True):
     """A column of a new model."""
 
     name: Text
-    kind: Literal["number", "category", "time"]
+    kind: Literal["number", "category", "wide category", "time"]
     categories: Annotated[list[Text] | UnsetType, _json(maxItems=64, uniqueItems=True)] = UNSET
     missing: Annotated[
         bool | UnsetType, _json(description="Whether a missing number is marked by a feature of its own.")

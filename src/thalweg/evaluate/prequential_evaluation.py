@@ -25,6 +25,7 @@ from thalweg.learners.base.labels import as_labels
 from thalweg.learners.base.rows import Row, as_rows
 from thalweg.parameters import whole_number
 from thalweg.streams import Stream
+from thalweg.table_classifier import TableClassifier
 
 #: A stream, or chunks of features and labels in arrays or in frames of any library.
 Walkable: TypeAlias = Stream | Iterable[tuple[Any, Any]]
@@ -144,6 +145,8 @@ def _walker_of(model: Model, classes: Labels, *, with_proba: bool, delay: int) -
     if hasattr(model, "__sklearn_tags__") and is_regressor(model):
         rule = "be a classifier; prequential_regression walks a regressor"
         raise InvalidParameter.of("prequential", "model", rule, model)
+    if isinstance(model, TableClassifier):
+        return _TableWalker(model, _walker_of(model.learner, classes, with_proba=with_proba, delay=delay))
     if delay > 0:
         if getattr(model, "_needs_labels_at_once", False):
             rule = "be 0 for a model with persistence, which answers by the label of the row before"
@@ -251,6 +254,27 @@ class _LateWalker:
         return codes
 
 
+class _TableWalker:
+    """Rows of a table go through the encoder, which remembers them as in a run; its learner is walked by another."""
+
+    def __init__(self, model: TableClassifier, walker: Walker) -> None:
+        self._model = model
+        self._walker = walker
+        self._before: dict[str, Any] = {}
+
+    def held(self, X: Any) -> Any:
+        table = self._model._table(X)
+        self._before = self._model.encoder.state()
+        return self._walker.held(self._model._encoded_to_learn(table))
+
+    def __call__(self, batch: Batch) -> Predictions:
+        try:
+            return self._walker(batch)
+        except Exception:
+            self._model.encoder.restore(self._before)
+            raise
+
+
 class _RowwiseWalker:
     def __init__(self, model: Model, classes: Labels, with_proba: bool) -> None:
         self._model = model
@@ -302,8 +326,9 @@ def prequential(
     Parameters
     ----------
     model : learner
-        One of ours (asked in one compiled call per chunk), or any scikit-learn classifier with
-        ``partial_fit`` (asked row by row).
+        One of ours (asked in one compiled call per chunk), a `TableClassifier` (its rows are frames, its labels those
+        that it learned: text, for the model of a run), or any scikit-learn classifier with ``partial_fit`` (asked row
+        by row).
     stream : Stream, or iterable of (X, y)
         Where the rows come from: ``thalweg.streams.Table(X, y)`` for rows and labels in memory,
         ``thalweg.frames.chunks(source, target)`` for a frame or a file with a column of labels, a generated stream, or

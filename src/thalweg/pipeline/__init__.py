@@ -1,5 +1,12 @@
-"""Steps one behind the other, on a stream: transformers, then a learner."""
+"""Steps one behind the other, on a stream: transformers, then a learner; or wide categories, then a learner."""
 
 from thalweg.pipeline.pipeline import ClassifierPipeline, RegressorPipeline, StreamPipeline, TransformerPipeline
+from thalweg.pipeline.target_encoding import TargetEncodedClassifier
 
-__all__ = ["ClassifierPipeline", "RegressorPipeline", "StreamPipeline", "TransformerPipeline"]
+__all__ = [
+    "ClassifierPipeline",
+    "RegressorPipeline",
+    "StreamPipeline",
+    "TargetEncodedClassifier",
+    "TransformerPipeline",
+]

@@ -24,6 +24,7 @@ from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.sample_weight import require_weights_taken
 from thalweg.pipeline.chain import Chain
 from thalweg.pipeline.cores import ClassifierCore, ForeignRegressor, RegressorCore
+from thalweg.pipeline.target_encoding import learner_of
 from thalweg.transforms.base import StreamTransformer, WithRowWeights
 
 if TYPE_CHECKING:
@@ -54,7 +55,9 @@ def named(steps: Any) -> list[tuple[str, Any]]:
 
 
 def learner_name(model: Any) -> str:
-    """The class of a model; of a pipeline that of its last step, which is what `thalweg run --model` names.
+    """The class of a model as `thalweg run --model` names it: of a pipeline that of its last step.
+
+    Of a learner behind wide categories it is that of the learner.
 
     Examples
     --------
@@ -62,8 +65,8 @@ def learner_name(model: Any) -> str:
     >>> learner_name(StreamPipeline([StandardScaler(), Perceptron()]))
     'Perceptron'
     """
-    learner = named(model.steps)[-1][1] if hasattr(model, "steps") else model
-    return type(learner).__name__
+    learner = learner_of(model)
+    return type(named(learner.steps)[-1][1] if hasattr(learner, "steps") else learner).__name__
 
 
 #: What a pipeline of any kind is called by those who write it down.

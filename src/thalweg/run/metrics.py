@@ -9,6 +9,7 @@ import numpy as np
 from thalweg import __version__
 from thalweg.catalogue import MODELS
 from thalweg.pipeline.pipeline import learner_name
+from thalweg.pipeline.target_encoding import learner_of
 from thalweg.report.page.content import SCHEMA
 from thalweg.run.runner import Run
 from thalweg.store import plain_parameters
@@ -74,7 +75,7 @@ def metrics_of(run: Run) -> dict[str, Any]:
             "name": options.model,
             "title": learner_name(run.model),
             "about": MODELS[options.model].about,
-            "parameters": plain_parameters(run.model),
+            "parameters": plain_parameters(learner_of(run.model)),
             "features": len(run.encoder.plan.feature_names),
             "explain": run.model.explain() if hasattr(run.model, "explain") and run.learned else None,
         },

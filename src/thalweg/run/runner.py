@@ -26,6 +26,7 @@ from thalweg.evaluate.class_drift import ClassChangeDetector
 from thalweg.evaluate.drift import ChangeDetector
 from thalweg.evaluate.late_labels import Batch, LateLabels, Waiting, follow_baselines, new_baselines
 from thalweg.files import write_atomically
+from thalweg.pipeline.target_encoding import behind_rates
 from thalweg.run import checkpoint, options
 from thalweg.run.history import ModelHistory
 from thalweg.run.options import RunOptions
@@ -40,6 +41,7 @@ from thalweg.table_classifier import TableClassifier
 from thalweg.tables import Chunk, Encoder, Fingerprint, Plan, Target, chunks, open_source, plan_columns
 from thalweg.tables.cells import parsed
 from thalweg.tables.clock import NEVER, Clock
+from thalweg.tables.encoder import Encoded
 from thalweg.tables.oddities import oddities
 from thalweg.tables.opening import natural_order
 from thalweg.tables.rows import HEAD_ROWS
@@ -132,6 +134,8 @@ class Run:
         self.ignored: dict[str, str] = {}
         #: What the first rows show that a user should know.
         self.oddities: list[str] = []
+        #: Codes of missing values that came after the first rows.
+        self.late_sentinels: list[str] = []
         #: Warnings that were given as soon as they arose.
         self.warned: set[str] = set()
         self.read = self.answered = self.learned = self.unlabelled = self.skipped = self.unpredicted = 0
@@ -226,8 +230,10 @@ class Run:
             return
         if self.encoder is None:
             self.encoder = self._plan(chunk)
+            self.model = behind_rates(self.model, self.encoder.plan.wide_categories)
         now, label_time, untimed = self._times(chunk)
         encoded = self.encoder.encode(chunk, unusable=untimed)
+        self._warn_of_sentinels(chunk, encoded)
         labels = self.names.numbers(*self.target.labels(chunk))[encoded.kept]
         has_label = labels > 0
         now = None if now is None else now[encoded.kept]
@@ -241,7 +247,7 @@ class Run:
         number = np.arange(self.answered + 1, self.answered + len(labels) + 1)
         self._complain(encoded.bad)
         if self.answered == 0:
-            self.history.watch.choose(encoded.X, np.where(has_label, labels, ""))
+            self.history.watch.choose(self.encoder.plan.without_cells(encoded.X), np.where(has_label, labels, ""))
             self._settle_labels(labels)
         self._warn_of_late_labels(labels)
         self.answered += len(labels)
@@ -369,6 +375,19 @@ class Run:
         known = np.concatenate([[last], now[now != NEVER]])
         self.times_seen[name] = [int(known[-1]), steps + int((known[1:] < known[:-1]).sum())]
 
+    def _warn_of_sentinels(self, chunk: Chunk, encoded: Encoded) -> None:
+        """Name codes of missing values that the first rows did not have, at once."""
+        for at, column, found in encoded.sentinels:
+            code = column.as_written(found.value)
+            told = (
+                f"{code} for the third time, far from the other values ({found.low:g} to {found.high:g}): it counts "
+                f"as missing from here on; --na={code} makes it so from the first row, --keep-sentinels keeps it as a "
+                "number"
+            )
+            self.late_sentinels.append(str(chunk.complaint(at, column.name, told)))
+            if len(self.late_sentinels) <= _MOST_IGNORED:
+                self._warn(self.late_sentinels[-1])
+
     def _warn_of_ignored(self, chunk: Chunk) -> None:
         """Name keys that come too late to be columns, at once."""
         for key, file, row in chunk.ignored():
@@ -392,6 +411,9 @@ class Run:
         told = self.oddities + list(self.ignored.values())[:_MOST_IGNORED]
         if (further := len(self.ignored) - _MOST_IGNORED) > 0:
             told.append(f"{further:,} further keys come too late to be columns and are ignored")
+        told += self.late_sentinels[:_MOST_IGNORED]
+        if (further := len(self.late_sentinels) - _MOST_IGNORED) > 0:
+            told.append(f"{further:,} further values count as missing from some row on")
         told += list(self.late_labels.values())[:_MOST_IGNORED]
         if (further := len(self.late_labels) - _MOST_IGNORED) > 0:
             told.append(f"{further:,} further labels come too late to have a column of probabilities")
@@ -518,7 +540,8 @@ class Run:
             )
         if self.sets is not None:
             self.sets.add(predicted["held"][rows], predicted["set_size"][rows])
-        self.class_detector.add(batch.X[rows], batch.labels[rows])
+        assert self.encoder is not None
+        self.class_detector.add(self.encoder.plan.without_cells(batch.X[rows]), batch.labels[rows])
 
     def _complain(self, bad: list[Any]) -> None:
         self.skipped += len(bad)
@@ -561,6 +584,7 @@ class Run:
             "unpredicted": self.unpredicted,
             "complaints": self.complaints,
             **({"oddities": self.oddities} if self.oddities else {}),
+            **({"late_sentinels": self.late_sentinels} if self.late_sentinels else {}),
             "plan": self.encoder.plan.to_json(),
             "encoder": self.encoder.state(),
             "names": self.names.known,
@@ -595,6 +619,7 @@ class Run:
         self.unpredicted = int(plain.get("unpredicted", 0))
         self.complaints = list(plain["complaints"])
         self.oddities = list(plain.get("oddities", ()))
+        self.late_sentinels = list(plain.get("late_sentinels", ()))
         plan = Plan.from_json(plain["plan"])
         self.encoder = Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
         self.encoder.restore(plain["encoder"])

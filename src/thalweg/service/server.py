@@ -30,6 +30,7 @@ from thalweg.service.service import Service
 
 #: Seconds after which a thread that computes lets others go on: the default of 5 ms is longer than most requests.
 _SWITCH_SECONDS = 0.0005
+#: Seconds between two signals of which the second ends at once, and for clients to read their last answers.
 _PATIENCE_SECONDS = 1.0
 _LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
 
@@ -86,7 +87,7 @@ def first_model(options: ServeOptions) -> dict[str, Any]:
 
 
 class _Server(uvicorn.Server):
-    """Lets live views and silent senders go when it is asked to stop: they would never end by themselves."""
+    """Lets live views, silent senders and slow readers go when it is asked to stop: they may never end."""
 
     service: Service
     asked_to_stop = 0.0
@@ -98,6 +99,21 @@ class _Server(uvicorn.Server):
         if not self.should_exit:  # some send the same signal twice at once
             self.should_exit, self.asked_to_stop = True, now
         self.service.stop_soon()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer what is in work; then clients have a second to read their answers."""
+        letting_go = asyncio.create_task(self._let_go_of_slow_readers())
+        await super().shutdown(sockets)
+        letting_go.cancel()
+
+    async def _let_go_of_slow_readers(self) -> None:
+        last_work = time.monotonic()
+        while time.monotonic() < last_work + _PATIENCE_SECONDS:
+            await asyncio.sleep(0.05)
+            if self.service.intake.requests:
+                last_work = time.monotonic()
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
 
 
 def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:

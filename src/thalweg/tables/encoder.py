@@ -14,6 +14,7 @@ from thalweg.tables.cells import parsed
 from thalweg.tables.kinds import Column, Floats, NumberColumn, TimeColumn, filled
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import BadRow, Chunk
+from thalweg.tables.sentinels import Found
 
 BadRows = Literal["error", "skip"]
 #: Up to so many rows, columns of numbers are encoded at once: a call costs more than its rows. The digits are the same.
@@ -31,6 +32,8 @@ class Encoded:
     bad: list[BadRow]
     #: The parsed cells of columns of times, by name; the time of day alone is none.
     times: dict[str, NDArray[np.datetime64]]
+    #: Codes of missing values that were found: the place in the chunk, the column, the code.
+    sentinels: list[tuple[int, NumberColumn, Found]]
 
 
 class Encoder:
@@ -82,12 +85,23 @@ class Encoder:
         good[list(taken)] = False
         kept = np.flatnonzero(good)
         chosen = found if good.all() else [_chosen(values, kept) for values in found]
+        late = self._without_late_sentinels(chosen) if learn and self.missing == "mean" else []
+        sentinels = [(int(kept[each.at]), column, each) for column, each in late]
         times = {
             column.name: values
             for column, values in zip(self.plan.columns, chosen, strict=True)
             if isinstance(column, TimeColumn) and column.form != "hour:minute"
         }
-        return Encoded(self.features(chosen, len(kept), learn=learn), kept, bad, times)
+        return Encoded(self.features(chosen, len(kept), learn=learn), kept, bad, times, sentinels)
+
+    def _without_late_sentinels(self, parsed: list[Any]) -> list[tuple[NumberColumn, Found]]:
+        """Replace codes of missing values that the first rows did not have; those that were found."""
+        found = []
+        for i, column in enumerate(self.plan.columns):
+            if isinstance(column, NumberColumn) and column.late is not None:
+                parsed[i], new = column.late.treat(parsed[i])
+                found += [(column, each) for each in new]
+        return found
 
     def features(self, parsed: Sequence[Any], rows: int, *, learn: bool) -> Floats:
         """The features of rows whose cells are parsed, column by column in the order of the plan."""

@@ -6,6 +6,7 @@ depends on the rows before it and on nothing in how the rows were cut into chunk
 
 from __future__ import annotations
 
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -25,11 +26,16 @@ from thalweg.tables.cells import (
     with_bits,
     without,
 )
+from thalweg.tables.sentinels import LateSentinels
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Floats = NDArray[np.float64]
+#: Cells that the categories of a wide column are hashed into.
+CELLS = 65_536
+#: Labels, beside the first, whose rates by category are features, at the most.
+MOST_RATES = 8
 #: Types of numbers and of words, and of what is missing.
 _NUMBERS, _WORDS = {int, float, np.float64, np.int64, type(None)}, {str, type(None)}
 
@@ -69,10 +75,7 @@ class Column(ABC):
 
     def na_in_words(self) -> str:
         """Which values count as missing."""
-        if not self.na:
-            return ""
-        *first, last = self.na
-        return f"; {', '.join(first)} and {last} count as missing" if first else f"; {last} counts as missing"
+        return _counted_as_missing(self.na)
 
     def named_features(self) -> tuple[str, ...]:
         """The features, by what is known of them by now."""
@@ -84,6 +87,13 @@ class Column(ABC):
 
     def restore(self, state: dict[str, Any]) -> None:  # noqa: B027 - nothing to take back where nothing is kept
         """Take back what `state` gave."""
+
+
+def _counted_as_missing(values: Sequence[str]) -> str:
+    if not values:
+        return ""
+    *first, last = values
+    return f"; {', '.join(first)} and {last} count as missing" if first else f"; {last} counts as missing"
 
 
 class NumberColumn(Column):
@@ -104,6 +114,8 @@ class NumberColumn(Column):
         super().__init__(name, features, told + (", marked by a feature of its own" if indicator else ""), na)
         self._na_words, self._na_numbers = _words_and_numbers(self.na, decimal)
         self._sum, self._count = 0.0, 0
+        #: Codes of missing values that come after the first rows; None where nobody looks for any.
+        self.late: LateSentinels | None = None
 
     def parse(self, column: pa.ChunkedArray) -> Floats:
         """Numbers, NaN where one is missing."""
@@ -122,7 +134,16 @@ class NumberColumn(Column):
 
     def without_na(self, values: Floats) -> Floats:
         """Numbers, NaN where one stands for a missing value."""
-        return np.where(np.isin(values, self._na_numbers), np.nan, values) if self._na_numbers else values
+        codes = self._na_numbers if self.late is None else [*self._na_numbers, *self.late.found]
+        return np.where(np.isin(values, codes), np.nan, values) if codes else values
+
+    def as_written(self, value: float) -> str:
+        """A number as the table writes it."""
+        return repr(value).removesuffix(".0").replace(".", self.decimal)
+
+    def na_in_words(self) -> str:
+        late = [] if self.late is None else [self.as_written(value) for value in self.late.found]
+        return _counted_as_missing((*self.na, *late))
 
     def missing(self, parsed: Floats) -> NDArray[np.bool_]:
         return np.isnan(parsed)
@@ -134,10 +155,12 @@ class NumberColumn(Column):
             out[:, 1:] = gaps
 
     def state(self) -> dict[str, Any]:
-        return {"sum": self._sum, "count": self._count}
+        late = {} if self.late is None else {"late": self.late.state()}
+        return {"sum": self._sum, "count": self._count, **late}
 
     def restore(self, state: dict[str, Any]) -> None:
         self._sum, self._count = float(state["sum"]), int(state["count"])
+        self.late = LateSentinels.from_state(state["late"]) if "late" in state else None
 
 
 class DurationColumn(NumberColumn):
@@ -190,22 +213,8 @@ def filled(columns: Sequence[NumberColumn], values: Floats, gaps: NDArray[np.boo
     return values
 
 
-class CategoryColumn(Column):
-    """One feature for each category, with room for some that come late; then one for all others.
-
-    Where there are many, only some categories have a feature of their own: ``only``.
-    """
-
-    kind = "category"
-
-    def __init__(self, name: str, *, room: int, only: Sequence[str] = (), na: Sequence[str] = ()) -> None:
-        self.room = room
-        self.only = tuple(only)
-        features = (*(f"{name} = category {i + 1}" for i in range(room)), f"{name} = any other")
-        which = f"its {room} frequent categories" if only else f"its first {room} categories"
-        told = f"one feature for each of {which}, one for all others; an empty cell has none of them"
-        super().__init__(name, features, told, na)
-        self.categories: dict[str, int] = {category: i for i, category in enumerate(only)}
+class TextColumn(Column):
+    """Names, each of which is the same wherever it occurs."""
 
     def parse(self, column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
         """The place of each cell among the distinct ones, in the order in which they come; -1 where one is missing."""
@@ -223,6 +232,24 @@ class CategoryColumn(Column):
 
     def missing(self, parsed: tuple[NDArray[np.int64], list[str]]) -> NDArray[np.bool_]:
         return parsed[0] < 0
+
+
+class CategoryColumn(TextColumn):
+    """One feature for each category, with room for some that come late; then one for all others.
+
+    In plans of earlier versions only some of many categories have a feature of their own: ``only``.
+    """
+
+    kind = "category"
+
+    def __init__(self, name: str, *, room: int, only: Sequence[str] = (), na: Sequence[str] = ()) -> None:
+        self.room = room
+        self.only = tuple(only)
+        features = (*(f"{name} = category {i + 1}" for i in range(room)), f"{name} = any other")
+        which = f"its {room} frequent categories" if only else f"its first {room} categories"
+        told = f"one feature for each of {which}, one for all others; an empty cell has none of them"
+        super().__init__(name, features, told, na)
+        self.categories: dict[str, int] = {category: i for i, category in enumerate(only)}
 
     def encode(self, parsed: tuple[NDArray[np.int64], list[str]], out: Floats, *, learn: bool) -> None:
         """One of the features is 1; none where the value is missing or, when only predicting, was never seen."""
@@ -262,6 +289,27 @@ class CategoryColumn(Column):
         if len(state["categories"]) > self.room:
             raise ValueError(f"column {self.name!r} has room for {self.room} categories only")
         self.categories = {category: i for i, category in enumerate(state["categories"])}
+
+
+class HashedColumn(TextColumn):
+    """Very many categories: the number of a cell, by a hash of the name, for a learner that counts labels by cell."""
+
+    kind = "wide category"
+
+    def __init__(self, name: str, *, rates: int, na: Sequence[str] = ()) -> None:
+        self.rates = rates
+        features = (f"{name}: label rates",) if rates == 1 else tuple(f"{name}: rate {i + 2}" for i in range(rates))
+        numbers = "one number" if rates == 1 else f"{rates} numbers"
+        told = f"{numbers}: how often each label came with its category so far, counted in {CELLS:,} hashed cells"
+        super().__init__(name, features, f"{told}; 0 for an empty cell or a new category", na)
+
+    def encode(self, parsed: tuple[NDArray[np.int64], list[str]], out: Floats, *, learn: bool) -> None:
+        """The number of the cell, -1 where the value is missing; zeros where the rates of further labels will be."""
+        places, distinct = parsed
+        # The same on every machine and in every version, which Python's own hash is not.
+        cells = [zlib.crc32(word.encode(errors="surrogatepass")) % CELLS for word in distinct]
+        out[:] = 0.0
+        out[:, 0] = np.array([*cells, -1], dtype=np.float64)[places]
 
 
 def _is_trimmed(word: str | None) -> bool:

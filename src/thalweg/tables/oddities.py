@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.tables.cells import parsed
-from thalweg.tables.kinds import CategoryColumn, Floats, NumberColumn
+from thalweg.tables.kinds import Floats, NumberColumn, TextColumn
 
 if TYPE_CHECKING:
     from thalweg.tables.plan import Plan
@@ -41,7 +41,7 @@ def oddities(head: Chunk, plan: Plan, target: Target, *, na: Collection[str], ti
     _, labels = target.labels(head)
     sentinels, leaks, counters = [], [], []
     for column in plan.columns:
-        if not isinstance(column, NumberColumn | CategoryColumn):
+        if not isinstance(column, NumberColumn | TextColumn):
             continue
         values, _ = parsed(column, head.column(column.name))
         drop = f"--drop {shlex.quote(column.name)} leaves it out"

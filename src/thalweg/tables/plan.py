@@ -29,9 +29,18 @@ from thalweg.tables.cells import (
     without,
 )
 from thalweg.tables.durations import are_durations
-from thalweg.tables.kinds import CategoryColumn, Column, DurationColumn, NumberColumn, TimeColumn
+from thalweg.tables.kinds import (
+    MOST_RATES,
+    CategoryColumn,
+    Column,
+    DurationColumn,
+    Floats,
+    HashedColumn,
+    NumberColumn,
+    TimeColumn,
+)
 from thalweg.tables.rows import as_text
-from thalweg.tables.sentinels import sentinels_of
+from thalweg.tables.sentinels import LateSentinels, sentinels_of
 from thalweg.tables.timestamps import FORMS, form_of, seems_a_date
 
 if TYPE_CHECKING:
@@ -41,12 +50,12 @@ if TYPE_CHECKING:
 
 #: What pandas calls the columns of an index without a name.
 _UNNAMED = re.compile(r"(?:Unnamed: ?\d+)?|__index_level_\d+__")
-#: A column of text with more distinct values in its head than this, most of them once, is a name of the row.
-_MANY = 50
+#: A column of text with more distinct values in its head than this, and this share of its cells, names the rows.
+_MANY, _ALMOST_ALL = 50, 0.98
 #: Categories of a column that get a feature of their own, at the most.
 MOST_CATEGORIES = 64
-#: Of a column with more categories, those with at least this share of the head get one; others are too rare to learn.
-_FREQUENT = 0.01
+#: Rates by category where the number of labels is not known.
+USUAL_RATES = 3
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,21 @@ class Plan:
     def marks(self) -> tuple[str, ...]:
         """The feature that marks gaps, where there is one."""
         return ("any other is missing",) if self.marks_gaps else ()
+
+    @property
+    def wide_categories(self) -> tuple[tuple[int, int], ...]:
+        """The first feature and the number of rates of each column whose categories are hashed into cells."""
+        ends = np.cumsum([len(column.features) for column in self.columns]).tolist()
+        pairs = zip(self.columns, ends, strict=True)
+        return tuple((end - column.rates, column.rates) for column, end in pairs if isinstance(column, HashedColumn))
+
+    def without_cells(self, X: Floats) -> Floats:
+        """The features with 0 for the number of a cell, which measures nothing."""
+        if not self.wide_categories:
+            return X
+        X = X.copy()
+        X[:, [at for at, _ in self.wide_categories]] = 0.0
+        return X
 
     def describe(self) -> list[tuple[str, str, str]]:
         """Name, kind and treatment of every column, in the table's order."""
@@ -126,6 +150,8 @@ def _described(column: Column) -> dict[str, Any]:
             found |= {"decimal": column.decimal} | ({"booleans": True} if column.booleans else {})
     elif isinstance(column, CategoryColumn):
         found |= {"room": column.room} | ({"only": list(column.only)} if column.only else {})
+    elif isinstance(column, HashedColumn):
+        found["rates"] = column.rates
     elif isinstance(column, TimeColumn):
         found |= {"hours": column.hours, "form": column.form}
     return found | ({"na": list(column.na)} if column.na else {})
@@ -133,10 +159,11 @@ def _described(column: Column) -> dict[str, Any]:
 
 def _column(kind: str, name: str, **options: Any) -> Column:
     """A column as a file describes it, which may be forged: ValueError before it takes all memory."""
-    if options.get("room", 0) > MOST_CATEGORIES or options.get("form") not in (None, *FORMS):
+    too_wide = options.get("room", 0) > MOST_CATEGORIES or not 1 <= options.get("rates", 1) <= MOST_RATES
+    if too_wide or options.get("form") not in (None, *FORMS):
         raise ValueError(f"column {name!r} cannot be as it is described")
     kinds: dict[str, type[Column]] = {
-        each.kind: each for each in (NumberColumn, CategoryColumn, TimeColumn, DurationColumn)
+        each.kind: each for each in (NumberColumn, CategoryColumn, HashedColumn, TimeColumn, DurationColumn)
     }
     return kinds[kind](name, **options)
 
@@ -180,6 +207,8 @@ def plan_columns(
             raise InvalidInput(f"{head.pieces[0].block.file} has no column {name!r}; it has {close}")
     columns: list[Column] = []
     left_out: dict[str, str] = {}
+    labels = None if target is None else len(names(head.column(target)).drop_null().unique())
+    rates = USUAL_RATES if labels is None else max(1, min(MOST_RATES, labels - 1))
     for name in present:
         if name == target:
             left_out[name] = "the label"
@@ -190,7 +219,7 @@ def plan_columns(
         else:
             declared = name in categorical or name in head.nominal
             cells = head.column(name)
-            found = _settle(name, without(cells, na), categorical=declared, decimal=decimal)
+            found = _settle(name, without(cells, na), categorical=declared, decimal=decimal, rates=rates)
             if isinstance(found, str):
                 left_out[name] = found
             else:
@@ -202,12 +231,14 @@ def plan_columns(
     return Plan(tuple(columns), left_out, tuple(present))
 
 
-def _settle(name: str, column: pa.ChunkedArray, *, categorical: bool, decimal: Decimal | None) -> Column | str:
+def _settle(
+    name: str, column: pa.ChunkedArray, *, categorical: bool, decimal: Decimal | None, rates: int
+) -> Column | str:
     """What a column is, or why it is left out."""
     import pyarrow as pa
 
     if categorical or pa.types.is_boolean(column.type):
-        return _category(name, column, declared=categorical)
+        return _category(name, column, declared=categorical, rates=rates)
     if pa.types.is_nested(column.type) or "binary" in str(column.type):
         return f"left out: values of type {brief(str(column.type))} cannot be learned"
     if column.null_count == len(column) or (is_text(column) and trimmed(column).null_count == len(column)):
@@ -224,7 +255,7 @@ def _settle(name: str, column: pa.ChunkedArray, *, categorical: bool, decimal: D
             or (_comma_number(name, column) if decimal is None else None)
             or _dirty_number(name, column, decimal or ".")
             or _dirty_time(name, column)
-            or _category(name, column, declared=False)
+            or _category(name, column, declared=False, rates=rates)
         )
     if pa.types.is_temporal(column.type):
         return _time(name, column) or "left out: its times cannot be read"
@@ -240,10 +271,14 @@ def _with_na(column: Column, cells: pa.ChunkedArray, na: Sequence[str], *, detec
         return column
     values, wrong = parsed(column, cells)
     values = np.delete(values, [at for at, _ in wrong])
-    found = sentinels_of(values) if detect_sentinels and column.kind == "number" else ()
-    written = [repr(value).removesuffix(".0").replace(".", column.decimal) for value in found]
+    detect_sentinels = detect_sentinels and column.kind == "number"
+    found = sentinels_of(values) if detect_sentinels else ()
+    written = [column.as_written(value) for value in found]
     indicator = bool(found) or bool(np.isnan(values).any())
-    return _column(**_described(column) | {"na": [*na, *written], "indicator": indicator})
+    column = _column(**_described(column) | {"na": [*na, *written], "indicator": indicator})
+    if detect_sentinels and isinstance(column, NumberColumn):
+        column.late = LateSentinels.after(column.without_na(values))
+    return column
 
 
 def _time(name: str, column: pa.ChunkedArray) -> Column | None:
@@ -318,7 +353,7 @@ def _dirty_number(name: str, column: pa.ChunkedArray, decimal: Decimal) -> Colum
     return NumberColumn(name, indicator=cells.null_count > 0, decimal=decimal)
 
 
-def _category(name: str, column: pa.ChunkedArray, *, declared: bool) -> Column | str:
+def _category(name: str, column: pa.ChunkedArray, *, declared: bool, rates: int) -> Column | str:
     cells = names(column).drop_null()
     different = cells.unique().to_pylist()
     distinct = len(different)
@@ -330,14 +365,8 @@ def _category(name: str, column: pa.ChunkedArray, *, declared: bool) -> Column |
             return f"left out: it seems to hold {seems}, such as {brief(different[0])}"
         if seems_a_date(different):
             return f"left out: it seems to hold dates, such as {brief(different[0])}: write them as 2024-01-31T07:30"
-        return f"left out: it seems to name the rows ({distinct:,} different values in the first {len(cells):,})"
-    if not declared and distinct > MOST_CATEGORIES:
-        counts = sorted(cells.value_counts().to_pylist(), key=lambda each: -each["counts"])
-        only = [each["values"] for each in counts[:MOST_CATEGORIES] if each["counts"] >= _FREQUENT * len(cells)]
-        if not only:
-            return (
-                f"left out: {distinct:,} categories in the first {len(cells):,} rows, none of them in "
-                f"{_FREQUENT:.0%} of the rows; --categorical {name} gives the first {MOST_CATEGORIES} a feature each"
-            )
-        return CategoryColumn(name, room=len(only), only=only)
+        if distinct > _ALMOST_ALL * len(cells):
+            return f"left out: it seems to name the rows ({distinct:,} different values in the first {len(cells):,})"
+    if distinct > MOST_CATEGORIES:
+        return HashedColumn(name, rates=rates)
     return CategoryColumn(name, room=min(MOST_CATEGORIES, distinct + max(4, distinct // 2)))

@@ -1,6 +1,12 @@
-"""Numbers that stand for a missing value, such as -999: repeated, and far from all other values of their column."""
+"""Numbers that stand for a missing value, such as -999: repeated, and far from all other values of their column.
+
+`sentinels_of` finds them among the first rows of a table, `LateSentinels` those that first occur later.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +24,8 @@ _OUTLIERS = 0.005
 #: null of well logs.
 _CODES = frozenset({-1.0, -999.25, -32768.0, 32767.0, 65535.0, -(2.0**31), 2.0**31 - 1, -(2.0**63)})
 _HUGE = 1e20
+#: Later values are looked at where the first rows had so many known ones; so many codes are counted in a column.
+_LEAST_KNOWN, _MOST_COUNTED = 100, 8
 
 
 def sentinels_of(values: NDArray[np.float64]) -> tuple[float, ...]:
@@ -81,3 +89,97 @@ def _is_code(value: float) -> bool:
     whole, _, decimals = f"{abs(value):.10g}".partition(".")
     nines = set(whole + decimals) == {"9"} and len(whole) > (2 if decimals else 1)
     return nines or value in _CODES or abs(value) >= _HUGE
+
+
+class Found(NamedTuple):
+    """A code that from this place on counts as missing, and the range of the values before it."""
+
+    at: int
+    value: float
+    low: float
+    high: float
+
+
+class LateSentinels:
+    """Looks for codes of missing values after the first rows of a column, value by value.
+
+    A code is far if it lies two ranges of all other values so far beyond them. It counts as missing from its third
+    occurrence on, with other values between; before that it is clipped to the nearest of the values so far, for it may
+    be a value after all.
+
+    Examples
+    --------
+    >>> late = LateSentinels.after(np.linspace(-10.0, 30.0, 200))
+    >>> late.treat(np.array([7.0, -999.0, 8.0, -999.0, 45.0, -999.0, 9.0, -999.0]))
+    (array([  7., -10.,   8., -10.,  45.,  nan,   9.,  nan]), [Found(at=5, value=-999.0, low=-10.0, high=45.0)])
+    """
+
+    def __init__(
+        self, low: float, high: float, last: float, counts: Mapping[float, int], found: tuple[float, ...]
+    ) -> None:
+        self.low, self.high, self.last = low, high, last
+        self.counts = dict(counts)
+        self.found = found
+
+    @classmethod
+    def after(cls, values: NDArray[np.float64]) -> Self | None:
+        """For a column of which these are the first values; None where they are too few to say what is far."""
+        known = values[~np.isnan(values)]
+        if len(known) < _LEAST_KNOWN or len(np.unique(known)) < _MANY_DIFFERENT:
+            return None
+        return cls(float(known.min()), float(known.max()), float(known[-1]), {}, ())
+
+    def treat(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[Found]]:
+        """The next values of the column, NaN or clipped where one is a code; and the codes found among them."""
+        # what is within these bounds is within those of any later value, which only widen
+        suspects = np.flatnonzero(self._is_beyond(values))
+        if not len(suspects):
+            self._widen(values)
+            return values, []
+        treated, found = values.copy(), list[Found]()
+        begin = 0
+        for at in suspects.tolist():
+            self._widen(values[begin:at])
+            begin = at + 1
+            value = float(values[at])
+            if value in self.found:
+                treated[at] = np.nan
+            elif not (_is_code(value) and self._is_beyond(value)):
+                self._widen(values[at : at + 1])
+            elif self._has_come_back(value):
+                self.found = (*self.found, value)
+                found.append(Found(at, value, self.low, self.high))
+                treated[at] = np.nan
+            else:
+                treated[at] = min(max(value, self.low), self.high)
+        self._widen(values[begin:])
+        return treated, found
+
+    def _is_beyond(self, values: Any) -> Any:
+        room = _CODE_RANGES * (self.high - self.low)
+        return (values < self.low - room) | (values > self.high + room)
+
+    def _has_come_back(self, value: float) -> bool:
+        if value not in self.counts and len(self.counts) == _MOST_COUNTED:
+            return False
+        self.counts[value] = self.counts.get(value, 0) + (self.last != value)
+        self.last = value
+        return self.counts[value] >= _LEAST_COUNT
+
+    def _widen(self, values: NDArray[np.float64]) -> None:
+        known = values[~np.isnan(values)]
+        if len(known):
+            self.low, self.high = min(self.low, float(known.min())), max(self.high, float(known.max()))
+            self.last = float(known[-1])
+
+    def state(self) -> dict[str, Any]:
+        """What was seen, as JSON holds it."""
+        counts = [[value, count] for value, count in self.counts.items()]
+        return {"low": self.low, "high": self.high, "last": self.last, "counts": counts, "found": list(self.found)}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Self:
+        """Back from `state`."""
+        counts = {float(value): int(count) for value, count in state["counts"]}
+        low, high, last = (float(state[name]) for name in ("low", "high", "last"))
+        return cls(low, high, last, counts, tuple(map(float, state["found"])))

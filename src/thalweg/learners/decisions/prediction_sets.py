@@ -36,7 +36,7 @@ from numpy.typing import ArrayLike, NDArray
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-from thalweg.learners.base.python_core import posteriors
+from thalweg.learners.base.python_core import Codes, posteriors
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.wrapper import DELAY, Wrapper
 from thalweg.parameters import POSITIVE, Real, Rules
@@ -50,6 +50,34 @@ class AnswersWithSets(NamedTuple):
     answers: NDArray[Any]
     proba: Floats
     sets: Flags
+
+
+def no_sets(labels: NDArray[Any]) -> AnswersWithSets:
+    """Before there is any label: no answer, and no column of probabilities and sets."""
+    nothing = np.zeros((len(labels), 0))
+    return AnswersWithSets(np.zeros(len(labels), dtype=labels.dtype), nothing, nothing.astype(np.bool_))
+
+
+def sets_of(core: Any, rows: Floats) -> Flags:
+    """The sets of rows by the core of a model of sets. Nothing is learned."""
+    return _followed(core, rows, np.zeros(len(rows), dtype=np.int64), np.arange(len(rows)), None)[1]
+
+
+def follow_sets(
+    core: Any, rows: Floats, codes: Codes, steps: Codes, masses: Floats | None = None
+) -> tuple[Codes, Floats, Flags]:
+    """Answers as places of classes, scores and sets, by the core of a model of sets; -1, NaN, empty where not asked."""
+    answers = np.full(len(rows), -1, dtype=np.int64)
+    return answers, *_followed(core, rows, codes, steps, answers, masses)
+
+
+def _followed(
+    core: Any, rows: Floats, codes: Codes, steps: Codes, answers: Codes | None, masses: Floats | None = None
+) -> tuple[Floats, Flags]:
+    shape = len(rows), core.n_classes
+    sets, scores = np.zeros(shape, dtype=np.bool_), np.full(shape, np.nan)
+    compiled.follow_sets(core, rows, codes, steps, sets, scores, answers, masses)
+    return scores, sets
 
 
 class PredictionSets(Wrapper):
@@ -129,10 +157,7 @@ class PredictionSets(Wrapper):
     def predict_set(self, X: ArrayLike) -> Flags:
         """Whether each label of ``classes_`` is in the set of each row. Nothing is learned."""
         rows = self._rows_to_answer(X)
-        sets, scores = self._room(self._core, len(rows))
-        none, steps = np.zeros(len(rows), dtype=np.int64), np.arange(len(rows))
-        compiled.follow_sets(self._core, rows, none, steps, sets, scores)
-        return sets
+        return sets_of(self._core, rows)
 
     def predict_labels(self, X: ArrayLike) -> list[list[Any]]:
         """The set of each row as a list of labels. Nothing is learned."""
@@ -157,14 +182,6 @@ class PredictionSets(Wrapper):
         masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         core, codes, steps = self._ready_to_follow(X, rows, labels, order)
         if core is None:
-            nothing = np.zeros((len(rows), 0))
-            return AnswersWithSets(np.zeros(len(rows), dtype=labels.dtype), nothing, nothing.astype(np.bool_))
-        sets, scores = self._room(core, len(rows))
-        answers = np.full(len(rows), -1, dtype=np.int64)
-        compiled.follow_sets(core, rows, codes, steps, sets, scores, answers, **masses)
+            return no_sets(labels)
+        answers, scores, sets = follow_sets(core, rows, codes, steps, **masses)
         return AnswersWithSets(self._labels.decode(answers), posteriors(scores, core.confidence), sets)
-
-    @staticmethod
-    def _room(core: Core, rows: int) -> tuple[Flags, Floats]:
-        """For sets and scores: empty sets, and no scores, of rows that are not asked about."""
-        return np.zeros((rows, core.n_classes), dtype=np.bool_), np.full((rows, core.n_classes), np.nan)

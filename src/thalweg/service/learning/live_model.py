@@ -17,6 +17,7 @@ import numpy as np
 import orjson
 
 from thalweg.errors import ModelFileError
+from thalweg.pipeline.target_encoding import behind_rates
 from thalweg.service.journal.records import (
     Decision,
     Event,
@@ -76,14 +77,14 @@ class LiveModel:
         #: The label of interest, and what mistakes about it cost.
         self.positive: str | None = body.get("positive")
         self._costs: dict[str, float] | None = body.get("costs")
+        if "schema" in body:
+            self.follower = Follower(Encoder.from_json(body["schema"]))
         if "file" in body:
             model = _learner_in(base64.b64decode(body["file"]))
             first = Learner(body["kind"], {}, model, self._new_progress(), created.time)
         else:
             first = self._new_learner(created)
         self.learners: dict[str, Learner] = {name: first}
-        if "schema" in body:
-            self.follower = Follower(Encoder.from_json(body["schema"]))
 
     def _new_progress(self) -> Progress:
         return Progress(None if self.positive is None else RareProgress(self._costs))
@@ -91,7 +92,8 @@ class LiveModel:
     def _new_learner(self, decision: Decision) -> Learner:
         """One that has learned nothing, by the record that made it."""
         body = decision.body
-        model = made(body, self.positive, self._costs)
+        wide = () if self.follower is None else self.follower.plan.wide_categories
+        model = behind_rates(made(body, self.positive, self._costs), wide)
         return Learner(body["kind"], body["parameters"], model, self._new_progress(), decision.time)
 
     @property
@@ -126,6 +128,8 @@ class LiveModel:
         body = decision.body
         if decision.kind == "schema":
             self.follower = Follower(Encoder.from_json(body))
+            for each in self.learners.values():  # none has learned a row yet
+                each.model = behind_rates(each.model, self.follower.plan.wide_categories)
         elif decision.kind == "expire":
             self.expired += body["rows"]
             self.expired_through = body["through"]
@@ -203,7 +207,8 @@ class LiveModel:
 
     def _choose_watched(self, X: Any, y: Any) -> None:
         """Which features' class means are told: by the first labels, and then kept."""
-        self._head += list(zip(X.tolist(), y.tolist(), strict=True))
+        assert self.follower is not None
+        self._head += list(zip(self.follower.plan.without_cells(X).tolist(), y.tolist(), strict=True))
         if len(self._head) == _HEAD:
             first = self.learners[self.name].progress.watch
             first.choose(np.array([row for row, _ in self._head]), np.array([label for _, label in self._head]))

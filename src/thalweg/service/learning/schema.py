@@ -9,8 +9,8 @@ from thalweg.errors import InvalidInput
 from thalweg.service.commands import Refused
 from thalweg.tables.cells import is_text, trimmed
 from thalweg.tables.encoder import Encoder
-from thalweg.tables.kinds import CategoryColumn, Column, NumberColumn, TimeColumn
-from thalweg.tables.plan import MOST_CATEGORIES, Plan, plan_columns
+from thalweg.tables.kinds import CategoryColumn, Column, HashedColumn, NumberColumn, TimeColumn
+from thalweg.tables.plan import MOST_CATEGORIES, USUAL_RATES, Plan, plan_columns
 from thalweg.tables.rows import Block, Chunk, Piece
 
 
@@ -50,8 +50,10 @@ def _column(described: Any, at: int) -> Column:
         return NumberColumn(name, indicator=described.get("missing", False))
     if kind == "time":
         return TimeColumn(name, hours=True)
+    if kind == "wide category":
+        return HashedColumn(name, rates=USUAL_RATES)
     if kind != "category":
-        raise Refused(422, f"the kind of column {name!r} must be number, category or time")
+        raise Refused(422, f"the kind of column {name!r} must be number, category, wide category or time")
     known = described.get("categories", [])
     if not isinstance(known, list) or len(known) > MOST_CATEGORIES or not all(_is_category(each) for each in known):
         raise Refused(422, f"column {name!r} must have at most {MOST_CATEGORIES} categories, each of them text")

@@ -1,0 +1,395 @@
+"""A classifier behind categories of any number, each as how often its rows had each label: target encoding, on line.
+
+A category comes as the number of a cell, by a hash of its name (`thalweg.tables`), so that memory is bounded. For each
+cell and label there is a count, and the features of a row are, for every label k but the first,
+
+    log((n_k + 1) / (e_k + 1)) - log((n_0 + 1) / (e_0 + 1))
+
+with n_k the rows of label k in the cell and e_k those that the share of the label in all rows would give. It is 0 for a
+category never seen, and near 0 where rows are few or labels are as everywhere. Counts of a cell are halved once it has
+512 rows, so that they follow changes.
+
+A label counts when it is learned, after the features of its row were taken: neither a prediction nor a step of the
+learner ever rests on the row's own label.
+
+D. Micci-Barreca, "A Preprocessing Scheme for High-Cardinality Categorical Attributes", SIGKDD Explorations 3(1), 2001.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import log
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
+
+from thalweg.errors import InvalidParameter
+from thalweg.learners.base.classifier import StreamClassifier, StreamCore, WithProbabilities
+from thalweg.learners.base.labels import Labels
+from thalweg.learners.base.python_core import Codes, PythonCore, posteriors
+from thalweg.learners.base.rows import Floats, Row
+from thalweg.learners.decisions.prediction_sets import AnswersWithSets, Flags, follow_sets, no_sets
+from thalweg.tables.kinds import CELLS, MOST_RATES
+
+#: Rows of a cell, and of all cells together, at which their counts are halved.
+_MOST_IN_CELL, _MOST_IN_ALL = 512, 65_536
+
+
+class _Touched(NamedTuple):
+    """The cells of one column that some rows fall into, as lists, which are faster than arrays one by one."""
+
+    #: The numbers of the cells, and for each row which of them it is in; -1 where its category is missing.
+    cells: NDArray[np.int64]
+    place: list[int]
+    #: By cell, the rows of each label and their sum; the same of all cells together.
+    counts: list[list[int]]
+    whole: list[int]
+
+
+class _Counted(NamedTuple):
+    """All columns and the places of the classes after some rows, to be kept once the learner has taken them."""
+
+    columns: list[_Touched]
+    slots: list[int]
+
+
+class _Column:
+    """The counts of one column: by cell those of the first labels, of all other labels, and of all labels."""
+
+    def __init__(self, at: int, rates: int) -> None:
+        self.at = at
+        self.rates = rates
+        self.forget()
+
+    def forget(self) -> None:
+        self.counts = np.zeros((CELLS, self.rates + 3), dtype=np.int32)
+        self.whole = [0] * (self.rates + 3)
+
+    def touched(self, X: Floats) -> _Touched:
+        numbers = X[:, self.at]
+        cells = np.where(numbers < 0, -1.0, np.fmod(np.floor(numbers), CELLS)).astype(np.int64)
+        different, place = np.unique(cells, return_inverse=True)
+        if len(different) and different[0] < 0:
+            different, place = different[1:], place - 1
+        return _Touched(different, place.tolist(), self.counts[different].tolist(), list(self.whole))
+
+    def keep(self, touched: _Touched) -> None:
+        if len(touched.cells):
+            self.counts[touched.cells] = touched.counts
+        self.whole = touched.whole
+
+    def rates_of(self, touched: _Touched, row: int) -> list[float]:
+        place = touched.place[row]
+        if place < 0:
+            return [0.0] * self.rates
+        own, whole = touched.counts[place], touched.whole
+        share = own[-1] / max(whole[-1], 1)
+        first = (share * whole[0] + 1.0) / (own[0] + 1.0)
+        return [log((own[k] + 1.0) / (share * whole[k] + 1.0) * first) for k in range(1, self.rates + 1)]
+
+    def count(self, touched: _Touched, row: int, slot: int) -> None:
+        place = touched.place[row]
+        if place < 0:
+            return
+        slot = min(slot, self.rates + 1)
+        for counts, most in ((touched.counts[place], _MOST_IN_CELL), (touched.whole, _MOST_IN_ALL)):
+            counts[slot] += 1
+            counts[-1] += 1
+            if counts[-1] >= most:
+                counts[:-1] = [count // 2 for count in counts[:-1]]
+                counts[-1] = sum(counts[:-1])
+
+
+class _Core(PythonCore):
+    """The counts, and the core of the learner behind them."""
+
+    def __init__(self, features: int, columns: Sequence[tuple[int, int]], last: StreamCore) -> None:
+        super().__init__(features)
+        self.columns = [_Column(at, rates) for at, rates in columns]
+        self.last = last
+        #: For each class its place in the order of arrival; -1 for one that was never learned.
+        self.slots: list[int] = []
+
+    # ------------------------------------------------------------------ rows in, rows out
+
+    def _encoded(self, X: Floats, steps: Codes, y: Codes) -> tuple[Floats, _Counted]:
+        """The row of each step, i or ~i, as it is then, and the counts after them; ~i counts the label of row i."""
+        touched = [column.touched(X) for column in self.columns]
+        slots = list(self.slots)
+        rows = np.where(steps < 0, ~steps, steps)
+        Z = X[rows]
+        labels = y.tolist()
+        spans = [
+            (column, each, column.at, column.at + column.rates)
+            for column, each in zip(self.columns, touched, strict=True)
+        ]
+        for i, (row, step) in enumerate(zip(rows.tolist(), steps.tolist(), strict=True)):
+            for column, each, begin, end in spans:
+                Z[i, begin:end] = column.rates_of(each, row)
+            if step >= 0:
+                continue
+            label = labels[row]
+            if slots[label] < 0:
+                slots[label] = max(slots) + 1
+            for column, each, _, _ in spans:
+                column.count(each, row, slots[label])
+        return Z, _Counted(touched, slots)
+
+    def _as_counted(self, X: Floats) -> Floats:
+        return self._encoded(X, np.arange(len(X)), np.empty(0, dtype=np.int64))[0]
+
+    def _keep(self, counted: _Counted) -> None:
+        for column, each in zip(self.columns, counted.columns, strict=True):
+            column.keep(each)
+        self.slots = counted.slots
+
+    # ------------------------------------------------------------------ as classifiers call it
+
+    def insert(self, at: int) -> None:
+        self.slots.insert(at, -1)
+        self.last.announce(at)
+
+    def forget(self) -> None:
+        for column in self.columns:
+            column.forget()
+        self.slots = [-1] * len(self.slots)
+
+    def begin(self, X: Floats, y: Codes, /) -> None:
+        self.forget()
+        Z, counted = self._encoded(X, ~np.arange(len(X)), y)
+        self.last.begin(Z, y)
+        self._keep(counted)
+
+    def learn(self, X: Floats, y: Codes) -> None:
+        self.run(X, y)
+
+    def run(self, X: Floats, y: Codes, *wanted: Any, **named: Any) -> None:
+        Z, counted = self._encoded(X, ~np.arange(len(X)), y)
+        self.last.run(Z, y, *wanted, **named)
+        self._keep(counted)
+
+    def follow(self, X: Floats, y: Codes, order: Codes, answers: Codes, scores: Floats | None = None) -> None:
+        """Each step has a row of its own: labels that come between make it another one when it is learned."""
+
+        def followed(Z: Floats, y: Codes, order: Codes) -> list[NDArray[Any]]:
+            given = np.full(len(Z), -1, dtype=np.int64)
+            found = None if scores is None else np.full((len(Z), self.n_classes), np.nan)
+            self.last.follow(Z, y, order, given, found)
+            return [given] if found is None else [given, found]
+
+        asked, found = self._in_turn(X, y, order, followed)
+        answers[asked] = found[0]
+        if scores is not None:
+            scores[asked] = found[1]
+
+    def _in_turn(
+        self, X: Floats, y: Codes, order: Codes, follow: Callable[[Floats, Codes, Codes], Sequence[NDArray[Any]]]
+    ) -> tuple[Codes, list[NDArray[Any]]]:
+        """The rows that were asked about, and what the learner's ``follow`` gives for them."""
+        Z, counted = self._encoded(X, order, y)
+        rows, steps = np.where(order < 0, ~order, order), np.arange(len(order))
+        found = follow(Z, y[rows], np.where(order < 0, ~steps, steps))
+        self._keep(counted)
+        return rows[order >= 0], [given[order >= 0] for given in found]
+
+    def follow_sets(self, X: Floats, y: Codes, order: Codes) -> tuple[Codes, Floats, Flags]:
+        asked, found = self._in_turn(X, y, order, lambda *given: follow_sets(self.last, *given))
+        answers, scores = np.full(len(X), -1, dtype=np.int64), np.full((len(X), self.n_classes), np.nan)
+        sets = np.zeros(scores.shape, dtype=np.bool_)
+        for given, out in zip(found, (answers, scores, sets), strict=True):
+            out[asked] = given
+        return answers, scores, sets
+
+    def answers_of(self, X: Floats) -> Codes:
+        out = np.empty(len(X), dtype=np.int64)
+        self.last.answers(self._as_counted(X), out)
+        return out
+
+    def discriminants(self, X: Floats) -> Floats:
+        out = np.empty((len(X), self.n_classes))
+        self.last.scores(self._as_counted(X), out)
+        return out
+
+    def answer_one(self, x: Row, /) -> int:
+        return int(self.last.answer_one(self._as_counted(self._reader.read(x)[None])[0]))
+
+    def probabilities_one(self, x: Row, /) -> list[float]:
+        given: list[float] = self.last.probabilities_one(self._as_counted(self._reader.read(x)[None])[0])
+        return given
+
+    # ------------------------------------------------------------------ what the learner has
+
+    @property
+    def n_members(self) -> int:  # type: ignore[override]
+        return int(self.last.n_members)
+
+    @property
+    def rate(self) -> float:  # type: ignore[override]
+        return float(self.last.rate)
+
+    @property
+    def confidence(self) -> float:  # type: ignore[override]
+        return float(self.last.confidence)
+
+    @property
+    def decides(self) -> bool:  # type: ignore[override]
+        return bool(self.last.decides)
+
+    def shares(self) -> Floats:
+        return np.asarray(self.last.shares())
+
+    def adapters(self) -> list[Any]:
+        return self.last.adapters() if hasattr(self.last, "adapters") else []
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Of each column the cells that have rows."""
+        found: dict[str, NDArray[Any]] = {"target_slots": np.array(self.slots, dtype=np.int64)}
+        for i, column in enumerate(self.columns):
+            cells = np.flatnonzero(column.counts[:, -1])
+            found[f"target_cells_{i}"] = cells.astype(np.int32)
+            found[f"target_counts_{i}"] = np.concatenate(
+                [column.counts[cells], np.array([column.whole], dtype=np.int32)]
+            )
+        return {**self.last.state(), **found}
+
+    def restore(self, state: dict[str, NDArray[Any]], /) -> None:
+        own = {name for name in state if name.startswith("target_")}
+        self.last.restore({name: array for name, array in state.items() if name not in own})
+        self.n_classes = self.last.n_classes
+        self.slots = state["target_slots"].tolist()
+        if len(self.slots) != self.n_classes or not _are_places(self.slots):
+            raise ValueError("the order of the labels cannot be as it is described")
+        for i, column in enumerate(self.columns):
+            cells, counts = state[f"target_cells_{i}"], state[f"target_counts_{i}"]
+            shape = (len(cells) + 1, column.rates + 3)
+            if cells.ndim != 1 or counts.shape != shape or (np.diff(cells.astype(np.int64)) <= 0).any():
+                raise ValueError("the counts of categories do not fit their cells")
+            if (len(cells) and not 0 <= cells[0] <= cells[-1] < CELLS) or (counts < 0).any():
+                raise ValueError("the counts of categories are out of bounds")
+            column.forget()
+            column.counts[cells] = counts[:-1]
+            column.whole = counts[-1].tolist()
+
+
+def _are_places(slots: list[int]) -> bool:
+    seen = sorted(slot for slot in slots if slot >= 0)
+    return seen == list(range(len(seen))) and min(slots, default=-1) >= -1
+
+
+def _learner_has(name: str) -> Any:
+    return lambda model: hasattr(model.learner, name)
+
+
+class TargetEncodedClassifier(StreamClassifier):
+    """A learner for rows in which some features are numbers of categories, of which there may be very many.
+
+    `thalweg run` puts one before the model where a column of text has more than 64 categories. Memory is bounded: for a
+    column 65,536 cells of ``rates + 3`` counts of four bytes, 1 MiB where there are two labels; a file holds the cells
+    that have rows. Categories that share a cell share their counts.
+
+    Parameters
+    ----------
+    learner : classifier of thalweg
+        A template, which is never learned itself. It sees each category as ``rates`` numbers in its place: how much
+        more often its rows had a label than all rows have, as a logarithm, against the label that came first.
+    columns : sequence of (place, rates)
+        For each column its first feature, the number of a cell, negative where the category is missing; and for how
+        many labels after the first, in the order of their arrival, it has a feature: at least 1, and as many features
+        from this place on are replaced.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thalweg import OnlineLDC
+    >>> from thalweg.pipeline import TargetEncodedClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> shop = rng.integers(0, 500, 5000)
+    >>> fraud = rng.random(5000) < np.where(shop % 2, 0.9, 0.1)
+    >>> model = TargetEncodedClassifier(OnlineLDC(), [(0, 1)])
+    >>> round(float((model.predict_then_learn(shop[:, None] * 1.0, fraud) == fraud)[2500:].mean()), 2)
+    0.89
+    """
+
+    _core: _Core
+    _fit_depends_on_order = True
+    _why_not_merged = "what its learner saw depends on the order of the rows"
+
+    def __init__(self, learner: StreamClassifier, columns: Sequence[tuple[int, int]]) -> None:
+        self.learner = learner
+        self.columns = columns
+
+    def _make_core(self, features: int) -> _Core:
+        owner = type(self).__name__
+        if not isinstance(self.learner, StreamClassifier):
+            raise InvalidParameter.of(owner, "learner", "be a classifier of thalweg", self.learner)
+        end = 0
+        for at, rates in self.columns:
+            if at < end or not 1 <= rates <= MOST_RATES or at + rates > features:
+                rule = f"be rising places among the {features} features with 1 to {MOST_RATES} rates each"
+                raise InvalidParameter.of(owner, "columns", rule, self.columns)
+            end = at + rates
+        return _Core(features, self.columns, self.learner._make_core(features))
+
+    def _name_classes(self, core: _Core, known: Labels) -> None:
+        self.learner._name_classes(core.last, known)
+
+    @property
+    def learned(self) -> StreamClassifier:
+        """The learner with all it learned, to read from."""
+        learner: StreamClassifier = clone(self.learner)
+        names = self.__dict__.get("feature_names_in_")
+        self._learned_core()
+        learner._commit(self._core.last, self._labels, None if names is None else tuple(names.tolist()))
+        return learner
+
+    def __getattr__(self, name: str) -> Any:
+        """What the learner has learned beyond what every classifier has, such as ``rate_`` and ``members_``."""
+        if not name.endswith("_") or name.startswith("_") or name == "feature_names_in_" or "_core" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return getattr(self.learned, name)
+
+    def _class_means(self) -> Floats | None:
+        return self.learned._class_means()
+
+    predict_proba = available_if(_learner_has("predict_proba"))(WithProbabilities.predict_proba)
+
+    @available_if(_learner_has("predict_set"))  # type: ignore[untyped-decorator]
+    def predict_set(self, X: Any) -> Any:
+        """The set of labels of each row, of a learner that gives one."""
+        return self.learned.predict_set(self._core._as_counted(self._rows_to_answer(X)))
+
+    @available_if(_learner_has("follow_sets"))  # type: ignore[untyped-decorator]
+    def follow_sets(self, X: Any, y: Any, order: Any) -> AnswersWithSets:
+        """Answers, probabilities, sets and learning in any order, of a learner that gives sets."""
+        rows, labels = self._take(X, y)
+        core, codes, steps = self._ready_to_follow(X, rows, labels, order)
+        if core is None:
+            return no_sets(labels)
+        answers, scores, sets = core.follow_sets(rows, codes, steps)
+        return AnswersWithSets(self._labels.decode(answers), posteriors(scores, core.confidence), sets)
+
+    @available_if(_learner_has("explain"))  # type: ignore[untyped-decorator]
+    def explain(self) -> str:
+        """What the learner says of itself."""
+        return str(self.learned.explain())
+
+    @property
+    def _has_rate(self) -> bool:
+        return self.learner._has_rate
+
+    @property
+    def _needs_labels_at_once(self) -> bool:
+        return self.learner._needs_labels_at_once
+
+
+def learner_of(model: Any) -> Any:
+    """The learner behind wide categories, or the model itself where there are none."""
+    return model.learner if isinstance(model, TargetEncodedClassifier) else model
+
+
+def behind_rates(learner: Any, columns: Sequence[tuple[int, int]]) -> Any:
+    """The learner, behind these columns of categories where there are any."""
+    return TargetEncodedClassifier(learner, columns) if columns else learner
