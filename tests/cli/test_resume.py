@@ -153,7 +153,7 @@ def test_a_folder_begun_in_the_order_of_names_is_finished_so(table, capsys: pyte
     begun._take(chunk)
     begun.fingerprint.take(chunk)
     begun.chunks_done = 1
-    plain, arrays, models = begun._state()
+    plain, arrays, models = checkpoint.state_of(begun)
     assert begun.predictions is not None
     begun.predictions.close()
     del plain["file_order"]

@@ -181,7 +181,7 @@ def run(
             raise
         begun.forget_checkpoint()
     for warning in metrics.get("warnings", ()):
-        if warning not in begun.warned:
+        if warning not in begun.notices.told:
             typer.echo(f"thalweg: {warning}", err=True)
     timing = {"seconds": time.monotonic() - began, "checkpoint_seconds": begun.checkpoint_seconds}
     if json:

@@ -7,17 +7,25 @@ rest as JSON, and a SHA-256 over all of it.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import save as save_arrays
 
-from thalweg.errors import ModelFileError
+from thalweg.errors import InvalidParameter, ModelFileError
+from thalweg.evaluate.late_labels import Waiting
 from thalweg.files import write_atomically
-from thalweg.store import digest, open_container
+from thalweg.run.predictions import LabelNumbers
+from thalweg.store import digest, dumps, loads, open_container
+from thalweg.tables import Encoder, Fingerprint, Plan
+from thalweg.tables.clock import Clock
+
+if TYPE_CHECKING:
+    from thalweg.run.runner import Run
 
 _KEY = "thalweg-run"
 _PROTOCOL = 2
@@ -48,3 +56,87 @@ def read(path: Path) -> Parts:
     others: dict[str, NDArray[Any]] = {name: array for name, array in arrays.items() if not name.startswith("model ")}
     others |= {name: np.array(values, dtype=np.str_) for name, values in header["texts"].items()}
     return header["plain"], others, models
+
+
+def state_of(run: Run) -> Parts:
+    """All that a run in progress must remember."""
+    assert run.encoder is not None
+    assert run.predictions is not None
+    arrays: dict[str, NDArray[Any]] = {}
+    waiting = run.late.waiting
+    if waiting is not None:
+        arrays = {"X": waiting.X, "labels": waiting.labels, "due": waiting.due, "number": waiting.number}
+        arrays |= {f"answered {name}": values for name, values in waiting.predicted.items()}
+    if run.rare is not None:
+        arrays |= {f"rare {name}": values for name, values in run.rare.arrays().items()}
+    plain = {
+        "options": run.options.resolved(),
+        "chunks": run.chunks_done,
+        "fingerprint": run.fingerprint.sums,
+        "counts": [run.read, run.answered, run.learned, run.unlabelled, run.skipped],
+        "unpredicted": run.unpredicted,
+        **run.notices.state(),
+        "plan": run.encoder.plan.to_json(),
+        "encoder": run.encoder.state(),
+        "names": run.names.known,
+        "board": run.board.state(),
+        **({} if run.rare is None else {"rare": run.rare.state()}),
+        **({} if run.sets is None else {"sets": run.sets.state()}),
+        "probability_labels": run.probability_labels,
+        "detector": run.detector.state(),
+        "class_detector": run.class_detector.state(),
+        "course": run.history.state(),
+        "clock": run.late.clock,
+        "clocks": {name: clock.form for name, clock in run.clocks.items()},
+        "file_order": "natural" if run.natural_order else "names",
+        "predictions": run.predictions.synced(),
+    }
+    models = {name: dumps(model) for name, model in {"model": run.model, **run.baselines}.items()}
+    return plain, arrays, models
+
+
+def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, bytes]) -> None:
+    """Bring a run that has not begun to where `state_of` was; it must have the same options."""
+    # Files may have moved since: the rows themselves are compared with those that were learned.
+    if changed := run.options.first_other(plain["options"], besides=("source", "model_out")):
+        raise InvalidParameter(
+            f"the run in {run.folder} was begun with {changed}: go on with what it was begun with, "
+            "or begin anew with --fresh"
+        )
+    run.chunks_done = int(plain["chunks"])
+    run.fingerprint = Fingerprint(plain["fingerprint"])
+    run.read, run.answered, run.learned, run.unlabelled, run.skipped = plain["counts"]
+    run.unpredicted = int(plain.get("unpredicted", 0))
+    run.notices.restore(plain)
+    plan = Plan.from_json(plain["plan"])
+    run.encoder = Encoder(plan, bad_rows=run.options.bad_rows, missing=run.options.missing)
+    run.encoder.restore(plain["encoder"])
+    run.names = LabelNumbers(plain["names"])
+    run.board.restore(plain["board"])
+    if "rare" in plain and run.rare is not None:
+        windows = {name[5:]: values for name, values in arrays.items() if name.startswith("rare ")}
+        run.rare.restore(plain["rare"], windows)
+    else:
+        run.rare = None
+    if "sets" in plain and run.sets is not None:
+        run.sets.restore(plain["sets"])
+    else:
+        run.sets = None
+    run.probability_labels = list(plain.get("probability_labels", ()))
+    run.detector.restore(plain["detector"])
+    if "class_detector" in plain:  # runs that began without it go on without what it would have seen
+        run.class_detector.restore(plain["class_detector"])
+    run.history.restore(plain["course"])
+    run.late.clock = int(plain["clock"])
+    run.clocks = {name: Clock(form) for name, form in plain["clocks"].items()}
+    if plain.get("file_order", "names") == "names":
+        run.natural_order = False
+        run.source = replace(run.source, files=tuple(sorted(run.source.files)))
+    if "X" in arrays:
+        predicted = {name[9:]: values for name, values in arrays.items() if name.startswith("answered ")}
+        run.late.waiting = Waiting(arrays["X"], arrays["labels"], arrays["due"], arrays["number"], predicted)
+    run.model = loads(models["model"])
+    run.baselines = {name: loads(models[name]) for name in run.baselines}
+    classes: NDArray[Any] = getattr(run.baselines["majority"], "classes_", np.empty(0, dtype=np.str_))
+    run.baselines_by_number = classes.dtype.kind == "i"
+    run.predictions = run.predictions_file(int(plain["predictions"]))

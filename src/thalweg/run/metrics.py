@@ -44,7 +44,7 @@ def metrics_of(run: Run) -> dict[str, Any]:
             "unlabelled": run.unlabelled,
             "pending": run.pending,
             "skipped": run.skipped,
-            "bad": run.complaints,
+            "bad": run.notices.complaints,
         },
         "verdict": {name: blocks.interval() for name, blocks in board.blocks.items()},
         "scores": {name: board.score(name) for name in ("model", "no_change", "majority")},

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import itertools
 import json
-import shlex
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -24,11 +22,12 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.class_drift import ClassChangeDetector
 from thalweg.evaluate.drift import ChangeDetector
-from thalweg.evaluate.late_labels import Batch, LateLabels, Waiting, follow_baselines, new_baselines
+from thalweg.evaluate.late_labels import Batch, LateLabels, follow_baselines, new_baselines
 from thalweg.files import write_atomically
 from thalweg.pipeline.target_encoding import behind_rates
 from thalweg.run import checkpoint, options
 from thalweg.run.history import ModelHistory
+from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import LabelNumbers, PredictionsFile, confidences, joined_labels, probabilities_of
 from thalweg.run.progress import Progress
@@ -36,12 +35,11 @@ from thalweg.run.rare_scoreboard import RareScoreboard
 from thalweg.run.scoreboard import Scoreboard
 from thalweg.run.set_scoreboard import SetScoreboard
 from thalweg.run.stopping import Stopped, Stopping
-from thalweg.store import dumps, loads
+from thalweg.store import dumps
 from thalweg.table_classifier import TableClassifier
-from thalweg.tables import Chunk, Encoder, Fingerprint, Plan, Target, chunks, open_source, plan_columns
+from thalweg.tables import Chunk, Encoder, Fingerprint, Target, chunks, open_source, plan_columns
 from thalweg.tables.cells import parsed
 from thalweg.tables.clock import NEVER, Clock
-from thalweg.tables.encoder import Encoded
 from thalweg.tables.oddities import oddities
 from thalweg.tables.opening import natural_order
 from thalweg.tables.rows import HEAD_ROWS
@@ -67,10 +65,6 @@ def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
 
 #: Seconds between checkpoints, and how many times its own cost a checkpoint waits at least.
 _EVERY_SECONDS, _TIMES_ITS_COST = 5.0, 40.0
-#: Complaints about rows that are kept word by word.
-_MOST_COMPLAINTS = 100
-#: Keys that come too late to be columns and are named one by one.
-_MOST_IGNORED = 5
 
 
 @dataclass(frozen=True)
@@ -116,9 +110,8 @@ class Run:
         self.rare: RareScoreboard | None = RareScoreboard(options)
         #: Of a model of prediction sets; None in a run of one that was begun by an earlier version.
         self.sets = SetScoreboard(self.model.coverage) if hasattr(self.model, "follow_sets") else None
-        #: Labels whose probabilities have a column of their own among the predictions, and those that came too late.
+        #: Labels whose probabilities have a column of their own among the predictions.
         self.probability_labels: list[str] = []
-        self.late_labels: dict[str, str] = {}
         self.detector = ChangeDetector()
         self.class_detector = ClassChangeDetector()
         self.history = ModelHistory()
@@ -128,18 +121,8 @@ class Run:
         #: Of the rows in those chunks.
         self.fingerprint = Fingerprint()
         self.clocks: dict[str, Clock] = {}
-        #: For the column of times, or for every one that was found: the last time, and how often one was before it.
-        self.times_seen: dict[str, list[int]] = {}
-        #: Keys of JSON that are no columns, and what is said of each.
-        self.ignored: dict[str, str] = {}
-        #: What the first rows show that a user should know.
-        self.oddities: list[str] = []
-        #: Codes of missing values that came after the first rows.
-        self.late_sentinels: list[str] = []
-        #: Warnings that were given as soon as they arose.
-        self.warned: set[str] = set()
+        self.notices = Notices(options, self.head)
         self.read = self.answered = self.learned = self.unlabelled = self.skipped = self.unpredicted = 0
-        self.complaints: list[str] = []
         #: Spent on checkpoints so far, since this process began.
         self.checkpoint_seconds = 0.0
         self.folder = Path(options.out)
@@ -183,7 +166,8 @@ class Run:
             if self.predictions is not None:
                 self.predictions.close()
         if self.encoder is None:
-            rows = f"no row that can be used: {self.complaints[0]}" if self.complaints else "a header but no rows"
+            complaints = self.notices.complaints
+            rows = f"no row that can be used: {complaints[0]}" if complaints else "a header but no rows"
             raise InvalidInput(f"{self.source.given} has {rows}")
 
     def _chunks(self) -> Iterator[Chunk]:
@@ -201,7 +185,7 @@ class Run:
         # A pipe is not read ahead: nobody knows when it gives more, and a run that is done must not wait for it.
         for chunk in chunks(blocks if self.source.is_pipe else one_ahead(blocks), size, head=head):
             self.taken += len(chunk)
-            self._warn_of_ignored(chunk)
+            self.notices.ignored_keys(chunk, self.source.files)
             yield chunk
             if self.taken == limit:
                 return
@@ -233,23 +217,24 @@ class Run:
             self.model = behind_rates(self.model, self.encoder.plan.wide_categories)
         now, label_time, untimed = self._times(chunk)
         encoded = self.encoder.encode(chunk, unusable=untimed)
-        self._warn_of_sentinels(chunk, encoded)
+        self.notices.late_sentinels(chunk, encoded)
         labels = self.names.numbers(*self.target.labels(chunk))[encoded.kept]
         has_label = labels > 0
         now = None if now is None else now[encoded.kept]
         if now is not None and label_time is not None:
             label_time = label_time[encoded.kept]
             has_label = has_label & (label_time != NEVER)
-            self._count_steps_back(str(self.options.time), now)
+            self.notices.times_of(str(self.options.time), now)
         elif self.options.time is None:
             for name, times in encoded.times.items():
-                self._count_steps_back(name, np.where(np.isnat(times), NEVER, times.astype(np.int64)))
+                self.notices.times_of(name, np.where(np.isnat(times), NEVER, times.astype(np.int64)))
         number = np.arange(self.answered + 1, self.answered + len(labels) + 1)
         self._complain(encoded.bad)
         if self.answered == 0:
             self.history.watch.choose(self.encoder.plan.without_cells(encoded.X), np.where(has_label, labels, ""))
             self._settle_labels(labels)
-        self._warn_of_late_labels(labels)
+        if self.options.probabilities == "all":
+            self.notices.late_labels(self.names.known, self.probability_labels, labels, self.answered)
         self.answered += len(labels)
         self.unlabelled += int((~has_label).sum())
         batch = self.late.plan(encoded.X, labels, has_label, number, now, label_time)
@@ -282,35 +267,15 @@ class Run:
             return
         self.rare.settle(labels, self.names.known)
         if self.rare.positive is not None and self.rare.positive not in self.names.known:
-            known = ", ".join(map(repr, self.names.known[:_MOST_IGNORED])) or "none"
-            self.oddities.append(
-                f"none of the first {len(labels):,} rows has the label {self.rare.positive!r} of --positive: "
-                f"their labels are {known}{' …' if len(self.names) > _MOST_IGNORED else ''}"
-            )
-            self._warn(self.oddities[-1])
-
-    def _warn_of_late_labels(self, labels: NDArray[np.int64]) -> None:
-        """Name labels that come too late to have a column of probabilities, at once."""
-        if self.options.probabilities != "all":
-            return
-        for label in self.names.known:
-            if label in self.probability_labels or label in self.late_labels:
-                continue
-            row = self.answered + 1 + int(np.argmax(labels == self.names.known.index(label) + 1))
-            self.late_labels[label] = (
-                f"row {row:,}: the label {label!r} is in none of the first {self.head:,} rows and has no column of "
-                f"probabilities in predictions.csv: --head {row} makes one"
-            )
-            if len(self.late_labels) <= _MOST_IGNORED:
-                self._warn(self.late_labels[label])
+            self.notices.positive_is_missing(self.rare.positive, len(labels), self.names.known)
 
     def _begin(self) -> PredictionsFile:
         """The first rows could be learned: from here on the folder is this run's."""
         options.clear(self.folder)
         write_atomically(self.folder / options.OPTIONS, self.options.to_toml().encode())
-        return self._predictions_file()
+        return self.predictions_file()
 
-    def _predictions_file(self, length: int = 0) -> PredictionsFile:
+    def predictions_file(self, length: int = 0) -> PredictionsFile:
         path, with_top = self.folder / options.PREDICTIONS, self.options.probabilities != "none"
         return PredictionsFile(
             path, with_top=with_top, labels=self.probability_labels, with_sets=self.sets is not None, length=length
@@ -346,9 +311,7 @@ class Run:
                     f"column {name!r} holds whole numbers, not times, so that --alerts {self.options.alerts} means "
                     "nothing: count rows, as in 100/10000rows"
                 )
-        self.oddities = oddities(head, plan, self.target, na=self.options.na, time=self.options.time)
-        for oddity in self.oddities:
-            self._warn(oddity)
+        self.notices.odd(oddities(head, plan, self.target, na=self.options.na, time=self.options.time))
         return Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
 
     def _times(
@@ -360,7 +323,7 @@ class Run:
             return None, None, []
         now, wrong = parsed(self.clocks[time_column], chunk.column(time_column))
         if label_column is None:
-            self._count_steps_back(time_column, now)
+            self.notices.times_of(time_column, now)
             return now, None, []
         seen = {at for at, _ in wrong}
         places = (int(at) for at in np.flatnonzero(now == NEVER))
@@ -368,64 +331,6 @@ class Run:
         label_time, wrong_labels = parsed(self.clocks[label_column], chunk.column(label_column))
         untimed = [(at, time_column, what) for at, what in wrong]
         return now, label_time, untimed + [(at, label_column, what) for at, what in wrong_labels]
-
-    def _count_steps_back(self, name: str, now: NDArray[np.int64]) -> None:
-        """Rows that come before the one before them."""
-        last, steps = self.times_seen.get(name, [int(np.iinfo(np.int64).min), 0])
-        known = np.concatenate([[last], now[now != NEVER]])
-        self.times_seen[name] = [int(known[-1]), steps + int((known[1:] < known[:-1]).sum())]
-
-    def _warn_of_sentinels(self, chunk: Chunk, encoded: Encoded) -> None:
-        """Name codes of missing values that the first rows did not have, at once."""
-        for at, column, found in encoded.sentinels:
-            code = column.as_written(found.value)
-            told = (
-                f"{code} for the third time, far from the other values ({found.low:g} to {found.high:g}): it counts "
-                f"as missing from here on; --na={code} makes it so from the first row, --keep-sentinels keeps it as a "
-                "number"
-            )
-            self.late_sentinels.append(str(chunk.complaint(at, column.name, told)))
-            if len(self.late_sentinels) <= _MOST_IGNORED:
-                self._warn(self.late_sentinels[-1])
-
-    def _warn_of_ignored(self, chunk: Chunk) -> None:
-        """Name keys that come too late to be columns, at once."""
-        for key, file, row in chunk.ignored():
-            if key in self.ignored:
-                continue
-            advice = f"--head {row + self.head} makes it a column"
-            if self.source.files and file != str(self.source.files[0]):
-                advice = "write it, with null for a value, into the first file"
-            first = f"in none of the first {self.head:,} rows"
-            self.ignored[key] = f"{file}, row {row:,}: the key {key!r} is {first} and is ignored: {advice}"
-            if len(self.ignored) <= _MOST_IGNORED:
-                self._warn(self.ignored[key])
-
-    def _warn(self, sentence: str) -> None:
-        """Tell the user at once."""
-        self.warned.add(sentence)
-        warnings.warn(sentence, stacklevel=3)
-
-    def warnings(self) -> list[str]:
-        """What the user should know of the table."""
-        told = self.oddities + list(self.ignored.values())[:_MOST_IGNORED]
-        if (further := len(self.ignored) - _MOST_IGNORED) > 0:
-            told.append(f"{further:,} further keys come too late to be columns and are ignored")
-        told += self.late_sentinels[:_MOST_IGNORED]
-        if (further := len(self.late_sentinels) - _MOST_IGNORED) > 0:
-            told.append(f"{further:,} further values count as missing from some row on")
-        told += list(self.late_labels.values())[:_MOST_IGNORED]
-        if (further := len(self.late_labels) - _MOST_IGNORED) > 0:
-            told.append(f"{further:,} further labels come too late to have a column of probabilities")
-        left_out = {} if self.encoder is None else self.encoder.plan.left_out
-        told += [f"column {name!r} is {why}" for name, why in left_out.items() if "cannot be learned" in why]
-        steps = {name: back for name, (_, back) in self.times_seen.items()}
-        if steps and all(steps.values()):  # else the rows are in the order of one of the columns
-            name, back = next(iter(steps.items()))
-            times = "once" if back == 1 else f"{back:,} times"
-            sort = "--sort" if self.options.time is not None else f"--time {shlex.quote(name)} --sort"
-            told.append(f"column {name!r} goes back {times}: if the rows are not in time order, {sort} sorts them")
-        return told
 
     def _predict(self, batch: Batch) -> dict[str, NDArray[Any]]:
         """What was predicted for each row in hand, now or before, and what scoring needs of it."""
@@ -545,15 +450,14 @@ class Run:
 
     def _complain(self, bad: list[Any]) -> None:
         self.skipped += len(bad)
-        room = _MOST_COMPLAINTS - len(self.complaints)
-        self.complaints += [str(each) for each in bad[:room]]
+        self.notices.complain(bad)
 
     # ------------------------------------------------------------------ checkpoints
 
     def _checkpoint(self) -> float:
         """Write one; the seconds it took."""
         began = time.monotonic()
-        checkpoint.write(self.folder / options.CHECKPOINT, *self._state())
+        checkpoint.write(self.folder / options.CHECKPOINT, *checkpoint.state_of(self))
         took = time.monotonic() - began
         self.checkpoint_seconds += took
         return took
@@ -563,100 +467,14 @@ class Run:
         path = self.folder / options.CHECKPOINT
         if not path.exists():
             return False
-        self._restore(*checkpoint.read(path))
+        checkpoint.restore(self, *checkpoint.read(path))
         return True
 
-    def _state(self) -> checkpoint.Parts:
-        assert self.encoder is not None
-        assert self.predictions is not None
-        arrays: dict[str, NDArray[Any]] = {}
-        waiting = self.late.waiting
-        if waiting is not None:
-            arrays = {"X": waiting.X, "labels": waiting.labels, "due": waiting.due, "number": waiting.number}
-            arrays |= {f"answered {name}": values for name, values in waiting.predicted.items()}
-        if self.rare is not None:
-            arrays |= {f"rare {name}": values for name, values in self.rare.arrays().items()}
-        plain = {
-            "options": self.options.resolved(),
-            "chunks": self.chunks_done,
-            "fingerprint": self.fingerprint.sums,
-            "counts": [self.read, self.answered, self.learned, self.unlabelled, self.skipped],
-            "unpredicted": self.unpredicted,
-            "complaints": self.complaints,
-            **({"oddities": self.oddities} if self.oddities else {}),
-            **({"late_sentinels": self.late_sentinels} if self.late_sentinels else {}),
-            "plan": self.encoder.plan.to_json(),
-            "encoder": self.encoder.state(),
-            "names": self.names.known,
-            "board": self.board.state(),
-            **({} if self.rare is None else {"rare": self.rare.state()}),
-            **({} if self.sets is None else {"sets": self.sets.state()}),
-            "probability_labels": self.probability_labels,
-            "late_labels": self.late_labels,
-            "detector": self.detector.state(),
-            "class_detector": self.class_detector.state(),
-            "course": self.history.state(),
-            "clock": self.late.clock,
-            "clocks": {name: clock.form for name, clock in self.clocks.items()},
-            "times": self.times_seen,
-            "file_order": "natural" if self.natural_order else "names",
-            "predictions": self.predictions.synced(),
-        }
-        models = {name: dumps(model) for name, model in {"model": self.model, **self.baselines}.items()}
-        return plain, arrays, models
-
-    def _restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, bytes]) -> None:
-        """Bring a run that has not begun to where `_state` was; it must have the same options."""
-        # Files may have moved since: the rows themselves are compared with those that were learned.
-        if changed := self.options.first_other(plain["options"], besides=("source", "model_out")):
-            raise InvalidParameter(
-                f"the run in {self.folder} was begun with {changed}: go on with what it was begun with, "
-                "or begin anew with --fresh"
-            )
-        self.chunks_done = int(plain["chunks"])
-        self.fingerprint = Fingerprint(plain["fingerprint"])
-        self.read, self.answered, self.learned, self.unlabelled, self.skipped = plain["counts"]
-        self.unpredicted = int(plain.get("unpredicted", 0))
-        self.complaints = list(plain["complaints"])
-        self.oddities = list(plain.get("oddities", ()))
-        self.late_sentinels = list(plain.get("late_sentinels", ()))
-        plan = Plan.from_json(plain["plan"])
-        self.encoder = Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
-        self.encoder.restore(plain["encoder"])
-        self.names = LabelNumbers(plain["names"])
-        self.board.restore(plain["board"])
-        if "rare" in plain and self.rare is not None:
-            windows = {name[5:]: values for name, values in arrays.items() if name.startswith("rare ")}
-            self.rare.restore(plain["rare"], windows)
-        else:
-            self.rare = None
-        if "sets" in plain and self.sets is not None:
-            self.sets.restore(plain["sets"])
-        else:
-            self.sets = None
-        self.probability_labels = list(plain.get("probability_labels", ()))
-        self.late_labels = dict(plain.get("late_labels", {}))
-        self.detector.restore(plain["detector"])
-        if "class_detector" in plain:  # runs that began without it go on without what it would have seen
-            self.class_detector.restore(plain["class_detector"])
-        self.history.restore(plain["course"])
-        self.late.clock = int(plain["clock"])
-        self.clocks = {name: Clock(form) for name, form in plain["clocks"].items()}
-        times = plain["times"]  # of earlier versions: of --time alone
-        self.times_seen = times if isinstance(times, dict) else {self.options.time: times} if self.options.time else {}
-        if plain.get("file_order", "names") == "names":
-            self.natural_order = False
-            self.source = replace(self.source, files=tuple(sorted(self.source.files)))
-        if "X" in arrays:
-            predicted = {name[9:]: values for name, values in arrays.items() if name.startswith("answered ")}
-            self.late.waiting = Waiting(arrays["X"], arrays["labels"], arrays["due"], arrays["number"], predicted)
-        self.model = loads(models["model"])
-        self.baselines = {name: loads(models[name]) for name in self.baselines}
-        classes: NDArray[Any] = getattr(self.baselines["majority"], "classes_", np.empty(0, dtype=np.str_))
-        self.baselines_by_number = classes.dtype.kind == "i"
-        self.predictions = self._predictions_file(int(plain["predictions"]))
-
     # ------------------------------------------------------------------ what is left behind
+
+    def warnings(self) -> list[str]:
+        """What the user should know of the table."""
+        return self.notices.sentences({} if self.encoder is None else self.encoder.plan.left_out)
 
     @property
     def pending(self) -> int:

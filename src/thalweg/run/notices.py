@@ -1,0 +1,153 @@
+"""What a run tells its user of the table: at once where it can, and in the report.
+
+Kept word by word: rows that cannot be read, what the first rows show, keys and labels that come too late for a column,
+codes of missing values that come after the first rows, and times that go back.
+"""
+
+from __future__ import annotations
+
+import shlex
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.run.options import RunOptions
+from thalweg.tables import Chunk
+from thalweg.tables.clock import NEVER
+from thalweg.tables.encoder import Encoded
+
+#: Complaints about rows that are kept.
+_MOST_COMPLAINTS = 100
+#: Notices of one kind that are told one by one.
+_MOST_TOLD = 5
+
+
+class Notices:
+    """Of a run whose columns are settled by ``head`` rows."""
+
+    def __init__(self, options: RunOptions, head: int) -> None:
+        self._options = options
+        self._head = head
+        #: About rows that were skipped.
+        self.complaints: list[str] = []
+        #: Sentences that were told as soon as they arose.
+        self.told: set[str] = set()
+        self._oddities: list[str] = []
+        #: By key of JSON that is no column, and by label without a column of probabilities.
+        self._ignored: dict[str, str] = {}
+        self._late_labels: dict[str, str] = {}
+        self._late_sentinels: list[str] = []
+        #: For the column of times, or for every one that was found: the last time, and how often one was before it.
+        self._times: dict[str, list[int]] = {}
+
+    def tell(self, sentence: str) -> None:
+        """Tell the user at once."""
+        self.told.add(sentence)
+        warnings.warn(sentence, stacklevel=3)
+
+    def complain(self, bad: Sequence[Any]) -> None:
+        """Of rows that were skipped."""
+        self.complaints += [str(each) for each in bad[: _MOST_COMPLAINTS - len(self.complaints)]]
+
+    def odd(self, sentences: Iterable[str]) -> None:
+        """What the first rows show that a user should know."""
+        for sentence in sentences:
+            self._oddities.append(sentence)
+            self.tell(sentence)
+
+    def positive_is_missing(self, positive: str, rows: int, known: list[str]) -> None:
+        """No row among the first has the label of interest."""
+        named = ", ".join(map(repr, known[:_MOST_TOLD])) or "none"
+        self.odd(
+            [
+                f"none of the first {rows:,} rows has the label {positive!r} of --positive: "
+                f"their labels are {named}{' …' if len(known) > _MOST_TOLD else ''}"
+            ]
+        )
+
+    def ignored_keys(self, chunk: Chunk, files: Sequence[Any]) -> None:
+        """Keys that come too late to be columns, in a chunk of one of these files."""
+        for key, file, row in chunk.ignored():
+            if key in self._ignored:
+                continue
+            advice = f"--head {row + self._head} makes it a column"
+            if files and file != str(files[0]):
+                advice = "write it, with null for a value, into the first file"
+            first = f"in none of the first {self._head:,} rows"
+            self._ignored[key] = f"{file}, row {row:,}: the key {key!r} is {first} and is ignored: {advice}"
+            self._tell_if_few(self._ignored[key], len(self._ignored))
+
+    def late_labels(self, known: Sequence[str], columns: Sequence[str], labels: NDArray[np.int64], before: int) -> None:
+        """Labels without a column of probabilities; ``labels`` are those of rows after ``before`` others, by number."""
+        for label in known:
+            if label in columns or label in self._late_labels:
+                continue
+            row = before + 1 + int(np.argmax(labels == known.index(label) + 1))
+            self._late_labels[label] = (
+                f"row {row:,}: the label {label!r} is in none of the first {self._head:,} rows and has no column of "
+                f"probabilities in predictions.csv: --head {row} makes one"
+            )
+            self._tell_if_few(self._late_labels[label], len(self._late_labels))
+
+    def late_sentinels(self, chunk: Chunk, encoded: Encoded) -> None:
+        """Codes of missing values that the first rows did not have."""
+        for at, column, found in encoded.sentinels:
+            code = column.as_written(found.value)
+            told = (
+                f"{code} for the third time, far from the other values ({found.low:g} to {found.high:g}): it counts "
+                f"as missing from here on; --na={code} makes it so from the first row, --keep-sentinels keeps it as a "
+                "number"
+            )
+            self._late_sentinels.append(str(chunk.complaint(at, column.name, told)))
+            self._tell_if_few(self._late_sentinels[-1], len(self._late_sentinels))
+
+    def _tell_if_few(self, sentence: str, so_far: int) -> None:
+        if so_far <= _MOST_TOLD:
+            self.tell(sentence)
+
+    def times_of(self, name: str, now: NDArray[np.int64]) -> None:
+        """Count rows that come before the one before them."""
+        last, steps = self._times.get(name, [int(np.iinfo(np.int64).min), 0])
+        known = np.concatenate([[last], now[now != NEVER]])
+        self._times[name] = [int(known[-1]), steps + int((known[1:] < known[:-1]).sum())]
+
+    def sentences(self, left_out: Mapping[str, str]) -> list[str]:
+        """What the user should know of the table, columns that are left out and why among it."""
+        told = list(self._oddities)
+        for found, of_the_rest in (
+            (list(self._ignored.values()), "keys come too late to be columns and are ignored"),
+            (self._late_sentinels, "values count as missing from some row on"),
+            (list(self._late_labels.values()), "labels come too late to have a column of probabilities"),
+        ):
+            told += found[:_MOST_TOLD]
+            if len(found) > _MOST_TOLD:
+                told.append(f"{len(found) - _MOST_TOLD:,} further {of_the_rest}")
+        told += [f"column {name!r} is {why}" for name, why in left_out.items() if "cannot be learned" in why]
+        steps = {name: back for name, (_, back) in self._times.items()}
+        if steps and all(steps.values()):  # else the rows are in the order of one of the columns
+            name, back = next(iter(steps.items()))
+            times = "once" if back == 1 else f"{back:,} times"
+            sort = "--sort" if self._options.time is not None else f"--time {shlex.quote(name)} --sort"
+            told.append(f"column {name!r} goes back {times}: if the rows are not in time order, {sort} sorts them")
+        return told
+
+    def state(self) -> dict[str, Any]:
+        """Without ignored keys: a run that goes on reads the rows before once more."""
+        return {
+            "complaints": self.complaints,
+            **({"oddities": self._oddities} if self._oddities else {}),
+            **({"late_sentinels": self._late_sentinels} if self._late_sentinels else {}),
+            "late_labels": self._late_labels,
+            "times": self._times,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.complaints = list(state["complaints"])
+        self._oddities = list(state.get("oddities", ()))
+        self._late_sentinels = list(state.get("late_sentinels", ()))
+        self._late_labels = dict(state.get("late_labels", {}))
+        times, column = state["times"], self._options.time  # of earlier versions: of --time alone
+        self._times = times if isinstance(times, dict) else {column: times} if column else {}
