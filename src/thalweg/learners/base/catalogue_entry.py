@@ -2,20 +2,22 @@
 
 Every learner that `thalweg run` and the service can make has an entry as its class attribute ``_catalogue``. The rows
 of its ``_guide`` are those of "which learner, when". Neither NumPy nor scikit-learn is imported here, so that the
-command line can check options before it loads them.
+command line can check options before it loads them. Named tuples take less time to define than dataclasses, which every
+start would pay.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from thalweg.errors import InvalidParameter
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
-@dataclass(frozen=True)
-class CatalogueEntry:
+
+class CatalogueEntry(NamedTuple):
     """A learner in the catalogue.
 
     Examples
@@ -31,18 +33,18 @@ class CatalogueEntry:
     about: str
     when: str
     #: Parameters of the constructor, where the class's own defaults are not what a run should begin with.
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = _NOTHING
     #: The learner inside it: a name of `thalweg.learners`, or a scikit-learn classifier that model files can hold.
     base: str | None = None
     #: Option ("rate", "window" or "seed") -> the parameter that it sets; ``base__`` leads to one of the base.
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = _NOTHING
     #: The rate where none is given, unless ``parameters`` says otherwise, and the start of an adaptive one; None where
     #: there is none.
     rate: float | None = None
     #: Whether the rate may follow the model's own errors.
     adaptive: bool = True
     #: Further parameters where a rate is given, or is adaptive.
-    with_rate: Mapping[str, Any] = field(default_factory=dict)
+    with_rate: Mapping[str, Any] = _NOTHING
     #: Whether rows are scaled on line before it, by a step of their own.
     scaled: bool = False
 
@@ -51,8 +53,7 @@ class CatalogueEntry:
         return self.rate is not None
 
 
-@dataclass(frozen=True)
-class GuideRow:
+class GuideRow(NamedTuple):
     """A row of "which learner, when": the table of the README and of the documentation.
 
     Examples
