@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 
@@ -58,3 +59,76 @@ def penalty_held(rows, features, penalty, forgetting):
             held[cursor] = penalty
             cursor = (cursor + 1) % features
     return held
+
+
+def slow_scaled(X):
+    """Each row by the means and deviations of the rows before it; zero where there is no deviation."""
+    scaled = np.zeros_like(X)
+    for t in range(2, len(X)):
+        spread = X[:t].std(axis=0)
+        moved = spread > 0
+        scaled[t, moved] = np.clip((X[t] - X[:t].mean(axis=0))[moved] / spread[moved], -10, 10)
+    return scaled
+
+
+def slow_forgetting_answers(Z, y, rate, prior):
+    """Answers of least squares whose rows, and whose prior, fade once rows weigh 1 / rate; targets less the first."""
+    Z, y = np.column_stack([Z, np.ones(len(Z))]), y - y[0]
+    scatter, product, answers = prior * np.eye(Z.shape[1]), np.zeros(Z.shape[1]), []
+    for t, (z, target) in enumerate(zip(Z, y, strict=True)):
+        answers.append(z @ np.linalg.solve(scatter, product))
+        fade = 1.0 if t * rate < 1 else 1 - rate
+        scatter, product = fade * scatter + np.outer(z, z), fade * product + target * z
+    return np.array(answers)
+
+
+def slow_tiling_answers(cells, y, step, fade=1e-3):
+    """The sum of the weights of the cells of each row, moved by a share of the residual; targets less the first."""
+    weights, visits, answers = np.zeros(cells.shape[1]), np.zeros(cells.shape[1]), []
+    for row, target in zip(cells.astype(bool), y - y[0], strict=True):
+        answers.append(weights[row].sum())
+        visits[row] = (1 - fade) * visits[row] + 1
+        gain = 1 / np.sqrt(visits[row])
+        weights[row] += step * (target - answers[-1]) * gain / gain.sum()
+    return np.array(answers)
+
+
+class SlowMixing:
+    """Weights exp(-0.25 L / v) for three discounts, and a mixture of the three by the same rule."""
+
+    def __init__(self, members, discounts=(0.98, 0.995, 0.999), sharpness=0.25):
+        self.discounts, self.sharpness, self.t = discounts, sharpness, 0
+        self.losses = np.zeros((len(discounts), members))
+        self.level, self.own = np.zeros(len(discounts)), np.zeros(len(discounts))
+        self.own_level = 0.0
+
+    def weights_of(self, losses, level):
+        raw = np.exp(np.maximum(-self.sharpness * (losses - losses.min()) / max(level, 1e-300), -700))
+        return raw / raw.sum()
+
+    def sets(self):
+        return np.array([self.weights_of(*each) for each in zip(self.losses, self.level, strict=True)])
+
+    def weights(self):
+        return self.weights_of(self.own, self.own_level) @ self.sets()
+
+    def judge(self, opinions, y):
+        self.t += 1
+        lost, sets = (self.weights() @ opinions - y) ** 2, self.sets()
+        for i, discount in enumerate(self.discounts):
+            self.own[i] = 0.998 * self.own[i] + (sets[i] @ opinions - y) ** 2
+            self.losses[i] = discount * self.losses[i] + (opinions - y) ** 2
+            self.level[i] += max(1 / self.t, 1 - discount) * (lost - self.level[i])
+        self.own_level += max(1 / self.t, 0.002) * (lost - self.own_level)
+
+
+def slow_half_widths(answers, y, coverage, step):
+    """q times the mean absolute residual of the last fifty rows, where a miss moves q up and a hit moves it down."""
+    q, size, widths = NormalDist().inv_cdf((1 + coverage) / 2) / math.sqrt(2 / math.pi), 0.0, []
+    for t, residual in enumerate(np.abs(y - answers)):
+        widths.append(q * size)
+        if t > 1:
+            q += step * ((residual > widths[-1]) - (1 - coverage))
+        if t > 0:
+            size += max(1 / t, 0.02) * (residual - size)
+    return np.array(widths)

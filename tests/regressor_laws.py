@@ -14,7 +14,7 @@ from tests.laws import (
     saving_is_the_identity,
     the_same_seed_gives_the_same_model,
 )
-from thalweg import OnlineLinearRegression
+from thalweg import AutoRegressor, OnlineLinearRegression, PredictionIntervals, TilingRegressor
 from thalweg.errors import InvalidInput
 from thalweg.rates import InverseSqrt
 from thalweg.store import dumps
@@ -30,6 +30,12 @@ REGRESSORS = {
     "rls-forgetting": OnlineLinearRegression(solver="rls", forgetting=0.02),
     "rls-ridge": OnlineLinearRegression(solver="rls", penalty=0.1),
     "rls-ridge-forgetting": OnlineLinearRegression(solver="rls", penalty=0.5, forgetting=0.1),
+    "auto": AutoRegressor(),
+    "auto-robust": AutoRegressor(robust=True, random_state=3),
+    "auto-linear": AutoRegressor(curved=False),
+    "tilings": TilingRegressor(12, replace_every=5, min_age=6),
+    "tilings-one-step": TilingRegressor(9, depth=2, step=0.3, replace_every=7, min_age=0, robust=True),
+    "intervals": PredictionIntervals(OnlineLinearRegression(solver="rls", forgetting=0.01), coverage=0.7),
 }
 
 
@@ -58,6 +64,9 @@ def predict_then_learn_is_the_loop(model, X, y):
 
 def the_coefficients_are_the_answer(model, X, y):
     """On the way as at the end, and asking for them changes nothing."""
+    if not model._has_coefficients:
+        assert not hasattr(learned(model, X, y), "coef_")
+        return
     asked = fresh(model)
     answers, coef, intercept = asked.predict_then_learn(X, y, with_coef=True)
     plain = fresh(model)
@@ -116,11 +125,33 @@ def a_refused_call_changes_nothing(model, X, y):
     assert dumps(unlearned) == before
 
 
+def intervals_change_nothing(model, X, y):
+    """Asked for on the way or at the end, whatever the chunks; they lie around the answers."""
+    if not hasattr(model, "predict_interval"):
+        return
+    coverage = getattr(model, "coverage", 0.95)
+    whole = fresh(model)
+    answers, lower, upper = whole.predict_interval_then_learn(X, y, coverage)
+    plain = fresh(model)
+    np.testing.assert_array_equal(plain.predict_then_learn(X, y), answers)
+    assert dumps(plain) == dumps(whole)
+    single = fresh(model)
+    for i, (x, target) in enumerate(zip(X, y, strict=True)):
+        if i > 0:
+            ends = single.predict_interval(x[None], coverage)
+            np.testing.assert_array_equal([each[0] for each in ends], [lower[i], upper[i]])
+        single.learn_one(x, target.tolist())
+    assert dumps(single) == dumps(whole)
+    assert np.all(lower <= answers)
+    assert np.all(answers <= upper)
+
+
 LAWS = [
     predicting_changes_nothing,
     chunks_do_not_matter,
     predict_then_learn_is_the_loop,
     the_coefficients_are_the_answer,
+    intervals_change_nothing,
     targets_do_not_know_each_other,
     nothing_is_shared,
     saving_is_the_identity,

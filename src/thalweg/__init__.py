@@ -11,6 +11,7 @@ import lazy_loader
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from thalweg.learners import AutoClassifier as AutoClassifier
+    from thalweg.learners import AutoRegressor as AutoRegressor
     from thalweg.learners import BalancedWinnow as BalancedWinnow
     from thalweg.learners import Committee as Committee
     from thalweg.learners import CostSensitive as CostSensitive
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
     from thalweg.learners import OnlineThreshold as OnlineThreshold
     from thalweg.learners import PassiveAggressive as PassiveAggressive
     from thalweg.learners import Perceptron as Perceptron
+    from thalweg.learners import PredictionIntervals as PredictionIntervals
     from thalweg.learners import PredictionSets as PredictionSets
     from thalweg.learners import Recalibrated as Recalibrated
     from thalweg.learners import TilingClassifier as TilingClassifier
+    from thalweg.learners import TilingRegressor as TilingRegressor
     from thalweg.learners import TrendForecast as TrendForecast
     from thalweg.merging import Part as Part
     from thalweg.merging import merge as merge
@@ -65,6 +68,7 @@ _PACKAGES = (
 _NAMES = {
     "learners": [
         "AutoClassifier",
+        "AutoRegressor",
         "BalancedWinnow",
         "Committee",
         "CostSensitive",
@@ -79,9 +83,11 @@ _NAMES = {
         "OnlineThreshold",
         "PassiveAggressive",
         "Perceptron",
+        "PredictionIntervals",
         "PredictionSets",
         "Recalibrated",
         "TilingClassifier",
+        "TilingRegressor",
         "TrendForecast",
     ],
     "merging": ["Part", "merge"],

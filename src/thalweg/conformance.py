@@ -23,7 +23,7 @@ def estimators() -> dict[str, Any]:
     Examples
     --------
     >>> sorted(estimators())[:3]
-    ['AutoClassifier', 'BalancedWinnow', 'CCIPCA']
+    ['AutoClassifier', 'AutoRegressor', 'BalancedWinnow']
     """
     from thalweg.learners.base.estimator import StreamEstimator
 
@@ -46,6 +46,7 @@ def _made_of_others(name: str) -> dict[str, Any]:
         OnlineLinearRegression,
         OnlineThreshold,
         Perceptron,
+        PredictionIntervals,
         PredictionSets,
         Recalibrated,
         StandardScaler,
@@ -62,6 +63,8 @@ def _made_of_others(name: str) -> dict[str, Any]:
     if name in ("CostSensitive", "OnlineThreshold", "PredictionSets", "Recalibrated"):
         wrappers = (CostSensitive, OnlineThreshold, PredictionSets, Recalibrated)
         return {wrapper.__name__: wrapper(OnlineLDC()) for wrapper in wrappers if wrapper.__name__ == name}
+    if name == "PredictionIntervals":
+        return {name: PredictionIntervals(OnlineLinearRegression(solver="rls"))}
     if name == "TrendForecast":
         return {name: TrendForecast(OnlineLDC())}
     if name == "StreamPipeline":

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from thalweg import (
     CCIPCA,
     AutoClassifier,
+    AutoRegressor,
     BalancedWinnow,
     Committee,
     CostSensitive,
@@ -29,6 +30,7 @@ from thalweg import (
     Part,
     PassiveAggressive,
     Perceptron,
+    PredictionIntervals,
     PredictionSets,
     RandomFeatures,
     RandomTilings,
@@ -36,6 +38,7 @@ from thalweg import (
     StandardScaler,
     StreamPipeline,
     TilingClassifier,
+    TilingRegressor,
     TrendForecast,
 )
 from thalweg.fleet import Fleet
@@ -143,12 +146,16 @@ MODELS: dict[str, dict[str, Any]] = {
         "regression-averaged": OnlineLinearRegression(0.05, averaged=True, penalty=0.01, forgetting=0.1),
         "regression-rls": OnlineLinearRegression(solver="rls", forgetting=0.02),
         "regression-rls-ridge": OnlineLinearRegression(solver="rls", penalty=0.5, intercept=False),
+        "auto-regressor": AutoRegressor(curved=False, robust=True),
+        "tiling-regressor": TilingRegressor(6, replace_every=20, min_age=30),
+        "prediction-intervals": PredictionIntervals(OnlineLinearRegression(solver="rls"), 0.8),
         "pipeline-regression": StreamPipeline([StandardScaler(clip=3.0), OnlineLinearRegression(0.01)]),
         "part-regression": Part(OnlineLinearRegression(solver="rls")),
     },
     "targets": {
         "regression-two-targets": OnlineLinearRegression(InverseSqrt(0.02)),
         "regression-rls-two-targets": OnlineLinearRegression(solver="rls", penalty=0.1),
+        "auto-regressor-two-targets": AutoRegressor(curved=False),
     },
     "unlabelled": {
         "standard-scaler": StandardScaler(),

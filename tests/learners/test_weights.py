@@ -52,11 +52,14 @@ WEIGHED = {
 }
 #: Classifiers say so by their base class; regressors and transformers have a `fit` of their own.
 TAKE_WEIGHTS = {name for name, model in estimators().items() if isinstance(model, WithWeights)} | {
+    "AutoRegressor",
     "CCIPCA",
     "OnlineLinearRegression",
+    "PredictionIntervals",
     "StandardScaler",
     "StreamPipeline, regressor",
     "StreamPipeline, transformer",
+    "TilingRegressor",
 }
 
 
@@ -130,6 +133,8 @@ def test_chunks_and_detailed_answers_do_not_matter_with_weights(name):
     asked = clone(WEIGHED[name])
     if name.startswith("classifier"):
         asked.predict_then_learn(X, y, sample_weight=w, with_proba=True, with_rate=True, with_weights=True)
+    elif hasattr(asked, "predict_interval_then_learn"):
+        asked.predict_interval_then_learn(X, y, getattr(asked, "coverage", 0.9), sample_weight=w)
     elif name.startswith("regressor"):
         asked.predict_then_learn(X, y, sample_weight=w, with_coef=True)
     else:

@@ -293,7 +293,25 @@ class RegressionCore:
         intercepts: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
         masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
         | None = ...,
+        half_widths: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
+        coverage: int = ...,
     ) -> None: ...
+    def track_intervals(self, coverages: Sequence[float], step: float) -> None:
+        """Track intervals of these coverages from here on."""
+
+    @property
+    def coverages(self) -> list[float]: ...
+    def half_widths(self) -> NDArray[numpy.float64]:
+        """
+        By how much an interval reaches beyond its answer: outputs x coverages.
+        """
+
+    @property
+    def n_members(self) -> int: ...
+    def shares(self) -> NDArray[numpy.float64]: ...
+    def member_answers(
+        self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
+    ) -> NDArray[numpy.float64]: ...
     def answers(
         self,
         X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -320,6 +338,19 @@ def gradient_regression(
     features: int, rate: tuple[int, float, int], intercept: bool, averaged: bool, penalty: float, forgetting: float
 ) -> RegressionCore: ...
 def least_squares(features: int, intercept: bool, penalty: float, forgetting: float) -> RegressionCore: ...
+def mixed_regression(
+    features: int,
+    rates: Sequence[float],
+    tilings: Sequence[tuple[int, int, Sequence[float], int, int, float, int]],
+    residual: Sequence[tuple[int, int, Sequence[float], int, int, float, int]],
+    quadratic: bool,
+    baselines: bool,
+    robust: bool,
+) -> RegressionCore:
+    """
+    Tilings are given as count, depth, steps, rows between replacements, least age, share replaced, seed.
+    """
+
 def tilings(
     features: int,
     tilings: int,

@@ -7,6 +7,7 @@ import lazy_loader
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from thalweg.learners.auto import AutoClassifier as AutoClassifier
+    from thalweg.learners.auto_regressor import AutoRegressor as AutoRegressor
     from thalweg.learners.baselines import MajorityClass as MajorityClass
     from thalweg.learners.baselines import NoChange as NoChange
     from thalweg.learners.committee import Committee as Committee
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from thalweg.learners.online_ldc import OnlineLDC as OnlineLDC
     from thalweg.learners.passive_aggressive import PassiveAggressive as PassiveAggressive
     from thalweg.learners.perceptron import Perceptron as Perceptron
+    from thalweg.learners.prediction_intervals import PredictionIntervals as PredictionIntervals
     from thalweg.learners.tiling import TilingClassifier as TilingClassifier
+    from thalweg.learners.tiling_regressor import TilingRegressor as TilingRegressor
     from thalweg.learners.trend_forecast import TrendForecast as TrendForecast
     from thalweg.learners.winnow import BalancedWinnow as BalancedWinnow
 
@@ -44,7 +47,10 @@ MODULES = {
     "CostSensitive": "thalweg.learners.decisions.cost_sensitive",
     "OnlineThreshold": "thalweg.learners.decisions.online_threshold",
     "PredictionSets": "thalweg.learners.decisions.prediction_sets",
+    "AutoRegressor": "thalweg.learners.auto_regressor",
     "OnlineLinearRegression": "thalweg.learners.linear_regression",
+    "TilingRegressor": "thalweg.learners.tiling_regressor",
+    "PredictionIntervals": "thalweg.learners.prediction_intervals",
     "NoChange": "thalweg.learners.baselines",
     "MajorityClass": "thalweg.learners.baselines",
 }

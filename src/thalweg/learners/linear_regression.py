@@ -52,7 +52,7 @@ import numpy as np
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import RegressionCore
-from thalweg.learners.base.regressor import StreamRegressor, WithTargetWeights
+from thalweg.learners.base.regressor import LinearRegressor
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import FLAG, FORGETTING, NOT_NEGATIVE, OneOf, Rules
 from thalweg.rates import ErrorDriven, InverseSqrt, Rate, as_rate
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 _OWNER = "OnlineLinearRegression"
 
 
-class OnlineLinearRegression(WithTargetWeights, StreamRegressor):
+class OnlineLinearRegression(LinearRegressor):
     """Linear regression that learns one row at a time, for one target or several.
 
     Parameters

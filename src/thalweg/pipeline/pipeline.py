@@ -19,7 +19,7 @@ from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.foreign import core_of
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
 from thalweg.learners.base.labels import Labels
-from thalweg.learners.base.regressor import LinearAnswers, StreamRegressor, WithTargetWeights
+from thalweg.learners.base.regressor import LinearAnswers, LinearRegressor, StreamRegressor
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.sample_weight import require_weights_taken
 from thalweg.pipeline.chain import Chain
@@ -300,7 +300,7 @@ class ClassifierPipeline(StreamPipeline, WithWeights):
         return getattr(self._last, "_needs_labels_at_once", False)
 
 
-class RegressorPipeline(StreamPipeline, WithTargetWeights):
+class RegressorPipeline(StreamPipeline, LinearRegressor):
     """A pipeline that ends in a regressor; see `StreamPipeline`. ``coef_`` weighs what the transformers give out.
 
     Examples
@@ -358,8 +358,8 @@ class RegressorPipeline(StreamPipeline, WithTargetWeights):
         return float(self._of_last("rate_"))
 
     @property
-    def _has_coefficients(self) -> bool:
-        return bool(getattr(self._last, "_has_coefficients", isinstance(self._last, StreamRegressor)))
+    def _has_coefficients(self) -> bool:  # type: ignore[override]
+        return bool(getattr(self._last, "_has_coefficients", False))
 
 
 class TransformerPipeline(StreamPipeline, WithRowWeights):

@@ -41,6 +41,8 @@ def trace_of(model: Any) -> dict[str, Any]:
     members = getattr(model, "members_", None)
     weights = getattr(model, "weights_", None)
     if members is not None and weights is not None and all(isinstance(name, str) for name in members):
+        # A regressor of several targets has as many sets of weights.
+        weights = np.atleast_2d(weights).mean(axis=0)
         found["weights"] = dict(zip(members, map(float, weights), strict=True))
     return found
 

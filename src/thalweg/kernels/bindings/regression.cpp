@@ -1,42 +1,18 @@
 // The compiled regressors as Python sees them: one class, `RegressionCore`, and one maker per algorithm.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
-#include "bindings/core.hpp"
 #include "bindings/python_state.hpp"
+#include "bindings/regression_core.hpp"
 #include "rate.hpp"
 #include "regression/gradient_regression.hpp"
 #include "regression/least_squares.hpp"
-#include "rows/vocabulary.hpp"
+#include "regression/mixed_regression.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
-
-struct RegressionCore : Gated {
-  explicit RegressionCore(Regressor *raw) : regressor(raw), row(raw->features()) {}
-  std::unique_ptr<Regressor> regressor;
-  RowReader row;
-
-  void check(const Matrix &X, const Matrix &Y, const std::optional<Vector> &masses) const {
-    if (int64_t(X.shape(1)) != regressor->features() || int64_t(Y.shape(1)) != regressor->outputs() ||
-        X.shape(0) != Y.shape(0) || (masses && masses->size() != X.shape(0)))
-      throw std::invalid_argument("shapes do not agree");
-  }
-
-  // True where the step had to be cut, for the first time.
-  bool learn(Row x, const double *y, std::size_t count) {
-    const BriefLearning alone(*this);
-    if (int64_t(count) != regressor->outputs())
-      refuse("a row must have the model's " + std::to_string(regressor->outputs()) + " targets, got " +
-             std::to_string(count));
-    if (first_bad(y, count) >= 0) refuse("y must be finite and within ±1e50");
-    Scratch given(count);
-    const bool untroubled = regressor->cuts().count == 0;
-    regressor->step(row.read(x), y, 1, given.data());
-    return untroubled && regressor->cuts().count > 0;
-  }
-};
 
 template <int P> Regressor *least_squares(int64_t p, const LeastSquaresOptions &options) {
   if constexpr (P > 8) {
@@ -68,7 +44,7 @@ void bind_regression(nb::module_ &module) {
           "widen",
           [](RegressionCore &c, int64_t outputs) {
             const BriefLearning alone(c);
-            c.regressor->widen(outputs);
+            c.widen(outputs);
           },
           "outputs"_a)
       .def(
@@ -76,28 +52,75 @@ void bind_regression(nb::module_ &module) {
           [](RegressionCore &c, Matrix X, Matrix Y, std::optional<Vector> masses) {
             const Learning alone(c);
             c.check(X, Y, masses);
-            c.regressor->begin(X.data(), Y.data(), masses ? masses->data() : nullptr, X.shape(0));
+            c.begin(X.data(), Y.data(), masses ? masses->data() : nullptr, X.shape(0));
           },
           "X"_a, "Y"_a, "masses"_a = nb::none())
       .def(
           "run",
           [](RegressionCore &c, Matrix X, Matrix Y, std::optional<OutMatrix> answers, std::optional<OutCube> weights,
-             std::optional<OutMatrix> intercepts, std::optional<Vector> masses) {
+             std::optional<OutMatrix> intercepts, std::optional<Vector> masses, std::optional<OutMatrix> half_widths,
+             int64_t coverage) {
             const Learning alone(c);
             c.check(X, Y, masses);
             const auto fits = [&](const std::optional<OutMatrix> &out) {
               return !out || (out->shape(0) == Y.shape(0) && out->shape(1) == Y.shape(1));
             };
-            if (!fits(answers) || !fits(intercepts) || weights.has_value() != intercepts.has_value() ||
+            if (half_widths && (!c.intervals || coverage < 0 || coverage >= int64_t(c.intervals->coverages().size())))
+              throw std::invalid_argument("no such interval is tracked");
+            if (!fits(answers) || !fits(intercepts) || !fits(half_widths) ||
+                weights.has_value() != intercepts.has_value() ||
                 (weights && (weights->shape(0) != Y.shape(0) || weights->shape(1) != Y.shape(1) ||
                              weights->shape(2) != X.shape(1))))
               throw std::invalid_argument("shapes do not agree");
             const RegressionOutputs out{answers ? answers->data() : nullptr, weights ? weights->data() : nullptr,
                                         intercepts ? intercepts->data() : nullptr};
-            c.regressor->run(X.data(), Y.data(), masses ? masses->data() : nullptr, X.shape(0), out);
+            c.run(X.data(), Y.data(), masses ? masses->data() : nullptr, X.shape(0), out,
+                  half_widths ? half_widths->data() : nullptr, coverage);
           },
           "X"_a, "Y"_a, "answers"_a = nb::none(), "weights"_a = nb::none(), "intercepts"_a = nb::none(),
-          "masses"_a = nb::none())
+          "masses"_a = nb::none(), "half_widths"_a = nb::none(), "coverage"_a = 0)
+      .def(
+          "track_intervals",
+          [](RegressionCore &c, std::vector<double> coverages, double step) {
+            const BriefLearning alone(c);
+            c.track(std::move(coverages), step);
+          },
+          "coverages"_a, "step"_a, "Track intervals of these coverages from here on.")
+      .def_prop_ro(
+          "coverages",
+          [](const RegressionCore &c) { return c.intervals ? c.intervals->coverages() : std::vector<double>(); })
+      .def(
+          "half_widths",
+          [](const RegressionCore &c) {
+            const BriefReading together(c);
+            if (!c.intervals) throw std::invalid_argument("no interval is tracked");
+            const std::size_t m = c.regressor->outputs(), n = c.intervals->coverages().size();
+            std::vector<double> widths(m * n);
+            for (std::size_t i = 0; i < m * n; i++) widths[i] = c.intervals->half_width(i / n, i % n);
+            return owned_array(widths.data(), {m, n});
+          },
+          "By how much an interval reaches beyond its answer: outputs x coverages.")
+      .def_prop_ro("n_members", [](const RegressionCore &c) { return c.regressor->members(); })
+      .def("shares",
+           [](const RegressionCore &c) {
+             const BriefReading together(c);
+             const std::size_t m = c.regressor->outputs(), n = c.regressor->members();
+             std::vector<double> weights(m * n);
+             c.regressor->shares(weights.data());
+             return owned_array(weights.data(), {m, n});
+           })
+      .def(
+          "member_answers",
+          [](const RegressionCore &c, Matrix X) {
+            const BriefReading together(c);
+            if (int64_t(X.shape(1)) != c.regressor->features()) throw std::invalid_argument("shapes do not agree");
+            const std::size_t m = c.regressor->outputs(), n = c.regressor->members();
+            Buffer given(X.shape(0) * m * n);
+            for (std::size_t i = 0; i < X.shape(0); i++)
+              c.regressor->member_answers(X.data() + i * X.shape(1), given.data() + i * m * n);
+            return owned_array(given.data(), {X.shape(0), m, n});
+          },
+          "X"_a)
       .def(
           "answers",
           [](const RegressionCore &c, Matrix X, OutMatrix out) {
@@ -147,7 +170,7 @@ void bind_regression(nb::module_ &module) {
            [](RegressionCore &c) {
              const BriefLearning alone(c);
              StateWriter writer;
-             c.regressor->visit(writer);
+             c.visit(writer);
              return writer.values;
            })
       .def(
@@ -155,7 +178,7 @@ void bind_regression(nb::module_ &module) {
           [](RegressionCore &c, StateDict values) {
             const BriefLearning alone(c);
             StateReader reader(values);
-            c.regressor->visit(reader);
+            c.visit(reader);
           },
           "state"_a);
 
@@ -172,6 +195,26 @@ void bind_regression(nb::module_ &module) {
         return new RegressionCore(least_squares<2>(p, LeastSquaresOptions{intercept, penalty, forgetting}));
       },
       "features"_a, "intercept"_a, "penalty"_a, "forgetting"_a);
+  using Tilings = std::tuple<int64_t, int64_t, std::vector<double>, int64_t, int64_t, double, uint64_t>;
+  module.def(
+      "mixed_regression",
+      [](int64_t p, std::vector<double> rates, std::vector<Tilings> tilings, std::vector<Tilings> residual,
+         bool quadratic, bool baselines, bool robust) {
+        const auto options = [](const std::vector<Tilings> &given) {
+          std::vector<TilingOptions> all;
+          for (const auto &[count, depth, steps, every, young, share, seed] : given) {
+            if (count < 1 || depth < 1 || depth > 3 || every < 0 || steps.empty())
+              throw std::invalid_argument("out of range");
+            all.push_back({count, depth, steps, {}, every, young, share, seed});
+          }
+          return all;
+        };
+        MixedOptions of{std::move(rates), options(tilings), options(residual), quadratic, baselines, robust};
+        if (MixedTarget::members_of(of) < 1) throw std::invalid_argument("needs a member");
+        return new RegressionCore(new MixedRegression(p, of));
+      },
+      "features"_a, "rates"_a, "tilings"_a, "residual"_a, "quadratic"_a, "baselines"_a, "robust"_a,
+      "Tilings are given as count, depth, steps, rows between replacements, least age, share replaced, seed.");
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

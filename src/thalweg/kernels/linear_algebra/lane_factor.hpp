@@ -78,6 +78,13 @@ class LaneFactor {
     return changed;
   }
 
+  void scale(double by) {
+    for (double &d : D) d *= by;
+  }
+  void hold_below(double most) {
+    for (double &d : D) d = std::min(d, most);
+  }
+
   void visit(State &state) {
     state.matrix("factor_rows", U, p * (p - 1) / 2, kCount, kCount);
     state.matrix("factor_diagonal", D, p, kCount, kCount);

@@ -37,8 +37,13 @@ class Regressor {
   }
   // Forget everything and begin from these rows; null weights: each counts once.
   virtual void begin(const double *X, const double *Y, const double *weights, int64_t rows) = 0;
-  // The linear model that answers: outputs x features, and outputs.
-  virtual void coefficients(double *weights, double *intercepts) const = 0;
+  // The linear model that answers, where it is one: outputs x features, and outputs.
+  virtual void coefficients(double *, double *) const { throw std::invalid_argument("not a linear model"); }
+  // A regressor made of others: how many for a target, the share each has in the answer, and what each answers, outputs x
+  // members.
+  virtual int64_t members() const { return 0; }
+  virtual void shares(double *) const {}
+  virtual void member_answers(const double *, double *) const {}
   virtual double rate() const { return std::nan(""); }
   virtual void visit(State &state) = 0;
 

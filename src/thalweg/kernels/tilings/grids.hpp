@@ -26,6 +26,7 @@ class Grids {
     begin();
   }
 
+  int64_t features() const { return p; }
   int64_t count() const { return M; }
   int64_t size(int64_t m) const { return sizes[m]; }  // cells of a tiling
   int64_t cells() const { return std::accumulate(sizes.begin(), sizes.end(), int64_t(0)); }

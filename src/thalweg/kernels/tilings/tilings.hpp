@@ -8,29 +8,18 @@
 // L step sizes go side by side over the same tilings: the weights of a cell lie together, a lane each, so that finding a
 // cell and waiting for its memory is paid for once. Alone, the lanes are mixed by discounted mistakes, as in a committee.
 //
-// Every so many rows the tilings that matter least, by a fading mean of the spread of the weights they were met with,
-// give way: half to fresh ones, half to variations of the best quarter (Mahmood & Sutton 2013). Chance depends on the seed
-// and on the serial number of a tiling alone, so chunks do not matter and a saved model continues alike.
+// Tilings that matter least, by a fading mean of the spread of the weights they were met with, are replaced
+// (replaced_grids.hpp).
 //
 // Classes get weights in the order in which
 // they are first seen, up to 256 MB in all; a class beyond that has its bias alone. O(M (3 + c L)) a row.
 #pragma once
 
 #include <cstring>
-#include <numeric>
 
-#include "tilings/grids.hpp"
+#include "tilings/replaced_grids.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
-
-struct TilingOptions {
-  int64_t tilings, depth;  // how many; features of one at the most, up to 3
-  std::vector<double> steps,
-      decays;            // a lane each; decay of the squares of a cell's gradients, 0: one step for all cells
-  int64_t every, young;  // rows between replacements, 0 for none; rows before a tiling can be replaced
-  double share;          // of the tilings that are replaced at a time
-  uint64_t seed;
-};
 
 // As many floats as there are lanes; a single one is a plain number.
 template <int L> struct FloatLanes {
@@ -67,8 +56,7 @@ template <int L> class Tilings final : public Learner {
   static constexpr int64_t kCells = Grids::kCells;
 
   Tilings(int64_t p, const TilingOptions &options)
-      : Learner(p), options(options), M(options.tilings), grids(p, M, options.depth, options.seed, p > kWide), born(M),
-        use(M * L), tables(M), losses(L), room(*this) {
+      : Learner(p), options(options), M(options.tilings), cells(p, options), losses(L), room(*this) {
     for (double decay : options.decays) parts = decay > 0 ? 2 : parts;
     begin(nullptr, nullptr, 0);
   }
@@ -101,11 +89,8 @@ template <int L> class Tilings final : public Learner {
     std::fill(column.begin(), column.end(), -1);
     std::fill(bias.begin(), bias.end(), 0.0);
     std::fill(losses.begin(), losses.end(), 0.0);
-    std::fill(use.begin(), use.end(), 0.0f);
-    std::fill(born.begin(), born.end(), 0);
     rows = 0;
-    grids.begin();
-    for (int64_t m = 0; m < M; m++) clear(m);
+    cells.begin(cell_floats());
     for (int64_t i = 0; i < rows_given; i++) step(X + i * features(), y[i]);
   }
   void visit(State &state) override {
@@ -123,8 +108,9 @@ template <int L> class Tilings final : public Learner {
       if (!(loss >= 0)) throw BadState("lane_losses");
     state.integer("rows", rows);
     if (rows < 0) throw BadState("rows");
-    visit_tilings(state);
-    visit_cells(state);
+    cells.visit(state);
+    cells.visit_cells(state, cell_floats(),
+                      [this](int64_t i, float v) { return parts == 1 || i / L % 2 == 0 || v >= 0; });
   }
 
  protected:
@@ -155,7 +141,6 @@ template <int L> class Tilings final : public Learner {
   static constexpr double kFade = 0.005;                        // of the use of a tiling
   static constexpr float kStart = 0.1f;                         // of the squares of a cell
   static constexpr int64_t kMostFloats = 1 << 26;
-  static constexpr int64_t kWide = 256;  // features beyond which each is tried once at first
 
   // Of up to two classes the weights are opposite: one number for both, that of the second.
   int64_t columns() const { return columns(int64_t(arrivals.size())); }
@@ -163,13 +148,12 @@ template <int L> class Tilings final : public Learner {
     return classes <= 2 ? 1 : std::min(classes, std::max<int64_t>(3, kMostFloats / (M * kCells * L * parts)));
   }
   int64_t cell_floats() const { return columns() * parts * L; }  // weights, then squares, of each class in turn
-  void clear(int64_t m) { tables[m].assign(grids.size(m) * cell_floats(), 0.0f); }
 
   THALWEG_INLINE void locate(const double *x, Room &to) const {
-    grids.locate(x, to, to.cell.data());
+    cells.grids.locate(x, to, to.cell.data());
     const int64_t wide = cell_floats();
     for (int64_t m = 0; m < M; m++) {
-      to.met[m] = tables[m].data() + to.cell[m] * wide;
+      to.met[m] = cells.tables[m].data() + to.cell[m] * wide;
       __builtin_prefetch(to.met[m], 1);
     }
   }
@@ -261,12 +245,13 @@ template <int L> class Tilings final : public Learner {
     if (parts == 1) move_all<1>(wide, Lane::load(eta), V{}, V{});
     else move_all<2>(wide, Lane::load(eta), Lane::load(keep), Lane::load(own_step));
     rows++;
-    if (options.every && rows % options.every == 0) replace();
+    cells.replace_after(rows, cell_floats());
   }
   // Every weight that was met moves; what a tiling is worth is how far its weights are spread.
   template <int Parts> THALWEG_INLINE void move_all(int64_t wide, V eta, V keep, V own_step) {
     const auto met = [this](int64_t m) { return const_cast<float *>(room.met[m]); };
     const float fade = float(kFade);
+    BufferOf<float> &use = cells.use;
     const auto move = [&](float *w, V weight, V by) THALWEG_LAMBDA {
       if constexpr (Parts == 1) {
         Lane::store(w, weight - eta * by);
@@ -310,86 +295,22 @@ template <int L> class Tilings final : public Learner {
     if (from == to) return;
     const int64_t one = parts * L;
     for (int64_t m = 0; m < M; m++) {
-      BufferOf<float> wider(grids.size(m) * to * one);
-      for (int64_t i = 0; i < grids.size(m); i++) {
-        const float *old = tables[m].data() + i * from * one;
+      BufferOf<float> wider(cells.grids.size(m) * to * one);
+      for (int64_t i = 0; i < cells.grids.size(m); i++) {
+        const float *old = cells.tables[m].data() + i * from * one;
         float *now = wider.data() + i * to * one;
         std::copy_n(old, from * one, now + (from == 1) * one);
         if (from > 1) continue;
         std::copy_n(old, one, now);
         for (int64_t lane = 0; lane < L; lane++) now[lane] = -old[lane];
       }
-      tables[m] = std::move(wider);
-    }
-  }
-
-  void visit_tilings(State &state) {
-    Buffer worth(use.begin(), use.end());
-    grids.visit(state);
-    state.integers("tiling_births", born);
-    state.matrix("tiling_use", worth, M, L, L);
-    if (int64_t(born.size()) != M) throw BadState("tiling_births");
-    for (int64_t i = 0; i < M * L; i++) {
-      if (!(worth[i] >= 0 && worth[i] < 1e30)) throw BadState("tiling_use");
-      use[i] = float(worth[i]);
-    }
-  }
-  // Cells that were never met are not written.
-  void visit_cells(State &state) {
-    const int64_t wide = cell_floats();
-    std::vector<int64_t> places;
-    BufferOf<float> values;
-    for (int64_t m = 0; m < M; m++)
-      for (int64_t i = 0; i < grids.size(m) && int64_t(tables[m].size()) == grids.size(m) * wide; i++) {
-        const float *cell = tables[m].data() + i * wide;
-        if (std::all_of(cell, cell + wide, [](float v) { return v == 0; })) continue;
-        places.push_back(m * kCells + i);
-        values.insert(values.end(), cell, cell + wide);
-      }
-    state.integers("cells", places);
-    const int64_t n = int64_t(places.size());
-    for (int64_t i : places)
-      if (i < 0 || i >= M * kCells || i % kCells >= grids.size(i / kCells)) throw BadState("cells");
-    values.resize(n * wide);
-    state.floats("cell_weights", values, n, wide);
-    for (int64_t i = 0; i < n * wide; i++)
-      if (!std::isfinite(values[i]) || (parts == 2 && i / L % 2 && values[i] < 0)) throw BadState("cell_weights");
-    for (int64_t m = 0; m < M; m++) clear(m);
-    for (int64_t i = 0; i < n; i++)
-      std::copy_n(values.data() + i * wide, wide, tables[places[i] / kCells].data() + places[i] % kCells * wide);
-  }
-
-  void replace() {
-    Buffer worth(M);  // lanes count alike, each relative to its own mean
-    for (int64_t lane = 0; lane < L; lane++) {
-      double mean = 1e-30;
-      for (int64_t m = 0; m < M; m++) mean += double(use[m * L + lane]) / double(M);
-      for (int64_t m = 0; m < M; m++) worth[m] += double(use[m * L + lane]) / mean;
-    }
-    std::vector<int64_t> order(M);
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(),
-              [&](int64_t a, int64_t b) { return worth[a] < worth[b] || (worth[a] == worth[b] && a < b); });
-    float typical[L];
-    std::copy_n(use.begin() + order[M / 2] * L, L, typical);
-    int64_t left = std::max<int64_t>(1, int64_t(double(M) * options.share));
-    for (int64_t i = 0; i < M && left > 0; i++) {
-      const int64_t m = order[i];
-      if (rows - born[m] < options.young) continue;
-      born[m] = rows;
-      std::copy_n(typical, L, use.begin() + m * L);
-      grids.renew(m, std::max<int64_t>(1, M / 4), &order.back());
-      clear(m);
-      left--;
+      cells.tables[m] = std::move(wider);
     }
   }
 
   TilingOptions options;
   int64_t M, parts = 1, rows = 0;
-  Grids grids;
-  std::vector<int64_t> born;
-  BufferOf<float> use;                    // tilings x lanes
-  std::vector<BufferOf<float>> tables;    // of each tiling: cells x classes x (weights, squares) x lanes
+  ReplacedGrids<float, L> cells;          // the numbers of a cell: classes x (weights, squares) x lanes
   std::vector<int64_t> column, arrivals;  // of each class its place among those seen, and back
   std::vector<float> pull;
   Buffer bias, losses;

@@ -94,23 +94,21 @@ class LinearAnswers(NamedTuple):
 
 
 class StreamRegressor(RegressorMixin, StreamEstimator):
-    """A linear regressor that learns a stream row by row, in constant memory, with one target or several.
+    """A regressor that learns a stream row by row, in constant memory, with one target or several.
 
     Before any row `predict_one` answers None, `predict` raises `NotFittedError` and `predict_then_learn` answers its
     first row with 0. One thread may learn while others predict.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (features,) or (outputs, features)
-        The weights that answer.
-    intercept_ : float or ndarray of shape (outputs,)
-        Their constant term.
     n_features_in_ : int
         The width of a row.
     feature_names_in_ : ndarray of str
         The names of the features, where the first rows had names.
     """
 
+    #: Whether it answers by a linear model, which can be asked for.
+    _has_coefficients: bool = False
     _core: RegressionCore
     _columns: int | None
 
@@ -123,11 +121,12 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
 
     # ------------------------------------------------------------------ learning
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Forget everything and start from these rows; `partial_fit` continues from there."""
-        return self._fit(X, y)
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Forget everything and start from these rows; `partial_fit` continues from there.
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        ``sample_weight`` is how much each row counts: 1, or None, is an ordinary row, 0 is none, and more than 1 counts
+        for more: as so many copies, or by a step so many times as large (the documentation's page on weights).
+        """
         rows, targets, columns = self._take(X, y)
         masses = self._masses(sample_weight, len(rows), first=True)
         core = self._make_core(rows.shape[1])
@@ -136,40 +135,18 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         self._commit(core, columns, self._remember_columns(X))
         return self
 
-    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn these rows in order."""
-        return self._partial_fit(X, y)
-
-    def _partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        rows, targets, columns = self._take(X, y)
-        masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
-        self._run(self._ready(X, rows, columns), rows, targets, **masses)
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn these rows in order; ``sample_weight`` is how many rows each row counts for."""
+        core, rows, targets, masses = self._take_to_learn(X, y, sample_weight)
+        self._run(core, rows, targets, **masses)
         return self
 
-    def predict_then_learn(self, X: ArrayLike, y: ArrayLike, *, with_coef: bool = False) -> Floats | LinearAnswers:
-        """Answer each row before its target is seen, then learn it: the whole stream in one compiled call.
-
-        Returns
-        -------
-        ndarray or LinearAnswers
-            The answers, shaped like y; with ``with_coef`` also the linear model after each row.
-        """
-        return self._predict_then_learn(X, y, with_coef)
-
-    def _predict_then_learn(
-        self, X: ArrayLike, y: ArrayLike, with_coef: bool, sample_weight: ArrayLike | None = None
-    ) -> Floats | LinearAnswers:
+    def _take_to_learn(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[RegressionCore, Floats, Floats, dict[str, Floats]]:
         rows, targets, columns = self._take(X, y)
         masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
-        core = self._ready(X, rows, columns)
-        answers = np.empty_like(targets)
-        if not with_coef:
-            self._run(core, rows, targets, answers, **masses)
-            return self._shaped(answers)
-        width = core.coefficients()[0].shape[1]
-        weights, intercepts = np.empty((*targets.shape, width)), np.empty_like(targets)
-        self._run(core, rows, targets, answers, weights, intercepts, **masses)
-        return LinearAnswers(self._shaped(answers), self._shaped(weights), self._shaped(intercepts))
+        return self._ready(X, rows, columns), rows, targets, masses
 
     def learn_one(self, x: Row, y: float | Sequence[float] | Floats) -> Self:
         """Learn one row: an array, a sequence of numbers, or a dict of feature name to number."""
@@ -217,18 +194,6 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         except InvalidInput as error:
             raise clearer_error(error, x, self) from None
 
-    @property
-    def coef_(self) -> Floats:
-        """The weights that answer."""
-        weights = self._learned_core().coefficients()[0]
-        return weights[0] if self._columns is None else weights
-
-    @property
-    def intercept_(self) -> float | Floats:
-        """The constant term of the answer."""
-        intercepts = self._learned_core().coefficients()[1]
-        return float(intercepts[0]) if self._columns is None else intercepts
-
     # ------------------------------------------------------------------ taking rows in
 
     def _take(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats, int | None]:
@@ -252,11 +217,11 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
             raise InvalidInput(f"y must be {was} like the targets learned so far, got one that is {now}")
         return self._core
 
-    def _run(self, core: RegressionCore, *arrays: Floats, **masses: Floats) -> None:
+    def _run(self, core: RegressionCore, *arrays: Any, **options: Any) -> None:
         untroubled = core.cuts[0] == 0
-        core.run(*arrays, **masses)
+        core.run(*arrays, **options)
         if untroubled and core.cuts[0] > 0:
-            self._warn_of_cuts(core, stacklevel=5)
+            self._warn_of_cuts(core, stacklevel=4)
 
     def _warn_of_cuts(self, core: RegressionCore, stacklevel: int) -> None:
         _, row, square = core.cuts
@@ -296,20 +261,18 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         return {"_columns": columns}
 
 
-class WithTargetWeights(StreamRegressor):
-    """A regressor whose rows may have weights."""
+class LinearRegressor(StreamRegressor):
+    """A regressor that answers by a linear model.
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Forget everything and start from these rows; `partial_fit` continues from there.
+    Attributes
+    ----------
+    coef_ : ndarray of shape (features,) or (outputs, features)
+        The weights that answer.
+    intercept_ : float or ndarray of shape (outputs,)
+        Their constant term.
+    """
 
-        ``sample_weight`` is how much each row counts: 1, or None, is an ordinary row, 0 is none, and more than 1 counts
-        for more: as so many copies, or by a step so many times as large (the documentation's page on weights).
-        """
-        return self._fit(X, y, sample_weight)
-
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn these rows in order; ``sample_weight`` is how many rows each row counts for."""
-        return self._partial_fit(X, y, sample_weight)
+    _has_coefficients = True
 
     def predict_then_learn(
         self,
@@ -321,7 +284,31 @@ class WithTargetWeights(StreamRegressor):
     ) -> Floats | LinearAnswers:
         """Answer each row before its target is seen, then learn it: the whole stream in one compiled call.
 
-        ``sample_weight`` is how many rows each row counts for; one of weight 0 is only answered. With ``with_coef``
-        the linear model after each row is returned beside the answers.
+        ``sample_weight`` is how many rows each row counts for; one of weight 0 is only answered.
+
+        Returns
+        -------
+        ndarray or LinearAnswers
+            The answers, shaped like y; with ``with_coef`` also the linear model after each row.
         """
-        return self._predict_then_learn(X, y, with_coef, sample_weight)
+        core, rows, targets, masses = self._take_to_learn(X, y, sample_weight)
+        answers = np.empty_like(targets)
+        if not with_coef:
+            self._run(core, rows, targets, answers, **masses)
+            return self._shaped(answers)
+        width = core.coefficients()[0].shape[1]
+        weights, intercepts = np.empty((*targets.shape, width)), np.empty_like(targets)
+        self._run(core, rows, targets, answers, weights, intercepts, **masses)
+        return LinearAnswers(self._shaped(answers), self._shaped(weights), self._shaped(intercepts))
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights that answer."""
+        weights = self._learned_core().coefficients()[0]
+        return weights[0] if self._columns is None else weights
+
+    @property
+    def intercept_(self) -> float | Floats:
+        """The constant term of the answer."""
+        intercepts = self._learned_core().coefficients()[1]
+        return float(intercepts[0]) if self._columns is None else intercepts

@@ -1,4 +1,4 @@
-"""The core of random tilings that `TilingClassifier` and `AutoClassifier` share."""
+"""Random tilings as their learners share them: `TilingClassifier` and `AutoClassifier`, and the same for numbers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from thalweg.kernels._base import Core
 StepRule = tuple[float, int | None]
 #: The rules of ``step="auto"``.
 STEP_RULES: tuple[StepRule, ...] = ((0.005, None), (0.03, 1000), (0.03, 100), (0.05, None))
+#: Of numbers: the shares of a row's residual that learning it removes.
+NUMBER_STEPS = (0.1, 0.25, 0.5, 0.8)
 
 
 def tilings_core(
@@ -28,3 +30,17 @@ def tilings_core(
     steps = [step for step, _ in rules]
     decays = [0.0 if memory is None else 1 - 1 / memory for _, memory in rules]
     return compiled.tilings(features, tilings, depth, steps, decays, every, young, share, seed)
+
+
+def number_tilings(
+    tilings: int = 256,
+    depth: int = 3,
+    steps: Sequence[float] = NUMBER_STEPS,
+    *,
+    every: int = 100,
+    young: int = 500,
+    share: float = 0.05,
+    seed: int,
+) -> tuple[int, int, list[float], int, int, float, int]:
+    """Tilings for numbers as ``compiled.mixed_regression`` takes them."""
+    return tilings, depth, list(steps), every, young, share, seed

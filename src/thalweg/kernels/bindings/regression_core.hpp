@@ -1,0 +1,77 @@
+// A regressor as Python holds it: behind a gate, with the reader of its rows, and with intervals where they are tracked.
+#pragma once
+
+#include <optional>
+
+#include "bindings/core.hpp"
+#include "regression/intervals.hpp"
+#include "regression/regressor.hpp"
+#include "rows/vocabulary.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+struct RegressionCore : Gated {
+  explicit RegressionCore(Regressor *raw) : regressor(raw), row(raw->features()) {}
+  std::unique_ptr<Regressor> regressor;
+  std::optional<Intervals> intervals;
+  RowReader row;
+
+  void widen(int64_t outputs) {
+    regressor->widen(outputs);
+    if (intervals) intervals->begin(outputs);
+  }
+  void track(std::vector<double> coverages, double step) {
+    intervals.emplace(std::move(coverages), step);
+    if (regressor->outputs()) intervals->begin(regressor->outputs());
+  }
+  void begin(const double *X, const double *Y, const double *weights, int64_t rows) {
+    if (!intervals) return regressor->begin(X, Y, weights, rows);
+    regressor->begin(X, Y, weights, 0);  // the residuals that count are those of rows not yet learned
+    intervals->begin(regressor->outputs());
+    run(X, Y, weights, rows, {}, nullptr, 0);
+  }
+  // Test-then-train; `half` gets, of each row, by how much the interval of a coverage reaches beyond the answer.
+  void run(const double *X, const double *Y, const double *weights, int64_t rows, RegressionOutputs out, double *half,
+           int64_t coverage) {
+    const int64_t m = regressor->outputs();
+    Buffer unasked;
+    if (intervals && !out.answers) {
+      unasked.resize(rows * m);
+      out.answers = unasked.data();
+    }
+    regressor->run(X, Y, weights, rows, out);
+    if (!intervals) return;
+    for (int64_t i = 0; i < rows; i++) {
+      for (int64_t o = 0; half && o < m; o++) half[i * m + o] = intervals->half_width(o, coverage);
+      intervals->learn(out.answers + i * m, Y + i * m, weights ? weights[i] : 1);
+    }
+  }
+  void visit(State &state) {
+    regressor->visit(state);
+    if (!intervals) return;
+    if (intervals->outputs() != regressor->outputs()) intervals->begin(regressor->outputs());
+    intervals->visit(state);
+  }
+
+  void check(const Matrix &X, const Matrix &Y, const std::optional<Vector> &masses) const {
+    if (int64_t(X.shape(1)) != regressor->features() || int64_t(Y.shape(1)) != regressor->outputs() ||
+        X.shape(0) != Y.shape(0) || (masses && masses->size() != X.shape(0)))
+      throw std::invalid_argument("shapes do not agree");
+  }
+
+  // True where the step had to be cut, for the first time.
+  bool learn(Row x, const double *y, std::size_t count) {
+    const BriefLearning alone(*this);
+    if (int64_t(count) != regressor->outputs())
+      refuse("a row must have the model's " + std::to_string(regressor->outputs()) + " targets, got " +
+             std::to_string(count));
+    if (first_bad(y, count) >= 0) refuse("y must be finite and within ±1e50");
+    Scratch given(count);
+    const bool untroubled = regressor->cuts().count == 0;
+    regressor->step(row.read(x), y, 1, given.data());
+    if (intervals) intervals->learn(given.data(), y, 1);
+    return untroubled && regressor->cuts().count > 0;
+  }
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

@@ -1,0 +1,183 @@
+"""The regressor with nothing to choose: linear, quadratic and tiling members, mixed by how close they have been.
+
+How fast to forget and what shape the response has is unknown, and different for every stream. This learner holds, over
+rows scaled on line,
+
+=============  ==============================================================================================
+least squares  recursive least squares at seven forgetting rates, memories of 10 rows to all of them, side by
+               side in vector lanes; of more than 200 features seven sizes of normalised gradient steps
+quadratic      recursive least squares over the features and the products of any two, memory of 1,000 rows;
+               for up to 15 features
+tilings        two sets of 256 random tilings (`TilingRegressor`) over up to three features, four step sizes
+               side by side in each: one over the target, one over what the smooth members leave of it
+last value     the target of the row before
+running mean   the mean of all targets
+=============  ==============================================================================================
+
+The answer of a member is held to the range of the targets so far and a tenth of it on either side. Members are weighted
+by exp(-0.25 L / v), where L <- discount L + e^2 sums a member's squared errors and v is the recent mean squared error
+of the mixture. Three discounts, memories of 50, 200 and 1,000 rows, give three sets of weights, which are mixed by the
+same rule. What the second set of tilings learns is left by a mixture of least squares, quadratic member and mean of its
+own (memory of 100 rows, 0.5 in place of 0.25). Nothing is tuned to a stream: steps, memories and members were settled
+on the five streams of the documentation's page, ELEC2's next demand and a random walk, and are the same everywhere.
+
+``robust=True`` is for targets with outliers: residuals beyond twice their mean size over the last 100 rows count by
+that size only, in every member and in the weights (Huber's loss: P. J. Huber, "Robust estimation of a location
+parameter", 1964). Rows of least squares count for less instead.
+
+Intervals are tracked as in `PredictionIntervals`, at five coverages side by side.
+
+Rows may have weights: a row of weight w is learned as w copies in sequence, and its error is charged w times. Several
+targets are several models that share the scaling.
+
+Cost: O(K p^2 + p^4 + M) a row and target with K = 7 rates, the p^4 up to 15 features, and M = 512 tilings, each read
+with four step sizes. Memory: the same in order, and at most 15 MB for the tilings.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from thalweg.kernels import compiled
+from thalweg.kernels._base import RegressionCore
+from thalweg.learners.base.intervals import COVERAGES, INTERVAL_STEP, WithIntervals
+from thalweg.learners.base.rows import Floats
+from thalweg.learners.base.tilings import NUMBER_STEPS, number_tilings
+from thalweg.parameters import FLAG, SEED, Rules
+
+#: Shares of what was learned that a row takes away: memories of all rows, 3,333, 1,000, …, 10.
+FORGETTING_RATES = (0.0, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
+#: Shares of a row's residual, for rows too wide for least squares.
+GRADIENT_STEPS = (0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.8)
+WIDEST_LEAST_SQUARES = 200
+WIDEST_QUADRATIC = 15
+
+
+class AutoRegressor(WithIntervals):
+    """A mixture of linear, quadratic and tiling members, the last value and the mean, that needs no parameter.
+
+    Parameters
+    ----------
+    curved : bool, default True
+        Whether the quadratic member and the tilings take part. Without them the response is linear and a row costs a
+        tenth.
+    robust : bool, default False
+        Whether large residuals count by their size only and not by its square, for targets with outliers.
+    random_state : int >= 0, default 0
+        Seed for the random number generator, which draws the tilings.
+
+    Attributes
+    ----------
+    members_ : tuple of str
+        The members, in the order of ``weights_``.
+    families_ : tuple of str
+        The kind of each member: "least squares" (or "gradient"), "quadratic", "tilings", "last value", "running mean".
+    weights_ : ndarray of shape (members,) or (outputs, members)
+        The weight of each member in the next prediction.
+    family_weights_ : dict of str to float
+        The weight of each family in the next prediction; of several targets the mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thalweg import AutoRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(3000, 5))
+    >>> y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + rng.normal(size=3000)
+    >>> model = AutoRegressor()
+    >>> answers, lower, upper = model.predict_interval_then_learn(X, y, coverage=0.9)
+    >>> bool((answers - y)[1000:].std() < 0.3 * y.std())
+    True
+    >>> bool(abs(np.mean((lower <= y) & (y <= upper)) - 0.9) < 0.01)
+    True
+    >>> print(model.explain().splitlines()[0])
+    18 members over 5 features; the heaviest is tilings of the rest, step 0.5 with a weight of 0.90.
+    """
+
+    _fit_depends_on_order = True
+    _why_not_merged = "each of its steps depends on what the rows before it had made of it"
+
+    _rules = Rules(curved=FLAG, robust=FLAG, random_state=SEED)
+
+    def __init__(self, *, curved: bool = True, robust: bool = False, random_state: int = 0) -> None:
+        self.curved = curved
+        self.robust = robust
+        self.random_state = random_state
+
+    def _make_core(self, features: int) -> RegressionCore:
+        self._rules.check(self)
+        seed = int(self.random_state)
+        core = compiled.mixed_regression(
+            features,
+            list(FORGETTING_RATES if features <= WIDEST_LEAST_SQUARES else GRADIENT_STEPS),
+            [number_tilings(seed=2 * seed)] if self.curved else [],
+            [number_tilings(seed=2 * seed + 1)] if self.curved else [],
+            quadratic=self._has_quadratic(features),
+            baselines=True,
+            robust=bool(self.robust),
+        )
+        core.track_intervals(list(COVERAGES), INTERVAL_STEP)
+        return core
+
+    def _has_quadratic(self, features: int) -> bool:
+        return bool(self.curved) and features <= WIDEST_QUADRATIC
+
+    def _by_family(self) -> dict[str, tuple[str, ...]]:
+        """The names of the members, by family, in order; tilings come twice in a row."""
+        features = self.n_features_in_
+        if features <= WIDEST_LEAST_SQUARES:
+            found = {"least squares": tuple(f"least squares, forgetting {rate:g}" for rate in FORGETTING_RATES)}
+        else:
+            found = {"gradient": tuple(f"gradient, step {step:g}" for step in GRADIENT_STEPS)}
+        if self._has_quadratic(features):
+            found["quadratic"] = ("quadratic",)
+        if self.curved:
+            found["tilings"] = (
+                *(f"tilings, step {step:g}" for step in NUMBER_STEPS),
+                *(f"tilings of the rest, step {step:g}" for step in NUMBER_STEPS),
+            )
+        return {**found, "last value": ("last value",), "running mean": ("running mean",)}
+
+    @property
+    def members_(self) -> tuple[str, ...]:
+        """The members, in the order of ``weights_``."""
+        self._learned_core()
+        return tuple(name for names in self._by_family().values() for name in names)
+
+    @property
+    def families_(self) -> tuple[str, ...]:
+        """The kind of each member."""
+        self._learned_core()
+        return tuple(family for family, names in self._by_family().items() for _ in names)
+
+    @property
+    def weights_(self) -> Floats:
+        """The weight of each member in the next prediction."""
+        weights: Floats = self._learned_core().shares()
+        return weights[0] if self._columns is None else weights
+
+    @property
+    def family_weights_(self) -> dict[str, float]:
+        """The weight of each family in the next prediction; of several targets the mean."""
+        found = dict.fromkeys(self.families_, 0.0)
+        for family, weight in zip(self.families_, self._mean_weights().tolist(), strict=True):
+            found[family] += weight
+        return found
+
+    def _mean_weights(self) -> Floats:
+        return np.asarray(np.atleast_2d(self.weights_).mean(axis=0))
+
+    def explain(self) -> str:
+        """Which member carries the weight, and which family."""
+        check_is_fitted(self)
+        weights, names, features = self._mean_weights(), self.members_, self.n_features_in_
+        families = ", ".join(f"{name} {weight:.2f}" for name, weight in self.family_weights_.items())
+        return "\n".join(
+            [
+                f"{len(names)} members over {features} feature{'' if features == 1 else 's'}; "
+                f"the heaviest is {names[int(weights.argmax())]} with a weight of {weights.max():.2f}.",
+                f"By kind: {families}.",
+                *(f"  {weights[i]:.3f}  {names[i]}" for i in np.argsort(-weights, kind="stable")),
+            ]
+        )

@@ -1,0 +1,241 @@
+"""The mixture for numbers: each part against a slow twin, and streams whose best answer is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.oracles_regression import (
+    SlowMixing,
+    slow_forgetting_answers,
+    slow_half_widths,
+    slow_scaled,
+    slow_tiling_answers,
+)
+from thalweg import (
+    AutoRegressor,
+    OnlineLinearRegression,
+    PredictionIntervals,
+    RandomTilings,
+    StandardScaler,
+    StreamPipeline,
+    TilingRegressor,
+)
+from thalweg.errors import InvalidParameter, ModelFileError
+from thalweg.learners.auto_regressor import FORGETTING_RATES, WIDEST_LEAST_SQUARES
+from thalweg.store import dumps, loads
+
+
+def stream(seed, rows, features, noise=0.3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, features)) * 3 + 1
+    return X, 5 + X @ rng.normal(size=features) + X[:, 0] * X[:, -1] + noise * rng.normal(size=rows)
+
+
+def held(answers, y):
+    """Within the range of the targets before, and a tenth of it on either side."""
+    low, high = np.minimum.accumulate(y)[:-1], np.maximum.accumulate(y)[:-1]
+    return np.clip(answers[1:], low - 0.1 * (high - low), high + 0.1 * (high - low))
+
+
+def walked(model, X, y):
+    """Members' answers and weights before every row but the first."""
+    answers, weights = [], []
+    model.learn_one(X[0], y[0].item())
+    for x, target in zip(X[1:], y[1:].tolist(), strict=True):
+        answers.append(model._core.member_answers(x[None])[0, 0])
+        weights.append(model.weights_)
+        model.learn_one(x, target)
+    return np.array(answers), np.array(weights)
+
+
+def test_least_squares_at_every_rate_is_its_slow_twin():
+    X, y = stream(1, 250, 3)
+    model = AutoRegressor(curved=False)
+    answers, _ = walked(model, X, y)
+    Z = slow_scaled(X)
+    for i, rate in enumerate(FORGETTING_RATES):
+        twin = held(y[0] + slow_forgetting_answers(Z, y, rate, prior=0.01), y)
+        np.testing.assert_allclose(answers[:, i], twin, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(answers[:, -2], y[:-1])
+    np.testing.assert_allclose(answers[:, -1], np.cumsum(y)[:-1] / np.arange(1, len(y)))
+
+
+def test_the_quadratic_member_is_its_slow_twin():
+    X, y = stream(2, 200, 2)
+    model = AutoRegressor()
+    answers, _ = walked(model, X, y)
+    Z = slow_scaled(X)
+    near = np.clip(Z, -3, 3)
+    products = [near[:, i] * near[:, j] - (i == j) for i, j in ((0, 0), (0, 1), (1, 1))]
+    twin = held(y[0] + slow_forgetting_answers(np.column_stack([Z, *products]), y, 1e-3, prior=0.1), y)
+    np.testing.assert_allclose(answers[:, model.members_.index("quadratic")], twin, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("step", [0.1, 1.0])
+def test_tilings_are_their_slow_twin(step):
+    X, y = stream(3, 300, 4)
+    answers = TilingRegressor(20, step=step, replace_every=0, random_state=5).predict_then_learn(X, y)
+    cells = RandomTilings(20, depth=3, random_state=5).fit(X).transform(slow_scaled(X))
+    np.testing.assert_allclose(answers[1:], held(y[0] + slow_tiling_answers(cells, y, step), y), rtol=0, atol=1e-7)
+
+
+def test_the_mixture_is_its_slow_twin():
+    X, y = stream(4, 300, 3)
+    answers, weights = walked(AutoRegressor(), X, y)
+    twin, given = SlowMixing(answers.shape[1]), []
+    for opinions, own, target in zip(answers, weights, y[1:], strict=True):
+        np.testing.assert_allclose(own, twin.weights(), atol=1e-6)
+        given.append(twin.weights() @ opinions)
+        twin.judge(opinions, target)
+    np.testing.assert_allclose(AutoRegressor().predict_then_learn(X, y)[1:], given, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("coverage", [0.5, 0.9, 0.99])
+def test_intervals_are_their_slow_twin(coverage):
+    X, y = stream(5, 400, 3)
+    line = OnlineLinearRegression(solver="rls", forgetting=0.01)
+    answers, lower, upper = PredictionIntervals(line, coverage, step=0.1).predict_interval_then_learn(X, y)
+    np.testing.assert_array_equal(
+        answers, OnlineLinearRegression(solver="rls", forgetting=0.01).predict_then_learn(X, y)
+    )
+    twin = slow_half_widths(answers, y, coverage, 0.1)
+    np.testing.assert_allclose(upper - answers, twin, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(answers - lower, twin, rtol=1e-9, atol=1e-9)
+
+
+def test_on_a_still_linear_stream_it_answers_as_the_batch():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 5))
+    y = 100 + X @ rng.normal(size=5) + 0.5 * rng.normal(size=4000)
+    model = AutoRegressor().partial_fit(X, y)
+    batch = OnlineLinearRegression(solver="rls").fit(X, y)
+    assert np.abs(model.predict(X) - batch.predict(X)).mean() < 0.05
+    assert max(model.family_weights_, key=model.family_weights_.__getitem__) == "least squares"
+    assert "least squares" in model.explain().splitlines()[0]
+
+
+def test_where_the_last_value_is_best_it_is_nearly_as_good():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 4)), np.cumsum(rng.normal(size=3000))
+    model = AutoRegressor()
+    errors = model.predict_then_learn(X, y)[20:] - y[20:]
+    assert np.sqrt(np.mean(errors**2)) < 1.05 * np.sqrt(np.mean(np.diff(y[19:]) ** 2))
+    assert model.family_weights_["last value"] > 0.95
+
+
+def test_it_finds_what_lines_cannot_and_useless_features_are_left_alone():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(4000, 10))
+    y = np.where(X[:, 0] > 0, np.abs(X[:, 1]), -np.abs(X[:, 2]))
+
+    def error(model):
+        return np.std((model.predict_then_learn(X, y) - y)[2000:]) / y.std()
+
+    replaced, kept = error(TilingRegressor(64)), error(TilingRegressor(64, replace_every=0))
+    assert replaced < 0.85 * kept
+    assert error(AutoRegressor()) < 0.25 < 0.45 < error(AutoRegressor(curved=False))
+
+
+@pytest.mark.parametrize("make", [AutoRegressor, TilingRegressor])
+def test_outliers_ruin_the_plain_one_and_not_the_robust_one(make):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 3))
+    truth = X @ [1.0, -2.0, 0.5]
+    y = truth + 0.2 * rng.normal(size=3000) + (rng.random(3000) < 0.05) * rng.normal(size=3000) * 200
+
+    def error(robust):
+        return np.sqrt(np.mean((make(robust=robust).predict_then_learn(X, y) - truth)[500:] ** 2))
+
+    assert error(robust=True) < 0.25 * error(robust=False)
+
+
+def test_without_outliers_robust_costs_little_and_follows_a_jump():
+    X, y = stream(6, 3000, 4)
+    y[1500:] += 500  # of a level
+    plain, robust = (AutoRegressor(robust=each).predict_then_learn(X, y) - y for each in (False, True))
+    for part in (slice(500, 1500), slice(2000, 3000)):
+        assert robust[part].std() < 1.2 * plain[part].std()
+
+
+@pytest.mark.parametrize("coverage", [0.8, 0.9, 0.95])
+def test_coverage_holds_where_the_noise_doubles(coverage):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10_000, 4))
+    y = X @ [1.0, -2.0, 0.5, 0.0] + rng.normal(size=10_000) * np.repeat([1.0, 2.0], 5000)
+    _, lower, upper = AutoRegressor(curved=False).predict_interval_then_learn(X, y, coverage)
+    hit = (lower <= y) & (y <= upper)
+    assert abs(hit.mean() - coverage) < 0.01
+    windows = np.convolve(hit[5200:], np.full(1000, 1e-3), mode="valid")
+    assert coverage - 0.05 <= windows.min() <= windows.max() <= coverage + 0.05
+    fixed = np.quantile(np.abs(y - X @ [1.0, -2.0, 0.5, 0.0])[:5000], coverage)
+    assert np.mean(np.abs(y - X @ [1.0, -2.0, 0.5, 0.0])[5000:] < fixed) < coverage - 0.1  # what a fixed quantile gives
+
+
+def test_a_coverage_that_is_not_tracked_is_refused_and_nothing_learned():
+    X, y = stream(7, 30, 2)
+    model = AutoRegressor(curved=False)
+    with pytest.raises(InvalidParameter, match=r"be 0.5, 0.8, 0.9, 0.95 or 0.99, which are tracked, got 0.7"):
+        model.predict_interval_then_learn(X, y, 0.7)
+    assert not model.__sklearn_is_fitted__()
+    line = PredictionIntervals(OnlineLinearRegression(solver="rls"), 0.7).partial_fit(X, y)
+    with pytest.raises(InvalidParameter, match=r"be 0.7, which is tracked, got 0.9"):
+        line.predict_interval(X, 0.9)
+    assert line.half_width_ == pytest.approx(np.ptp(line.predict_interval(X[:1]), axis=0)[0] / 2)
+
+
+@pytest.mark.parametrize("inside", [StreamPipeline([StandardScaler(), OnlineLinearRegression()]), "line", None])
+def test_intervals_want_a_regressor_of_ours(inside):
+    with pytest.raises(InvalidParameter, match="be a regressor of thalweg that is no pipeline"):
+        PredictionIntervals(inside).partial_fit([[0.0], [1.0]], [0.0, 1.0])
+
+
+def test_it_stands_at_the_end_of_a_pipeline():
+    X, y = stream(8, 200, 3)
+    model = StreamPipeline([StandardScaler(), AutoRegressor()]).partial_fit(X, y)
+    assert not hasattr(model, "coef_")
+    assert np.isfinite(model.predict(X)).all()
+    with pytest.raises(InvalidParameter, match="AutoRegressor"):
+        model.predict_then_learn(X, y, with_coef=True)
+
+
+def test_wide_rows_are_learned_by_gradient_steps():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, WIDEST_LEAST_SQUARES + 1))
+    y = X[:, :3].sum(axis=1)
+    model = AutoRegressor(curved=False)
+    assert np.std((model.predict_then_learn(X, y) - y)[2000:]) < 0.1 * y.std()
+    assert model.families_[0] == "gradient"
+    assert loads(dumps(model)).weights_.tolist() == model.weights_.tolist()
+
+
+def test_several_targets_have_weights_of_their_own():
+    X, y = stream(9, 300, 2)
+    walk = np.cumsum(np.random.default_rng(0).normal(size=300))
+    model = AutoRegressor(curved=False).partial_fit(X, np.column_stack([y, walk]))
+    assert model.weights_.shape == (2, len(model.members_))
+    assert model.weights_[1, model.members_.index("last value")] > 0.9 > model.weights_[0, -2]
+    lower, upper = model.predict_interval(X[:4])
+    assert lower.shape == upper.shape == (4, 2)
+
+
+def test_a_forged_state_is_refused():
+    X, y = stream(10, 60, 2)
+    model = AutoRegressor().partial_fit(X, y)
+    state = model._core.state()
+    cell = state["target0_tilings0_cell_weights"]
+    forgeries = {
+        "n_outputs": np.array([10**6]),
+        "interval_sizes": np.array([[-1.0]]),
+        "target0_lowest": np.array([np.inf]),
+        "target0_mixing_losses": -state["target0_mixing_losses"],
+        "target0_bank_weights": np.full_like(state["target0_bank_weights"], np.nan),
+        "target0_quadratic_factor_diagonal": np.zeros_like(state["target0_quadratic_factor_diagonal"]),
+        "target0_tilings0_cell_weights": np.where(np.arange(cell.shape[1]) == 0, -1.0, cell),
+        "scaler_variance": -state["scaler_variance"],
+    }
+    for name, value in forgeries.items():
+        with pytest.raises(ValueError, match="the saved state is not valid at"):
+            AutoRegressor()._make_core(2).restore({**state, name: value})
+    with pytest.raises(ModelFileError):
+        loads(dumps(model)[:-8])
