@@ -66,12 +66,10 @@ class _Chained:
         self.last.restore(state)
 
 
-class ClassifierCore(_Chained, PythonCore):
-    """The core of a pipeline that ends in a classifier."""
+class CoreBefore(PythonCore):
+    """A core that passes rows on to another one, ``last``, and says of itself what that one says."""
 
-    def __init__(self, chain: Chain, last: Any) -> None:
-        PythonCore.__init__(self, chain.n_features)
-        _Chained.__init__(self, chain, last)
+    last: Any
 
     @property
     def n_members(self) -> int:  # type: ignore[override]
@@ -91,6 +89,14 @@ class ClassifierCore(_Chained, PythonCore):
 
     def shares(self) -> Floats:
         return np.asarray(self.last.shares())
+
+
+class ClassifierCore(_Chained, CoreBefore):
+    """The core of a pipeline that ends in a classifier."""
+
+    def __init__(self, chain: Chain, last: Any) -> None:
+        PythonCore.__init__(self, chain.n_features)
+        _Chained.__init__(self, chain, last)
 
     def insert(self, at: int) -> None:
         self.last.announce(at)

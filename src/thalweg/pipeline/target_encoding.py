@@ -29,9 +29,10 @@ from sklearn.utils.metaestimators import available_if
 from thalweg.errors import InvalidParameter
 from thalweg.learners.base.classifier import StreamClassifier, StreamCore, WithProbabilities
 from thalweg.learners.base.labels import Labels
-from thalweg.learners.base.python_core import Codes, PythonCore, posteriors
+from thalweg.learners.base.python_core import Codes, posteriors
 from thalweg.learners.base.rows import Floats, Row
 from thalweg.learners.decisions.prediction_sets import AnswersWithSets, Flags, follow_sets, no_sets
+from thalweg.pipeline.cores import CoreBefore
 from thalweg.tables.kinds import CELLS, MOST_RATES
 
 #: Rows of a cell, and of all cells together, at which their counts are halved.
@@ -103,7 +104,7 @@ class _Column:
                 counts[-1] = sum(counts[:-1])
 
 
-class _Core(PythonCore):
+class _Core(CoreBefore):
     """The counts, and the core of the learner behind them."""
 
     def __init__(self, features: int, columns: Sequence[tuple[int, int]], last: StreamCore) -> None:
@@ -220,26 +221,7 @@ class _Core(PythonCore):
         given: list[float] = self.last.probabilities_one(self._as_counted(self._reader.read(x)[None])[0])
         return given
 
-    # ------------------------------------------------------------------ what the learner has
-
-    @property
-    def n_members(self) -> int:  # type: ignore[override]
-        return int(self.last.n_members)
-
-    @property
-    def rate(self) -> float:  # type: ignore[override]
-        return float(self.last.rate)
-
-    @property
-    def confidence(self) -> float:  # type: ignore[override]
-        return float(self.last.confidence)
-
-    @property
-    def decides(self) -> bool:  # type: ignore[override]
-        return bool(self.last.decides)
-
-    def shares(self) -> Floats:
-        return np.asarray(self.last.shares())
+    # ------------------------------------------------------------------ what is kept
 
     def adapters(self) -> list[Any]:
         return self.last.adapters() if hasattr(self.last, "adapters") else []
