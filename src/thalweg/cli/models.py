@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 #: Labels of a model, and features made of a column, that are listed.
 _MOST_LABELS, _MOST_DERIVED = 20, 20
+_TARGETS = {"classification": "labels", "regression": "numbers"}
 
 
 def models() -> None:
@@ -26,17 +27,19 @@ def models() -> None:
     from thalweg.catalogue import MODELS
     from thalweg.report import tables
 
-    lines = [
-        (
-            name,
-            entry.about + (", rows scaled on line" if entry.scaled else ""),
-            entry.when,
-            "yes" if entry.has_rate else "",
-        )
-        for name, entry in MODELS.items()
-    ]
     console = Console(markup=False, highlight=False)
-    console.print(tables.words(("model", "what it is", "when to use it", "--rate"), lines))
+    for task, entries in MODELS.items():
+        lines = [
+            (
+                name,
+                entry.about + (", rows scaled on line" if entry.scaled else ""),
+                entry.when,
+                "yes" if entry.has_rate else "",
+            )
+            for name, entry in entries.items()
+        ]
+        console.print(f"{'' if task == 'classification' else chr(10)}For {_TARGETS[task]} ({task})", style="bold")
+        console.print(tables.words(("model", "what it is", "when to use it", "--rate"), lines))
 
 
 def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> None:

@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import RegressionCore
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.intervals import INTERVAL_STEP, AnswersWithIntervals, Interval, WithIntervals
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.base.rows import Floats
@@ -74,6 +75,18 @@ class PredictionIntervals(WithIntervals):
 
     _fit_depends_on_order = True
     _why_not_merged = "its intervals depend on the order of the rows"
+
+    _catalogue = CatalogueEntry(
+        name="linear",
+        task="regression",
+        about="recursive least squares; --rate is its forgetting",
+        when="a linear response that moves at a known pace",
+        base="OnlineLinearRegression",
+        parameters={"learner__solver": "rls", "learner__penalty": 1e-6},
+        options={"rate": "learner__forgetting"},
+        rate=0.001,
+        adaptive=False,
+    )
 
     _rules = Rules(coverage=Real(0, 1, "neither"), step=POSITIVE)
 

@@ -74,7 +74,7 @@ def metrics_of(run: Run) -> dict[str, Any]:
         "model": {
             "name": options.model,
             "title": learner_name(run.model),
-            "about": MODELS[options.model].about,
+            "about": MODELS["classification"][options.model].about,
             "parameters": plain_parameters(learner_of(run.model)),
             "features": len(run.encoder.plan.feature_names),
             "explain": run.model.explain() if hasattr(run.model, "explain") and run.learned else None,

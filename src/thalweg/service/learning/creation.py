@@ -34,8 +34,8 @@ def require_name(name: str) -> None:
 
 def parameters_of(kind: str, given: dict[str, Any]) -> dict[str, Any]:
     """The parameters of a kind of model; `Refused` where there is no such kind, or one of them breaks its rule."""
-    if kind not in MODELS:
-        raise Refused(422, f"the kind must be one of {', '.join(MODELS)}")
+    if kind not in MODELS["classification"]:
+        raise Refused(422, f"the kind must be one of {', '.join(MODELS['classification'])}")
     for name, value in given.items():
         if name not in _PARAMETERS:
             raise Refused(422, f"there is no parameter {name!r}; there are {', '.join(_PARAMETERS)}")
