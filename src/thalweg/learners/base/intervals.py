@@ -33,7 +33,7 @@ class AnswersWithIntervals(NamedTuple):
     upper: Floats
 
 
-class WithIntervals(StreamRegressor):
+class WithIntervals(StreamRegressor, abstract=True):
     """A regressor that tracks by its own residuals how far targets lie from its answers."""
 
     def predict_then_learn(self, X: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Floats:
