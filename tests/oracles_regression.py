@@ -132,3 +132,17 @@ def slow_half_widths(answers, y, coverage, step):
         if t > 0:
             size += max(1 / t, 0.02) * (residual - size)
     return np.array(widths)
+
+
+def slow_late_half_widths(answers, y, coverage, step, delay):
+    """The same where a row gets its width once the target ``delay`` rows before is known, and is judged by it later."""
+    q, size, widths = NormalDist().inv_cdf((1 + coverage) / 2) / math.sqrt(2 / math.pi), 0.0, []
+    residuals = np.abs(y - answers)
+    for t in range(len(y)):
+        known = t - delay
+        if known >= 0 and widths[known] > 0:
+            q += step * min(1, 50 / delay) * ((residuals[known] > widths[known]) - (1 - coverage))
+        if known >= 0:
+            size += max(1 / (known + 1), 0.02) * (residuals[known] - size)
+        widths.append(q * size)
+    return np.array(widths)
