@@ -7,23 +7,23 @@ import pytest
 
 from tests.oracles_regression import (
     SlowMixing,
+    SlowTilings,
     slow_forgetting_answers,
     slow_half_widths,
     slow_late_half_widths,
     slow_scaled,
-    slow_tiling_answers,
 )
 from thalweg import (
     AutoRegressor,
     OnlineLinearRegression,
     PredictionIntervals,
-    RandomTilings,
     StandardScaler,
     StreamPipeline,
     TilingRegressor,
 )
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
 from thalweg.learners.auto_regressor import FORGETTING_RATES, WIDEST_LEAST_SQUARES
+from thalweg.learners.base.tilings import NUMBER_STEPS
 from thalweg.store import dumps, loads
 
 
@@ -45,7 +45,7 @@ def walked(model, X, y):
     model.learn_one(X[0], y[0].item())
     for x, target in zip(X[1:], y[1:].tolist(), strict=True):
         answers.append(model._core.member_answers(x[None])[0, 0])
-        weights.append(model.weights_)
+        weights.append(model._core.shares()[0])
         model.learn_one(x, target)
     return np.array(answers), np.array(weights)
 
@@ -73,12 +73,28 @@ def test_the_quadratic_member_is_its_slow_twin():
     np.testing.assert_allclose(answers[:, model.members_.index("quadratic")], twin, rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("step", [0.1, 1.0])
-def test_tilings_are_their_slow_twin(step):
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tilings": 20, "step": 1.0, "replace_every": 0, "random_state": 5},
+        {"tilings": 40, "step": 0.1, "replace_every": 10, "min_age": 20, "random_state": 1},
+        {"tilings": 23, "depth": 2, "replace_every": 15, "replace_share": 0.3, "min_age": 0},
+    ],
+)
+def test_tilings_are_their_slow_twin(options):
     X, y = stream(3, 300, 4)
-    answers = TilingRegressor(20, step=step, replace_every=0, random_state=5).predict_then_learn(X, y)
-    cells = RandomTilings(20, depth=3, random_state=5).fit(X).transform(slow_scaled(X))
-    np.testing.assert_allclose(answers[1:], held(y[0] + slow_tiling_answers(cells, y, step), y), rtol=0, atol=1e-7)
+    model = TilingRegressor(**options)
+    answers, _ = walked(model, X, y)
+    steps = NUMBER_STEPS if model.step == "auto" else [model.step]
+    slow = SlowTilings(4, model, steps)
+    twin = y[0] + np.array(
+        [slow.predict_then_learn(z, target) for z, target in zip(slow_scaled(X), y - y[0], strict=True)]
+    )
+    for lane in range(len(steps)):
+        np.testing.assert_allclose(answers[:, lane], held(twin[:, lane], y), rtol=0, atol=1e-7)
+    serials = model._core.state()["target0_tilings0_tiling_serials"].tolist()
+    assert serials == [grid.serial for grid in slow.grids]
+    assert (max(serials) >= model.tilings) == (model.replace_every > 0)
 
 
 def test_the_mixture_is_its_slow_twin():
@@ -132,12 +148,14 @@ def test_intervals_of_late_targets_are_their_slow_twin(coverage, delay):
 
 def test_coverage_holds_where_targets_come_late():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(4000, 2)), np.cumsum(rng.normal(size=4000))
-    for coverage in (0.8, 0.9):
-        answers, half = late(AutoRegressor(curved=False), X, y, 20, coverage=coverage)
-        assert abs(np.mean(np.abs(y[20:] - answers) <= half) - coverage) < 0.02
-        answers, half = late(AutoRegressor(curved=False), X, y, 20, coverage=coverage, given=False)
-        assert np.mean(np.abs(y[20:] - answers) <= half) < 0.5  # judged by what the model gives once it knows more
+    X, y = rng.normal(size=(2500, 2)), np.cumsum(rng.normal(size=2500))
+
+    def coverage(given):
+        answers, half = late(AutoRegressor(curved=False), X, y, 20, given=given)
+        return np.mean(np.abs(y[20:] - answers) <= half)
+
+    assert abs(coverage(given=True) - 0.9) < 0.02
+    assert coverage(given=False) < 0.5  # judged by what the model gives once it knows more
 
 
 def test_coverages_that_were_not_asked_for_hold_too_where_targets_come_late():
