@@ -54,7 +54,7 @@ _MOST_FEATURES = 2**24
 _ELSEWHERE = "elsewhere"
 _CLASSES: dict[str, type[StreamEstimator]] = {
     name: getattr(home, name) for home in (learners, transforms, pipeline) for name in home.__all__
-} | {"Fleet": fleet.Fleet}
+} | {"Fleet": fleet.Fleet, "RegressorFleet": fleet.RegressorFleet}
 _RATES: dict[str, type[rates.Rate]] = {
     kind.__name__: kind for kind in (rates.Constant, rates.InverseSqrt, rates.ErrorDriven)
 }

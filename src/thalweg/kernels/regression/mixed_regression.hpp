@@ -191,6 +191,7 @@ class MixedRegression final : public Regressor {
   MixedRegression(int64_t p, const MixedOptions &options)
       : Regressor(p), options(options), moments(p, RunningVariance::kLongRun, true), factor(p), z(p) {}
 
+  MixedRegression *copy() const override { return new MixedRegression(*this); }
   int64_t members() const override { return MixedTarget::members_of(options); }
   void shares(double *out) const override {
     std::fill_n(out, outputs() * members(), 1 / double(members()));

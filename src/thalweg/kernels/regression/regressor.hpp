@@ -18,6 +18,7 @@ class Regressor {
  public:
   explicit Regressor(int64_t features) : features_(features) {}
   virtual ~Regressor() = default;
+  virtual Regressor *copy() const = 0;
 
   int64_t features() const { return features_; }
   int64_t outputs() const { return outputs_; }
