@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 _BINS_PER_SPREAD = 20.0
+#: Distances from the centre that are told apart, in spreads: beyond it a number would overflow.
+_FARTHEST = 1e200
 #: Groups that are told, at the most.
 _MOST_GROUPS = 10
 
@@ -50,7 +52,9 @@ class ErrorBySize:
         """Take in rows: absolute errors in a column for each answerer, and 1, 0 or NaN for the interval."""
         known = ~np.isnan(covered)
         lines = np.column_stack([np.ones(len(truth)), errors, residual, known, np.where(known, covered, 0.0)])
-        bins = np.floor(_BINS_PER_SPREAD * np.arcsinh((truth - self._centre) / self._spread)).astype(np.int64)
+        with np.errstate(over="ignore"):
+            away = np.clip((truth - self._centre) / self._spread, -_FARTHEST, _FARTHEST)
+        bins = np.floor(_BINS_PER_SPREAD * np.arcsinh(away)).astype(np.int64)
         different, places = np.unique(bins, return_inverse=True)
         nothing = np.zeros(lines.shape[1])
         sums = np.array([self._bins.get(at, nothing) for at in different.tolist()]).reshape(-1, lines.shape[1])

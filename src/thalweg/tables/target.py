@@ -61,7 +61,7 @@ class Target:
         known = np.unique(values[~np.isnan(values)])
         if len(known) <= _MOST_CLASSES and (known == np.floor(known)).all():
             return None
-        return f"{len(known):,} different numbers in the first {len(values):,} rows"
+        return f"{len(known):,} different number{'s' * (len(known) > 1)} in the first {len(values):,} rows"
 
     def require_classes(self, head: Chunk) -> None:
         """Refuse texts most of which occur once, such as dates, names or keys: each would become a class."""
@@ -92,22 +92,21 @@ class Target:
         found = self._as_numbers(head, decimal)
         if found is None:
             column = head.column(self.name)
-            cell = next((cell for cell in column.to_pylist() if cell is not None), None)
-            holds = "no values" if cell is None else f"{brief(str(cell))!r}"
+            cell = next(cell for cell in column.to_pylist() if cell is not None and str(cell).strip())
             raise InvalidInput(
                 f"{head.pieces[0].block.file}: the target {self.name!r} must hold numbers for regression, but it holds "
-                f"{holds}; --task classification takes its values for classes"
+                f"{brief(str(cell))!r}; --task classification takes its values for classes"
             )
         return found
 
     def _as_numbers(self, head: Chunk, decimal: Decimal | None) -> NumberColumn | None:
-        """The column, with the decimal separator in which most cells are numbers; None where there is none."""
+        """The column, with the decimal separator in which most cells are numbers; None where they are none."""
         cells = head.column(self.name)
         if decimal is None and is_text(cells):
             decimal = "," if decimal_of(trimmed(cells).drop_null().unique().to_pylist()) == "," else "."
         column = NumberColumn(self.name, indicator=False, decimal=decimal or ".")
         values, wrong = parsed(column, cells)
-        return column if int((~np.isnan(values)).sum()) > len(wrong) else None
+        return column if not wrong or int((~np.isnan(values)).sum()) > len(wrong) else None
 
     def labels(self, chunk: Chunk) -> tuple[list[str], NDArray[np.int32]]:
         """The different labels in the order of their arrival, and which of them each row has; -1 for none."""

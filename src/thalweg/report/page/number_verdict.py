@@ -44,7 +44,9 @@ def _compared(metrics: NumberMetrics) -> str:
     best = best_baseline(metrics)
     name, against = baseline_names(metrics)[best], metrics["verdict"][best]["absolute"]
     if against["difference"] is None:
-        return "No row had a target, so nothing can be said."
+        return "No row had a target that could be compared, so nothing can be said."
+    if against["skill"] is None:
+        return f"{name[0].upper()}{name[1:]} is never wrong: the target does not change."
     best_of = ", the best baseline"
     match standing(against):
         case "better":
