@@ -219,3 +219,41 @@ def test_bad_targets_are_skipped_and_the_model_is_loaded(capsys: pytest.CaptureF
     assert model.predict_one(frame.iloc[5].to_dict()) == model.predict(frame.iloc[5:6])[0]
     before = model.predict(frame[:1])
     assert model.partial_fit(frame[:50], np.full(50, 1000.0)).predict(frame[:1]) > before
+
+
+def test_runs_are_compared_row_by_row(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("linear", "tiling", "oldc"):
+        given = ("--task", "classification", "--limit", "100") if name == "oldc" else ()
+        assert run(capsys, *RUN, "--drop", "told", "--model", name, "--out", name, *given)[0] == 0
+    code, said, _ = run(capsys, "compare", "linear", "tiling", "--json")
+    assert code == 0
+    (pair,) = json.loads(said)["pairs"]
+    one, two = columns("linear"), columns("tiling")
+    residuals = [each["target"] - each["prediction"] for each in (one, two)]
+    squared = np.nanmean(np.square(residuals[0]) - np.square(residuals[1]))
+    found = pair["errors"]
+    assert found["absolute_error"]["difference"] == pytest.approx(pair["difference"])
+    assert found["squared_error"]["difference"] == pytest.approx(squared)
+    assert found["squared_error"]["low"] < squared < found["squared_error"]["high"]
+    code, said, _ = run(capsys, "compare", "linear", "tiling")
+    assert code == 0
+    assert said.index("tiling") < said.index("linear") < said.index("last value")  # the best first
+    code, _, complaint = run(capsys, "compare", "linear", "oldc")
+    assert (code, "predicts labels and linear/metrics.json numbers: they cannot be" in complaint) == (2, True)
+
+
+def test_a_saved_model_predicts_a_table_and_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, *RUN, "--drop", "told", "--model", "auto-linear", "--coverage", "0.8")[0] == 0
+    model, frame = load("out/model.thalweg"), _frame()
+    for given, coverage in (((), 0.8), (("--coverage", "0.95"), 0.95)):
+        code, said, _ = run(capsys, "predict", "out/model.thalweg", "prices.csv", *given)
+        lines = [line.split(",") for line in said.splitlines()]
+        assert (code, lines[0]) == (0, ["row", "prediction", "lower", "upper"])
+        expected = np.column_stack([model.predict(frame), *model.predict_interval(frame, coverage)])
+        np.testing.assert_array_equal(np.array(lines[1:], dtype=float)[:, 1:], expected)
+    for given in (("--coverage", "0.7"), ("--probabilities", "all")):
+        code, said, complaint = run(capsys, "predict", "out/model.thalweg", "prices.csv", *given)
+        assert (code, said, complaint.count("\n")) == (2, "", 1)
+    code, said, _ = run(capsys, "inspect", "out/model.thalweg")
+    assert code == 0
+    assert "absolute error" in said
