@@ -8,6 +8,7 @@ from statistics import NormalDist
 import numpy as np
 
 from tests.oracles import Extended, solve
+from tests.tiling_oracle import SlowGrids
 
 
 class SlowGradient:
@@ -82,15 +83,23 @@ def slow_forgetting_answers(Z, y, rate, prior):
     return np.array(answers)
 
 
-def slow_tiling_answers(cells, y, step, fade=1e-3):
-    """The sum of the weights of the cells of each row, moved by a share of the residual; targets less the first."""
-    weights, visits, answers = np.zeros(cells.shape[1]), np.zeros(cells.shape[1]), []
-    for row, target in zip(cells.astype(bool), y - y[0], strict=True):
-        answers.append(weights[row].sum())
-        visits[row] = (1 - fade) * visits[row] + 1
-        gain = 1 / np.sqrt(visits[row])
-        weights[row] += step * (target - answers[-1]) * gain / gain.sum()
-    return np.array(answers)
+class SlowTilings(SlowGrids):
+    """The sum of the weights of the cells of each row, moved by a share of the residual; one weight for each step."""
+
+    def __init__(self, p, model, steps):
+        super().__init__(p, model, len(steps))
+        self.steps = np.array(steps)
+
+    def predict_then_learn(self, x, y, fade=1e-3):
+        cells = self.cells_of(x)
+        weights = [grid.weights.get(cell, np.zeros(self.lanes)) for grid, cell in cells]
+        visits = [(1 - fade) * grid.visits.get(cell, 0.0) + 1 for grid, cell in cells]
+        answer, gain = np.sum(weights, axis=0), 1 / np.sqrt(visits)
+        for (grid, cell), own, count, share in zip(cells, weights, visits, gain / gain.sum(), strict=True):
+            grid.use = grid.use + 0.005 * (np.abs(own) - grid.use)
+            grid.visits[cell], grid.weights[cell] = count, own + self.steps * (y - answer) * share
+        self.row_learned()
+        return answer
 
 
 class SlowMixing:
@@ -131,4 +140,18 @@ def slow_half_widths(answers, y, coverage, step):
             q += step * ((residual > widths[-1]) - (1 - coverage))
         if t > 0:
             size += max(1 / t, 0.02) * (residual - size)
+    return np.array(widths)
+
+
+def slow_late_half_widths(answers, y, coverage, step, delay):
+    """The same where a row gets its width once the target ``delay`` rows before is known, and is judged by it later."""
+    q, size, widths = NormalDist().inv_cdf((1 + coverage) / 2) / math.sqrt(2 / math.pi), 0.0, []
+    residuals = np.abs(y - answers)
+    for t in range(len(y)):
+        known = t - delay
+        if known >= 0 and widths[known] > 0:
+            q += step * min(1, 50 / delay) * ((residuals[known] > widths[known]) - (1 - coverage))
+        if known >= 0:
+            size += max(1 / (known + 1), 0.02) * (residuals[known] - size)
+        widths.append(q * size)
     return np.array(widths)

@@ -7,22 +7,23 @@ import pytest
 
 from tests.oracles_regression import (
     SlowMixing,
+    SlowTilings,
     slow_forgetting_answers,
     slow_half_widths,
+    slow_late_half_widths,
     slow_scaled,
-    slow_tiling_answers,
 )
 from thalweg import (
     AutoRegressor,
     OnlineLinearRegression,
     PredictionIntervals,
-    RandomTilings,
     StandardScaler,
     StreamPipeline,
     TilingRegressor,
 )
-from thalweg.errors import InvalidParameter, ModelFileError
+from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
 from thalweg.learners.auto_regressor import FORGETTING_RATES, WIDEST_LEAST_SQUARES
+from thalweg.learners.base.tilings import NUMBER_STEPS
 from thalweg.store import dumps, loads
 
 
@@ -44,7 +45,7 @@ def walked(model, X, y):
     model.learn_one(X[0], y[0].item())
     for x, target in zip(X[1:], y[1:].tolist(), strict=True):
         answers.append(model._core.member_answers(x[None])[0, 0])
-        weights.append(model.weights_)
+        weights.append(model._core.shares()[0])
         model.learn_one(x, target)
     return np.array(answers), np.array(weights)
 
@@ -72,12 +73,28 @@ def test_the_quadratic_member_is_its_slow_twin():
     np.testing.assert_allclose(answers[:, model.members_.index("quadratic")], twin, rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("step", [0.1, 1.0])
-def test_tilings_are_their_slow_twin(step):
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tilings": 20, "step": 1.0, "replace_every": 0, "random_state": 5},
+        {"tilings": 40, "step": 0.1, "replace_every": 10, "min_age": 20, "random_state": 1},
+        {"tilings": 23, "depth": 2, "replace_every": 15, "replace_share": 0.3, "min_age": 0},
+    ],
+)
+def test_tilings_are_their_slow_twin(options):
     X, y = stream(3, 300, 4)
-    answers = TilingRegressor(20, step=step, replace_every=0, random_state=5).predict_then_learn(X, y)
-    cells = RandomTilings(20, depth=3, random_state=5).fit(X).transform(slow_scaled(X))
-    np.testing.assert_allclose(answers[1:], held(y[0] + slow_tiling_answers(cells, y, step), y), rtol=0, atol=1e-7)
+    model = TilingRegressor(**options)
+    answers, _ = walked(model, X, y)
+    steps = NUMBER_STEPS if model.step == "auto" else [model.step]
+    slow = SlowTilings(4, model, steps)
+    twin = y[0] + np.array(
+        [slow.predict_then_learn(z, target) for z, target in zip(slow_scaled(X), y - y[0], strict=True)]
+    )
+    for lane in range(len(steps)):
+        np.testing.assert_allclose(answers[:, lane], held(twin[:, lane], y), rtol=0, atol=1e-7)
+    serials = model._core.state()["target0_tilings0_tiling_serials"].tolist()
+    assert serials == [grid.serial for grid in slow.grids]
+    assert (max(serials) >= model.tilings) == (model.replace_every > 0)
 
 
 def test_the_mixture_is_its_slow_twin():
@@ -102,6 +119,76 @@ def test_intervals_are_their_slow_twin(coverage):
     twin = slow_half_widths(answers, y, coverage, 0.1)
     np.testing.assert_allclose(upper - answers, twin, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(answers - lower, twin, rtol=1e-9, atol=1e-9)
+
+
+def late(model, X, y, delay, *, coverage=0.9, given=True):
+    """Predictions and half-widths of all rows but the first, which are only learned; targets come late."""
+    nothing = np.full(delay, np.nan)
+    model.learn_late(X[:delay], y[:delay], (nothing, nothing), coverage, delay=delay)
+    ends = [model.predict_interval(X[t : t + 1], coverage) for t in range(delay, 2 * delay)]
+    for t in range(2 * delay, len(y)):
+        row = slice(t - delay, t - delay + 1)
+        if given:
+            model.learn_late(X[row], y[row], ends[-delay], coverage, delay=delay)
+        else:
+            model.partial_fit(X[row], y[row])
+        ends.append(model.predict_interval(X[t : t + 1], coverage))
+    lower, upper = np.transpose(ends)[0]
+    return (lower + upper) / 2, (upper - lower) / 2
+
+
+@pytest.mark.parametrize(("coverage", "delay"), [(0.5, 3), (0.9, 60)])
+def test_intervals_of_late_targets_are_their_slow_twin(coverage, delay):
+    X, y = stream(5, 500, 3)
+    line = OnlineLinearRegression(solver="rls", forgetting=0.01)
+    answers, half = late(PredictionIntervals(line, coverage, step=0.1), X, y, delay, coverage=coverage)
+    twin = slow_late_half_widths(answers, y[delay:], coverage, 0.1, delay)
+    np.testing.assert_allclose(half, twin, rtol=1e-9, atol=1e-9)
+
+
+def test_coverage_holds_where_targets_come_late():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2500, 2)), np.cumsum(rng.normal(size=2500))
+
+    def coverage(given):
+        answers, half = late(AutoRegressor(curved=False), X, y, 20, given=given)
+        return np.mean(np.abs(y[20:] - answers) <= half)
+
+    assert abs(coverage(given=True) - 0.9) < 0.02
+    assert coverage(given=False) < 0.5  # judged by what the model gives once it knows more
+
+
+def test_coverages_that_were_not_asked_for_hold_too_where_targets_come_late():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 2)), np.cumsum(rng.normal(size=3000))
+    model, waiting, inside = AutoRegressor(curved=False).partial_fit(X[:5], y[:5]), [], []
+    for t in range(5, 3000):
+        half, row = model._core.half_widths()[0], slice(t, t + 1)
+        waiting.append((X[row], y[row], model.predict_interval(X[row])))
+        inside.append(abs(y[t] - model.predict(X[row])[0]) <= half)
+        if t >= 10:
+            model.learn_late(*waiting.pop(0), delay=5)
+    np.testing.assert_allclose(np.mean(inside, axis=0), [0.5, 0.8, 0.9, 0.95, 0.99], atol=0.015)
+
+
+@pytest.mark.parametrize(
+    ("interval", "message"),
+    [
+        (([0.0, 0.0], [1.0]), "shaped like y"),
+        (([0.0, 0.0], [1.0, -1.0]), "upper one is not below the lower one"),
+        (([0.0, np.nan], [1.0, 1.0]), "NaN at both ends"),
+        (([0.0, 0.0], [1.0, np.inf]), "finite ends"),
+        ((["a", "b"], [1.0, 1.0]), "two arrays of numbers"),
+        (([0.5, 0.5], [0.0, 0.0], [1.0, 1.0]), "two arrays shaped like y"),
+    ],
+)
+def test_intervals_that_no_model_gives_are_refused_and_nothing_learned(interval, message):
+    X, y = stream(7, 32, 2)
+    model = AutoRegressor(curved=False).partial_fit(X[:30], y[:30])
+    before = dumps(model)
+    with pytest.raises(InvalidInput, match=message):
+        model.learn_late(X[30:], y[30:], interval, delay=1)
+    assert dumps(model) == before
 
 
 def test_on_a_still_linear_stream_it_answers_as_the_batch():

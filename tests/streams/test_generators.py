@@ -13,6 +13,7 @@ from thalweg.errors import InvalidInput
 from thalweg.streams import (
     SEA,
     Fraud,
+    FriedmanDrift,
     LinearResponse,
     MovingPlane,
     RandomRBFDrift,
@@ -21,6 +22,7 @@ from thalweg.streams import (
     TurningXOR,
     WanderingDisc,
 )
+from thalweg.streams.friedman_drift import FriedmanChange
 
 SIZES, COLOURS, SHAPES = (
     ("small", "medium", "large"),
@@ -118,6 +120,58 @@ def test_a_linear_response_is_its_weighted_sum_and_unit_noise_scaled() -> None:
     assert abs(np.corrcoef(np.column_stack([X, rest]).T) - np.eye(6)).max() < 0.03
     with pytest.raises(InvalidInput, match="numbers and have no classes"):
         _ = stream.classes
+
+
+def friedman(a: float, b: float, c: float, d: float, e: float) -> float:
+    return 10 * math.sin(math.pi * a * b) + 20 * (c - 0.5) ** 2 + 10 * d + 5 * e
+
+
+def local_response(x: list[float], change: int) -> float:
+    """The corners after so many changes, each change with one condition less."""
+    a, b, c, d, e = x[:5]
+    low, high = [b < 0.3, c < 0.3, d > 0.7, e < 0.3], [b > 0.7, c > 0.7, d < 0.3, e > 0.7]
+    if change and all(low[: 5 - change]):
+        return 10 * a * b + 20 * (c - 0.5) + 10 * d + 5 * e
+    if change and all(high[: 5 - change]):
+        return 10 * math.cos(a * b) + 20 * (c - 0.5) + math.exp(d) + 5 * e * e
+    return friedman(a, b, c, d, e)
+
+
+def test_the_corners_of_a_local_friedman_drift_grow_with_each_change() -> None:
+    stream = FriedmanDrift(seed=2, noise=0.0, changes=(5000, 10_000, 15_000))
+    X, y = stream.take(20_000)
+    np.testing.assert_allclose(y, [local_response(x, t // 5000) for t, x in enumerate(X.tolist())], atol=1e-12)
+    usual = [friedman(*x[:5]) for x in X.tolist()]
+    moved = (np.abs(y - usual) > 1e-9).reshape(4, 5000).mean(axis=1)
+    # two corners of 0.3**4, 0.3**3 and 0.3**2 of the space; the last share has a standard deviation of 0.0055
+    assert moved == pytest.approx([0.0, 0.0162, 0.054, 0.18], abs=0.02)
+
+
+def test_features_of_a_friedman_drift_change_roles_at_once_or_little_by_little() -> None:
+    first, second, third = [0, 1, 2, 3, 4], [3, 4, 1, 0, 2], [1, 4, 3, 2, 0]
+    X, y = FriedmanDrift(seed=3, drift="recurring", noise=0.0, changes=(100, 200)).take(300)
+    for t, (x, target) in enumerate(zip(X, y, strict=True)):
+        assert target == pytest.approx(friedman(*x[[3, 5, 1, 0, 2] if 100 <= t < 200 else first]))
+    stream = FriedmanDrift(seed=3, drift="gradual", noise=0.0, changes=(2000, 6000), transition=2000)
+    X, y = stream.take(10_000)
+    by_roles = [np.array([friedman(*x[roles]) for x in X]) for roles in (first, second, third)]
+    is_of = np.isclose(by_roles, y).reshape(3, 5, 2000).mean(axis=2)
+    expected = [[1, 0.5, 0, 0, 0], [0, 0.5, 1, 0.5, 0], [0, 0, 0, 0.5, 1]]
+    np.testing.assert_allclose(is_of, expected, atol=0.04)  # a share of a half has a standard deviation of 0.011
+    rest = FriedmanDrift(seed=3, noise=2.0).take()[1] - FriedmanDrift(seed=3, noise=0.0).take()[1]
+    assert scipy.stats.kstest(rest, "norm", args=(0, 2.0)).pvalue > 0.001
+
+
+@pytest.mark.parametrize(
+    ("drift", "rivers"), [("local", "lea"), ("recurring", "gra"), ("gradual", "gsg")], ids=lambda name: name
+)
+def test_a_friedman_drift_has_the_concepts_of_rivers(drift: FriedmanChange, rivers: str) -> None:
+    synth = pytest.importorskip("river.datasets.synth")
+    changes = (100, 200, 300) if drift == "local" else (100, 200)
+    pairs = list(itertools.islice(synth.FriedmanDrift(rivers, changes, transition_window=0, seed=1), 400))
+    X, y = np.array([list(x.values()) for x, _ in pairs]), np.array([target for _, target in pairs])
+    rest = y - FriedmanDrift(drift=drift, changes=changes).response_at(np.arange(400), X)
+    assert scipy.stats.kstest(rest, "norm").pvalue > 0.001  # of another concept it would be far from it
 
 
 def test_the_checkerboards_grid_lies_on_the_board_of_its_time() -> None:

@@ -17,11 +17,13 @@ from thalweg.streams import (
     DiscAndBow,
     DriftingGaussians,
     Fraud,
+    FriedmanDrift,
     Gliding,
     LinearResponse,
     MovingPlane,
     NoisyRuleStream,
     RandomRBFDrift,
+    ResponseStream,
     RingNorm,
     RotatingCheckerboard,
     RuleConcept,
@@ -62,6 +64,15 @@ GENERATED = st.one_of(
     st.builds(Waveform, seed=st.integers(0, 2**70), length=st.integers(1, 400)),
     st.builds(DiscAndBow, seed=st.integers(0, 2**70), blur=st.floats(0.1, 1.0), length=st.integers(1, 400)),
     st.builds(LinearResponse, seed=st.integers(0, 2**70), drift=st.sampled_from([None, (1, 2, 3, 4, 5)])),
+    st.builds(FriedmanDrift, seed=st.integers(0, 2**70), drift=st.just("local"), changes=st.just((5, 9, 20))),
+    st.builds(
+        FriedmanDrift,
+        seed=st.integers(0, 2**70),
+        drift=st.sampled_from(["recurring", "gradual"]),
+        changes=st.sampled_from([(0, 3), (10, 90)]),
+        transition=st.integers(0, 30),
+        length=st.integers(1, 400),
+    ),
 )
 TABLES = st.integers(1, 60).map(lambda n: Table(np.arange(2.0 * n).reshape(n, 2), np.arange(n) % 3))
 MOMENTS = st.lists(st.integers(0, 10**6), max_size=20)
@@ -80,7 +91,7 @@ def joined(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.n
 def test_take_batches_and_iteration_agree_and_repeat(stream: Stream, size: int, data: st.DataObject) -> None:
     whole = stream.take()
     assert whole[0].shape == (stream.length, stream.n_features)
-    assert isinstance(stream, LinearResponse) or set(whole[1]) <= set(stream.classes)
+    assert isinstance(stream, ResponseStream) or set(whole[1]) <= set(stream.classes)
     few = min(stream.length, 20 * size)
     start_of_it = whole[0][:few], whole[1][:few]
     for _ in range(2):
@@ -182,6 +193,9 @@ def test_a_frame_brings_its_names() -> None:
         (lambda: LinearResponse(weights=[[1.0]]), "'weights' parameter of LinearResponse"),
         (lambda: LinearResponse(weights=[1.0, 2.0], drift=[1.0]), "have 2 numbers"),
         (lambda: LinearResponse(noise=-0.1), "'noise' parameter of LinearResponse"),
+        (lambda: FriedmanDrift(drift="abrupt"), "'drift' parameter of FriedmanDrift"),
+        (lambda: FriedmanDrift(changes=(1, 2)), "be 3 growing row numbers"),
+        (lambda: FriedmanDrift(drift="gradual", changes=(7, 7)), "be 2 growing row numbers"),
         (lambda: RotatingCheckerboard().grid_at(0, points=1), "at least 2, got 1"),
         (lambda: WanderingDisc(features=1), "'features' parameter of WanderingDisc"),
         (lambda: WanderingDisc(orbit=-1.0), "'orbit' parameter of WanderingDisc"),

@@ -296,6 +296,17 @@ class RegressionCore:
         half_widths: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
         coverage: int = ...,
     ) -> None: ...
+    def learn_late(
+        self,
+        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        Y: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        lower: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        upper: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        coverage: int,
+        delay: float,
+        masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = ...,
+    ) -> None: ...
     def track_intervals(self, coverages: Sequence[float], step: float) -> None:
         """Track intervals of these coverages from here on."""
 

@@ -18,7 +18,9 @@ Where we depart
 1. Residuals are scaled by their mean size over the last fifty rows, so that one step suits every unit and the width
    follows the noise at once, before misses move q.
 2. A row of weight w moves q by w times as much, and the scale as w rows.
-3. `fit` learns its rows one after the other, whatever the regressor inside does, since only residuals of rows not yet
+3. Targets that come late (`learn_late`) are judged by the interval that was given. Of delays beyond 50 rows the step is
+   smaller in proportion, or q would swing.
+4. `fit` learns its rows one after the other, whatever the regressor inside does, since only residuals of rows not yet
    learned say anything of those to come.
 
 Cost: that of the regressor, plus O(1) a row and target.
@@ -28,13 +30,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import RegressionCore
 from thalweg.learners.base.catalogue_entry import CatalogueEntry
-from thalweg.learners.base.intervals import INTERVAL_STEP, AnswersWithIntervals, Interval, WithIntervals
+from thalweg.learners.base.intervals import INTERVAL_STEP, WithIntervals
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import POSITIVE, Real, Rules
@@ -105,21 +105,9 @@ class PredictionIntervals(WithIntervals):
         core.track_intervals([float(self.coverage)], float(self.step))
         return core
 
-    def predict_interval(self, X: ArrayLike, coverage: float | None = None) -> Interval:
-        """The interval of each row. Nothing is learned. ``coverage`` can be no other than that of the model."""
-        return super().predict_interval(X, self.coverage if coverage is None else coverage)
-
-    def predict_interval_then_learn(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        coverage: float | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-    ) -> AnswersWithIntervals:
-        """Answer and interval of each row before its target is seen; then the row is learned (test-then-train)."""
-        asked = self.coverage if coverage is None else coverage
-        return super().predict_interval_then_learn(X, y, asked, sample_weight=sample_weight)
+    @property
+    def _usual_coverage(self) -> float:
+        return self.coverage
 
     @property
     def half_width_(self) -> float | Floats:

@@ -151,8 +151,8 @@ PAPERS: Mapping[str, Paper] = {
             "Our own study",
             "The untuned default beside its members, the baselines and River",
             ("data", "generated", "ranks", "fig-ranks", "fig-weights"),
-            on_request=("forest", "curved", "recovery", "decisions", "rare"),
-            drawn=("curved", "recovery"),
+            on_request=("forest", "curved", "recovery", "decisions", "rare", "numbers"),
+            drawn=("curved", "recovery", "numbers"),
             slow_peers={
                 "with-moa": "curved and rare run MOA's models (CapyMOA), 10 minutes and 2",
                 "with-refitted": "curved refits scikit-learn's models, 13 minutes",

@@ -7,10 +7,12 @@
     │   ├── DriftingGaussians    classes whose means move: `Circling`, `Gliding` or `Jumping`
     │   ├── Fraud                a rare class, columns that carry nothing, a sudden change
     │   ├── RandomRBFDrift       small clouds around centroids that move, several to a class
-    │   ├── LinearResponse       a weighted sum of the features: numbers, not labels
     │   ├── TwoNorm, RingNorm    Gaussians in 20 dimensions that stay: best told apart by a plane, by a sphere
     │   ├── Waveform             mixtures of waves that stay
     │   ├── DiscAndBow           a disc and a blurred bow on its edge, which stay
+    │   ├── ResponseStream       …whose targets are numbers, not labels
+    │   │   ├── LinearResponse   a weighted sum of the features
+    │   │   └── FriedmanDrift    a curved response that changes in a corner, or whose features change roles
     │   └── RuleStream           …whose labels follow from the features by a rule
     │       ├── Stagger          three concepts that replace one another
     │       ├── MovingPlane      a line that turns a little with every row
@@ -28,11 +30,20 @@ from __future__ import annotations
 
 from thalweg.streams.benchmark_sets import BENCHMARK_SETS, BenchmarkSet, Split, load_benchmark
 from thalweg.streams.breiman import RingNorm, TwoNorm, Waveform
-from thalweg.streams.concept import Concept, ConceptStream, NoisyRuleStream, RuleConcept, RuleStream, Sampler
+from thalweg.streams.concept import (
+    Concept,
+    ConceptStream,
+    NoisyRuleStream,
+    ResponseStream,
+    RuleConcept,
+    RuleStream,
+    Sampler,
+)
 from thalweg.streams.datasets import load_covertype, load_elec2, load_sea_concepts, load_weather
 from thalweg.streams.disc_and_bow import DiscAndBow
 from thalweg.streams.drifting_gaussians import DriftingGaussians
 from thalweg.streams.fraud import Fraud
+from thalweg.streams.friedman_drift import FriedmanDrift
 from thalweg.streams.linear_response import LinearResponse
 from thalweg.streams.motions import Circling, Gliding, Jumping, Motion
 from thalweg.streams.moving_plane import MovingPlane
@@ -55,6 +66,7 @@ __all__ = [
     "DiscAndBow",
     "DriftingGaussians",
     "Fraud",
+    "FriedmanDrift",
     "Gliding",
     "Jumping",
     "LinearResponse",
@@ -62,6 +74,7 @@ __all__ = [
     "MovingPlane",
     "NoisyRuleStream",
     "RandomRBFDrift",
+    "ResponseStream",
     "RingNorm",
     "RotatingCheckerboard",
     "RuleConcept",

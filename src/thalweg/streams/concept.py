@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeAlias, cast
+from typing import Any, NoReturn, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -80,6 +80,25 @@ class ConceptStream(Stream):
         """Rows ``start`` … ``start + n - 1``; without ``n``, all from ``start`` to the stream's length."""
         first, stop = self._span("n", n, start)
         return self.sampler().skip(first).rows_at(np.arange(first, stop))
+
+
+@dataclass(frozen=True)
+class ResponseStream(ConceptStream):
+    """A generated stream whose targets are numbers: y is an array of floats, and asking for ``classes`` is an error.
+
+    Examples
+    --------
+    >>> from thalweg.streams import LinearResponse
+    >>> isinstance(LinearResponse(), ResponseStream)
+    True
+    """
+
+    @property
+    def classes(self) -> NoReturn:
+        """There are none."""
+        raise InvalidInput(
+            f"The targets of a {type(self).__name__} are numbers and have no classes: it is for regression."
+        )
 
 
 class Sampler:

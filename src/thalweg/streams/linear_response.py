@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.errors import InvalidParameter
 from thalweg.parameters import Real, Rules, at_least, real_matrix
-from thalweg.streams.concept import ConceptStream, Times
+from thalweg.streams.concept import ResponseStream, Times
 from thalweg.streams.stream import Floats, Rows, standard_normals
 
 
 @dataclass(frozen=True)
-class LinearResponse(ConceptStream):
+class LinearResponse(ResponseStream):
     """The simulated losses of Wu & Snell 2016: y = w'x + noise, with x uniform in [0, 1] and weights that may drift.
-
-    The targets are numbers, not labels: y is an array of floats, and asking for ``classes`` is an error.
 
     Parameters
     ----------
@@ -49,7 +46,7 @@ class LinearResponse(ConceptStream):
     drift: ArrayLike | None = None
     length: int = 1000
 
-    _rules = Rules(**ConceptStream._rules, noise=Real(0, text="be a positive finite number"), length=at_least(1))
+    _rules = Rules(**ResponseStream._rules, noise=Real(0, text="be a positive finite number"), length=at_least(1))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -70,11 +67,6 @@ class LinearResponse(ConceptStream):
     def feature_names(self) -> tuple[str, ...]:
         """The risk factors."""
         return tuple(f"x{number}" for number in range(1, np.size(self.weights) + 1))
-
-    @property
-    def classes(self) -> NoReturn:
-        """There are none."""
-        raise InvalidInput("The targets of a LinearResponse are numbers and have no classes: it is for regression.")
 
     def weights_at(self, times: ArrayLike) -> Floats:
         """The weights at times of shape (…), as an array of shape (…, features)."""

@@ -65,8 +65,7 @@ void bind_regression(nb::module_ &module) {
             const auto fits = [&](const std::optional<OutMatrix> &out) {
               return !out || (out->shape(0) == Y.shape(0) && out->shape(1) == Y.shape(1));
             };
-            if (half_widths && (!c.intervals || coverage < 0 || coverage >= int64_t(c.intervals->coverages().size())))
-              throw std::invalid_argument("no such interval is tracked");
+            if (half_widths) c.require(coverage);
             if (!fits(answers) || !fits(intercepts) || !fits(half_widths) ||
                 weights.has_value() != intercepts.has_value() ||
                 (weights && (weights->shape(0) != Y.shape(0) || weights->shape(1) != Y.shape(1) ||
@@ -79,6 +78,20 @@ void bind_regression(nb::module_ &module) {
           },
           "X"_a, "Y"_a, "answers"_a = nb::none(), "weights"_a = nb::none(), "intercepts"_a = nb::none(),
           "masses"_a = nb::none(), "half_widths"_a = nb::none(), "coverage"_a = 0)
+      .def(
+          "learn_late",
+          [](RegressionCore &c, Matrix X, Matrix Y, Matrix lower, Matrix upper, int64_t coverage, double delay,
+             std::optional<Vector> masses) {
+            const Learning alone(c);
+            c.check(X, Y, masses);
+            c.require(coverage);
+            for (const Matrix &end : {lower, upper})
+              if (end.shape(0) != Y.shape(0) || end.shape(1) != Y.shape(1))
+                throw std::invalid_argument("shapes do not agree");
+            c.learn_late(X.data(), Y.data(), masses ? masses->data() : nullptr, X.shape(0), lower.data(), upper.data(),
+                         coverage, delay);
+          },
+          "X"_a, "Y"_a, "lower"_a, "upper"_a, "coverage"_a, "delay"_a, "masses"_a = nb::none())
       .def(
           "track_intervals",
           [](RegressionCore &c, std::vector<double> coverages, double step) {

@@ -46,6 +46,14 @@ struct RegressionCore : Gated {
       intervals->learn(out.answers + i * m, Y + i * m, weights ? weights[i] : 1);
     }
   }
+  // Rows that were predicted `delay` rows before, with these intervals of a coverage.
+  void learn_late(const double *X, const double *Y, const double *weights, int64_t rows, const double *lower,
+                  const double *upper, int64_t coverage, double delay) {
+    const int64_t m = regressor->outputs();
+    regressor->run(X, Y, weights, rows, {});
+    for (int64_t i = 0; i < rows; i++)
+      intervals->learn_late(lower + i * m, upper + i * m, coverage, delay, Y + i * m, weights ? weights[i] : 1);
+  }
   void visit(State &state) {
     regressor->visit(state);
     if (!intervals) return;
@@ -53,6 +61,10 @@ struct RegressionCore : Gated {
     intervals->visit(state);
   }
 
+  void require(int64_t coverage) const {
+    if (!intervals || coverage < 0 || coverage >= int64_t(intervals->coverages().size()))
+      throw std::invalid_argument("no such interval is tracked");
+  }
   void check(const Matrix &X, const Matrix &Y, const std::optional<Vector> &masses) const {
     if (int64_t(X.shape(1)) != regressor->features() || int64_t(Y.shape(1)) != regressor->outputs() ||
         X.shape(0) != Y.shape(0) || (masses && masses->size() != X.shape(0)))

@@ -82,7 +82,7 @@ class LaneFactor {
     for (double &d : D) d *= by;
   }
   void hold_below(double most) {
-    for (double &d : D) d = std::min(d, most);
+    for (int64_t j = 0; j < p; j++) set(D.data(), j, pick(at(D.data(), j) > most, most, at(D.data(), j)));
   }
 
   void visit(State &state) {

@@ -5,6 +5,9 @@
 // step (1[miss] - a). The share of misses over T rows differs from a by at most (range of q) / (step T), for any sequence at all
 // (Angelopoulos, Candès & Tibshirani 2023, "quantile tracking"; decisions/prediction_sets.hpp does the same for classes).
 // Several coverages are tracked side by side. O(coverages) a row and target.
+//
+// Where targets come late a miss is one of the interval that was given, not of the narrower one that the model would give by now.
+// Misses then come in series, and q would swing: of delays beyond kCalm rows the step is smaller in proportion.
 #pragma once
 
 #include <algorithm>
@@ -41,15 +44,33 @@ class Intervals {
     if (!(weight > 0)) return;
     for (int64_t o = 0; answered > 0 && o < int64_t(sizes.size()); o++) {
       const double residual = std::fabs(y[o] - answers[o]);
-      for (int64_t i = 0; answered > 1 && i < count(); i++) {
-        double &q = reach[o * count() + i];
-        const bool missed = residual > half_width(o, i);
-        q = std::clamp(q + step * weight * (double(missed) - (1 - coverages_[i])), -kFarthest, kFarthest);
-      }
-      sizes[o] += std::max(weight / (rows + weight), repeated(kGain, weight)) * (residual - sizes[o]);
+      for (int64_t i = 0; answered > 1 && i < count(); i++) move(o, i, residual > half_width(o, i), step * weight);
+      follow(o, residual, weight);
     }
     if (answered > 0) rows += weight;
     answered = std::min<int64_t>(answered + 1, 2);
+  }
+  // The same where an interval of one of the coverages was given `delay` rows before; a row without one (NaN) says nothing. The
+  // other coverages are judged as if they had been wider or narrower in the same proportion as now.
+  void learn_late(const double *lower, const double *upper, int64_t given, double delay, const double *y,
+                  double weight) {
+    if (!(weight > 0) || std::isnan(lower[0])) return;
+    const double calm = step * weight * std::min(1.0, kCalm / std::max(delay, 1.0));
+    for (int64_t o = 0; o < int64_t(sizes.size()); o++) {
+      const double residual = std::fabs(y[o] - (lower[o] + 0.5 * (upper[o] - lower[o]))),
+                   half = 0.5 * (upper[o] - lower[o]), q = reach[o * count() + given];
+      // Of no width were the intervals before any residual was known.
+      const bool judged = half > 0 || (rows > 0 && q <= 0);
+      for (int64_t i = 0; judged && i < count(); i++) {
+        if (i == given) continue;
+        const double other = q > 0 ? half * std::max(0.0, reach[o * count() + i]) / q : half_width(o, i);
+        move(o, i, residual > other, calm);
+      }
+      if (judged) move(o, given, y[o] < lower[o] || y[o] > upper[o], calm);
+      follow(o, residual, weight);
+    }
+    rows += weight;
+    answered = 2;
   }
 
   void visit(State &state) {
@@ -67,9 +88,16 @@ class Intervals {
   }
 
  private:
-  static constexpr double kGain = 0.02, kFarthest = 1000;
+  static constexpr double kGain = 0.02, kFarthest = 1000, kCalm = 50;
 
   int64_t count() const { return int64_t(coverages_.size()); }
+  void move(int64_t output, int64_t coverage, bool missed, double by) {
+    double &q = reach[output * count() + coverage];
+    q = std::clamp(q + by * (double(missed) - (1 - coverages_[coverage])), -kFarthest, kFarthest);
+  }
+  void follow(int64_t output, double residual, double weight) {
+    sizes[output] += std::max(weight / (rows + weight), repeated(kGain, weight)) * (residual - sizes[output]);
+  }
   // Where normal residuals would have it, in mean absolute residuals: by bisection.
   static double normal_reach(double coverage) {
     double low = 0, high = 40;

@@ -36,13 +36,17 @@ def _first_rows(stream: ConceptStream, rows: int) -> Table:
     return Table(*stream.take(rows), stream.feature_names)
 
 
-def _from_river(streams: Callable[[Any], Iterable[Any]], rows: int) -> Table:
-    """``rows`` rows of each of River's streams, one stream after the other."""
+def river_datasets() -> Any:
+    """River's generators; a `MissingExtra` where it is not installed."""
     try:
-        datasets = import_module("river.datasets")
+        return import_module("river.datasets")
     except ImportError as error:
         raise MissingExtra.of("River", "river", "drawing rows of River's generators") from error
-    pairs = [pair for stream in streams(datasets) for pair in islice(stream, rows)]
+
+
+def _from_river(streams: Callable[[Any], Iterable[Any]], rows: int) -> Table:
+    """``rows`` rows of each of River's streams, one stream after the other."""
+    pairs = [pair for stream in streams(river_datasets()) for pair in islice(stream, rows)]
     return Table([list(x.values()) for x, _ in pairs], np.array([int(y) for _, y in pairs]))
 
 

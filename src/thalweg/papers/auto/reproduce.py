@@ -9,8 +9,8 @@ Where comparisons stop
 1. River goes 50,000 rows into Covertype, which is therefore twice in the table; ranks use the part that all have seen.
 2. Streams are not a sample of anything, and some are kin (ELEC2 twice, four Gaussians): Friedman's p is a description.
 3. The adaptive random forest is an item of its own, on request: it takes minutes for a single run.
-4. ``curved``, ``recovery``, ``decisions`` and ``rare``, on request, are studies of their own
-   (`thalweg.papers.auto.curved`, `recovery`, `decisions`, `rare`).
+4. ``curved``, ``recovery``, ``decisions``, ``rare`` and ``numbers``, on request, are studies of their own
+   (`thalweg.papers.auto.curved`, `recovery`, `decisions`, `rare`, `numbers`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from thalweg.errors import DataUnavailable, InvalidParameter
 from thalweg.evaluate import friedman, nemenyi_difference, prequential
 from thalweg.learners.auto import AutoClassifier
-from thalweg.papers.auto import curved, decisions, rare, recovery
+from thalweg.papers.auto import curved, decisions, numbers, rare, recovery
 from thalweg.papers.auto.study import (
     AUTO,
     BANK,
@@ -56,7 +56,7 @@ TOLERATED = 0.03
 WEIGHT_BLOCK = 336
 
 #: Items with a study of their own.
-_APART = (curved.ITEM, recovery.ITEM, decisions.ITEM, rare.ITEM)
+_APART = (curved.ITEM, recovery.ITEM, decisions.ITEM, rare.ITEM, numbers.ITEM)
 _TITLES = {"data": "Data sets", "generated": "Generated streams"}
 _NOTES = (
     "Share of rows answered wrongly, each before its label was learned. Linear members of AutoClassifier alone, behind "
@@ -103,6 +103,9 @@ def reproduce(
         elif item == rare.ITEM:
             on_rare = rare.RareStudy(seed=seed, with_moa=with_moa, progress=progress)
             outcomes.append(replace(rare.outcome(on_rare), timing=on_rare.timing()))
+        elif item == numbers.ITEM:
+            on_numbers = numbers.NumberStudy(runs=runs, seed=seed, workers=workers, progress=progress)
+            outcomes.append(replace(numbers.outcome(on_numbers), timing=on_numbers.timing()))
         else:
             after = recovery.RecoveryStudy(runs=runs, seed=seed, workers=workers, progress=progress)
             outcomes.append(replace(recovery.outcome(after), timing=after.timing()))

@@ -1,0 +1,297 @@
+"""The item ``numbers``: `AutoRegressor` beside the last value, the running mean and River's regressors.
+
+Root mean squared error over the standard deviation of the target, each row predicted before it is learned, and how many
+targets intervals of 90 % hold. All models see the same rows in the same run. River's models take most of the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.errors import DataUnavailable, MissingExtra
+from thalweg.evaluate import friedman, nemenyi_difference
+from thalweg.learners.auto_regressor import AutoRegressor
+from thalweg.papers.auto.numbers_streams import NUMBER_STREAMS, ChosenOn, NumberStream
+from thalweg.papers.auto.study import require_river
+from thalweg.papers.findings import Finding
+from thalweg.papers.registry import Outcome
+from thalweg.papers.study import Progress, Study
+from thalweg.papers.workers import run_in_processes
+from thalweg.report import critical_difference, tables
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+PAPER, ITEM = "auto", "numbers"
+#: No more runs than this: River's models take five minutes for one.
+MOST_RUNS = 3
+#: Rows at the start whose errors are left out, rows of a window of the coverage, and rows of the whole coverage.
+FIRST, WINDOW, COVERED = 20, 1000, 10_000
+COVERAGE, WHOLE, ANY_WINDOW = 0.9, (0.89, 0.91), (0.85, 0.95)
+#: How much more than the error of the last value is tolerated where that is the best prediction.
+TOLERATED = 0.05
+
+Floats: TypeAlias = NDArray[np.float64]
+Predict: TypeAlias = Callable[[Floats, Floats], Floats]
+
+AUTO, LINEAR, LAST, MEAN = "AutoRegressor", "AutoRegressor, linear", "Last value", "Running mean"
+RIVER_LINEAR, RIVER_TREE = "River scaled linear", "River adaptive tree"
+RIVER_FOREST, RIVER_NEIGHBOURS = "River adaptive forest", "River nearest neighbours"
+_HEADERS = {
+    AUTO: "Auto",
+    LINEAR: "Auto,\nlinear",
+    LAST: "last\nvalue",
+    MEAN: "\nmean",
+    RIVER_LINEAR: "River\nlinear",
+    RIVER_TREE: "River\ntree",
+    RIVER_FOREST: "River\nforest",
+    RIVER_NEIGHBOURS: "River\nneigh.",
+}
+_GROUPS: Mapping[ChosenOn, str] = {
+    "another seed": "constants were chosen on another seed",
+    "these rows": "constants were chosen on these rows",
+    "neither": "nothing was chosen on these",
+}
+
+
+def _last(X: Floats, y: Floats) -> Floats:
+    return np.concatenate([[0.0], y[:-1]])
+
+
+def _mean(X: Floats, y: Floats) -> Floats:
+    return np.concatenate([[0.0], np.cumsum(y)[:-1] / np.arange(1, len(y))])
+
+
+def _linear(X: Floats, y: Floats) -> Floats:
+    return AutoRegressor(curved=False).predict_then_learn(X, y)
+
+
+@dataclass(frozen=True)
+class RiverRegressor:
+    """A regressor of River's, row by row, with its default settings."""
+
+    name: str
+
+    def __call__(self, X: Floats, y: Floats) -> Floats:
+        """The predictions."""
+        model, predicted = self._model(), np.zeros(len(y))
+        for i, (row, target) in enumerate(zip(X.tolist(), y.tolist(), strict=True)):
+            x = dict(enumerate(row))
+            predicted[i] = model.predict_one(x)
+            model.learn_one(x, target)
+        return predicted
+
+    def _model(self) -> Any:
+        if self.name == RIVER_FOREST:
+            return import_module("river.forest").ARFRegressor(n_models=10, seed=0)
+        if self.name == RIVER_TREE:
+            return import_module("river.tree").HoeffdingAdaptiveTreeRegressor(seed=0)
+        scaler = import_module("river.preprocessing").StandardScaler()
+        if self.name == RIVER_LINEAR:
+            return scaler | import_module("river.linear_model").LinearRegression()
+        neighbors = import_module("river.neighbors")
+        return scaler | neighbors.KNNRegressor(engine=neighbors.LazySearch(window_size=1000))
+
+
+PEERS: Mapping[str, Predict] = {LINEAR: _linear, LAST: _last, MEAN: _mean}
+RIVERS = {name: RiverRegressor(name) for name in (RIVER_LINEAR, RIVER_TREE, RIVER_FOREST, RIVER_NEIGHBOURS)}
+
+
+class Coverage(NamedTuple):
+    """The share of targets that intervals of 90 % hold: in the first rows, and the extremes of any 1,000 in a row."""
+
+    whole: float
+    lowest: float
+    highest: float
+
+
+class Scores(NamedTuple):
+    """One run over a stream, or the means over several."""
+
+    errors: Mapping[str, float]
+    coverage: Coverage
+
+
+def error(predicted: Floats, y: Floats) -> float:
+    """Root mean squared error over the standard deviation of the target."""
+    return float(np.sqrt(np.mean((predicted - y)[FIRST:] ** 2)) / y.std())
+
+
+def coverage(inside: NDArray[np.bool_], judged_from: int = 0) -> Coverage:
+    """The shares of rows whose target lay inside its interval."""
+    sums = np.cumsum(np.append(0.0, inside[judged_from:]))
+    windows = (sums[WINDOW:] - sums[:-WINDOW]) / WINDOW
+    return Coverage(float(inside[:COVERED].mean()), float(windows.min()), float(windows.max()))
+
+
+def measure(stream: NumberStream, run: int, seed: int, peers: Mapping[str, Predict]) -> Scores:
+    """All models over the rows of a run."""
+    X, y = stream.take(run, seed)
+    predicted, lower, upper = AutoRegressor().predict_interval_then_learn(X, y, COVERAGE)
+    errors = {AUTO: error(predicted, y), **{name: error(predict(X, y), y) for name, predict in peers.items()}}
+    return Scores(errors, coverage((lower <= y) & (y <= upper), stream.judged_from))
+
+
+class NumberStudy(Study):
+    """The scores on every stream, of every run."""
+
+    def __init__(self, *, runs: int, seed: int, workers: int, progress: Progress) -> None:
+        self.runs, self.seed = min(runs, MOST_RUNS), seed
+        work = {stream.name: float(stream.rows * self._runs_of(stream)) for stream in NUMBER_STREAMS}
+        super().__init__(work, workers=workers, progress=progress)
+        self.peers: dict[str, Predict] = dict(PEERS)
+        try:
+            require_river()
+            self.peers |= RIVERS
+        except MissingExtra as missing:
+            self.notes.append(f"River's models are left out: {missing}")
+
+    def scores(self) -> Mapping[NumberStream, Sequence[Scores]]:
+        """By stream that is at hand, the scores of each run."""
+        return self.once("scores", self._all)
+
+    def _all(self) -> Mapping[NumberStream, Sequence[Scores]]:
+        found = {stream: self._measure(stream) for stream in NUMBER_STREAMS}
+        return {stream: scores for stream, scores in found.items() if scores}
+
+    def _measure(self, stream: NumberStream) -> Sequence[Scores]:
+        finished = self.stage(stream.name)
+        try:
+            stream.take(0, self.seed)
+        except (DataUnavailable, MissingExtra) as missing:
+            self.notes.append(f"{stream.name} is left out: {missing}")
+            return []
+        runs = range(self._runs_of(stream))
+        scores: dict[int, Scores] = {}
+        for number, result in run_in_processes(
+            [partial(measure, stream, run, self.seed, self.peers) for run in runs], self.workers
+        ):
+            scores[number] = result
+            finished(len(scores) / len(runs))
+        return [scores[run] for run in runs]
+
+    def _runs_of(self, stream: NumberStream) -> int:
+        return self.runs if stream.generated else 1
+
+
+#: By stream and model, the error of each run.
+Errors: TypeAlias = Mapping[NumberStream, Mapping[str, Floats]]
+
+
+def outcome(study: NumberStudy) -> Outcome:
+    """The table, the bounds, and the critical-difference plot."""
+    scores = study.scores()
+    models = [name for name in _HEADERS if name == AUTO or name in study.peers]
+    errors = {
+        stream: {name: np.array([each.errors[name] for each in runs]) for name in models}
+        for stream, runs in scores.items()
+    }
+    coverages = {stream: [each.coverage for each in runs] for stream, runs in scores.items()}
+    means = np.array([[of_stream[name].mean() for name in models] for of_stream in errors.values()])
+    return Outcome(
+        PAPER,
+        ITEM,
+        f"Numbers: RMSE over the standard deviation of the target, seed {study.seed}, "
+        f"{study.runs} run{'s' * (study.runs > 1)} of generated streams",
+        (
+            *(
+                Finding.of_runs(PAPER, ITEM, stream.name, name, values)
+                for stream, of_stream in errors.items()
+                for name, values in of_stream.items()
+            ),
+            *(
+                Finding.of_runs(PAPER, ITEM, stream.name, f"coverage, {name}", np.array(shares))
+                for stream, runs in coverages.items()
+                for name, shares in zip(Coverage._fields, zip(*runs, strict=True), strict=True)
+            ),
+        ),
+        summary=(*_bounds(errors), *_against_river(errors), *_coverage_bounds(coverages)),
+        notes=_notes(study),
+        table=partial(_table, models, errors, coverages),
+        draw=partial(
+            critical_difference.draw,
+            dict(zip(models, friedman(means).mean_ranks.tolist(), strict=True)),
+            nemenyi_difference(len(models), len(means)),
+            title=f"Mean rank over {len(means)} streams of numbers (1 is best)",
+        ),
+    )
+
+
+def _bounds(errors: Errors) -> list[str]:
+    """Whether the error of the default is within its bound, on average and in the worst run."""
+    said = [f"{AUTO}, mean of the runs and worst run, against its bound:"]
+    for stream, of_stream in errors.items():
+        ours, bound = of_stream[AUTO], stream.bound
+        if stream.is_walk:
+            ours, bound = ours / of_stream[LAST], 1.0 + TOLERATED
+        if bound is not None:
+            verdict = "met" if ours.max() <= bound else "met on average" if ours.mean() <= bound else "not met"
+            of_last = " of the last value's" * stream.is_walk
+            said.append(f"  {stream.name:<25} {ours.mean():.3f} {ours.max():.3f}  {bound:.3f}{of_last}, {verdict}")
+    return said
+
+
+def _against_river(errors: Errors) -> list[str]:
+    rivers = [name for name in next(iter(errors.values())) if name in RIVERS]
+    if not rivers:
+        return []
+    said = [f"Of {len(errors)} streams, {AUTO} has the lower error on"]
+    for name in rivers:
+        behind = [stream.name for stream, each in errors.items() if each[AUTO].mean() >= each[name].mean()]
+        said.append(
+            f"  {len(errors) - len(behind):>2}  against {name}" + (f", but not on {'; '.join(behind)}" * bool(behind))
+        )
+    return said
+
+
+def _coverage_bounds(coverages: Mapping[NumberStream, Sequence[Coverage]]) -> list[str]:
+    runs = [each for of_stream in coverages.values() for each in of_stream]
+    said = [f"Coverage over {COVERED:,} rows: {_within([each.whole for each in runs], WHOLE)}."]
+    for stream, of_stream in coverages.items():
+        if stream.judged_from:
+            windows = [share for each in of_stream for share in (each.lowest, each.highest)]
+            where = f"{stream.name}, any {WINDOW:,} rows from row {stream.judged_from:,} on"
+            said.append(f"{where}: {_within(windows, ANY_WINDOW)}.")
+    return said
+
+
+def _within(shares: Sequence[float], bounds: tuple[float, float]) -> str:
+    low, high = bounds
+    verdict = "met" if low <= min(shares) and max(shares) <= high else "not met"
+    return f"{min(shares):.1%} to {max(shares):.1%}, bound {low:.0%} to {high:.0%}, {verdict}"
+
+
+def _table(models: Sequence[str], errors: Errors, coverages: Mapping[NumberStream, Sequence[Coverage]]) -> Table:
+    from rich.text import Text
+
+    groups: dict[str, list[tables.Line]] = {}
+    for stream, of_stream in errors.items():
+        means = {name: float(of_stream[name].mean()) for name in models}
+        cells = [
+            Text(f"{mean:.3f}".removeprefix("0"), style="bold" if mean == min(means.values()) else "")
+            for mean in means.values()
+        ]
+        whole, lowest, highest = np.transpose(coverages[stream])
+        shares = [f"{100 * share:.1f}" for share in (whole.mean(), lowest.min(), highest.max())]
+        groups.setdefault(_GROUPS[stream.chosen_on], []).append([stream.name, *cells, *shares])
+    headers = ("", *(_HEADERS[name] for name in models), "cover-\nage, %", "low-\nest", "high-\nest")
+    return tables.sections(headers, groups)
+
+
+def _notes(study: NumberStudy) -> tuple[str, ...]:
+    return (
+        f"Each row is predicted before it is learned; errors of the first {FIRST} rows are left out. Least error in "
+        f"bold. Auto is {AUTO}(), linear is {AUTO}(curved=False). River's models have their default settings; the "
+        "linear one and the nearest neighbours (of the last 1,000 rows) are behind its StandardScaler, the forest has "
+        "10 trees.",
+        f"Coverage of intervals of {COVERAGE:.0%} over the first {COVERED:,} rows, and the extremes over any "
+        f"{WINDOW:,} rows in a row. Categories of Mv are numbers, in alphabetical order.",
+        *study.notes,
+    )
