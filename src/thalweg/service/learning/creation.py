@@ -15,7 +15,7 @@ from thalweg.pipeline.pipeline import learner_name
 from thalweg.service.commands import Refused
 from thalweg.service.learning.schema import at_creation
 from thalweg.store import load
-from thalweg.table_classifier import TableClassifier
+from thalweg.table_model import TableClassifier
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
 #: The edition of the catalogue that a record's kind refers to. Since the second, ``auto`` has curved members; since the

@@ -33,7 +33,7 @@ from thalweg.service.learning.model_state import LearnerState, ModelState
 from thalweg.service.learning.progress import Comparison, Progress
 from thalweg.service.learning.rare_progress import RareProgress
 from thalweg.store import dumps, loads
-from thalweg.table_classifier import TableClassifier
+from thalweg.table_model import TableClassifier
 from thalweg.tables.encoder import Encoder
 
 _NO_COPIES: tuple[dict[str, Any], dict[str, list[str]]] = ({}, {})
