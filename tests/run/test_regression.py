@@ -148,14 +148,15 @@ def _frame() -> Any:
 def test_intervals_keep_their_coverage_when_targets_come_late(capsys: pytest.CaptureFixture[str]) -> None:
     """A random walk: after fifty rows the target is far from where the model that predicted it saw it.
 
-    The model's own intervals, which it tracks while it learns, hold it far too seldom.
+    Intervals that the model tracks while it learns, as if it had predicted then, hold it far too seldom. Those that are
+    judged as they were given may differ from the coverage by the range of q over step times rows, 4 / (0.05 * 5000).
     """
     rng = np.random.default_rng(2)
     walk = np.cumsum(rng.normal(size=5000))
     before = np.concatenate([np.zeros(50), walk[:-50]])
     Path("prices.csv").write_text("before,price\n" + "".join(f"{a},{b}\n" for a, b in zip(before, walk, strict=True)))
     assert run(capsys, *RUN, "--model", "linear", "--delay", "50")[0] == 0
-    assert metrics()["intervals"]["coverage"] == pytest.approx(0.9, abs=0.01)
+    assert metrics()["intervals"]["coverage"] == pytest.approx(0.9, abs=0.016)
     model, held = make_model("linear", task="regression"), []
     for i in range(len(walk)):
         if i > 60:
@@ -163,7 +164,7 @@ def test_intervals_keep_their_coverage_when_targets_come_late(capsys: pytest.Cap
             held.append(low[0] <= walk[i] <= high[0])
         if i >= 50:
             model.learn_one([before[i - 50]], float(walk[i - 50]))
-    assert np.mean(held) < 0.87
+    assert np.mean(held) < 0.8
 
 
 REFUSED = {

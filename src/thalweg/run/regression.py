@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.late_labels import Batch, Waiting
-from thalweg.run.late_intervals import LateIntervals
 from thalweg.run.notices import Notices
 from thalweg.run.number_baselines import NumberBaselines
 from thalweg.run.options import RunOptions
@@ -47,11 +46,9 @@ class Regression(Task):
         self.baselines = NumberBaselines(options.season)
         self.board = RegressionScoreboard(self.baselines.names, options.coverage)
         self.detector = ResidualChanges()
-        is_late = bool(options.delay) or options.label_time is not None
-        #: Where targets come with their rows, the model's own intervals are those that were given.
-        self._late = LateIntervals(options.coverage) if is_late else None
-        #: Targets learned, and the number of the last row that was predicted.
-        self._learned = self._now = 0
+        self._is_late = bool(options.delay) or options.label_time is not None
+        #: Targets learned, those of rows that had been predicted, and the number of the last row that was predicted.
+        self._learned = self._judged = self._now = 0
 
     # ------------------------------------------------------------------ the first rows
 
@@ -96,10 +93,10 @@ class Regression(Task):
         for steps in stretches:
             if len(steps) == 0:
                 continue
-            if self._late is None:
-                self._at_once(batch, steps, predicted)
+            if self._is_late:
+                self._in_turn(batch, steps, predicted)
             else:
-                self._in_turn(batch, steps, predicted, self._late)
+                self._at_once(batch, steps, predicted)
         return predicted
 
     def _at_once(self, batch: Batch, steps: NDArray[np.int64], predicted: Predicted) -> None:
@@ -121,30 +118,27 @@ class Regression(Task):
                 least = 1 if name == "model" else _BEFORE_INTERVALS
                 predicted[name][part] = np.where(before >= least, values, np.nan)
 
-    def _in_turn(self, batch: Batch, steps: NDArray[np.int64], predicted: Predicted, intervals: LateIntervals) -> None:
-        """Predictions by the model as it is then; targets are learned when they come."""
+    def _in_turn(self, batch: Batch, steps: NDArray[np.int64], predicted: Predicted) -> None:
+        """Predictions by the model as it is then; targets are learned when they come.
+
+        An interval is of no width, and is not given, until the target of a row that was predicted has come.
+        """
         model, lower, upper = (predicted[name] for name in _GIVEN)
         number, targets = batch.number, batch.labels
         for part in np.split(steps, np.flatnonzero(np.diff(steps >= 0)) + 1):
             if part[0] >= 0:
                 self._now = int(number[part[-1]])
                 if self._learned:
-                    single = len(part) == 1  # by far the most frequent case, and quicker
-                    model[part] = (
-                        self.model.predict_one(batch.X[part[0]]) if single else self.model.predict(batch.X[part])
-                    )
-                    if (half := intervals.half_width()) is not None:
-                        lower[part], upper[part] = model[part] - half, model[part] + half
+                    model[part] = self.model.predict(batch.X[part])
+                if self._judged:
+                    lower[part], upper[part] = self.model.predict_interval(batch.X[part], self.options.coverage)
                 continue
             rows = ~part
-            for row in rows[~np.isnan(model[rows])].tolist():
-                missed = None if np.isnan(lower[row]) else not lower[row] <= targets[row] <= upper[row]
-                intervals.learn(abs(targets[row] - model[row]), missed, self._now - int(number[row]))
-            if len(rows) == 1:
-                self.model.learn_one(batch.X[rows[0]], float(targets[rows[0]]))
-            else:
-                self.model.partial_fit(batch.X[rows], targets[rows])
+            ends = tuple(np.where(np.isnan(end[rows]), model[rows], end[rows]) for end in (lower, upper))
+            delay = self._now - int(number[rows].mean())
+            self.model.learn_late(batch.X[rows], targets[rows], ends, self.options.coverage, delay=delay)
             self._learned += len(rows)
+            self._judged += int((~np.isnan(model[rows])).sum())
 
     def score(self, batch: Batch, predicted: Predicted, plan: Plan) -> None:
         rows = batch.learned
@@ -175,8 +169,7 @@ class Regression(Task):
             "baselines": self.baselines.state(),
             "board": self.board.state(),
             "detector": self.detector.state(),
-            **({} if self._late is None else {"intervals": self._late.state()}),
-            "progress": [self._learned, self._now],
+            "progress": [self._learned, self._judged, self._now],
         }, {f"task {name}": values for name, values in (self.baselines.arrays() | self.board.arrays()).items()}
 
     def restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, Any]) -> None:
@@ -185,9 +178,7 @@ class Regression(Task):
         self.baselines.restore(plain["baselines"], own)
         self.board.restore(plain["board"], own)
         self.detector.restore(plain["detector"])
-        if self._late is not None:
-            self._late.restore(plain["intervals"])
-        self._learned, self._now = plain["progress"]
+        self._learned, self._judged, self._now = plain["progress"]
         self.model = models["model"]
 
     def metrics(self, course: dict[str, Any], features: tuple[str, ...]) -> dict[str, Any]:
