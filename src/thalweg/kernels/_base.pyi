@@ -307,6 +307,8 @@ class RegressionCore:
         upper: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
         coverage: int,
         delay: float,
+        opinions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
+        | None = ...,
         masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
         | None = ...,
     ) -> None: ...

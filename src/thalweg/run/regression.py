@@ -47,6 +47,8 @@ class Regression(Task):
         self.board = RegressionScoreboard(self.baselines.names, options.coverage)
         self.detector = ResidualChanges()
         self._is_late = bool(options.delay) or options.label_time is not None
+        #: Of a mixture whose members are judged by what they answered when a row was predicted.
+        self._members: int | None = None
         #: Targets learned, those of rows that had been predicted, and the number of the last row that was predicted.
         self._learned = self._judged = self._now = 0
 
@@ -87,6 +89,10 @@ class Regression(Task):
         names = (*_GIVEN, *self.baselines.names)
         predicted: Predicted = {name: np.full(len(batch.X), np.nan) for name in names}
         predicted |= self.baselines.follow(batch.order, batch.labels, batch.number)
+        if self._is_late:
+            if self._members is None:
+                self._members = self.model._make_core(batch.X.shape[1]).n_members
+            predicted["members"] = np.full((len(batch.X), self._members), np.nan)
         if waiting is not None and len(waiting):
             for name, values in waiting.predicted.items():
                 predicted[name][: batch.carried] = values
@@ -124,19 +130,22 @@ class Regression(Task):
         An interval is of no width, and is not given, until the target of a row that was predicted has come.
         """
         model, lower, upper = (predicted[name] for name in _GIVEN)
-        number, targets = batch.number, batch.labels
+        members, number, targets = predicted["members"], batch.number, batch.labels
         for part in np.split(steps, np.flatnonzero(np.diff(steps >= 0)) + 1):
             if part[0] >= 0:
                 self._now = int(number[part[-1]])
                 if self._learned:
                     model[part] = self.model.predict(batch.X[part])
+                    members[part] = self.model.member_answers(batch.X[part])
                 if self._judged:
                     lower[part], upper[part] = self.model.predict_interval(batch.X[part], self.options.coverage)
                 continue
             rows = ~part
             ends = tuple(np.where(np.isnan(end[rows]), model[rows], end[rows]) for end in (lower, upper))
             delay = self._now - int(number[rows].mean())
-            self.model.learn_late(batch.X[rows], targets[rows], ends, self.options.coverage, delay=delay)
+            self.model.learn_late(
+                batch.X[rows], targets[rows], ends, self.options.coverage, delay=delay, member_answers=members[rows]
+            )
             self._learned += len(rows)
             self._judged += int((~np.isnan(model[rows])).sum())
 

@@ -46,13 +46,15 @@ struct RegressorWithIntervals {
       intervals->learn(out.answers + i * m, Y + i * m, weights ? weights[i] : 1);
     }
   }
-  // Rows that were predicted `delay` rows before, with these intervals of a coverage.
+  // Rows that were predicted `delay` rows before, with these intervals of a coverage and these answers of the members.
   void learn_late(const double *X, const double *Y, const double *weights, int64_t rows, const double *lower,
-                  const double *upper, int64_t coverage, double delay) {
-    const int64_t m = regressor->outputs();
-    regressor->run(X, Y, weights, rows, {});
-    for (int64_t i = 0; i < rows; i++)
-      intervals->learn_late(lower + i * m, upper + i * m, coverage, delay, Y + i * m, weights ? weights[i] : 1);
+                  const double *upper, int64_t coverage, double delay, const double *opinions) {
+    const int64_t p = regressor->features(), m = regressor->outputs(), all = m * regressor->members();
+    for (int64_t i = 0; i < rows; i++) {
+      const double weight = weights ? weights[i] : 1;
+      regressor->learn_late(X + i * p, Y + i * m, weight, opinions ? opinions + i * all : nullptr);
+      intervals->learn_late(lower + i * m, upper + i * m, coverage, delay, Y + i * m, weight);
+    }
   }
   void visit(State &state) {
     regressor->visit(state);
