@@ -55,7 +55,8 @@ class ChangeDetector:
     def __init__(self, delta: float = 0.002) -> None:
         if not 0.0 < delta < 1.0:
             raise InvalidParameter.of("ChangeDetector", "delta", "lie in (0, 1)", delta)
-        self.rows = self.mistakes = 0
+        self.rows = 0
+        self.mistakes: float = 0
         #: How many changes were found but not kept.
         self.left_out = 0
         self._adwin = compiled.Adwin(delta)
@@ -67,7 +68,10 @@ class ChangeDetector:
         self.rows += rows
 
     def add(self, mistakes: ArrayLike) -> list[dict[str, Any]]:
-        """Take in whether each row was a mistake, in order; the changes first seen now, with what gave the alarm."""
+        """Take in whether each row was a mistake, in order; the changes first seen now, with what gave the alarm.
+
+        Losses between 0 and 1 do as well; where their sums are exact, it does not matter how they are cut.
+        """
         values = np.ascontiguousarray(mistakes, dtype=np.float64)
         so_far = np.cumsum(values)
         begun = []
@@ -75,10 +79,11 @@ class ChangeDetector:
             found = self.rows + at + 1
             change = {"row": found - since + 1, "found": found, "before": before, "after": after, "seen": after}
             if self._is_new(change):
-                self._keep(change, self.mistakes + round(float(so_far[at]) - after * since))
+                self._keep(change, round(self.mistakes + float(so_far[at]) - after * since))
                 begun.append({name: change[name] for name in ("row", "found", "before", "after")})
         self.rows += len(values)
-        self.mistakes += int(values.sum())
+        total = self.mistakes + float(values.sum())
+        self.mistakes = int(total) if total.is_integer() else total
         return begun
 
     def changes(self) -> list[dict[str, Any]]:
@@ -118,7 +123,7 @@ class ChangeDetector:
                 "sums": np.array(window["sums"], dtype=np.float64).reshape(-1, 2),
             }
         )
-        self.rows, self.mistakes, self.left_out = int(state["rows"]), int(state["mistakes"]), int(state["left_out"])
+        self.rows, self.mistakes, self.left_out = int(state["rows"]), state["mistakes"], int(state["left_out"])
         self._changes = [dict(change) for change in state["changes"]]
         self._crept_from = state["crept_from"]
 

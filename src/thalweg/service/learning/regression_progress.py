@@ -1,0 +1,167 @@
+"""How a live regression model is doing: its errors beside those of the last value and of the mean; its intervals."""
+
+from __future__ import annotations
+
+import base64
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.service.learning.progress import WINDOW, Floats, Progress, View, family_weights
+
+Flags = NDArray[np.bool_]
+
+#: What is kept of a labelled row: the mean and the last value are those known when it was predicted.
+_COLUMNS = ("target", "prediction", "lower", "upper", "last_value", "running_mean")
+#: Predictions of the chart, and their digits.
+_SHOWN, _DIGITS = 200, 6
+#: Errors that settle the unit in which changes of the error are looked for, and the range, in doublings, over which.
+_FIRST, _DOUBLINGS = 64, 16
+#: Parts of a level: sums of such numbers are exact, however they are cut.
+_LEVEL_PARTS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RecentPredictions:
+    """The last labelled rows, in the order in which their labels came, for a chart."""
+
+    #: How many were scored in all.
+    scored: int
+    rows: Floats
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The number of each row among all that were scored; target, prediction and the ends of the interval."""
+        rows = self.rows[-_SHOWN:]
+        found = {name: rows[:, at].tolist() for at, name in enumerate(_COLUMNS[:4])}
+        short = {name: [float(f"{value:.{_DIGITS}g}") for value in values] for name, values in found.items()}
+        return {"number": list(range(self.scored - len(rows) + 1, self.scored + 1))} | short
+
+
+@dataclass(frozen=True, slots=True)
+class Residuals:
+    """Labelled rows in `_COLUMNS`; NaN where there was no prediction."""
+
+    rows: Floats
+
+    @property
+    def scored(self) -> Flags:
+        return np.asarray(~np.isnan(self.rows).any(axis=1))
+
+    @property
+    def losses(self) -> Floats:
+        return np.square(self.rows[:, 0] - self.rows[:, 1])
+
+    def __getitem__(self, rows: slice | Flags) -> Residuals:
+        return Residuals(self.rows[rows])
+
+
+def _terms(rows: Floats) -> Floats:
+    """By row: absolute and squared error of the model, of the last value and of the mean; covered or not; width."""
+    target, prediction, lower, upper, last, mean = rows.T
+    errors = [target - prediction, target - last, target - mean]
+    return np.stack(
+        [
+            *(part for each in errors for part in (np.abs(each), np.square(each))),
+            (lower <= target) & (target <= upper),
+            upper - lower,
+        ],
+        axis=1,
+    )
+
+
+def scores_of(means: Floats | None) -> dict[str, float | None]:
+    """All scores, from the means of the terms over some rows; None where they are not known.
+
+    ``r2`` compares the squared error with that of the mean, ``skill`` with that of the last value: 1 is perfect, 0 is
+    no better.
+    """
+    absolute, squared, last_absolute, last_squared, mean_absolute, mean_squared, covered, width = (
+        [None] * 8 if means is None else means.tolist()
+    )
+    return {
+        "mae": absolute,
+        "rmse": None if squared is None else math.sqrt(squared),
+        "r2": 1.0 - squared / mean_squared if mean_squared else None,
+        "skill": 1.0 - squared / last_squared if last_squared else None,
+        "coverage": covered,
+        "width": width,
+        "last_value_mae": last_absolute,
+        "running_mean_mae": mean_absolute,
+    }
+
+
+class RegressionProgress(Progress[Residuals]):
+    """Scores over the last `WINDOW` labels, and over all.
+
+    Examples
+    --------
+    >>> progress = RegressionProgress()
+    >>> rows = np.array([[1.0, 1.5, 0.5, 2.5, 3.0, 2.0], [2.0, 1.5, 0.5, 1.75, 1.0, 1.0]])
+    >>> progress.add(Residuals(rows), np.zeros(2), np.zeros(2, dtype=np.int64))
+    >>> scores = progress.view(None).scores
+    >>> {name: round(scores[name], 2) for name in ("mae", "r2", "skill", "coverage", "width")}
+    {'mae': 0.5, 'r2': 0.75, 'skill': 0.9, 'coverage': 0.5, 'width': 1.62}
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sums = np.zeros(8)
+        self._recent = np.empty((0, len(_COLUMNS)))
+        self._first: list[float] = []
+
+    @property
+    def error(self) -> float | None:
+        """The mean absolute error."""
+        return float(self._sums[0] / self.scored) if self.scored else None
+
+    def _score(self, outcome: Residuals) -> Floats:
+        rows = outcome.rows
+        self._recent = np.concatenate([self._recent, rows])[-WINDOW:]
+        terms = _terms(rows)
+        # cumsum adds one by one, so that it does not matter how the labels came
+        self._sums = np.cumsum(np.concatenate([self._sums[np.newaxis], terms]), axis=0)[-1]
+        return self._levels(terms[:, 0])
+
+    def _levels(self, errors: Floats) -> Floats:
+        """Absolute errors on a scale of doublings from 0 to 1, with that of the first ones in the middle."""
+        missing = _FIRST - len(self._first)
+        if missing > 0:
+            self._first += errors[:missing].tolist()
+            if len(self._first) == _FIRST:
+                self._detector.skip(_FIRST)
+            errors = errors[missing:]
+        tiny = np.finfo(np.float64).tiny
+        middle = math.log2(max(float(np.median(self._first)), tiny))
+        levels = np.clip((np.log2(np.maximum(errors, tiny)) - middle) / _DOUBLINGS + 0.5, 0.0, 1.0)
+        return np.asarray(np.round(levels * _LEVEL_PARTS) / _LEVEL_PARTS)
+
+    def view(self, model: Any) -> View:
+        scores = scores_of(_terms(self._recent).mean(axis=0) if len(self._recent) else None)
+        return View(
+            self.labels,
+            self.error,
+            scores["mae"],
+            scores["last_value_mae"],
+            self._recent_delay(),
+            family_weights(model),
+            scores=scores,
+            all_scores=scores_of(self._sums / self.scored if self.scored else None),
+        )
+
+    def recent_predictions(self) -> RecentPredictions:
+        return RecentPredictions(self.scored, self._recent)
+
+    def state(self) -> dict[str, Any]:
+        recent = base64.b64encode(self._recent.astype("<f8").tobytes()).decode()
+        return self._state([self.labels, self.scored], recent) | {"sums": self._sums.tolist(), "first": self._first}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> RegressionProgress:
+        found = cls()
+        found._restore(state)
+        found._recent = np.frombuffer(base64.b64decode(state["last"]), "<f8").astype(np.float64).reshape(-1, 6)
+        found._sums, found._first = np.array(state["sums"]), list(state["first"])
+        return found
