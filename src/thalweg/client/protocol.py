@@ -558,6 +558,8 @@ class Course(Struct, frozen=True):
         "classification" or "regression".
     predictions : RecentPredictions or None
         Of regression, the last predictions beside their labels.
+    coverage : float or None
+        Of regression, the share of rows whose interval is to hold the label.
 
     Examples
     --------
@@ -576,3 +578,4 @@ class Course(Struct, frozen=True):
     changes: tuple[Change, ...]
     task: str = "classification"
     predictions: RecentPredictions | None = None
+    coverage: float | None = None

@@ -160,6 +160,7 @@ class ModelState:
             changes,
             self.task.name,
             self._chart(name),
+            self.task.described()["coverage"],
         )
 
     def comparison(self, name: str) -> protocol.Comparison:

@@ -18,8 +18,9 @@ Flags = NDArray[np.bool_]
 _COLUMNS = ("target", "prediction", "lower", "upper", "last_value", "running_mean")
 #: Predictions of the chart, and their digits.
 _SHOWN, _DIGITS = 200, 6
-#: Errors that settle the unit in which changes of the error are looked for, and the range, in doublings, over which.
-_FIRST, _DOUBLINGS = 64, 16
+#: Errors that settle the unit in which changes of the error are looked for; the range, in doublings, over which; and
+#: where in it the first errors are: there is room for a model that gets 28 times better.
+_FIRST, _DOUBLINGS, _MIDDLE = 64, 16, 0.3
 #: Parts of a level: sums of such numbers are exact, however they are cut.
 _LEVEL_PARTS = 1024
 
@@ -126,7 +127,7 @@ class RegressionProgress(Progress[Residuals]):
         return self._levels(terms[:, 0])
 
     def _levels(self, errors: Floats) -> Floats:
-        """Absolute errors on a scale of doublings from 0 to 1, with that of the first ones in the middle."""
+        """Absolute errors on a scale of doublings from 0 to 1."""
         missing = _FIRST - len(self._first)
         if missing > 0:
             self._first += errors[:missing].tolist()
@@ -135,7 +136,7 @@ class RegressionProgress(Progress[Residuals]):
             errors = errors[missing:]
         tiny = np.finfo(np.float64).tiny
         middle = math.log2(max(float(np.median(self._first)), tiny))
-        levels = np.clip((np.log2(np.maximum(errors, tiny)) - middle) / _DOUBLINGS + 0.5, 0.0, 1.0)
+        levels = np.clip((np.log2(np.maximum(errors, tiny)) - middle) / _DOUBLINGS + _MIDDLE, 0.0, 1.0)
         return np.asarray(np.round(levels * _LEVEL_PARTS) / _LEVEL_PARTS)
 
     def view(self, model: Any) -> View:
