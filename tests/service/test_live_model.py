@@ -73,6 +73,7 @@ def written(folder: Path, kind: str, described: Any = SCHEMA, task: str = "class
             encoded.gaps,
             encoded.categories,
             published.mean,
+            published.learned,
         )
         seq = add("predict", len(part), asked.to_bytes())
         waiting += [(seq, row, begin + row) for row in range(len(part))]

@@ -16,8 +16,13 @@ from tests.service.server import ARROW
 from tests.service.test_arrow import as_stream
 from tests.service.test_openapi import DESCRIBED, validator
 from thalweg import load
+from thalweg.client.protocol import CreateRequest
 from thalweg.service.journal.databases import open_journal
+from thalweg.service.journal.records import Decision, LabelledRow, LabelsArrived, PredictBody, PredictedRows
+from thalweg.service.learning import schema
 from thalweg.service.learning.comparison import SquaredErrorComparison
+from thalweg.service.learning.creation import record_of
+from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.rebuild import rebuild
 from thalweg.service.learning.regression_progress import RegressionProgress, Residuals
 
@@ -180,6 +185,38 @@ def test_the_interval_of_squared_errors_holds_at_all_labels_together(heavy):
     assert missed <= 0.05 * runs
     compared.add(*np.square(rng.normal(size=(2, 4000)) * [[1.2], [1.0]]))
     assert compared.winner() == "challenger"
+
+
+def test_intervals_hold_whatever_the_delay():
+    """A random walk, asked by twenty and labelled a hundred rows late: a learner's own intervals hold far less."""
+    rng = np.random.default_rng(0)
+    rows = 8000
+    X = rng.normal(size=(rows, 3))
+    y = np.cumsum(0.3 * rng.normal(size=rows)) + X[:, 0] + 0.5 * rng.normal(size=rows)
+    asked = CreateRequest("m", "auto-linear", task="regression")
+    encoder = schema.as_described({"columns": [{"name": name, "kind": "number"} for name in "abc"]})
+    body = record_of(asked, None) | {"schema": encoder.to_json()}
+    model = LiveModel("m", Decision(1, "create", 1, body))
+    given: list[PredictedRows] = []
+    covered, own = [], []
+    for seq, begin in enumerate(range(0, rows, 20), 2):
+        part, state = X[begin : begin + 20], model.publish()
+        answers = state.task.answer(state, part)[0]
+        body = PredictBody(part, answers, state.last, state.version, mean=state.mean, known=state.learned)
+        given.append(PredictedRows(2 * seq, "m", seq, body, {}))
+        model.take([given[-1]])
+        targets = y[begin : begin + 20]
+        if begin >= 1000:
+            covered.append((answers["m"].lower <= targets) & (targets <= answers["m"].upper))
+            lower, upper = state.models["m"].predict_interval(part, 0.9)
+            own.append((lower <= targets) & (targets <= upper))
+        if len(given) > 5:
+            late = given.pop(0)
+            at = 20 * (late.seq // 2 - 2)
+            labelled = [LabelledRow(late, row, float(y[at + row])) for row in range(20)]
+            model.take([LabelsArrived(2 * seq + 1, seq, labelled)])
+    assert np.mean(own) < 0.5
+    assert abs(np.mean(covered) - 0.9) < 0.02
 
 
 def test_progress_does_not_depend_on_how_labels_come_and_marks_where_the_error_doubles():

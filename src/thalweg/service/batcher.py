@@ -154,6 +154,7 @@ class Batcher:
                 None if encoded.gaps is None else encoded.gaps[part],
                 encoded.categories if begin == 0 else None,
                 state.mean,
+                state.learned,
             )
             commands.append(
                 Predict(model.name, question.future, asked, response.part(part), model.epoch, key=question.key)

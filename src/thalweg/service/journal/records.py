@@ -134,8 +134,9 @@ class PredictBody:
     gaps: Flags | None = None
     #: By column, the categories that were new.
     categories: dict[str, list[str]] | None = None
-    #: The mean of the labels known by then, where labels are numbers.
+    #: Where labels are numbers: the mean of those known by then, and how many they were.
     mean: float | None = None
+    known: int = 0
 
     def to_bytes(self) -> bytes:
         header: dict[str, Any] = {
@@ -147,7 +148,7 @@ class PredictBody:
         numbers = {name: each for name, each in self.answers.items() if isinstance(each, PredictedNumbers)}
         header["answers"] = {name: each.labels for name, each in labels.items()}
         if numbers:
-            header |= {"numbers": list(numbers), "mean": self.mean}
+            header |= {"numbers": list(numbers), "mean": self.mean, "known": self.known}
         if self.categories:
             header["categories"] = self.categories
         scores = {name: each.of_positive for name, each in labels.items() if each.of_positive is not None}
@@ -186,7 +187,8 @@ class PredictBody:
             shape = header["gaps"]
             bits = np.unpackbits(np.frombuffer(body, np.uint8, -1, at), count=shape[0] * shape[1])
             gaps = bits.astype(np.bool_).reshape(shape)
-        return cls(X, answers, header["last"], header["version"], gaps, header.get("categories"), header.get("mean"))
+        baselines = header.get("mean"), header.get("known", 0)
+        return cls(X, answers, header["last"], header["version"], gaps, header.get("categories"), *baselines)
 
 
 @dataclass(frozen=True, slots=True)

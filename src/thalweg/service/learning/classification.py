@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from thalweg.catalogue import ask_of, make_model
 from thalweg.client.protocol import MOST_TEXT
 from thalweg.evaluate.averages import WindowedMean
+from thalweg.evaluate.drift import ChangeDetector
 from thalweg.service.commands import Refused
 from thalweg.service.journal.records import NO_ANSWER, LabelledRow, LabelValue, Predicted, PredictedLabels
 from thalweg.service.learning.comparison import MistakeComparison
@@ -58,6 +59,7 @@ class MistakeProgress(Progress[Mistakes]):
         #: None of a model without a positive label.
         self.rare = rare
         self.mistakes = self.no_change_mistakes = 0
+        self._detector = ChangeDetector()
         self._recent = WindowedMean(WINDOW, 2)
 
     @property
@@ -65,14 +67,14 @@ class MistakeProgress(Progress[Mistakes]):
         """The share of wrong answers, among all that got a label."""
         return self.mistakes / self.scored if self.scored else None
 
-    def _score(self, outcome: Mistakes) -> Flags:
+    def _score(self, outcome: Mistakes) -> list[dict[str, Any]]:
         wrong, no_change = outcome.losses, outcome.no_change
         self.mistakes += int(wrong.sum())
         self.no_change_mistakes += int(no_change.sum())
         self._recent.push(np.stack([wrong, no_change], axis=1))
         if self.rare is not None and outcome.positive is not None:
             self.rare.add(*outcome.positive)
-        return wrong
+        return self._detector.add(wrong)
 
     def recent_predictions(self) -> None:
         return None
@@ -84,7 +86,7 @@ class MistakeProgress(Progress[Mistakes]):
 
     def state(self) -> dict[str, Any]:
         counts = [self.labels, self.scored, self.mistakes, self.no_change_mistakes]
-        found = self._state(counts, self._recent.state())
+        found = self._state(counts, self._detector.state(), self._recent.state())
         return found if self.rare is None else found | {"rare": self.rare.state()}
 
     @classmethod
@@ -92,6 +94,7 @@ class MistakeProgress(Progress[Mistakes]):
         found = cls(RareProgress.from_state(state["rare"]) if "rare" in state else None)
         found._restore(state)
         found.mistakes, found.no_change_mistakes = state["labels"][2:]
+        found._detector.restore(state["detector"])
         found._recent.restore(state["last"])
         return found
 

@@ -30,6 +30,7 @@ from thalweg.service.journal.records import (
 from thalweg.service.learning.comparison import Comparison
 from thalweg.service.learning.creation import task_kind
 from thalweg.service.learning.encoding import Encoded, Follower
+from thalweg.service.learning.given_intervals import GivenIntervals
 from thalweg.service.learning.model_state import LearnerState, ModelState
 from thalweg.service.learning.progress import Progress
 from thalweg.store import dumps, loads
@@ -52,6 +53,8 @@ class Learner:
     created: int
     #: Against the one that answers; None for that one itself.
     comparison: Comparison | None = None
+    #: None where predictions are classes.
+    intervals: GivenIntervals | None = None
 
 
 class LiveModel:
@@ -80,7 +83,8 @@ class LiveModel:
             self.follower = Follower(Encoder.from_json(body["schema"]))
         if "file" in body:
             model = _learner_in(base64.b64decode(body["file"]))
-            first = Learner(body["kind"], {}, model, self.task.new_progress(), created.time)
+            intervals = self.task.new_intervals(created.seq)
+            first = Learner(body["kind"], {}, model, self.task.new_progress(), created.time, intervals=intervals)
         else:
             first = self._new_learner(created)
         self.learners: dict[str, Learner] = {name: first}
@@ -90,7 +94,8 @@ class LiveModel:
         body = decision.body
         wide = () if self.follower is None else self.follower.plan.wide_categories
         model = behind_rates(self.task.make(body), wide)
-        return Learner(body["kind"], body["parameters"], model, self.task.new_progress(), decision.time)
+        progress, intervals = self.task.new_progress(), self.task.new_intervals(decision.seq)
+        return Learner(body["kind"], body["parameters"], model, progress, decision.time, intervals=intervals)
 
     @property
     def waiting(self) -> int:
@@ -146,6 +151,10 @@ class LiveModel:
         up.kind, down.kind = down.kind, up.kind
         up.parameters, down.parameters = down.parameters, up.parameters
         up.model, down.model = down.model, up.model
+        up.intervals, down.intervals = down.intervals, up.intervals
+        for intervals in (up.intervals, down.intervals):
+            if intervals is not None:
+                intervals.since = seq
         for learner in self.learners.values():
             if learner.comparison is not None:
                 learner.comparison = self.task.comparison(seq)
@@ -164,7 +173,7 @@ class LiveModel:
         times = np.array([came.time for _, came, _ in labelled], dtype=np.int64)
         asked = np.array([row.rows.time for row in rows], dtype=np.int64)
         waiting = np.array([open_rows for _, _, open_rows in labelled]) - np.arange(1, len(labelled) + 1) - self.labels
-        outcomes = {name: self.task.outcome(name, rows, y) for name in self.learners}
+        outcomes: dict[str, Any] = {name: self.task.outcome(name, rows, y) for name in self.learners}
         delays = (times - asked) / 1e6
         for name, learner in self.learners.items():
             if self.archived[name]:
@@ -178,6 +187,8 @@ class LiveModel:
                 last = part.stop - 1
                 learner.progress.add_point(learner.model, int(times[last]), int(waiting[last]))
                 begin = part.stop
+            if learner.intervals is not None:
+                learner.intervals.learn(rows, own, self.labels)
             if learner.comparison is not None:
                 since = np.array([row.rows.seq > learner.comparison.since for row in rows])
                 both = since & own.scored & champions.scored
@@ -213,6 +224,7 @@ class LiveModel:
             task=self.task,
             last=self.last,
             mean=self.mean,
+            learned=self.labels,
             version=self.version,
             time=self.time,
             rows=self.rows,
@@ -231,6 +243,7 @@ class LiveModel:
                     list(each.progress.changes),
                     each.progress.watch.state(),
                     each.progress.recent_predictions(),
+                    None if each.intervals is None else each.intervals.half_width(),
                     copy.copy(each.comparison),
                 )
                 for name, each in self.learners.items()
@@ -269,6 +282,7 @@ class LiveModel:
                     "created": each.created,
                     "progress": each.progress.state(),
                     "comparison": None if each.comparison is None else each.comparison.state(),
+                    **({} if each.intervals is None else {"intervals": each.intervals.state()}),
                 }
                 for name, each in self.learners.items()
             },
@@ -306,6 +320,7 @@ class LiveModel:
                 found.task.progress_from(each["progress"]),
                 each["created"],
                 None if each["comparison"] is None else found.task.comparison.from_state(each["comparison"]),
+                found.task.intervals_from(each.get("intervals")),
             )
             for name, each in plain["learners"].items()
         }

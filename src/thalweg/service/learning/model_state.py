@@ -38,6 +38,8 @@ class LearnerState:
     #: Of the `MeanWatch`, as its state.
     watch: dict[str, Any]
     predictions: PredictionChart | None
+    #: By how much intervals reach beyond predictions; None where there are none, or no residual is known.
+    half_width: float | None
     comparison: Comparison | None
 
 
@@ -53,6 +55,8 @@ class ModelState:
     last: LabelValue | None
     #: Of all labels, where they are numbers.
     mean: float | None
+    #: How many labels that is.
+    learned: int
     version: int
     time: int
     rows: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -11,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.evaluate.averages import FadingMean, HistoryPoints
-from thalweg.evaluate.drift import ChangeDetector
 from thalweg.run.history import MeanWatch, trace_of
 
 Floats = NDArray[np.float64]
@@ -102,7 +102,6 @@ class Progress(ABC, Generic[O]):
         self.watch = MeanWatch()
         self.history = HistoryPoints[dict[str, Any]](MOST_POINTS)
         self.changes: list[dict[str, Any]] = []
-        self._detector = ChangeDetector()
         self._delay = FadingMean(_FADE, 1)
 
     @property
@@ -111,8 +110,8 @@ class Progress(ABC, Generic[O]):
         """Over all labels that were scored."""
 
     @abstractmethod
-    def _score(self, outcome: O) -> Floats | Flags:
-        """Take in rows that are all scored; what the change detector is to look at, for the last of them."""
+    def _score(self, outcome: O) -> Iterable[dict[str, Any]]:
+        """Take in rows that are all scored; the changes of the error, each with the row by which it was found."""
 
     @abstractmethod
     def view(self, model: Any) -> View: ...
@@ -138,7 +137,7 @@ class Progress(ABC, Generic[O]):
             return
         before = self.scored
         self.scored += len(times)
-        for change in self._detector.add(self._score(outcome)):
+        for change in self._score(outcome):
             self.changes.append({"time": int(times[change["found"] - before - 1]) / 1e6, "labels": change["row"]})
         self.changes = self.changes[-MOST_CHANGES:]
 
@@ -150,14 +149,14 @@ class Progress(ABC, Generic[O]):
     def _recent_delay(self) -> float | None:
         return float(self._delay.mean()[0]) if self.labels else None
 
-    def _state(self, labels: list[Any], recent: Any) -> dict[str, Any]:
+    def _state(self, labels: list[int], detector: dict[str, Any], recent: Any) -> dict[str, Any]:
         return {
             "labels": labels,
             "watch": self.watch.state(),
             "every": self.history.every,
             "points": self.history.points,
             "changes": self.changes,
-            "detector": self._detector.state(),
+            "detector": detector,
             "last": recent,
             "delay": self._delay.sums.tolist(),
         }
@@ -170,7 +169,6 @@ class Progress(ABC, Generic[O]):
         self.watch.restore(state["watch"])
         self.history.restore(state["every"], state["points"])
         self.changes = list(state["changes"])
-        self._detector.restore(state["detector"])
         self._delay.sums = np.array(state["delay"])
 
 

@@ -16,6 +16,7 @@ from thalweg.kernels import compiled
 from thalweg.service.commands import Refused
 from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted, PredictedNumbers
 from thalweg.service.learning.comparison import SquaredErrorComparison
+from thalweg.service.learning.given_intervals import GivenIntervals
 from thalweg.service.learning.regression_progress import RegressionProgress, Residuals
 from thalweg.service.learning.task import Floats, Task
 from thalweg.service.responses import NumberResponse
@@ -94,15 +95,20 @@ class Regression(Task):
         return number + 0.0  # 0 and -0 are one number
 
     def answer(self, state: ModelState, X: Floats) -> tuple[dict[str, Predicted], NumberResponse]:
-        found = {name: self._predicted(model, X) for name, model in state.models.items()}
+        found = {
+            name: self._predicted(model, X, state.learners[name].half_width) for name, model in state.models.items()
+        }
         own = found.get(state.name) or _unknown(len(X))
         return dict(found), NumberResponse(own)
 
-    def _predicted(self, model: Any, X: Floats) -> PredictedNumbers:
+    def _predicted(self, model: Any, X: Floats, half_width: float | None) -> PredictedNumbers:
+        """With the intervals of the predictions given so far; with the model's own before a label of any has come."""
         if not model.__sklearn_is_fitted__():
             return _unknown(len(X))
-        lower, upper = model.predict_interval(X, self.coverage)
-        return PredictedNumbers(model.predict(X), lower, upper)
+        values = model.predict(X)
+        if half_width is None:
+            return PredictedNumbers(values, *model.predict_interval(X, self.coverage))
+        return PredictedNumbers(values, values - half_width, values + half_width)
 
     def targets(self, labels: Sequence[LabelValue]) -> Floats:
         return np.array(labels, dtype=np.float64)
@@ -125,6 +131,13 @@ class Regression(Task):
 
     def progress_from(self, state: dict[str, Any]) -> RegressionProgress:
         return RegressionProgress.from_state(state)
+
+    def new_intervals(self, since: int) -> GivenIntervals:
+        return GivenIntervals(self.coverage, since)
+
+    def intervals_from(self, state: dict[str, Any] | None) -> GivenIntervals:
+        assert state is not None
+        return GivenIntervals.from_state(self.coverage, state)
 
 
 def _unknown(rows: int) -> PredictedNumbers:

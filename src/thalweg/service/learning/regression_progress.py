@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.run.residual_changes import _FIRST, ResidualChanges
 from thalweg.service.learning.progress import WINDOW, Floats, Progress, View, family_weights
 
 Flags = NDArray[np.bool_]
@@ -18,11 +19,6 @@ Flags = NDArray[np.bool_]
 _COLUMNS = ("target", "prediction", "lower", "upper", "last_value", "running_mean")
 #: Predictions of the chart, and their digits.
 _SHOWN, _DIGITS = 200, 6
-#: Errors that settle the unit in which changes of the error are looked for; the range, in doublings, over which; and
-#: where in it the first errors are: there is room for a model that gets 28 times better.
-_FIRST, _DOUBLINGS, _MIDDLE = 64, 16, 0.3
-#: Parts of a level: sums of such numbers are exact, however they are cut.
-_LEVEL_PARTS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,33 +107,25 @@ class RegressionProgress(Progress[Residuals]):
         super().__init__()
         self._sums = np.zeros(8)
         self._recent = np.empty((0, len(_COLUMNS)))
-        self._first: list[float] = []
+        self._residuals = ResidualChanges()
+        self._found = 0  # the row at which the last change was found
 
     @property
     def error(self) -> float | None:
         """The mean absolute error."""
         return float(self._sums[0] / self.scored) if self.scored else None
 
-    def _score(self, outcome: Residuals) -> Floats:
+    def _score(self, outcome: Residuals) -> list[dict[str, Any]]:
         rows = outcome.rows
         self._recent = np.concatenate([self._recent, rows])[-WINDOW:]
         terms = _terms(rows)
         # cumsum adds one by one, so that it does not matter how the labels came
         self._sums = np.cumsum(np.concatenate([self._sums[np.newaxis], terms]), axis=0)[-1]
-        return self._levels(terms[:, 0])
-
-    def _levels(self, errors: Floats) -> Floats:
-        """Absolute errors on a scale of doublings from 0 to 1."""
-        missing = _FIRST - len(self._first)
-        if missing > 0:
-            self._first += errors[:missing].tolist()
-            if len(self._first) == _FIRST:
-                self._detector.skip(_FIRST)
-            errors = errors[missing:]
-        tiny = np.finfo(np.float64).tiny
-        middle = math.log2(max(float(np.median(self._first)), tiny))
-        levels = np.clip((np.log2(np.maximum(errors, tiny)) - middle) / _DOUBLINGS + _MIDDLE, 0.0, 1.0)
-        return np.asarray(np.round(levels * _LEVEL_PARTS) / _LEVEL_PARTS)
+        self._residuals.add(terms[:, 0])
+        new = [change for change in self._residuals.changes() if change["found"] > self._found]
+        self._found = max((change["found"] for change in new), default=self._found)
+        # The first rows are looked at together, once the last of them is there.
+        return [change | {"found": max(change["found"], _FIRST)} for change in new]
 
     def view(self, model: Any) -> View:
         scores = scores_of(_terms(self._recent).mean(axis=0) if len(self._recent) else None)
@@ -157,12 +145,14 @@ class RegressionProgress(Progress[Residuals]):
 
     def state(self) -> dict[str, Any]:
         recent = base64.b64encode(self._recent.astype("<f8").tobytes()).decode()
-        return self._state([self.labels, self.scored], recent) | {"sums": self._sums.tolist(), "first": self._first}
+        counts = [self.labels, self.scored, self._found]
+        return self._state(counts, self._residuals.state(), recent) | {"sums": self._sums.tolist()}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> RegressionProgress:
         found = cls()
         found._restore(state)
         found._recent = np.frombuffer(base64.b64decode(state["last"]), "<f8").astype(np.float64).reshape(-1, 6)
-        found._sums, found._first = np.array(state["sums"]), list(state["first"])
+        found._residuals.restore(state["detector"])
+        found._sums, found._found = np.array(state["sums"]), state["labels"][2]
         return found

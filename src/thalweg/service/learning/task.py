@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted
 from thalweg.service.learning.comparison import Comparison
+from thalweg.service.learning.given_intervals import GivenIntervals
 from thalweg.service.learning.progress import Outcome, Progress
 from thalweg.service.responses import Response
 from thalweg.tables.plan import Plan
@@ -90,3 +91,10 @@ class Task(ABC):
 
     @abstractmethod
     def progress_from(self, state: dict[str, Any]) -> Progress[Any]: ...
+
+    def new_intervals(self, since: int) -> GivenIntervals | None:
+        """Of a learner that is asked after this record; None where predictions have no intervals."""
+        return None
+
+    def intervals_from(self, state: dict[str, Any] | None) -> GivenIntervals | None:
+        return None
