@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,13 @@ from tests.cli.calls import run
 from tests.service.server import ARROW
 from tests.service.test_arrow import as_stream
 from tests.service.test_openapi import DESCRIBED, validator
-from thalweg import load
 from thalweg.client.protocol import CreateRequest
 from thalweg.service.journal.databases import open_journal
 from thalweg.service.journal.records import Decision, LabelledRow, LabelsArrived, PredictBody, PredictedRows
 from thalweg.service.learning import schema
 from thalweg.service.learning.comparison import SquaredErrorComparison
 from thalweg.service.learning.creation import record_of
-from thalweg.service.learning.live_model import LiveModel
+from thalweg.service.learning.live_model import LiveModel, _learner_in
 from thalweg.service.learning.rebuild import rebuild
 from thalweg.service.learning.regression_progress import RegressionProgress, Residuals
 
@@ -161,7 +161,7 @@ def test_arrow_gives_the_same_and_what_does_not_go_together_is_refused(start, tm
     assert server.stop() == 0
     out = str(tmp_path / "table.thalweg")
     assert run(capsys, "replay", str(tmp_path / "data"), "--model", "table", "--out", out)[0] == 0
-    assert load(out).coverage == 0.77
+    assert _learner_in(Path(out).read_bytes()).coverage == 0.77
     journal = open_journal(tmp_path / "data", None, read_only=True)
     kept = journal.snapshot("table", journal.snapshots("table")[-1])
     assert rebuild(journal, "table", from_snapshots=False).model.snapshot() == kept

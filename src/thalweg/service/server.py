@@ -94,6 +94,8 @@ def first_model(options: ServeOptions) -> dict[str, Any]:
     if options.task is not None or options.coverage is not None:
         raise InvalidParameter("the file of --model says what its task is: leave --task and --coverage out")
     body = from_file(options.model)
+    if options.positive is not None and "task" in body:
+        raise InvalidParameter.of_option("positive", "be left out: the model predicts numbers", options.positive)
     if options.positive is not None:
         body |= {"positive": options.positive}
     return body if costs is None else body | {"costs": costs}

@@ -12,6 +12,7 @@ import orjson
 from thalweg.catalogue import MODELS, TASKS, make_model
 from thalweg.client.protocol import CreateRequest
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
+from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.pipeline.pipeline import learner_name
 from thalweg.service.commands import Refused
 from thalweg.service.learning import schema
@@ -19,7 +20,6 @@ from thalweg.service.learning.classification import Classification
 from thalweg.service.learning.regression import COVERAGE, Regression
 from thalweg.service.learning.task import Task
 from thalweg.store import load
-from thalweg.table_classifier import TableClassifier
 from thalweg.tables.encoder import Encoder
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
@@ -113,10 +113,18 @@ def new(given: CreateRequest, described: Path | None) -> dict[str, Any]:
 def from_file(path: Path) -> dict[str, Any]:
     """The record that makes a model from a file; a `ModelFileError` where it is not one that can be served."""
     model = load(path)
-    if not isinstance(model, TableClassifier):
+    if not hasattr(model, "encoder"):
         raise ModelFileError(f"{path} was not written by `thalweg run`: it does not say what its columns are")
-    return {
+    body = {
         "kind": learner_name(model.learner),
         "schema": model.encoder.to_json(),
         "file": base64.b64encode(path.read_bytes()).decode(),
     }
+    if not isinstance(model.learner, StreamRegressor):
+        return body
+    task = Regression(getattr(model.learner, "coverage", COVERAGE))
+    try:
+        task.check_columns(model.encoder.plan)
+    except Refused as refused:
+        raise ModelFileError(f"{path} cannot be served: {refused.sentence}") from refused
+    return body | task.record()

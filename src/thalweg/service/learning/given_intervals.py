@@ -14,6 +14,9 @@ from thalweg.run.late_intervals import LateIntervals
 from thalweg.service.journal.records import LabelledRow
 from thalweg.service.learning.regression_progress import Residuals
 
+#: Labels of predictions given before which a learner's own intervals are the better guess.
+_LEAST_LABELS = 30
+
 
 class GivenIntervals:
     """They move with the learner when it is promoted; rows that were asked before ``since`` are not its own."""
@@ -23,8 +26,9 @@ class GivenIntervals:
         self._intervals = LateIntervals(coverage)
 
     def half_width(self) -> float | None:
-        """By how much the next interval reaches beyond its prediction; None before any residual is known."""
-        return self._intervals.half_width()
+        """By how much the next interval reaches beyond its prediction; None before enough residuals are known."""
+        *_, labels = self._intervals.state()
+        return self._intervals.half_width() if labels >= _LEAST_LABELS else None
 
     def learn(self, labelled: Sequence[LabelledRow], outcome: Residuals, labels: int) -> None:
         """The labels of rows have come, after so many others."""

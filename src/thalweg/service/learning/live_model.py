@@ -34,7 +34,6 @@ from thalweg.service.learning.given_intervals import GivenIntervals
 from thalweg.service.learning.model_state import LearnerState, ModelState
 from thalweg.service.learning.progress import Progress
 from thalweg.store import dumps, loads
-from thalweg.table_classifier import TableClassifier
 from thalweg.tables.encoder import Encoder
 
 _NO_COPIES: tuple[dict[str, Any], dict[str, list[str]]] = ({}, {})
@@ -330,4 +329,4 @@ class LiveModel:
 def _learner_in(file: bytes) -> Any:
     """The learner of a model file; what its columns are is kept beside it, for all learners of a model."""
     model = loads(file)
-    return model.learner if isinstance(model, TableClassifier) else model
+    return model.learner if hasattr(model, "encoder") else model

@@ -38,7 +38,7 @@ class LearnerState:
     #: Of the `MeanWatch`, as its state.
     watch: dict[str, Any]
     predictions: PredictionChart | None
-    #: By how much intervals reach beyond predictions; None where there are none, or no residual is known.
+    #: By how much intervals reach beyond predictions; None where there are none, or the learner's own will do.
     half_width: float | None
     comparison: Comparison | None
 

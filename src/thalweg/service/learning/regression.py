@@ -102,7 +102,7 @@ class Regression(Task):
         return dict(found), NumberResponse(own)
 
     def _predicted(self, model: Any, X: Floats, half_width: float | None) -> PredictedNumbers:
-        """With the intervals of the predictions given so far; with the model's own before a label of any has come."""
+        """With intervals by the predictions given so far; with the model's own before enough of them have a label."""
         if not model.__sklearn_is_fitted__():
             return _unknown(len(X))
         values = model.predict(X)
