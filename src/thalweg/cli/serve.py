@@ -17,11 +17,11 @@ def serve(
     ] = None,
     task: Annotated[
         str | None,
-        typer.Option(metavar="TASK", help="What the new model predicts: classification (default) or regression."),
+        typer.Option(metavar="TASK", help="Task of the new model: classification (default) or regression."),
     ] = None,
     coverage: Annotated[
         float | None,
-        typer.Option(metavar="SHARE", help="Share of rows whose interval is to hold the label, in regression: 0.9."),
+        typer.Option(metavar="SHARE", help="Share of intervals that hold the label, in regression (default: 0.9)."),
     ] = None,
     schema: Annotated[
         Path | None,

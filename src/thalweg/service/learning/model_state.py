@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ from thalweg.client.protocol import (
 from thalweg.run.history import MeanWatch, columns_by_label
 from thalweg.service.journal.records import LabelValue
 from thalweg.service.learning.comparison import LEVEL, Comparison
-from thalweg.service.learning.progress import PredictionChart, View, point_of
+from thalweg.service.learning.progress import View, point_of
 from thalweg.service.learning.task import Task
 from thalweg.tables.plan import Plan
 
@@ -37,7 +38,7 @@ class LearnerState:
     changes: list[dict[str, Any]]
     #: Of the `MeanWatch`, as its state.
     watch: dict[str, Any]
-    predictions: PredictionChart | None
+    predictions: Callable[[], RecentPredictions] | None
     #: By how much intervals reach beyond predictions; None where there are none, or the learner's own will do.
     half_width: float | None
     comparison: Comparison | None
@@ -120,7 +121,7 @@ class ModelState:
 
     def _chart(self, name: str) -> RecentPredictions | None:
         found = self.learners[name].predictions
-        return None if found is None else RecentPredictions(**found.columns())
+        return None if found is None else found()
 
     def _point(self, name: str) -> dict[str, Any]:
         """The same with the means of features by their places; a look that leaves no trace."""

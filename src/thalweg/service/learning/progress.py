@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.client.protocol import RecentPredictions
 from thalweg.evaluate.averages import FadingMean, HistoryPoints
 from thalweg.run.history import MeanWatch, trace_of
 
@@ -39,11 +40,6 @@ class Outcome(Protocol):
         """By which champion and challenger are compared."""
 
     def __getitem__(self, rows: slice | Flags) -> Self: ...
-
-
-class PredictionChart(Protocol):
-    def columns(self) -> dict[str, list[Any]]:
-        """What the chart shows, column by column."""
 
 
 O = TypeVar("O", bound=Outcome)  # noqa: E741 - the one letter of a type variable
@@ -117,8 +113,8 @@ class Progress(ABC, Generic[O]):
     def view(self, model: Any) -> View: ...
 
     @abstractmethod
-    def recent_predictions(self) -> PredictionChart | None:
-        """The last labelled rows, where they make a chart; None of classes."""
+    def recent_predictions(self) -> Callable[[], RecentPredictions] | None:
+        """What gives the last labelled rows as they are now, whenever it is called; None of classes."""
 
     def until_point(self) -> int:
         """How many labels may be learned before the next point is due."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.client.protocol import RecentPredictions
 from thalweg.run.residual_changes import _FIRST, ResidualChanges
 from thalweg.service.learning.progress import WINDOW, Floats, Progress, View, family_weights
 
@@ -19,22 +22,6 @@ Flags = NDArray[np.bool_]
 _COLUMNS = ("target", "prediction", "lower", "upper", "last_value", "running_mean")
 #: Predictions of the chart, and their digits.
 _SHOWN, _DIGITS = 200, 6
-
-
-@dataclass(frozen=True, slots=True)
-class RecentPredictions:
-    """The last labelled rows, in the order in which their labels came, for a chart."""
-
-    #: How many were scored in all.
-    scored: int
-    rows: Floats
-
-    def columns(self) -> dict[str, list[Any]]:
-        """The number of each row among all that were scored; target, prediction and the ends of the interval."""
-        rows = self.rows[-_SHOWN:]
-        found = {name: rows[:, at].tolist() for at, name in enumerate(_COLUMNS[:4])}
-        short = {name: [float(f"{value:.{_DIGITS}g}") for value in values] for name, values in found.items()}
-        return {"number": list(range(self.scored - len(rows) + 1, self.scored + 1))} | short
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +127,8 @@ class RegressionProgress(Progress[Residuals]):
             all_scores=scores_of(self._sums / self.scored if self.scored else None),
         )
 
-    def recent_predictions(self) -> RecentPredictions:
-        return RecentPredictions(self.scored, self._recent)
+    def recent_predictions(self) -> Callable[[], RecentPredictions]:
+        return partial(_recent_predictions, self.scored, self._recent)
 
     def state(self) -> dict[str, Any]:
         recent = base64.b64encode(self._recent.astype("<f8").tobytes()).decode()
@@ -156,3 +143,10 @@ class RegressionProgress(Progress[Residuals]):
         found._residuals.restore(state["detector"])
         found._sums, found._found = np.array(state["sums"]), state["labels"][2]
         return found
+
+
+def _recent_predictions(scored: int, rows: Floats) -> RecentPredictions:
+    """The last rows of those that were scored, for a chart."""
+    rows = rows[-_SHOWN:]
+    columns = ([float(f"{value:.{_DIGITS}g}") for value in column] for column in rows.T[:4].tolist())
+    return RecentPredictions(list(range(scored - len(rows) + 1, scored + 1)), *columns)
