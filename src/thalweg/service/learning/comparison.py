@@ -148,7 +148,7 @@ class SquaredErrorComparison(Comparison):
     >>> compared.add(rng.normal(size=4000) ** 2, (0.8 * rng.normal(size=4000)) ** 2)
     >>> low, high = compared.interval()
     >>> print(f"{compared.difference:.2f}, between {low:.2f} and {high:.2f}")
-    0.37, between 0.29 and 0.45
+    0.38, between 0.29 and 0.46
     """
 
     def __init__(self, since: int = 0) -> None:

@@ -42,7 +42,7 @@ class Outcome(Protocol):
     def __getitem__(self, rows: slice | Flags) -> Self: ...
 
 
-O = TypeVar("O", bound=Outcome)  # noqa: E741 - the one letter of a type variable
+OutcomeT = TypeVar("OutcomeT", bound=Outcome)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def point_of(view: View, model: Any, time: int, waiting: int, watch: MeanWatch) 
     )
 
 
-class Progress(ABC, Generic[O]):
+class Progress(ABC, Generic[OutcomeT]):
     """Of one model, under the name that it answers by; each task scores its own way."""
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class Progress(ABC, Generic[O]):
         """Over all labels that were scored."""
 
     @abstractmethod
-    def _score(self, outcome: O) -> Iterable[dict[str, Any]]:
+    def _score(self, outcome: OutcomeT) -> Iterable[dict[str, Any]]:
         """Take in rows that are all scored; the changes of the error, each with the row by which it was found."""
 
     @abstractmethod
@@ -120,7 +120,7 @@ class Progress(ABC, Generic[O]):
         """How many labels may be learned before the next point is due."""
         return self.history.until_next(self.labels)
 
-    def add(self, outcome: O, delays: Floats, times: NDArray[np.int64]) -> None:
+    def add(self, outcome: OutcomeT, delays: Floats, times: NDArray[np.int64]) -> None:
         """Labels were learned, at most as many as `until_point` said, and came at these times.
 
         ``delays`` are seconds from each answer to its label.
