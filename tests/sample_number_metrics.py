@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tests.sample_metrics import sample_metrics
+from thalweg.evaluate.residual_changes import ResidualChanges
 from thalweg.run.regression_scoreboard import RegressionScoreboard
-from thalweg.run.residual_changes import ResidualChanges
 
 BASELINES = ("last_value", "running_mean", "season")
 

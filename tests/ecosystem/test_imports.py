@@ -56,7 +56,7 @@ def test_packages_that_need_no_learner_load_no_heavy_library(package):
 @pytest.mark.parametrize("module", ["run.runner", "service.learning.live_model", "spark.late_labels"])
 def test_only_the_needed_parts_of_evaluation_are_loaded(module):
     modules = added("import numpy, sklearn.base", f"import thalweg.{module}")
-    names = ["averages", "class_drift", "drift", "late_labels", "metrics", "record"]
+    names = ["averages", "class_drift", "drift", "late_labels", "metrics", "record", "residual_changes"]
     if module == "run.runner":
         names += ["alerts", "confusion", "history", "reliability", "running_auc"]
     light = {f"thalweg.evaluate.{name}" for name in names}

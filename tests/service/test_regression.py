@@ -188,7 +188,7 @@ def test_the_interval_of_squared_errors_holds_at_all_labels_together(heavy):
 
 
 def test_intervals_hold_whatever_the_delay():
-    """A random walk, asked by twenty and labelled a hundred rows late: a learner's own intervals hold far less."""
+    """A random walk, asked by twenty and labelled a hundred rows late."""
     rng = np.random.default_rng(0)
     rows = 8000
     X = rng.normal(size=(rows, 3))
@@ -198,7 +198,7 @@ def test_intervals_hold_whatever_the_delay():
     body = record_of(asked, None) | {"schema": encoder.to_json()}
     model = LiveModel("m", Decision(1, "create", 1, body))
     given: list[PredictedRows] = []
-    covered, own = [], []
+    covered = []
     for seq, begin in enumerate(range(0, rows, 20), 2):
         part, state = X[begin : begin + 20], model.publish()
         answers = state.task.answer(state, part)[0]
@@ -208,14 +208,11 @@ def test_intervals_hold_whatever_the_delay():
         targets = y[begin : begin + 20]
         if begin >= 1000:
             covered.append((answers["m"].lower <= targets) & (targets <= answers["m"].upper))
-            lower, upper = state.models["m"].predict_interval(part, 0.9)
-            own.append((lower <= targets) & (targets <= upper))
         if len(given) > 5:
             late = given.pop(0)
             at = 20 * (late.seq // 2 - 2)
             labelled = [LabelledRow(late, row, float(y[at + row])) for row in range(20)]
             model.take([LabelsArrived(2 * seq + 1, seq, labelled)])
-    assert np.mean(own) < 0.5
     assert abs(np.mean(covered) - 0.9) < 0.02
 
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.late_labels import Batch, Waiting
+from thalweg.evaluate.residual_changes import ResidualChanges
 from thalweg.run.notices import Notices
 from thalweg.run.number_baselines import NumberBaselines
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import NumberPredictions
 from thalweg.run.regression_scoreboard import RegressionScoreboard
-from thalweg.run.residual_changes import ResidualChanges
 from thalweg.run.task import Predicted, Targets, Task
 from thalweg.table_model import TableRegressor
 from thalweg.tables import Chunk, Encoder, Plan

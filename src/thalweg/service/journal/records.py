@@ -106,10 +106,12 @@ class PredictedNumbers:
     values: Floats
     lower: Floats
     upper: Floats
+    #: Rows x members: what each member of a mixture said, by which it is judged when the label comes.
+    members: Floats
 
     def part(self, rows: slice) -> PredictedNumbers:
         """The predictions for some of the rows."""
-        return PredictedNumbers(self.values[rows], self.lower[rows], self.upper[rows])
+        return PredictedNumbers(self.values[rows], self.lower[rows], self.upper[rows], self.members[rows])
 
     def __getitem__(self, row: int) -> float | None:
         value = float(self.values[row])
@@ -148,7 +150,8 @@ class PredictBody:
         numbers = {name: each for name, each in self.answers.items() if isinstance(each, PredictedNumbers)}
         header["answers"] = {name: each.labels for name, each in labels.items()}
         if numbers:
-            header |= {"numbers": list(numbers), "mean": self.mean, "known": self.known}
+            widths = {name: each.members.shape[1] for name, each in numbers.items()}
+            header |= {"numbers": widths, "mean": self.mean, "known": self.known}
         if self.categories:
             header["categories"] = self.categories
         scores = {name: each.of_positive for name, each in labels.items() if each.of_positive is not None}
@@ -156,7 +159,11 @@ class PredictBody:
             header["of_positive"] = list(scores)
         arrays = [
             self.X.tobytes(),
-            *(part.tobytes() for each in numbers.values() for part in (each.values, each.lower, each.upper)),
+            *(
+                part.tobytes()
+                for each in numbers.values()
+                for part in (each.values, each.lower, each.upper, each.members)
+            ),
             *(each.tobytes() for each in scores.values()),
             *(each.codes.tobytes() for each in labels.values()),
         ]
@@ -172,9 +179,11 @@ class PredictBody:
         X = np.frombuffer(body, np.float64, rows * features, at).reshape(rows, features)
         at += X.nbytes
         answers: dict[str, Predicted] = {}
-        for name in header.get("numbers", ()):
-            answers[name] = PredictedNumbers(*np.frombuffer(body, np.float64, 3 * rows, at).reshape(3, rows))
-            at += 24 * rows
+        for name, members in header.get("numbers", {}).items():
+            values = np.frombuffer(body, np.float64, (3 + members) * rows, at)
+            given, lower, upper = values[: 3 * rows].reshape(3, rows)
+            answers[name] = PredictedNumbers(given, lower, upper, values[3 * rows :].reshape(rows, members))
+            at += values.nbytes
         scores = {}
         for name in header.get("of_positive", ()):
             scores[name] = np.frombuffer(body, np.float64, rows, at)

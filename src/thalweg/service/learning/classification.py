@@ -25,6 +25,7 @@ from thalweg.tables.rows import text_of
 from thalweg.tables.target import plain_label
 
 if TYPE_CHECKING:
+    from thalweg.service.learning.live_model import Learner
     from thalweg.service.learning.model_state import ModelState
 
 Flags = NDArray[np.bool_]
@@ -183,8 +184,8 @@ class Classification(Task):
     def targets(self, labels: Sequence[LabelValue]) -> NDArray[Any]:
         return np.array(labels)
 
-    def learn(self, model: Any, X: Floats, y: NDArray[Any]) -> None:
-        model.follow(X, y, ~np.arange(len(y)))  # chunks of wide rows agree with single rows to rounding only
+    def learn(self, learner: Learner, X: Floats, y: NDArray[Any], rows: Sequence[LabelledRow], labels: int) -> None:
+        learner.model.follow(X, y, ~np.arange(len(y)))  # chunks of wide rows agree with single rows to rounding only
 
     def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> None:
         return None

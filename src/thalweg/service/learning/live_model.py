@@ -30,7 +30,6 @@ from thalweg.service.journal.records import (
 from thalweg.service.learning.comparison import Comparison
 from thalweg.service.learning.creation import task_kind
 from thalweg.service.learning.encoding import Encoded, Follower
-from thalweg.service.learning.given_intervals import GivenIntervals
 from thalweg.service.learning.model_state import LearnerState, ModelState
 from thalweg.service.learning.progress import Progress
 from thalweg.store import dumps, loads
@@ -45,15 +44,16 @@ _HEAD = 64
 class Learner:
     """A model that learns under a name: the one that answers, or a challenger in its shadow."""
 
+    name: str
     kind: str
     parameters: dict[str, Any]
     model: Any
     progress: Progress[Any]
     created: int
+    #: Predictions by what was known up to this record may be those of another model under this name.
+    since: int
     #: Against the one that answers; None for that one itself.
     comparison: Comparison | None = None
-    #: None where predictions are classes.
-    intervals: GivenIntervals | None = None
 
 
 class LiveModel:
@@ -82,19 +82,18 @@ class LiveModel:
             self.follower = Follower(Encoder.from_json(body["schema"]))
         if "file" in body:
             model = _learner_in(base64.b64decode(body["file"]))
-            intervals = self.task.new_intervals(created.seq)
-            first = Learner(body["kind"], {}, model, self.task.new_progress(), created.time, intervals=intervals)
+            first = Learner(name, body["kind"], {}, model, self.task.new_progress(), created.time, created.seq)
         else:
-            first = self._new_learner(created)
+            first = self._new_learner(name, created)
         self.learners: dict[str, Learner] = {name: first}
 
-    def _new_learner(self, decision: Decision) -> Learner:
+    def _new_learner(self, name: str, decision: Decision) -> Learner:
         """One that has learned nothing, by the record that made it."""
         body = decision.body
         wide = () if self.follower is None else self.follower.plan.wide_categories
         model = behind_rates(self.task.make(body), wide)
-        progress, intervals = self.task.new_progress(), self.task.new_intervals(decision.seq)
-        return Learner(body["kind"], body["parameters"], model, progress, decision.time, intervals=intervals)
+        progress = self.task.new_progress()
+        return Learner(name, body["kind"], body["parameters"], model, progress, decision.time, decision.seq)
 
     @property
     def waiting(self) -> int:
@@ -134,7 +133,7 @@ class LiveModel:
             self.expired += body["rows"]
             self.expired_through = body["through"]
         elif decision.kind == "challenge":
-            learner = self._new_learner(decision)
+            learner = self._new_learner(body["name"], decision)
             learner.progress.watch.features = list(self.learners[self.name].progress.watch.features)
             learner.comparison = self.task.comparison(decision.seq)
             self.learners[body["name"]] = learner
@@ -150,10 +149,7 @@ class LiveModel:
         up.kind, down.kind = down.kind, up.kind
         up.parameters, down.parameters = down.parameters, up.parameters
         up.model, down.model = down.model, up.model
-        up.intervals, down.intervals = down.intervals, up.intervals
-        for intervals in (up.intervals, down.intervals):
-            if intervals is not None:
-                intervals.since = seq
+        up.since = down.since = seq
         for learner in self.learners.values():
             if learner.comparison is not None:
                 learner.comparison = self.task.comparison(seq)
@@ -181,13 +177,11 @@ class LiveModel:
             begin = 0
             while begin < len(y):
                 part = slice(begin, min(begin + learner.progress.until_point(), len(y)))
-                self.task.learn(learner.model, X[part], y[part])
+                self.task.learn(learner, X[part], y[part], rows[part], self.labels + begin)
                 learner.progress.add(own[part], delays[part], times[part])
                 last = part.stop - 1
                 learner.progress.add_point(learner.model, int(times[last]), int(waiting[last]))
                 begin = part.stop
-            if learner.intervals is not None:
-                learner.intervals.learn(rows, own, self.labels)
             if learner.comparison is not None:
                 since = np.array([row.rows.seq > learner.comparison.since for row in rows])
                 both = since & own.scored & champions.scored
@@ -242,7 +236,6 @@ class LiveModel:
                     list(each.progress.changes),
                     each.progress.watch.state(),
                     each.progress.recent_predictions(),
-                    None if each.intervals is None else each.intervals.half_width(),
                     copy.copy(each.comparison),
                 )
                 for name, each in self.learners.items()
@@ -281,7 +274,7 @@ class LiveModel:
                     "created": each.created,
                     "progress": each.progress.state(),
                     "comparison": None if each.comparison is None else each.comparison.state(),
-                    **({} if each.intervals is None else {"intervals": each.intervals.state()}),
+                    **({} if self.task.has_classes else {"since": each.since}),
                 }
                 for name, each in self.learners.items()
             },
@@ -313,13 +306,14 @@ class LiveModel:
         found.follower = None if plain["schema"] is None else Follower(Encoder.from_json(plain["schema"]))
         found.learners = {
             name: Learner(
+                name,
                 each["kind"],
                 each["parameters"],
                 _learner_in(files[name]),
                 found.task.progress_from(each["progress"]),
                 each["created"],
+                each.get("since", 0),
                 None if each["comparison"] is None else found.task.comparison.from_state(each["comparison"]),
-                found.task.intervals_from(each.get("intervals")),
             )
             for name, each in plain["learners"].items()
         }

@@ -39,8 +39,6 @@ class LearnerState:
     #: Of the `MeanWatch`, as its state.
     watch: dict[str, Any]
     predictions: Callable[[], RecentPredictions] | None
-    #: By how much intervals reach beyond predictions; None where there are none, or the learner's own will do.
-    half_width: float | None
     comparison: Comparison | None
 
 

@@ -16,7 +16,6 @@ from thalweg.kernels import compiled
 from thalweg.service.commands import Refused
 from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted, PredictedNumbers
 from thalweg.service.learning.comparison import SquaredErrorComparison
-from thalweg.service.learning.given_intervals import GivenIntervals
 from thalweg.service.learning.regression_progress import RegressionProgress, Residuals
 from thalweg.service.learning.task import Floats, Task
 from thalweg.service.responses import NumberResponse
@@ -25,6 +24,7 @@ from thalweg.tables.kinds import HashedColumn
 from thalweg.tables.plan import Plan
 
 if TYPE_CHECKING:
+    from thalweg.service.learning.live_model import Learner
     from thalweg.service.learning.model_state import ModelState
 
 #: The share of rows whose interval is to hold the target, where nothing is said.
@@ -95,27 +95,35 @@ class Regression(Task):
         return number + 0.0  # 0 and -0 are one number
 
     def answer(self, state: ModelState, X: Floats) -> tuple[dict[str, Predicted], NumberResponse]:
-        found = {
-            name: self._predicted(model, X, state.learners[name].half_width) for name, model in state.models.items()
-        }
+        found = {name: self._predicted(model, X) for name, model in state.models.items()}
         own = found.get(state.name) or _unknown(len(X))
         return dict(found), NumberResponse(own)
 
-    def _predicted(self, model: Any, X: Floats, half_width: float | None) -> PredictedNumbers:
-        """With intervals by the predictions given so far; with the model's own before enough of them have a label."""
+    def _predicted(self, model: Any, X: Floats) -> PredictedNumbers:
         if not model.__sklearn_is_fitted__():
             return _unknown(len(X))
-        values = model.predict(X)
-        if half_width is None:
-            return PredictedNumbers(values, *model.predict_interval(X, self.coverage))
-        return PredictedNumbers(values, values - half_width, values + half_width)
+        lower, upper = model.predict_interval(X, self.coverage)
+        return PredictedNumbers(model.predict(X), lower, upper, model.member_answers(X))
 
     def targets(self, labels: Sequence[LabelValue]) -> Floats:
         return np.array(labels, dtype=np.float64)
 
-    def learn(self, model: Any, X: Floats, y: NDArray[Any]) -> None:
-        for x, target in zip(X, y.tolist(), strict=True):
-            model.learn_one(x, target)
+    def learn(self, learner: Learner, X: Floats, y: NDArray[Any], rows: Sequence[LabelledRow], labels: int) -> None:
+        """Intervals and members are judged by what was predicted; by what they say now where nothing was."""
+        for at, (row, target) in enumerate(zip(rows, y.tolist(), strict=True)):
+            body, place = row.rows.body, slice(row.row, row.row + 1)
+            given = body.answers.get(learner.name) if body.version > learner.since else None
+            if not isinstance(given, PredictedNumbers) or given[row.row] is None:
+                learner.model.learn_one(X[at], target)
+                continue
+            learner.model.learn_late(
+                X[at : at + 1],
+                [target],
+                (given.lower[place], given.upper[place]),
+                self.coverage,
+                delay=max(0, labels + at - body.known),
+                member_answers=given.members[place],
+            )
 
     def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> float | None:
         for target in y.tolist():
@@ -132,17 +140,10 @@ class Regression(Task):
     def progress_from(self, state: dict[str, Any]) -> RegressionProgress:
         return RegressionProgress.from_state(state)
 
-    def new_intervals(self, since: int) -> GivenIntervals:
-        return GivenIntervals(self.coverage, since)
-
-    def intervals_from(self, state: dict[str, Any] | None) -> GivenIntervals:
-        assert state is not None
-        return GivenIntervals.from_state(self.coverage, state)
-
 
 def _unknown(rows: int) -> PredictedNumbers:
     nothing = np.full(rows, np.nan)
-    return PredictedNumbers(nothing, nothing, nothing)
+    return PredictedNumbers(nothing, nothing, nothing, np.empty((rows, 0)))
 
 
 def _residual(name: str, labelled: LabelledRow) -> list[float]:

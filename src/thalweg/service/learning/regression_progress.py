@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.client.protocol import RecentPredictions
-from thalweg.run.residual_changes import _FIRST, ResidualChanges
+from thalweg.evaluate.residual_changes import FIRST, ResidualChanges
 from thalweg.service.learning.progress import WINDOW, Floats, Progress, View, family_weights
 
 Flags = NDArray[np.bool_]
@@ -112,7 +112,7 @@ class RegressionProgress(Progress[Residuals]):
         new = [change for change in self._residuals.changes() if change["found"] > self._found]
         self._found = max((change["found"] for change in new), default=self._found)
         # The first rows are looked at together, once the last of them is there.
-        return [change | {"found": max(change["found"], _FIRST)} for change in new]
+        return [change | {"found": max(change["found"], FIRST)} for change in new]
 
     def view(self, model: Any) -> View:
         scores = scores_of(_terms(self._recent).mean(axis=0) if len(self._recent) else None)

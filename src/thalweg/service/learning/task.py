@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted
 from thalweg.service.learning.comparison import Comparison
-from thalweg.service.learning.given_intervals import GivenIntervals
 from thalweg.service.learning.progress import Outcome, Progress
 from thalweg.service.responses import Response
 from thalweg.tables.plan import Plan
 
 if TYPE_CHECKING:
+    from thalweg.service.learning.live_model import Learner
     from thalweg.service.learning.model_state import ModelState
 
 Floats = NDArray[np.float64]
@@ -73,8 +73,11 @@ class Task(ABC):
         """Labels as models learn them."""
 
     @abstractmethod
-    def learn(self, model: Any, X: Floats, y: NDArray[Any]) -> None:
-        """One by one: what came together may come apart when it is replayed, and must give the same bytes."""
+    def learn(self, learner: Learner, X: Floats, y: NDArray[Any], rows: Sequence[LabelledRow], labels: int) -> None:
+        """One by one: what came together may come apart when it is replayed, and must give the same bytes.
+
+        ``labels`` is how many others were learned before.
+        """
 
     @abstractmethod
     def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> float | None:
@@ -91,10 +94,3 @@ class Task(ABC):
 
     @abstractmethod
     def progress_from(self, state: dict[str, Any]) -> Progress[Any]: ...
-
-    def new_intervals(self, since: int) -> GivenIntervals | None:
-        """Of a learner that is asked after this record; None where predictions have no intervals."""
-        return None
-
-    def intervals_from(self, state: dict[str, Any] | None) -> GivenIntervals | None:
-        return None

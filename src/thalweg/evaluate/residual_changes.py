@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from thalweg.evaluate.drift import ChangeDetector
 
 #: Rows that settle the scale; they are looked at together once they are there.
-_FIRST, _TIMES = 1000, 10.0
+FIRST, _TIMES = 1000, 10.0
 
 
 class ResidualChanges:
@@ -48,10 +48,10 @@ class ResidualChanges:
     def add(self, residuals: NDArray[np.float64]) -> None:
         """Take in absolute residuals, in order."""
         if self._scale is None:
-            missing = _FIRST - len(self._first)
+            missing = FIRST - len(self._first)
             self._first += residuals[:missing].tolist()
             residuals = residuals[missing:]
-            if len(self._first) < _FIRST:
+            if len(self._first) < FIRST:
                 return
             self._scale = _TIMES * float(np.mean(self._first)) or 1.0
             residuals = np.concatenate([self._first, residuals])
