@@ -83,6 +83,23 @@ RUNS = {
     "ndjson-folder-kernel-mean": ("ndjson", ["--model", "kernel-mean", "--delay", "7", "--chunk", "60"]),
     "csv-nse-long-delay": ("csv", ["--model", "nse", "--delay", "1100", "--chunk", "70"]),
     "ragged-trend": ("ragged", ["--model", "trend", "--bad-rows", "skip", "--chunk", "40"]),
+    "csv-numbers-delay": (
+        "csv",
+        [
+            "--target",
+            "rain",
+            "--drop",
+            "state",
+            "--model",
+            "auto-linear",
+            "--delay",
+            "90",
+            "--season",
+            "12",
+            "--chunk",
+            "60",
+        ],
+    ),
     "csv-logistic-times": (
         "csv",
         ["--model", "logistic", "--time", "when", "--label-time", "told", "--chunk", "50"],

@@ -41,8 +41,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from thalweg.kernels import compiled
 from thalweg.kernels._base import RegressionCore
-from thalweg.learners.base.catalogue_entry import CatalogueEntry
-from thalweg.learners.base.intervals import COVERAGES, INTERVAL_STEP, WithIntervals
+from thalweg.learners.base.catalogue_entry import COVERAGES, CatalogueEntry
+from thalweg.learners.base.intervals import INTERVAL_STEP, WithIntervals
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.tilings import NUMBER_STEPS, number_tilings
 from thalweg.parameters import FLAG, SEED, Rules

@@ -19,8 +19,8 @@ from typing import Literal
 
 from thalweg.kernels import compiled
 from thalweg.kernels._base import RegressionCore
-from thalweg.learners.base.catalogue_entry import CatalogueEntry
-from thalweg.learners.base.intervals import COVERAGES, INTERVAL_STEP, WithIntervals
+from thalweg.learners.base.catalogue_entry import COVERAGES, CatalogueEntry
+from thalweg.learners.base.intervals import INTERVAL_STEP, WithIntervals
 from thalweg.learners.base.tilings import NUMBER_STEPS, number_tilings
 from thalweg.parameters import FLAG, SEED, Real, Rules, Whole
 

@@ -68,6 +68,14 @@ GENERATORS: Mapping[str, Generator] = {
     "waveform": Generator("Waveform", "21 features; three classes of mixed waves"),
     "disc-and-bow": Generator("DiscAndBow", "two features; a disc and a bow on its edge"),
     "linear-response": Generator("LinearResponse", "five features; the label is their weighted sum"),
+    **{
+        f"friedman-{drift}": Generator("FriedmanDrift", about, {"drift": drift, "changes": None})
+        for drift, about in (
+            ("local", "ten features; a curved response that changes in places"),
+            ("recurring", "ten features; a curved response that changes and back"),
+            ("gradual", "ten features; a curved response that changes gradually"),
+        )
+    },
 }
 
 

@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from thalweg.errors import InvalidParameter
-from thalweg.learners.base.catalogue_entry import check_model_options
+from thalweg.learners.base.catalogue_entry import COVERAGES, check_model_options
 from thalweg.run.questions import AlertsAsked, parse_costs
 
-#: Those of the intervals that regressors track; `thalweg.learners` takes too long to import for a check of options.
-COVERAGES = (0.5, 0.8, 0.9, 0.95, 0.99)
 OPTIONS, METRICS, CHECKPOINT, PREDICTIONS = "options.toml", "metrics.json", "checkpoint", "predictions.csv"
 MODEL, REPORT = "model.thalweg", "report.html"
 

@@ -108,7 +108,8 @@ class Regression(Task):
     def _at_once(self, batch: Batch, steps: NDArray[np.int64], predicted: Predicted) -> None:
         """Rows that are learned right after their prediction, or never: a call for each stretch of one kind."""
         rows = steps[steps >= 0]
-        learned = np.isin(rows, ~steps[steps < 0])
+        learned = np.zeros(len(rows), dtype=np.bool_)
+        learned[~steps[steps < 0] - rows[0]] = True  # rows follow one another here
         for part in np.split(rows, np.flatnonzero(np.diff(learned)) + 1):
             X, known = batch.X[part], self._learned
             if learned[part[0] - rows[0]]:

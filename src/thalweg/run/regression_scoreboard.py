@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from thalweg.evaluate.averages import FadingMean, HistoryPoints, WindowedMean
 from thalweg.run.error_by_size import ErrorBySize
+from thalweg.run.lowest_coverage import LowestCoverage
 from thalweg.run.scoreboard import FADE, MOST_POINTS, WINDOW, BlockMeans
 
 Floats = NDArray[np.float64]
@@ -206,11 +207,11 @@ class IntervalScores:
 
     def __init__(self, asked: float) -> None:
         self.asked = asked
-        #: Rows, and targets below and above their interval; rows and misses of the block under way.
-        self._counts, self._block = [0, 0, 0], [0, 0]
+        #: Rows, and targets below and above their interval.
+        self._counts = [0, 0, 0]
         #: Sums of the width and of the pinball losses of both ends.
         self._sums = np.zeros(3)
-        self._lowest: tuple[float, int] | None = None
+        self._lowest = LowestCoverage(_BLOCK)
 
     def add(self, truth: Floats, lower: Floats, upper: Floats) -> None:
         tail = (1.0 - self.asked) / 2.0
@@ -219,13 +220,7 @@ class IntervalScores:
             [upper - lower, *(_pinball(truth - end, tau) for end, tau in ((lower, tail), (upper, 1.0 - tail)))]
         )
         self._sums = np.cumsum(np.concatenate([self._sums[np.newaxis], lines]), axis=0)[-1]
-        missed = below | above
-        for at in range(0, len(missed)):
-            self._block = [self._block[0] + 1, self._block[1] + int(missed[at])]
-            if self._block[0] == _BLOCK:
-                found = (1.0 - self._block[1] / _BLOCK, self._counts[0] + at + 2 - _BLOCK)
-                self._lowest = found if self._lowest is None else min(found, self._lowest)
-                self._block = [0, 0]
+        self._lowest.add(~(below | above))
         more = (len(truth), int(below.sum()), int(above.sum()))
         self._counts = [before + each for before, each in zip(self._counts, more, strict=True)]
 
@@ -238,16 +233,18 @@ class IntervalScores:
             "asked": self.asked,
             "rows": rows,
             **dict(zip(keys, [*shares, *means], strict=True)),
-            "lowest": None if self._lowest is None else {"coverage": self._lowest[0], "row": self._lowest[1]},
+            "lowest": self._lowest.metrics(),
             "block_rows": _BLOCK,
         }
 
     def state(self) -> list[Any]:
-        return [self._counts, self._block, self._sums.tolist(), self._lowest]
+        rows, held = self._lowest.block
+        return [self._counts, [rows, rows - held], self._sums.tolist(), self._lowest.lowest]
 
     def restore(self, state: list[Any]) -> None:
-        self._counts, self._block, self._sums = list(state[0]), list(state[1]), np.array(state[2])
-        self._lowest = None if state[3] is None else (float(state[3][0]), int(state[3][1]))
+        counts, (rows, missed), sums, lowest = state
+        self._counts, self._sums = list(counts), np.array(sums)
+        self._lowest.restore(self._counts[0], [rows, rows - missed], lowest)
 
 
 def _pinball(above: Floats, tau: float) -> Floats:

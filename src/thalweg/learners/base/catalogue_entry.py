@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 from thalweg.errors import InvalidParameter
 
+#: The coverages of intervals that regressors track side by side.
+COVERAGES = (0.5, 0.8, 0.9, 0.95, 0.99)
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 

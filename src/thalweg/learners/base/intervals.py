@@ -13,8 +13,6 @@ from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import at_least
 
-#: The coverages that are tracked side by side.
-COVERAGES = (0.5, 0.8, 0.9, 0.95, 0.99)
 #: By how much a miss moves the reach of an interval, in mean absolute residuals.
 INTERVAL_STEP = 0.05
 
