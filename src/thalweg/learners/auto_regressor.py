@@ -25,7 +25,7 @@ on the five streams of the documentation's page, ELEC2's next demand and a rando
 that size only, in every member and in the weights (Huber's loss: P. J. Huber, "Robust estimation of a location
 parameter", 1964). Rows of least squares count for less instead.
 
-Intervals are tracked as in `PredictionIntervals`, at five coverages side by side.
+Intervals are tracked as in `PredictionIntervals`, at five coverages side by side, with local widths.
 
 Rows may have weights: a row of weight w is learned as w copies in sequence, and its error is charged w times. Several
 targets are several models that share the scaling.
@@ -35,6 +35,9 @@ with four step sizes. Memory: the same in order, and at most 15 MB for the tilin
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -64,6 +67,9 @@ class AutoRegressor(WithIntervals):
         tenth.
     robust : bool, default False
         Whether large residuals count by their size only and not by its square, for targets with outliers.
+    local_widths : bool, default True
+        Whether intervals are wider at rows where residuals were larger, and not only after rows where they were. Only
+        where ``curved``.
     random_state : int >= 0, default 0
         Seed for the random number generator, which draws the tilings.
 
@@ -98,11 +104,16 @@ class AutoRegressor(WithIntervals):
     _fit_depends_on_order = True
     _why_not_merged = "each of its steps depends on what the rows before it had made of it"
 
-    _rules = Rules(curved=FLAG, robust=FLAG, random_state=SEED)
+    _parameters_before: ClassVar[Mapping[str, Any]] = {"local_widths": False}
 
-    def __init__(self, *, curved: bool = True, robust: bool = False, random_state: int = 0) -> None:
+    _rules = Rules(curved=FLAG, robust=FLAG, local_widths=FLAG, random_state=SEED)
+
+    def __init__(
+        self, *, curved: bool = True, robust: bool = False, local_widths: bool = True, random_state: int = 0
+    ) -> None:
         self.curved = curved
         self.robust = robust
+        self.local_widths = local_widths
         self.random_state = random_state
 
     def _make_core(self, features: int) -> RegressionCore:
@@ -117,7 +128,7 @@ class AutoRegressor(WithIntervals):
             baselines=True,
             robust=bool(self.robust),
         )
-        core.track_intervals(list(COVERAGES), INTERVAL_STEP)
+        core.track_intervals(list(COVERAGES), INTERVAL_STEP, bool(self.curved and self.local_widths))
         return core
 
     def _has_quadratic(self, features: int) -> bool:

@@ -20,8 +20,8 @@ struct RegressionCore : Gated {
     regressor->widen(outputs);
     if (intervals) intervals->begin(outputs);
   }
-  void track(std::vector<double> coverages, double step) {
-    intervals.emplace(std::move(coverages), step);
+  void track(std::vector<double> coverages, double step, bool local) {
+    intervals.emplace(regressor->features(), std::move(coverages), step, local);
     if (regressor->outputs()) intervals->begin(regressor->outputs());
   }
   void begin(const double *X, const double *Y, const double *weights, int64_t rows) {
@@ -41,10 +41,9 @@ struct RegressionCore : Gated {
     }
     regressor->run(X, Y, weights, rows, out);
     if (!intervals) return;
-    for (int64_t i = 0; i < rows; i++) {
-      for (int64_t o = 0; half && o < m; o++) half[i * m + o] = intervals->half_width(o, coverage);
-      intervals->learn(out.answers + i * m, Y + i * m, weights ? weights[i] : 1);
-    }
+    for (int64_t i = 0; i < rows; i++)
+      intervals->learn(X + i * regressor->features(), out.answers + i * m, Y + i * m, weights ? weights[i] : 1,
+                       half ? half + i * m : nullptr, coverage);
   }
   // Rows that were predicted `delay` rows before, with these intervals of a coverage.
   void learn_late(const double *X, const double *Y, const double *weights, int64_t rows, const double *lower,
@@ -52,7 +51,8 @@ struct RegressionCore : Gated {
     const int64_t m = regressor->outputs();
     regressor->run(X, Y, weights, rows, {});
     for (int64_t i = 0; i < rows; i++)
-      intervals->learn_late(lower + i * m, upper + i * m, coverage, delay, Y + i * m, weights ? weights[i] : 1);
+      intervals->learn_late(X + i * regressor->features(), lower + i * m, upper + i * m, coverage, delay, Y + i * m,
+                            weights ? weights[i] : 1);
   }
   void visit(State &state) {
     regressor->visit(state);
@@ -71,6 +71,12 @@ struct RegressionCore : Gated {
       throw std::invalid_argument("shapes do not agree");
   }
 
+  void check_answers(const Matrix &X, const OutMatrix &out) const {
+    if (int64_t(X.shape(1)) != regressor->features() || out.shape(0) != X.shape(0) ||
+        int64_t(out.shape(1)) != regressor->outputs())
+      throw std::invalid_argument("shapes do not agree");
+  }
+
   // True where the step had to be cut, for the first time.
   bool learn(Row x, const double *y, std::size_t count) {
     const BriefLearning alone(*this);
@@ -80,8 +86,9 @@ struct RegressionCore : Gated {
     if (first_bad(y, count) >= 0) refuse("y must be finite and within ±1e50");
     Scratch given(count);
     const bool untroubled = regressor->cuts().count == 0;
-    regressor->step(row.read(x), y, 1, given.data());
-    if (intervals) intervals->learn(given.data(), y, 1);
+    const double *values = row.read(x);
+    regressor->step(values, y, 1, given.data());
+    if (intervals) intervals->learn(values, given.data(), y, 1, nullptr, 0);
     return untroubled && regressor->cuts().count > 0;
   }
 };
