@@ -19,7 +19,7 @@ by exp(-0.25 L / v), where L <- discount L + e^2 sums a member's squared errors 
 of the mixture. Three discounts, memories of 50, 200 and 1,000 rows, give three sets of weights, which are mixed by the
 same rule. What the second set of tilings learns is left by a mixture of least squares, quadratic member and mean of its
 own (memory of 100 rows, 0.5 in place of 0.25). Nothing is tuned to a stream: steps, memories and members were settled
-on the five streams of the documentation's page, ELEC2's next demand and a random walk, and are the same everywhere.
+on two FriedmanDrift streams, Planes2D, Mv, ELEC2's next price and demand and a random walk, and are always the same.
 
 ``robust=True`` is for targets with outliers: residuals beyond twice their mean size over the last 100 rows count by
 that size only, in every member and in the weights (Huber's loss: P. J. Huber, "Robust estimation of a location
