@@ -12,7 +12,10 @@ ALL := $(VENV)/.all$(SPARK)
 # Byte code is compiled when a module is first imported, not for every module that is installed, and kept: tests start
 # many interpreters.
 unexport PYTHONDONTWRITEBYTECODE
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
+# The machine's own pip fills the environment where it can: to put one there first takes five seconds.
+OWN_PIP := $(PYTHON) -m pip --python $(BIN)/python
+PIP := $$([ -x $(BIN)/pip ] && echo $(BIN)/python -m pip || echo $(OWN_PIP)) install \
+	--quiet --disable-pip-version-check --no-compile -c constraints.txt
 EDITABLE := $(PIP) --no-build-isolation -e
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --hypothesis-profile=repeatable
 # File by file, so that a server or an expensive fixture is started once.
@@ -105,11 +108,12 @@ clean:  ## Remove the environment and everything that was built
 
 $(VENV)/.python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "thalweg needs Python 3.11 or newer")'
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv --without-pip $(VENV)
+	$(OWN_PIP) --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# The kernels are compiled while the dependencies are downloaded; both need packaging, which therefore comes first. What they
-# are built with stays in the environment, so that a second build is incremental; CMake and Ninja only where the machine has none.
+# The kernels are compiled while the dependencies are downloaded and first imported. What the kernels are built with comes
+# first and stays in the environment, so that a second build is incremental; CMake and Ninja only where the machine has none.
 define REQUIREMENTS
 import tomllib
 project = tomllib.load(open("pyproject.toml", "rb"))["project"]
@@ -122,9 +126,9 @@ endef
 export REQUIREMENTS TOOLS
 $(VENV)/.base: $(VENV)/.python constraints.txt pyproject.toml $(KERNELS)
 	$(BIN)/python -c "$$REQUIREMENTS" > $(VENV)/requirements.txt
-	$(PIP) packaging
-	$(PIP) -r $(VENV)/requirements.txt & needs=$$!; trap "kill $$needs" INT TERM; \
-		$(PIP) scikit-build-core nanobind && tools=$$($(BIN)/python -c "$$TOOLS") && { [ -z "$$tools" ] || $(PIP) $$tools; } && \
+	$(PIP) scikit-build-core nanobind
+	{ $(PIP) pip -r $(VENV)/requirements.txt && $(BIN)/python -c "import matplotlib.pyplot, scipy.special, sklearn.base"; } & \
+		needs=$$!; trap "kill $$needs" INT TERM; tools=$$($(BIN)/python -c "$$TOOLS") && { [ -z "$$tools" ] || $(PIP) $$tools; } && \
 		$(EDITABLE) . --no-deps; built=$$?; wait $$needs && exit $$built
 	@touch $@
 

@@ -13,6 +13,6 @@ from hypothesis import settings
 SCALE = float(os.environ.get("THALWEG_EXAMPLES", "1"))
 
 
-def examples(count: int, **options: Any) -> settings:
-    """Settings, as a decorator, for about so many examples and never fewer than three."""
-    return settings(max_examples=max(3, round(count * SCALE)), **options)
+def examples(count: int, least: int = 3, **options: Any) -> settings:
+    """Settings, as a decorator, for about so many examples, and `least` of them however few are asked for."""
+    return settings(max_examples=max(least, round(count * SCALE)), **options)

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from thalweg.pipeline import StreamPipeline as StreamPipeline
     from thalweg.store import load as load
     from thalweg.store import save as save
-    from thalweg.table_classifier import TableClassifier as TableClassifier
+    from thalweg.table_model import TableClassifier as TableClassifier
+    from thalweg.table_model import TableRegressor as TableRegressor
     from thalweg.transforms import CCIPCA as CCIPCA
     from thalweg.transforms import RandomFeatures as RandomFeatures
     from thalweg.transforms import RandomTilings as RandomTilings
@@ -93,7 +94,7 @@ _NAMES = {
     "merging": ["Part", "merge"],
     "pipeline": ["StreamPipeline"],
     "store": ["load", "save"],
-    "table_classifier": ["TableClassifier"],
+    "table_model": ["TableClassifier", "TableRegressor"],
     "transforms": ["CCIPCA", "RandomFeatures", "RandomTilings", "StandardScaler"],
 }
 __getattr__, __dir__, _ = lazy_loader.attach(__name__, _PACKAGES, _NAMES)

@@ -17,48 +17,57 @@ from thalweg.transforms import StandardScaler
 _ERROR_WINDOW = 10
 #: Standard deviations at which a scaled feature is clipped.
 _CLIP = 10.0
+#: Labels to predict, or numbers.
+TASKS = ("classification", "regression")
 
-_LEARNERS: Mapping[str, tuple[CatalogueEntry, Any]] = {
-    entry.name: (entry, learner)
+_LEARNERS: Mapping[tuple[str, str], tuple[CatalogueEntry, Any]] = {
+    (entry.task, entry.name): (entry, learner)
     for learner in (getattr(learners, name) for name in learners.MODULES)
     if learner._catalogue is not None
     for entry in (learner._catalogue, *learner._more_entries)
 }
-#: Every entry by its name, in the order of `thalweg.learners.MODULES`.
-MODELS: Mapping[str, CatalogueEntry] = {name: entry for name, (entry, _) in _LEARNERS.items()}
+#: Every entry by its task and then by its name, in the order of `thalweg.learners.MODULES`.
+MODELS: Mapping[str, Mapping[str, CatalogueEntry]] = {
+    task: {name: entry for (own, name), (entry, _) in _LEARNERS.items() if own == task} for task in TASKS
+}
 
 
 def make_model(
     name: str,
     *,
+    task: str = "classification",
     rate: float | None = None,
     adaptive: bool = False,
     window: str | int | None = None,
     seed: int = 0,
 ) -> Any:
-    """The model of this name; an `InvalidParameter` where an option does not go with it.
+    """The model of this name for this task; an `InvalidParameter` where an option does not go with it.
 
     Examples
     --------
     >>> make_model("oldc", rate=0.1)
     OnlineLDC(counts='soft', rate=0.1, ridge=0.001)
+    >>> make_model("auto", task="regression")
+    AutoRegressor()
     >>> make_model("pa", rate=0.1)
     Traceback (most recent call last):
     thalweg.errors.InvalidParameter: --rate must be left out: pa has no rate, got 0.1
     """
     check_model_options(rate=rate, adaptive=adaptive, seed=seed)
-    if name not in MODELS:
-        raise InvalidParameter.of_option("model", f"be one of {', '.join(MODELS)}", name)
-    entry = MODELS[name]
+    entries = MODELS[task]
+    if name not in entries:
+        of_task = f" for {task}" if task != "classification" or any(name in each for each in MODELS.values()) else ""
+        raise InvalidParameter.of_option("model", f"be one of {', '.join(entries)}{of_task}", name)
+    entry = entries[name]
     for option, value in (("rate", rate), ("adaptive", adaptive or None)):
         if value is not None and not entry.has_rate:
             raise InvalidParameter.of_option(option, f"be left out: {name} has no rate", value)
     if window is not None and "window" not in entry.options:
-        have_one = " or ".join(each.name for each in MODELS.values() if "window" in each.options)
+        have_one = " or ".join(each.name for each in entries.values() if "window" in each.options)
         raise InvalidParameter.of_option("window", f"be left out unless the model is {have_one}", window)
     if adaptive and not entry.adaptive:
         raise InvalidParameter.of_option("adaptive", f"be left out: {name} forgets at a fixed --rate", adaptive)
-    learner = _LEARNERS[name][1]
+    learner = _LEARNERS[task, name][1]
     model = learner() if entry.base is None else learner(_class_named(entry.base)())
     model.set_params(**_parameters(entry, rate, adaptive, window, seed))
     return StreamPipeline([StandardScaler(clip=_CLIP), model]) if entry.scaled else model

@@ -11,8 +11,8 @@ A file is a safetensors container whose only metadata entry, ``thalweg``, is a J
     labels       of a classifier: their kind and the sorted values
     targets      of a regressor: how many columns y has, null for a one-dimensional one
     part         of a `Part` and not a model: its columns, its labels, and whether its rows come later
-    notes        what else the writer wants kept with the model, as JSON. Of a `TableClassifier` the rest of the file is
-                 the learner, and the encoder is here, under "table"
+    notes        what else the writer wants kept with the model, as JSON. Of a `TableModel` the rest of the file is the
+                 learner, and the encoder is here, under "table"
     sha256       over the header without this entry and over every array: safetensors does not notice changed numbers
 
 The arrays are the compiled core's state, so that a loaded model goes on bit for bit. Files are written to a temporary
@@ -40,8 +40,9 @@ from thalweg.files import write_atomically
 from thalweg.learners.base import sklearn_state
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.estimator import StreamEstimator
+from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.merging import Part
-from thalweg.table_classifier import TableClassifier
+from thalweg.table_model import TableClassifier, TableModel, TableRegressor
 from thalweg.tables.encoder import Encoder
 
 __all__ = ["dumps", "load", "loads", "read_notes", "save"]
@@ -54,13 +55,13 @@ _MOST_FEATURES = 2**24
 _ELSEWHERE = "elsewhere"
 _CLASSES: dict[str, type[StreamEstimator]] = {
     name: getattr(home, name) for home in (learners, transforms, pipeline) for name in home.__all__
-} | {"Fleet": fleet.Fleet}
+} | {"Fleet": fleet.Fleet, "RegressorFleet": fleet.RegressorFleet}
 _RATES: dict[str, type[rates.Rate]] = {
     kind.__name__: kind for kind in (rates.Constant, rates.InverseSqrt, rates.ErrorDriven)
 }
 
 
-def save(model: StreamEstimator | Part | TableClassifier, path: str | os.PathLike[str]) -> None:
+def save(model: StreamEstimator | Part | TableModel, path: str | os.PathLike[str]) -> None:
     """Write a model, or a part of one, to a file, atomically.
 
     Examples
@@ -83,7 +84,7 @@ def save(model: StreamEstimator | Part | TableClassifier, path: str | os.PathLik
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model, of whatever class it was, from a file written by `save` or by `thalweg run`.
 
-    The model of a run is a `TableClassifier`: it takes the columns that the run took.
+    The model of a run is a `TableClassifier` or a `TableRegressor`: it takes the columns that the run took.
 
     Examples
     --------
@@ -101,7 +102,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     return loads(content, name=os.fspath(path))
 
 
-def dumps(model: StreamEstimator | Part | TableClassifier, notes: dict[str, Any] | None = None) -> bytes:
+def dumps(model: StreamEstimator | Part | TableModel, notes: dict[str, Any] | None = None) -> bytes:
     """A model, or a part of one, as bytes; equal models with equal notes give equal bytes.
 
     Examples
@@ -110,9 +111,10 @@ def dumps(model: StreamEstimator | Part | TableClassifier, notes: dict[str, Any]
     >>> dumps(NoChange().learn_one([0.0], "dry")) == dumps(NoChange().learn_one([0.0], "dry"))
     True
     """
-    if isinstance(model, TableClassifier):
+    if isinstance(model, TableModel):
         own = model.notes
-        model, notes = model.learner, {**own, **(notes or {}), "table": own["table"]}
+        learner: StreamEstimator = model.learner
+        model, notes = learner, {**own, **(notes or {}), "table": own["table"]}
     whole = model.model if isinstance(model, Part) else model
     name = type(whole).__name__
     if _CLASSES.get(name) is not type(whole):
@@ -201,15 +203,16 @@ def _open(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, NDArray[
     return header, arrays
 
 
-def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEstimator | Part | TableClassifier:
+def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEstimator | Part | TableModel:
     model = _build_learner(header, arrays)
     notes = header.get("notes")
     table = notes.get("table") if isinstance(notes, dict) else None
     # Notes are free: others than a run's may have something else under this name.
     has_encoder = isinstance(table, dict) and {"plan", "encoder", "missing"} <= table.keys()
-    if table is None or not has_encoder or not isinstance(model, StreamClassifier):
+    if table is None or not has_encoder or not isinstance(model, StreamClassifier | StreamRegressor):
         return model
-    return TableClassifier(model, Encoder.from_json(table), notes=notes)
+    of_table = TableClassifier if isinstance(model, StreamClassifier) else TableRegressor
+    return of_table(model, Encoder.from_json(table), notes=notes)
 
 
 def _build_learner(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEstimator | Part:

@@ -94,10 +94,11 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         table(clean(), "level,rain,status"),
         "{file} has no column 'state'; it has 'level', 'rain', 'status'",
     ),
-    "a target that is a quantity": (
+    "a target that is a quantity, for a classifier": (
         table([f"{line},{i}.5" for i, line in enumerate(clean())], "level,rain,x,state"),
-        "{file}: the target 'state' must hold classes, but it has 60 different numbers in the first 60 rows, "
-        "such as 30.5; if they are classes nevertheless, say so with --categorical state",
+        "state holds 60 different numbers in the first 60 rows, which means regression: --model must be one of auto, "
+        "auto-linear, robust, tiling, linear for regression, got 'oldc'; --task classification takes the numbers for "
+        "classes",
     ),
     "a target of texts that do not come again": (
         table([f"{line},id{i}" for i, line in enumerate(clean() * 3)], "level,rain,x,state"),

@@ -16,7 +16,6 @@ from thalweg.store import dumps
 pytest.importorskip("pyarrow")
 pytest.importorskip("orjson")
 
-from thalweg.service.batcher import answer
 from thalweg.service.journal.records import Decision
 from thalweg.service.learning.creation import from_file
 from thalweg.service.learning.encoding import encode, of_rows
@@ -70,7 +69,8 @@ def served(file: Path, rows: list[dict[str, Any]]) -> list[str | None]:
     live = LiveModel("m", Decision(1, "create", 1, from_file(file)))
     assert live.follower is not None
     encoder = live.follower.encoder()
-    predicted = answer(live.publish(), "m", encode(encoder, of_rows(rows, encoder), len(rows)).X)[0]["m"]
+    state = live.publish()
+    predicted = state.task.answer(state, encode(encoder, of_rows(rows, encoder), len(rows)).X)[0]["m"]
     return [predicted[i] for i in range(len(rows))]
 
 

@@ -19,6 +19,8 @@ from thalweg.store import dumps, loads
 
 #: The model of a run over the first rows of the table, and how many of those have a label.
 FINISHED, FINISHED_ROWS = FIXTURES / "runs" / "finished.thalweg", 1090
+#: The same of a run that predicts numbers.
+FINISHED_NUMBERS = FIXTURES / "runs" / "finished-numbers.thalweg"
 #: Models of the journal, and the options by which each is replayed.
 REPLAYS = {
     "default": ["--model", "default"],
@@ -64,6 +66,14 @@ def continue_table() -> dict[str, str]:
     model, rows = load(FINISHED), table_rows()[FINISHED_ROWS:]
     found = [model.predict(rows).tolist(), model.predict_proba(rows).tolist(), model.predict_one(rows[0])]
     model.partial_fit(rows[1:], [row["state"] for row in rows[1:]]).learn_one(rows[0], rows[0]["state"])
+    return {"predictions": sha256(json.dumps(found).encode()), "model": sha256(dumps(model))}
+
+
+def continue_numbers() -> dict[str, str]:
+    """The same of the model of a run that predicts numbers."""
+    model, rows = load(FINISHED_NUMBERS), table_rows()[FINISHED_ROWS:]
+    found = [model.predict(rows).tolist(), *(end.tolist() for end in model.predict_interval(rows, 0.8))]
+    model.partial_fit(rows[1:], [float(row["rain"]) for row in rows[1:]]).learn_one(rows[0], float(rows[0]["rain"]))
     return {"predictions": sha256(json.dumps(found).encode()), "model": sha256(dumps(model))}
 
 

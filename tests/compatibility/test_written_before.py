@@ -6,13 +6,22 @@ is still saved as the same bytes, and learning continues.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import thalweg
-from tests.compatibility.continuing import FINISHED, continue_service, continue_table, finish_run, replay
+from tests.compatibility.continuing import (
+    FINISHED,
+    FINISHED_NUMBERS,
+    continue_numbers,
+    continue_service,
+    continue_table,
+    finish_run,
+    replay,
+)
 from tests.compatibility.continuing import thalweg as command
 from tests.compatibility.recorded import FIXTURES, continued, here, read_record, sha256
 from thalweg.fleet import Fleet
@@ -46,7 +55,7 @@ def require(found: dict[str, Any], recorded: dict[str, Any]) -> None:
 
 def test_every_class_that_can_be_saved_has_a_file() -> None:
     files = [path for path in FILES.values() if not is_of_scikit_learn(path)]
-    loaded = [thalweg.load(path) for path in [*files, FINISHED]]
+    loaded = [thalweg.load(path) for path in [*files, FINISHED, FINISHED_NUMBERS]]
     public = [getattr(thalweg, name) for name in thalweg.__all__]
     for kind in [Fleet, *(each for each in public if isinstance(each, type))]:
         assert any(isinstance(each, kind) for each in loaded), f"{kind.__name__} has no fixture"
@@ -62,10 +71,15 @@ def test_a_loaded_model_continues(path: Path) -> None:
     require({"rows": recorded["rows"]} | continued(thalweg.load(path), recorded["rows"]), recorded)
 
 
-def test_the_model_of_a_run_continues() -> None:
-    content = FINISHED.read_bytes()
+@pytest.mark.parametrize(
+    ("path", "part", "continues"),
+    [(FINISHED, "finished", continue_table), (FINISHED_NUMBERS, "finished numbers", continue_numbers)],
+    ids=["labels", "numbers"],
+)
+def test_the_model_of_a_run_continues(path: Path, part: str, continues: Callable[[], dict[str, str]]) -> None:
+    content = path.read_bytes()
     assert dumps(loads(content)) == content
-    require(continue_table(), RECORD["finished"])
+    require(continues(), RECORD[part])
 
 
 def test_a_file_can_be_inspected(path: Path) -> None:

@@ -19,7 +19,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from tests.compatibility.continuing import FINISHED, continue_service, continue_table, finish_run, replay
+from tests.compatibility.continuing import (
+    FINISHED,
+    FINISHED_NUMBERS,
+    continue_numbers,
+    continue_service,
+    continue_table,
+    finish_run,
+    replay,
+)
 from tests.compatibility.models import MODELS
 from tests.compatibility.recorded import BEFORE, FIXTURES, RECORD, continued, here, learn, read_record, sha256
 from tests.service.rows import SCHEMA, stream
@@ -35,6 +43,18 @@ RUNS = {
     "auto-delayed": ["--delay", "40"],
     "oldc-timed": ["--model", "oldc", "--adaptive", "--time", "when", "--label-time", "told"],
     "nse-dropping": ["--model", "nse", "--drop", "told"],
+    "numbers-delayed": [
+        "--target",
+        "rain",
+        "--model",
+        "auto-linear",
+        "--delay",
+        "40",
+        "--season",
+        "24",
+        "--drop",
+        "told",
+    ],
 }
 
 
@@ -72,17 +92,25 @@ def write_table(path: Path) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def write_finished() -> dict[str, str]:
-    """The model of a run over the first rows of the table, and digests of what it is after the others."""
-    if not FINISHED.exists():
-        table = FINISHED.with_name("rows.csv").read_text(encoding="utf-8").splitlines()
+#: The options of the runs whose finished models are kept.
+FINISHED_RUNS = {
+    FINISHED: ["--target", "state", "--model", "oldc", "--rate", "0.05"],
+    FINISHED_NUMBERS: ["--target", "rain", "--model", "auto-linear"],
+}
+
+
+def write_finished() -> None:
+    """The models of runs over the first rows of the table."""
+    for path, options in FINISHED_RUNS.items():
+        if path.exists():
+            continue
+        table = path.with_name("rows.csv").read_text(encoding="utf-8").splitlines()
         with tempfile.TemporaryDirectory() as into:
             Path(into, "rows.csv").write_text("\n".join(table[:1201]) + "\n", encoding="utf-8")
-            options = ["--model", "oldc", "--rate", "0.05", "--drop", "told", "--bad-rows", "skip", "--quiet"]
-            command = [sys.executable, "-m", "thalweg", "run", "rows.csv", "--target", "state", "--out", "out"]
-            subprocess.run([*command, *options], cwd=into, check=True)
-            FINISHED.write_bytes(Path(into, "out", "model.thalweg").read_bytes())
-    return continue_table()
+            command = [sys.executable, "-m", "thalweg", "run", "rows.csv", "--out", "out"]
+            more = ["--drop", "told", "--bad-rows", "skip", "--quiet"]
+            subprocess.run([*command, *options, *more], cwd=into, check=True)
+            path.write_bytes(Path(into, "out", "model.thalweg").read_bytes())
 
 
 def write_runs() -> dict[str, Any]:
@@ -179,15 +207,17 @@ def main() -> None:
     """Write the files that are missing and the digests; refuse to change a digest that was recorded here before."""
     FIXTURES.mkdir(exist_ok=True)
     before = read_record() if RECORD.exists() else {"on": None}
+    write_finished()
     record = {
         "version": before.get("version", __version__),
         "on": here(),
         "models": write_models(),
         "runs": write_runs(),
-        "finished": write_finished(),
+        "finished": continue_table(),
+        "finished numbers": continue_numbers(),
         "journal": write_journal(),
     }
-    for part in ("models", "runs", "finished", "journal") if before["on"] == here() else ():
+    for part in ("models", "runs", "finished", "finished numbers", "journal") if before["on"] == here() else ():
         for name, digests in before.get(part, {}).items():
             if record[part][name] != digests:
                 sys.exit(f"{part}, {name}: it does not end with the recorded bytes, so nothing is recorded")

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from tests.examples import examples
 from tests.laws import LEARNERS
-from thalweg import LearnNSE, OnlineLDC, OnlineLinearRegression, Perceptron, StandardScaler, StreamPipeline, load, save
+from thalweg import LearnNSE, OnlineLDC, Perceptron, StandardScaler, StreamPipeline, load, save
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
 from thalweg.fleet import Fleet
 from thalweg.kernels import compiled
@@ -204,7 +204,7 @@ def test_before_the_first_row():
     [
         (Fleet(StreamPipeline([StandardScaler(), OnlineLDC()])), "compiled core"),
         (Fleet(LearnNSE(OnlineLDC(), block_size=5)), "compiled core"),
-        (Fleet(OnlineLinearRegression()), "compiled core"),
+        (Fleet(StandardScaler()), "compiled core"),
         (Fleet(OnlineLDC(rate=7.0)), "rate"),
         (Fleet(OnlineLDC(), capacity=0), "capacity"),
         (Fleet(OnlineLDC(), capacity=1, folder="no such folder"), "folder"),

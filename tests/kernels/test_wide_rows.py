@@ -106,8 +106,7 @@ def test_chunks_give_the_bits_of_single_rows(level, features, rate, soft, old, r
 
 
 @LEVELS
-@pytest.mark.parametrize("features", [131, 300])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("features", "weighted"), [(131, True), (300, False)])
 @SETTINGS
 def test_blocks_agree_with_single_rows(level, features, weighted, rate, soft, old, ridge):
     """Fewer rows than features, wild ones among them: as well as single rows agree when the last digit of X changes."""

@@ -370,3 +370,39 @@ def test_a_forged_state_is_refused():
             AutoRegressor()._make_core(2).restore({**state, name: value})
     with pytest.raises(ModelFileError):
         loads(dumps(model)[:-8])
+
+
+def late_errors(delay, judged_then):
+    """Errors of predictions whose targets come late, on a stream whose noise lasts for some rows."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(2500, 3))
+    noise = np.convolve(rng.normal(size=2510), np.ones(10), "valid")[:2500]
+    y = X @ [1.0, -1.0, 0.5] + noise
+    model = AutoRegressor(curved=False).partial_fit(X[:2], y[:2])
+    answers, members = np.full(len(y), np.nan), np.full((len(y), len(model.weights_)), np.nan)
+    for now in range(2, len(y)):
+        answers[now], members[now] = model.predict_one(X[now]), model.member_answers(X[now : now + 1])[0]
+        row = slice(now - delay, now - delay + 1)
+        if now - delay >= 2:
+            interval = answers[row] - 1.0, answers[row] + 1.0
+            then = members[row] if judged_then else None
+            model.learn_late(X[row], y[row], interval, delay=delay, member_answers=then)
+    return (answers - y)[500:], model
+
+
+def test_members_are_judged_by_what_they_said_when_the_row_was_predicted():
+    """One row ahead the last residuals help; thirty rows later the members that lean on them know nothing."""
+    then, now = (np.sqrt(np.mean(late_errors(30, judged)[0] ** 2)) for judged in (True, False))
+    assert then < 1.1 * np.sqrt(10.0) < now  # the noise has this deviation
+    (first, one), (second, other) = late_errors(0, True), late_errors(0, False)
+    np.testing.assert_allclose(first, second, atol=1e-9)  # at once, then is now
+    np.testing.assert_allclose(one.weights_, other.weights_, atol=1e-9)
+
+
+@pytest.mark.parametrize("given", [np.zeros((2, 3)), [[np.nan] + [0.0] * 8] * 2, [[np.inf] * 9] * 2, "then"])
+def test_answers_of_members_that_cannot_be_are_refused(given):
+    model = AutoRegressor(curved=False).partial_fit([[0.0], [1.0]], [0.0, 1.0])
+    before = dumps(model)
+    with pytest.raises(InvalidInput, match="member_answers must"):
+        model.learn_late([[0.0], [1.0]], [0.0, 1.0], ([0.0, 0.0], [1.0, 1.0]), delay=1, member_answers=given)
+    assert dumps(model) == before

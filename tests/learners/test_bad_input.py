@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import UserDict
 from concurrent.futures import ThreadPoolExecutor
 from types import MappingProxyType
@@ -23,6 +24,15 @@ pl = pytest.importorskip("polars")
 
 GOOD = np.arange(12.0).reshape(4, 3) % 5
 LABELS = np.array([0, 1, 0, 1])
+
+
+def refusal(method, X, y):
+    """What a call that must be refused says."""
+    try:
+        method(X, y)
+    except InvalidInput as error:
+        return str(error)
+    return "it was not refused"
 
 
 def spoiled(value):
@@ -59,15 +69,14 @@ BAD_ROWS = {
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("case", BAD_ROWS)
-@pytest.mark.parametrize("method", ["partial_fit", "predict_then_learn"])
-def test_a_refused_chunk_changes_nothing(name, case, method):
-    X, y, message = BAD_ROWS[case]
+def test_a_refused_chunk_changes_nothing(name):
     model = clone(LEARNERS[name]).partial_fit(GOOD, LABELS)
     before = dumps(model)
-    with pytest.raises(InvalidInput, match=message):
-        getattr(model, method)(X, y)
-    assert dumps(model) == before
+    for case, (X, y, message) in BAD_ROWS.items():
+        for method in (model.partial_fit, model.predict_then_learn):
+            told = refusal(method, X, y)
+            assert re.search(message, told), f"{case}: {told}"
+            assert dumps(model) == before, case
     assert model.partial_fit(GOOD, LABELS).predict(GOOD).shape == (4,)
 
 
@@ -96,14 +105,13 @@ BAD_SINGLE_ROWS = {
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("case", BAD_SINGLE_ROWS)
-def test_a_refused_row_changes_nothing(name, case):
-    x, y, message = BAD_SINGLE_ROWS[case]
+def test_a_refused_row_changes_nothing(name):
     model = clone(LEARNERS[name]).partial_fit(GOOD, LABELS)
     before = dumps(model)
-    with pytest.raises(InvalidInput, match=message):
-        model.learn_one(x, y)
-    assert dumps(model) == before
+    for case, (x, y, message) in BAD_SINGLE_ROWS.items():
+        told = refusal(model.learn_one, x, y)
+        assert re.search(message, told), f"{case}: {told}"
+        assert dumps(model) == before, case
 
 
 @pytest.mark.parametrize("label", [None, 1.5, object(), float("nan"), 2**70, [1], b"bytes"])

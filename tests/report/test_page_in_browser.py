@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 from tests.sample_metrics import sample_metrics
+from tests.sample_number_metrics import sample_number_metrics
 from tests.waiting import NEXT_FRAMES
 
 from thalweg.report.page import build
@@ -96,7 +97,7 @@ def test_the_report_of_every_model_is_drawn(opened: Any, tmp_path: Path, monkeyp
     lines = [f"{a!r},{b!r},{c!r},{'wet' if label else 'dry'}" for (a, b, c), label in zip(X.tolist(), y, strict=True)]
     Path("rows.csv").write_text("\n".join(["a,b,c,state", *lines]) + "\n")
     drawn = {}
-    for name in MODELS:
+    for name in MODELS["classification"]:
         with pytest.raises(SystemExit, match="0"):
             cli.main(["run", "rows.csv", "--target", "state", "--model", name, "--out", name, "--json"])
         page = opened(tmp_path / name / "report.html")
@@ -114,6 +115,22 @@ def test_the_report_of_every_model_is_drawn(opened: Any, tmp_path: Path, monkeyp
         "hiraoka",
     }
     assert {name for name, keys in drawn.items() if "members" in keys} == {"auto", "auto-linear"}
+
+
+def test_the_report_of_numbers_is_drawn_and_its_last_rows_keep_their_own_axis(opened: Any) -> None:
+    """On a phone, in the dark: the band has a colour of its own, and zooming elsewhere leaves the last rows alone."""
+    phone = {"is_mobile": True, "has_touch": True, "color_scheme": "dark"}
+    page = opened(sample_number_metrics(), {"width": 390, "height": 800}, **phone)
+    keys = ("error", "last", "course", "residuals", "coverage", "members")
+    colours = page.evaluate(COLOURS_OF_EACH)
+    assert len(colours) == len(keys) + 1  # and the rate
+    assert min(colours) > 20
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert [row(page, key) for key in ("error", "last", "course")] == [3000, 3000, 3000 // 8 * 8]
+    chart(page, "error").locator(".plot").focus()
+    page.keyboard.press("+")
+    resets = [chart(page, key).locator("[data-reset]").is_visible() for key in keys]
+    assert resets == [True, False, True, True, True, True]
 
 
 @pytest.mark.parametrize("width", [320, 390])

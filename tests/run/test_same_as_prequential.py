@@ -45,8 +45,8 @@ def test_a_delay_means_the_same_to_the_model_and_to_both_baselines(
     assert written == [["down", "up", ""][code] for code in found["model"]]
     scored = slice(delay + 1, max(delay + 1, ROWS - delay))  # rows before the first label have no prediction
     assert run.learned == ROWS - delay
-    assert run.board.rows == scored.stop - scored.start
+    assert run.task.board.rows == scored.stop - scored.start
     for name, codes in found.items():
         assert (codes[: delay + 1] == NO_ANSWER).all()
         expected = (np.array(["down", "up", ""])[codes] != y)[scored]
-        assert run.board.score(name)["error"] == (expected.mean() if len(expected) else None)
+        assert run.task.board.score(name)["error"] == (expected.mean() if len(expected) else None)

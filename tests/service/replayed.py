@@ -54,6 +54,30 @@ def point(labels: int, classes: tuple[str, ...] = ("dry", "wet"), means: bool = 
     }
 
 
+def number_point(labels: int) -> dict[str, Any]:
+    """The same of a model that predicts numbers."""
+    found = point(labels, classes=(), means=False)
+    error, still = 12.0 * found["error"], 9.0 * found["no_change"]
+    scores = {"mae": error, "rmse": 1.3 * error, "r2": 0.8, "skill": 0.7, "coverage": 0.9 + found["error"] / 20} | {
+        "width": 4.0 * error,
+        "last_value_mae": still,
+        "running_mean_mae": 3.5,
+    }
+    weights = {"least squares": 0.5, "tilings": 0.5}
+    return found | {"error": error, "no_change": still, "rate": None, "scores": scores, "family_weights": weights}
+
+
+def last_predictions(labels: int) -> dict[str, list[float]]:
+    number = np.arange(max(labels - 199, 1), labels + 1)
+    target = 20 + 8 * np.sin(number / 15) + 2 * np.sin(number * 12.9898)
+    prediction, half = 20 + 8 * np.sin(number / 15), 2.2 + np.sin(number / 40)
+    columns = {"number": number, "target": target, "prediction": prediction}
+    return {
+        key: values.tolist()
+        for key, values in (columns | {"lower": prediction - half, "upper": prediction + half}).items()
+    }
+
+
 def course(name: str, points: list[dict[str, Any]], rows: int | None = None) -> dict[str, Any]:
     """As the service tells it."""
 
@@ -66,13 +90,17 @@ def course(name: str, points: list[dict[str, Any]], rows: int | None = None) -> 
         keys = dict.fromkeys(key for value in known for key in value)
         return {key: columns([None if value is None else value.get(key) for value in values]) for key in keys}
 
-    by_name = ("memory", "half_life", "means", "family_weights", "rare")
+    by_name = ("memory", "half_life", "means", "family_weights", "rare", "scores")
     fields = ("time", "labels", "error", "no_change", "rate", "waiting", "delay", *by_name)
-    told = {field: columns([each[field] for each in points]) or ([] if not points else None) for field in fields}
+    told = {field: columns([each.get(field) for each in points]) or ([] if not points else None) for field in fields}
     labels = points[-1]["labels"] if points else 0
     changes = [{"time": BEGIN + 0.9 * at, "labels": at} for at in range(4000, labels, 4000)]
     waiting = points[-1]["waiting"] if points else (rows or 0)
+    regression = bool(points and "scores" in points[0])
     return {
+        "task": "regression" if regression else "classification",
+        "coverage": 0.9 if regression else None,
+        "predictions": last_predictions(labels) if regression else None,
         "name": name,
         "rows": labels + waiting if rows is None else rows,
         "labels": labels,
@@ -107,7 +135,10 @@ class Replayed:
 
     def add(self, name: str, labels: int) -> None:
         """A point has come; whoever listens will hear of it."""
-        self.courses[name].append(point(labels))
+        if "scores" in (self.courses[name] or [{}])[0]:
+            self.courses[name].append(number_point(labels) | {"predictions": last_predictions(labels)})
+        else:
+            self.courses[name].append(point(labels))
 
     def app(self) -> Any:
         from starlette.applications import Starlette
@@ -128,7 +159,12 @@ class Replayed:
 
         async def models(request: Request) -> Response:
             listed = [
-                {"name": name, "archived": False, "error": points[-1]["error"] if points else None}
+                {
+                    "name": name,
+                    "archived": False,
+                    "error": points[-1]["error"] if points else None,
+                    "task": course(name, points)["task"],
+                }
                 for name, points in self.courses.items()
             ]
             if self.compared:

@@ -16,10 +16,10 @@ pytest.importorskip("httpx", reason="the client needs httpx")
 from tests.ports import ReservedPort
 from tests.service.rows import stream
 from tests.service.server import Server
-from thalweg import AutoClassifier, PredictionSets
+from thalweg import AutoClassifier, OnlineLinearRegression, PredictionIntervals, PredictionSets
 from thalweg.client import AsyncClient, Client
 from thalweg.errors import ServiceRefused
-from thalweg.streams import MovingPlane
+from thalweg.streams import LinearResponse, MovingPlane
 
 ROWS, LABELS = (each[1:] for each in stream(241))  # the first row has gaps, and tells too little
 
@@ -85,6 +85,41 @@ def test_a_model_of_sets_gives_them_in_every_format(client: Client) -> None:
     assert given[3].prediction_set == expected[3]
     assert client.predict(pd.DataFrame(rows[:50]), model="sets").prediction_sets == expected
     assert {len(each) for each in expected} >= {1, 2}
+
+
+def test_numbers_come_with_intervals_in_every_format_and_from_both_clients(client: Client, common: Server) -> None:
+    pd = pytest.importorskip("pandas")
+    X, y = LinearResponse(seed=3).take(200)
+    columns = [f"x{at}" for at in range(X.shape[1])]
+    frame = pd.DataFrame(X, columns=columns)
+    rows = frame.to_dict("records")
+    client.create("price", "linear", task="regression", coverage=0.8)
+    first = client.predict_one(rows[0], model="price")
+    assert (first.answer, first.prediction, first.lower, first.upper) == (None, None, None, None)
+    asked = client.predict(frame[1:120], model="price")
+    assert client.label([first.id, *asked.ids], y[:120], model="price").learned == 120
+    twin = PredictionIntervals(OnlineLinearRegression(solver="rls", penalty=1e-6, forgetting=0.001), coverage=0.8)
+    X = np.pad(X, ((0, 0), (0, 1)))  # a last feature says whether a cell is missing
+    for x, target in zip(X[:120], y[:120].tolist(), strict=True):
+        twin.learn_one(x, target)
+    lower, upper = twin.predict_interval(X[120:])
+    by_rows, by_table = client.predict(rows[120:], model="price"), client.predict(frame[120:], model="price")
+    for answers in (by_rows, by_table):
+        assert answers.predictions == twin.predict(X[120:]).tolist()
+        assert (answers.lower, answers.upper) == (lower.tolist(), upper.tolist())
+        assert answers.answers == [None] * 80
+    assert (by_table[7].lower, by_table[7].prediction) == (by_rows.lower[7], by_rows.predictions[7])
+
+    async def told() -> tuple[float | None, float | None]:
+        async with AsyncClient(f"http://127.0.0.1:{common.port}", model="price", batch_rows=50) as awaiting:
+            answers = await awaiting.predict(rows[120:])
+            return answers[79].lower, (await awaiting.model("price")).coverage
+
+    assert asyncio.run(told()) == (lower[79], 0.8)
+    client.label(by_rows.ids, y[120:], model="price")
+    assert client.course("price").predictions.target[-1] == pytest.approx(y[-1], rel=1e-5)
+    with pytest.raises(ServiceRefused, match="label 0: it must be a finite number"):
+        client.label(by_table.ids[0], "high", model="price")
 
 
 def test_champion_and_challenger(client: Client) -> None:

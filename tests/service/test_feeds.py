@@ -63,6 +63,14 @@ def test_rows_are_answered_and_labels_learned_when_they_come(start: Callable[...
     assert all(set(answers[place]) == {"of", "id", "answer", "probability"} for place in known)
     wait_until(lambda: client.get("/v1/models/default")["labels"] == 100)
     wait_until(lambda: client.get("/v1/models/default")["rows"] == 100)
+    client.post("/v1/models", {"name": "price", "kind": "linear", "task": "regression"})
+    feed.send([{"row": {"x": x}, "label": 2.0 * x, "model": "price"} for x in (1.0, 2.0)])  # as text from Redis
+    wait_until(lambda: client.get("/v1/models/price")["labels"] == 2)
+    [known] = feed.send([{"row": {"x": 3.0}, "label": "high", "model": "price"}])
+    wait_until(lambda: sum(answer["of"] == known for answer in feed.answers()) == 2)
+    answer, error = (answer for answer in feed.answers() if answer["of"] == known)
+    assert set(answer) == {"of", "id", "prediction", "lower", "upper"}
+    assert "it must be a finite number" in error["error"]
     wait_until(lambda: feed.unacknowledged() == 0)
 
 
@@ -123,6 +131,9 @@ class Failing:
 
     async def recalled(self, keys: list[str]) -> dict[str, Any]:
         return {}
+
+    def read_label(self, model: str, value: Any) -> Any:
+        return value
 
     async def label(self, *asked: Any) -> Any:
         if self.failures:

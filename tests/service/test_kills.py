@@ -27,20 +27,27 @@ from thalweg.service.learning.rebuild import rebuild
 #: Kills of each journal; set THALWEG_KILLS for more.
 KILLS = int(os.environ.get("THALWEG_KILLS", "3"))
 ROWS, LABELS = stream(400)
-KNOWN = ("low", "high", "flood")
+KNOWN: dict[str, tuple[Any, ...]] = {
+    "classification": ("low", "high", "flood"),
+    "regression": (-1.5, 0.25, 3e7, 1 / 3),
+}
+#: Where the service says what it predicts, and who challenges.
+ANSWER = {"classification": "answer", "regression": "prediction"}
+RIVAL = {"classification": "logistic", "regression": "linear"}
 
 
 class Worker(threading.Thread):
     """Asks, labels, revises and promotes, and remembers what it was told."""
 
-    def __init__(self, number: int, ports: list[int], stop: threading.Event) -> None:
+    def __init__(self, number: int, ports: list[int], stop: threading.Event, task: str) -> None:
         super().__init__(daemon=True)
+        self.task = task
         self.number, self.ports, self.ended = number, ports, stop
         self.random = random.Random(number)
         self.client: Client | None = None
         self.keys = self.done = 0
         #: What was acknowledged: by id its label, and what was answered.
-        self.labels: dict[str, str] = {}
+        self.labels: dict[str, Any] = {}
         self.answers: dict[str, Any] = {}
         self.waiting: list[str] = []
         #: The same request by its key, twice: both answers.
@@ -90,14 +97,14 @@ class Worker(threading.Thread):
         given = ROWS[begin : begin + self.random.choice([1, 1, 5, 40])]
         if answer := self.do("/v1/predict", {"rows": given}):
             for each in answer["answers"]:
-                self.answers[each["id"]] = each["answer"]
+                self.answers[each["id"]] = each[ANSWER[self.task]]
                 self.waiting.append(each["id"])
 
     def tell(self, most: int = 1) -> None:
         chosen = [self.waiting.pop(self.random.randrange(len(self.waiting))) for _ in self.waiting[:most]]
         if not chosen:
             return
-        given = {each: self.random.choice(KNOWN) for each in chosen}
+        given = {each: self.random.choice(KNOWN[self.task]) for each in chosen}
         answer = self.do("/v1/label", {"labels": [{"id": each, "label": label} for each, label in given.items()]})
         if answer:
             # Without a key that was known, labels that a killed request had learned would be told as repeated.
@@ -111,7 +118,7 @@ class Worker(threading.Thread):
         if not self.labels or self.random.random() < 0.7:
             return
         row = self.random.choice(list(self.labels))
-        label = self.random.choice(KNOWN)
+        label = self.random.choice(KNOWN[self.task])
         answer = self.do("/v1/label", {"labels": [{"id": row, "label": label}], "revise": True})
         if answer:
             assert answer["revised"] + answer["repeated"] == 1, answer
@@ -124,16 +131,18 @@ class Worker(threading.Thread):
 
 @pytest.mark.real
 @pytest.mark.slow
-@pytest.mark.parametrize("kept", ["sqlite", "postgresql"])
-def test_nothing_acknowledged_is_lost_or_learned_twice(kept, start, request, tmp_path):
+@pytest.mark.parametrize(
+    ("kept", "task"), [("sqlite", "classification"), ("sqlite", "regression"), ("postgresql", "classification")]
+)
+def test_nothing_acknowledged_is_lost_or_learned_twice(kept, task, start, request, tmp_path):
     database = request.getfixturevalue("postgres").database() if kept == "postgresql" else None
-    where = ["--new", "auto", *(["--database", database] if database else [])]
+    where = ["--new", "auto", "--task", task, *(["--database", database] if database else [])]
     server: Server = start(*where)
     first = server.client()
     first.predict(ROWS[:20])
-    first.post("/v1/models", {"name": "rival", "kind": "logistic", "challenger_of": "default"})
+    first.post("/v1/models", {"name": "rival", "kind": RIVAL[task], "challenger_of": "default"})
     ports, stop = [server.port], threading.Event()
-    workers = [Worker(number, ports, stop) for number in range(4)]
+    workers = [Worker(number, ports, stop, task) for number in range(4)]
     for worker in workers:
         worker.start()
     moments = random.Random(kept)

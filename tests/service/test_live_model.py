@@ -12,17 +12,24 @@ import pytest
 
 from tests.service.rows import SCHEMA, stream
 from thalweg.catalogue import MODELS
-from thalweg.service.batcher import answer
+from thalweg.client.protocol import Costs, CreateRequest
 from thalweg.service.journal.databases import open_journal
 from thalweg.service.journal.records import LabelBody, LabelLink, LabelsArrived, PredictBody, PredictedLabels, Record
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning import encoding, schema
-from thalweg.service.learning.creation import kind_record
+from thalweg.service.learning.creation import record_of
 from thalweg.service.learning.encoding import encode
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.rebuild import _events, decision, rebuild
 
-ROWS, LABELS = stream(90)
+ROWS, CLASSES = stream(90)
+LABELS: dict[str, list[Any]] = {
+    "classification": CLASSES,
+    "regression": [3.0 * (row["level"] or 0.0) - (row["rain"] or 0.0) for row in ROWS],
+}
+#: What takes the place of a label, once or twice, and who challenges.
+REVISED: dict[str, list[Any]] = {"classification": ["dry", "low"], "regression": [-7.25, 1e6]}
+RIVAL = {"classification": "logistic", "regression": "auto-linear"}
 #: The same columns, with the labels counted by category.
 WIDE = {
     "columns": [
@@ -32,14 +39,15 @@ WIDE = {
 }
 
 
-def written(folder: Path, kind: str, described: Any = SCHEMA) -> SqlJournal:
+def written(folder: Path, kind: str, described: Any = SCHEMA, task: str = "classification") -> SqlJournal:
     """A journal of a model with a challenger: rows, labels out of order, some revised, a promotion, an expiry."""
     journal = open_journal(folder, None)
     journal.prepare()
     encoder = schema.as_described(described)
-    body = kind_record(kind, {}) | {"schema": encoder.to_json()}
-    if sorted(MODELS).index(kind) % 2:  # every second kind has a positive label
-        body |= {"positive": "flood", "costs": {"fp": 1.0, "fn": 50.0}}
+    rare = task == "classification" and sorted(MODELS[task]).index(kind) % 2  # every second kind has a positive label
+    positive, costs = ("flood", Costs(1.0, 50.0)) if rare else (None, None)
+    body = record_of(CreateRequest("m", kind, None, described, None, positive, costs, task), None)
+    labels = LABELS[task]
     records = [Record(1, "m", "create", 1, 0, orjson.dumps(body))]
     told: list[LabelLink] = []
     model = LiveModel("m", decision(records[0]))
@@ -56,8 +64,17 @@ def written(folder: Path, kind: str, described: Any = SCHEMA) -> SqlJournal:
         part = ROWS[begin : begin + luck.choice([1, 4, 10])]
         encoded = encode(encoder, encoding.of_rows(part, encoder), len(part))
         published = model.publish()
-        answers = answer(published, "m", encoded.X)[0]
-        asked = PredictBody(encoded.X, answers, published.last, published.version, encoded.gaps, encoded.categories)
+        answers = published.task.answer(published, encoded.X)[0]
+        asked = PredictBody(
+            encoded.X,
+            answers,
+            published.last,
+            published.version,
+            encoded.gaps,
+            encoded.categories,
+            published.mean,
+            published.learned,
+        )
         seq = add("predict", len(part), asked.to_bytes())
         waiting += [(seq, row, begin + row) for row in range(len(part))]
         begin += len(part)
@@ -67,14 +84,14 @@ def written(folder: Path, kind: str, described: Any = SCHEMA) -> SqlJournal:
             revised = []
             if known and luck.random() < 0.4:
                 place, row, first, label = luck.choice(known)
-                revised = [(place, row, "dry" if label != "dry" else "low", first)]
-            body = LabelBody([(seq, row, LABELS[at]) for seq, row, at in now], revised)
+                revised = [(place, row, REVISED[task][label == REVISED[task][0]], first)]
+            body = LabelBody([(seq, row, labels[at]) for seq, row, at in now], revised)
             at = add("revise" if revised else "label", len(now), body.to_bytes())
-            known += [(seq, row, at, LABELS[i]) for seq, row, i in now]
+            known += [(seq, row, at, labels[i]) for seq, row, i in now]
             told += [LabelLink(seq, at, sum(1 for each in now if each[0] == seq)) for seq in {each[0] for each in now}]
         done = {each.kind for each in records}
         if len(records) >= 6 and "challenge" not in done:
-            add("challenge", 0, orjson.dumps({"name": "rival", "kind": "logistic", "parameters": {}}))
+            add("challenge", 0, orjson.dumps({"name": "rival", "kind": RIVAL[task], "parameters": {}}))
         if len(records) >= 14 and "promote" not in done:
             add("promote", 0, orjson.dumps({"name": "rival"}))
             add("expire", 0, orjson.dumps({"through": 3, "rows": 1}))
@@ -87,9 +104,12 @@ def written(folder: Path, kind: str, described: Any = SCHEMA) -> SqlJournal:
     return open_journal(folder, None)
 
 
-@pytest.mark.parametrize(("kind", "described"), [*((kind, SCHEMA) for kind in MODELS), ("oldc", WIDE)])
-def test_neither_chunks_nor_snapshots_matter(kind, described, tmp_path):
-    journal = written(tmp_path, kind, described)
+@pytest.mark.parametrize(
+    ("task", "kind", "described"),
+    [*((task, kind, SCHEMA) for task in MODELS for kind in MODELS[task]), ("classification", "oldc", WIDE)],
+)
+def test_neither_chunks_nor_snapshots_matter(task, kind, described, tmp_path):
+    journal = written(tmp_path, kind, described, task)
     assert {each.kind for each in journal.records("m")} >= {"challenge", "label", "revise", "promote", "expire"}
     whole = rebuild(journal, "m", from_snapshots=False).model
     expected = whole.snapshot()
@@ -140,9 +160,9 @@ def test_models_that_decide_take_the_costs_and_those_of_journals_before_do_not()
     asked = {"positive": "flood", "costs": {"fp": 1.0, "fn": 50.0}}
     made = {}
     for edition in (3, 4):
-        body = kind_record("cost-sensitive", {}) | asked | {"catalogue": edition}
+        body = record_of(CreateRequest("m", "cost-sensitive"), None) | asked | {"catalogue": edition}
         model = LiveModel("m", decision(Record(1, "m", "create", 1, 0, orjson.dumps(body))))
-        rival = {"name": "rival"} | kind_record("threshold", {}) | {"catalogue": edition}
+        rival = record_of(CreateRequest("rival", "threshold"), model.task) | {"catalogue": edition}
         model.take([decision(Record(2, "m", "challenge", 2, 0, orjson.dumps(rival)))])
         made[edition] = {name: each.model for name, each in model.learners.items()}
     assert (made[4]["m"].costs, made[4]["m"].positive) == (asked["costs"], "flood")

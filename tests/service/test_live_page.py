@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("starlette", reason="the service needs Starlette")
 pytest.importorskip("uvicorn", reason="the service needs uvicorn")
 
-from tests.service.replayed import Replayed, listening, point
+from tests.service.replayed import Replayed, listening, number_point, point
 from tests.service.rows import stream
 from tests.service.server import Server
 from tests.waiting import NEXT_FRAMES
@@ -140,6 +140,39 @@ def test_every_chart_is_drawn_and_moves_with_each_point(opened: Any, service: Re
     # From the bottom: linear, kernel and tilings, in the report's colours, up to the whole.
     assert chart(shown, "families").locator("canvas").evaluate(AREAS) == ["#0072b2", "#d55e00", "#009e73"]
     assert min(shown.evaluate(COLOURS_OF_EACH)) > 20
+
+
+def test_numbers_have_a_band_and_charts_of_their_own(opened: Any, service: Replayed) -> None:
+    every = range(25, 14_025, 50)
+    service.courses = {"price": [number_point(at) for at in every], "rain": [point(at) for at in every]}
+    assert service.compared
+    service.compared |= {"champion": "price", "challenger": "price-2", "difference": -1.5, "interval": [-3.25, 0.25]}
+    shown = opened("", {"width": 390, "height": 800}, is_mobile=True, has_touch=True)
+    chart(shown, "predictions").locator("canvas").wait_for()
+    by_labels(shown)
+    keys = shown.locator("[data-chart]").evaluate_all("(all) => all.map((each) => each.dataset.chart)")
+    assert keys == ["error", "predictions", "families", "skill", "coverage", "width", "waiting", "delay", "speed"]
+    assert min(shown.evaluate(COLOURS_OF_EACH)) > 20
+    assert shown.evaluate("document.documentElement.scrollWidth") <= 390
+    labels = chart(shown, "predictions").locator(".u-label").all_inner_texts()
+    assert labels == ["row", "prediction", "lower", "upper", "label"]
+    assert re.fullmatch(
+        r"Recently off by \d\.\d+ on average; the last value is off by 2\.\d+\.", shown.locator("h1").last.inner_text()
+    )
+    said = shown.locator("#challenge").inner_text()
+    assert "The mean squared error of price-2 is 1.5 above that of price: between −0.25 and 3.25" in said
+    service.add("price", 15_000)
+    shown.locator('[data-chart="predictions"] .u-value', has_text="15,000").wait_for()
+    chart(shown, "error").locator(".plot").focus()
+    shown.keyboard.press("+")  # a zoom along labels is none along the last rows
+    shown.get_by_role("button", name="Reset zoom").first.wait_for()
+    first, last = chart(shown, "predictions").locator(".plot"), told(shown, "predictions")[0]
+    first.focus()
+    shown.keyboard.press("Home")
+    assert (told(shown, "predictions")[0], last) == ("14,921", "15,000")
+    shown.get_by_text("rain", exact=True).click()
+    chart(shown, "memory").locator("canvas").wait_for()
+    assert chart(shown, "predictions").count() == 0
 
 
 def test_a_challenger_is_shown_with_its_interval(opened: Any) -> None:

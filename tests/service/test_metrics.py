@@ -12,7 +12,7 @@ from prometheus_client import parser
 from thalweg.service.metrics import text
 
 DASHBOARD = Path(__file__).parents[2] / "docs" / "grafana" / "thalweg-serve.json"
-UNITS = ("_total", "_seconds", "_ratio", "_rows", "_length", "_in_work", "_info", "_ready", "_up")
+UNITS = ("_total", "_seconds", "_ratio", "_rows", "_length", "_in_work", "_info", "_ready", "_up", "_error", "_width")
 
 
 def page() -> str:
@@ -25,6 +25,10 @@ def counted() -> dict[str, Any]:
         "family_weights": {"linear": 0.75, "tilings": 0.25}
     }
     new = dict.fromkeys(learner) | {"labels": 0}
+    scores = {"mae": 1.25, "rmse": 2.0, "r2": None, "skill": 0.5, "coverage": 0.875, "width": 4.5} | {
+        "last_value_mae": 3.0,
+        "running_mean_mae": 2.5,
+    }
     return {
         "requests": {("predict", 200): 40, ("label", 429): 2},
         "durations": {
@@ -50,6 +54,13 @@ def counted() -> dict[str, Any]:
                 "snapshot_age": 12.5,
                 "learners": {"a": learner, "b": learner},
             },
+            "numbers": {
+                "rows": 5,
+                "waiting": 1,
+                "version": 3,
+                "snapshot_age": None,
+                "learners": {"numbers": new | {"error": 1.5, "recent": 1.25, "scores": scores, "all_scores": scores}},
+            },
             "new": {"rows": 0, "waiting": 0, "version": 0, "snapshot_age": None, "learners": {"new": new}},
         },
     }
@@ -72,6 +83,12 @@ def test_prometheus_reads_what_was_counted():
     assert samples[family] == 0.25
     assert samples["thalweg_model_labels_total", ("learner", "new"), ("model", "new")] == 0
     assert ("thalweg_model_error_ratio", ("learner", "new"), ("model", "new")) not in samples  # not known is not zero
+    of_numbers = ("learner", "numbers"), ("model", "numbers")
+    assert samples["thalweg_model_recent_mean_absolute_error", *of_numbers] == 1.25
+    assert samples["thalweg_model_interval_coverage_ratio", *of_numbers] == 0.875
+    assert not {("thalweg_model_recent_error_ratio", *of_numbers), ("thalweg_model_r2_ratio", *of_numbers)} & set(
+        samples
+    )
     assert samples["thalweg_queue_length", ("queue", "writer")] == 2
     assert samples["thalweg_feed_up", ("feed", "redis:rows")] == 1
     assert families["thalweg_request_seconds"].type == "histogram"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.service.rows import SCHEMA, stream
-from thalweg.service.learning.progress import LEVEL, Comparison
+from thalweg.service.learning.comparison import LEVEL, MistakeComparison
 
 
 def test_models_have_columns_of_their_own_and_can_be_put_away_and_brought_back(start):
@@ -150,7 +150,7 @@ def test_the_interval_holds_at_every_label_at_once(share):
     rng = np.random.default_rng(int(share * 10))
     runs, missed = 40, 0
     for _ in range(runs):
-        compared = Comparison()
+        compared = MistakeComparison()
         drift = 0.2 + 0.2 * np.sin(np.arange(1500) / 200)  # of both errors
         common = rng.random(1500) < drift
         apart = rng.random(1500) < share
@@ -168,8 +168,8 @@ def test_the_interval_holds_at_every_label_at_once(share):
 def test_a_comparison_does_not_depend_on_how_labels_come_together():
     rng = np.random.default_rng(3)
     first, second = rng.random((2, 500)) < 0.3
-    whole, parts = Comparison(), Comparison()
+    whole, parts = MistakeComparison(), MistakeComparison()
     whole.add(first, second)
     for begin, end in [(0, 1), (1, 7), (7, 400), (400, 500)]:
         parts.add(first[begin:end], second[begin:end])
-    assert whole.state() == parts.state() == Comparison.from_state(parts.state()).state()
+    assert whole.state() == parts.state() == MistakeComparison.from_state(parts.state()).state()

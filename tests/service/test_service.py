@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from thalweg.client.protocol import CreateRequest
 from thalweg.errors import JournalError
 from thalweg.service.commands import Expire, Refused
 from thalweg.service.journal.databases import open_journal
@@ -48,7 +49,7 @@ def test_what_is_counted(tmp_path):
         assert await teach(service, "a", "b", "a") == 3
         asked = await service.predict("default", [{"x": 1.0}])
         await service.label("default", [("1-0", "a")])
-        await service.create("rival", "majority", challenger_of="default")
+        await service.create(CreateRequest("rival", "majority", challenger_of="default"))
         found = service.counters()
         assert (found["rows"], found["labels"], found["revisions"], found["ready"]) == (4, 3, 0, True)
         assert found["commits"] >= 4
@@ -65,7 +66,7 @@ def test_what_is_counted(tmp_path):
 
 def test_of_promotions_at_the_same_time_one_is_done(tmp_path):
     async def scenario(service: Service) -> None:
-        await service.create("rival", "majority", challenger_of="default")
+        await service.create(CreateRequest("rival", "majority", challenger_of="default"))
         await teach(service, "a", "b", "a")
         ways = (False, False, True)
         done = await asyncio.gather(*(service.promote("rival", force=each) for each in ways), return_exceptions=True)

@@ -26,7 +26,7 @@ def said_of(column: Any, labels: Any = LABELS, name: str = "x", time: str | None
     table = pa.table({name: column, "other": other, "label": [f"class {each}" for each in labels]})
     head = next(iter(chunks([Block(table, "table.csv", 1)], len(table))))
     plan = plan_columns(head, target="label", detect_sentinels=True)
-    found = oddities(head, plan, Target("label"), na=(), time=time)
+    found = oddities(head, plan, Target("label").labels(head)[1], na=(), time=time)
     assert len(found) <= 1
     return found[0] if found else None
 

@@ -27,8 +27,9 @@ def compare(
 
     Runs over the same data are tested in pairs: by McNemar's test over the rows, from the predictions.csv beside each
     metrics.json, and by Wilcoxon's over windows. Where all of them are about the same rare label, differences of
-    PR AUC, ROC AUC, recall and cost have intervals over blocks. Runs over several data sets are ranked, with
-    Friedman's test and Nemenyi's critical difference.
+    PR AUC, ROC AUC, recall and cost have intervals over blocks. Of runs that predict numbers, differences of absolute
+    and squared errors do. Runs over several data sets are ranked, with Friedman's test and Nemenyi's critical
+    difference.
     """
     from rich.console import Console
 
@@ -59,6 +60,9 @@ def _print_json(sets: Sequence[DataSet]) -> None:
 def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:
     from thalweg.report import tables
 
+    if next(iter(data.runs.values())).of_numbers:
+        _numbers_side_by_side(console, data, pairs)
+        return
     console.print(f"{data.source}, label {data.target}, {data.rows:,} rows\n", style="bold", soft_wrap=True)
     lines = [
         (name, *(_number(score[key]) for key in ("error", "recent", "kappa", "kappa_temporal")))
@@ -70,6 +74,57 @@ def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> Non
     if any(pair.rare for pair in pairs):
         _rare(console, data, pairs)
     console.print(f"\n{' '.join(_notes(data, pairs))}")
+
+
+def _numbers_side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:
+    """Runs that predict numbers: scores, then the differences of their errors."""
+    from thalweg.report import tables
+    from thalweg.report.page.formats import short
+    from thalweg.run.compare_numbers import ERRORS
+
+    console.print(f"{data.source}, target {data.target}, {data.rows:,} rows\n", style="bold", soft_wrap=True)
+    keys = {
+        "absolute\nerror": "absolute_error",
+        "RMSE": "rmse",
+        "R²": "r2",
+        "recent\nabsolute": "recent_absolute_error",
+    }
+    lines = [(name, *(short(score[key]) for key in keys.values())) for name, score in _number_scores(data)]
+    console.print(tables.lines(("", *keys), lines), "")
+    headers = ("", "absolute error", "squared error", "win-\ndows", "Wilcoxon\np")
+    cells = [
+        (
+            f"{pair.first} – {pair.second}",
+            *(_spread((pair.errors or {}).get(name)) for name in ERRORS),
+            *(("", "") if pair.windows is None else (f"{pair.windows.windows}", _p(pair.windows.p_value))),
+        )
+        for pair in pairs
+    ]
+    console.print(tables.lines(headers, cells))
+    console.print(f"\n{' '.join(_notes(data, pairs))}")
+
+
+def _number_scores(data: DataSet) -> Iterator[tuple[str, dict[str, float | None]]]:
+    """The runs, the best first, then the baselines: once where they are the same beside every run."""
+    runs = dict(sorted(data.runs.items(), key=lambda each: each[1].error))
+    scores = {name: cast("dict[str, dict[str, float | None]]", run.metrics["scores"]) for name, run in runs.items()}
+    for name, own in scores.items():
+        yield name, own["model"]
+    for baseline in dict.fromkeys(key for own in scores.values() for key in own if key != "model"):
+        beside = {name: own[baseline] for name, own in scores.items() if baseline in own}
+        alike = all(score == next(iter(beside.values())) for score in beside.values())
+        for name, score in list(beside.items())[: 1 if alike else None]:
+            yield baseline.replace("_", " ") + ("" if alike else f", {name}"), score
+
+
+def _spread(interval: Interval | None) -> str:
+    """A difference in the unit of the target, or its square."""
+    from thalweg.report.page.formats import short
+
+    if interval is None:
+        return ""
+    sign = "+" if interval.mean > 0 else ""
+    return f"{sign}{short(interval.mean)}\n{short(interval.low)} to {short(interval.high)}"
 
 
 def _rare(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:
@@ -132,6 +187,11 @@ def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
         yield (
             "McNemar's test counts the rows on which only one of two runs erred. It takes rows as independent: where "
             "mistakes cluster its p is too small."
+        )
+    if any(pair.errors for pair in pairs):
+        yield (
+            "Differences of errors are the first's less the second's, means over the rows with 95 % intervals of "
+            "Student over blocks of consecutive rows; each pair stands alone."
         )
     without = [str(run.path) for run in runs if not has_predictions(run, runs)]
     if without:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 #: Labels of a model, and features made of a column, that are listed.
 _MOST_LABELS, _MOST_DERIVED = 20, 20
+#: What a run notes beside its scores.
+_COUNTS = ("rows", "learned")
+_TARGETS = {"classification": "labels", "regression": "numbers"}
 
 
 def models() -> None:
@@ -26,17 +29,19 @@ def models() -> None:
     from thalweg.catalogue import MODELS
     from thalweg.report import tables
 
-    lines = [
-        (
-            name,
-            entry.about + (", rows scaled on line" if entry.scaled else ""),
-            entry.when,
-            "yes" if entry.has_rate else "",
-        )
-        for name, entry in MODELS.items()
-    ]
     console = Console(markup=False, highlight=False)
-    console.print(tables.words(("model", "what it is", "when to use it", "--rate"), lines))
+    for task, entries in MODELS.items():
+        lines = [
+            (
+                name,
+                entry.about + (", rows scaled on line" if entry.scaled else ""),
+                entry.when,
+                "yes" if entry.has_rate else "",
+            )
+            for name, entry in entries.items()
+        ]
+        console.print(f"{'' if task == 'classification' else chr(10)}For {_TARGETS[task]} ({task})", style="bold")
+        console.print(tables.words(("model", "what it is", "when to use it", "--rate"), lines))
 
 
 def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> None:
@@ -52,13 +57,13 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
     from thalweg.report.page.formats import in_words
     from thalweg.run.history import trace_of
     from thalweg.store import load, plain_parameters, read_notes
-    from thalweg.table_classifier import TableClassifier
+    from thalweg.table_model import TableModel
     from thalweg.tables.opening import natural_order
     from thalweg.tables.plan import grouped
 
     notes = read_notes(model)
     found = load(model)
-    loaded = found.learner if isinstance(found, TableClassifier) else found
+    loaded = found.learner if isinstance(found, TableModel) else found
     console = Console(markup=False, highlight=False)
     is_part = isinstance(loaded, Part)
     whole = loaded.model if is_part else loaded
@@ -71,7 +76,7 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
         return
     if is_part:
         console.print(f"the sums of {loaded.rows_:,} rows, {'later ones' if loaded.later else 'to begin with'}")
-    if isinstance(found, TableClassifier):
+    if isinstance(found, TableModel):
         for line in _features_of(found.encoder.plan):
             console.print(line, soft_wrap=True)
     else:
@@ -92,10 +97,13 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
     if hasattr(loaded, "explain"):
         console.print(loaded.explain())
     if "run" in notes:
-        error = notes["run"]["error"]
-        told = "" if error is None else f", error {error:.4f} over them"
+        scores = {name.replace("_", " "): value for name, value in notes["run"].items() if name not in _COUNTS}
+        told = ", ".join(
+            f"{name} {value:.4{'f' if name == 'error' else 'g'}}" for name, value in scores.items() if value is not None
+        )
+        told = told and f", {told} over them"
         console.print(f"Answered {notes['run']['rows']:,} rows, learned {notes['run']['learned']:,}{told}.")
-    if isinstance(found, TableClassifier):
+    if isinstance(found, TableModel):
         console.print("\nColumns")
         console.print(tables.words(("column", "kind", "what is done"), grouped(found.encoder.plan.describe())))
 

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Literal
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 if TYPE_CHECKING:
     from thalweg.run.predict import Answered
-    from thalweg.table_classifier import TableClassifier
+    from thalweg.table_model import TableClassifier, TableRegressor
     from thalweg.tables import BadRow
 
 #: Skipped rows that are listed one by one.
@@ -45,10 +45,17 @@ def predict(
         str,
         typer.Option(help="Probabilities to write: top (of the answer), all (also P(label) of each label) or none."),
     ] = "top",
+    coverage: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE", help="Of a model of numbers: coverage of the intervals (default: that of the run, or 0.9)."
+        ),
+    ] = None,
 ) -> None:
-    """Answer each row of a table; nothing is learned.
+    """Predict each row of a table; nothing is learned.
 
-    Columns: row, answer, probability; of a model of prediction sets also prediction_set, the labels joined by "|".
+    Columns: row, answer, probability; of a model of prediction sets also prediction_set, the labels joined by "|"; of a
+    model of numbers row, prediction, lower, upper.
     """
     from thalweg.cli.terminal import load_scikit_learn
 
@@ -57,6 +64,7 @@ def predict(
     from thalweg.errors import InvalidParameter
     from thalweg.files import replacement
     from thalweg.run.predict import answer, model_for_tables
+    from thalweg.table_model import TableRegressor
 
     if bad_rows not in ("error", "skip"):
         raise InvalidParameter.of_option("bad_rows", "be error or skip", bad_rows)
@@ -64,15 +72,25 @@ def predict(
         raise InvalidParameter.of_option("probabilities", "be top, all or none", probabilities)
     how: Literal["error", "skip"] = "skip" if bad_rows == "skip" else "error"
     learned = model_for_tables(model)
-    answers = answer(learned, source, bad_rows=how, delimiter=delimiter, encoding=encoding, tell=_warn)
+    of_numbers = isinstance(learned, TableRegressor)
+    if of_numbers and probabilities != "top":
+        raise InvalidParameter.of_option("probabilities", "be left out: the model predicts numbers", probabilities)
+    if coverage is not None and not of_numbers:
+        raise InvalidParameter.of_option("coverage", "be left out: the model predicts labels", coverage)
+    if of_numbers and coverage is None:
+        coverage = learned.notes["table"].get("coverage")
+    answers = answer(
+        learned, source, bad_rows=how, delimiter=delimiter, encoding=encoding, coverage=coverage, tell=_warn
+    )
+    write: Any = _write_numbers if of_numbers else _write_labels
     first = next(answers, None)  # nothing is written before something could be answered
     parts = iter(()) if first is None else chain([first], answers)
     if out is None:
-        bad = _write(parts, learned, probabilities, sys.stdout.buffer)
+        bad = write(parts, learned, probabilities, sys.stdout.buffer)
         sys.stdout.buffer.flush()
     else:
         with replacement(writable_file(out)) as file:
-            bad = _write(parts, learned, probabilities, file)
+            bad = write(parts, learned, probabilities, file)
     if bad:
         for row in bad[:_MOST_LISTED]:
             typer.echo(str(row), err=True)
@@ -83,7 +101,9 @@ def _warn(warning: str) -> None:
     typer.echo(f"thalweg: {warning}", err=True)
 
 
-def _write(parts: Iterator[Answered], model: TableClassifier, probabilities: str, file: IO[bytes]) -> list[BadRow]:
+def _write_labels(
+    parts: Iterator[Answered], model: TableClassifier, probabilities: str, file: IO[bytes]
+) -> list[BadRow]:
     """Write all answers by the rule of a run's own file; the rows that were skipped."""
     import numpy as np
     import pyarrow as pa
@@ -111,5 +131,21 @@ def _write(parts: Iterator[Answered], model: TableClassifier, probabilities: str
             held = np.empty(0, dtype=object) if part.sets is None else joined_labels(labels, part.sets)
             columns.append(pa.array(held, pa.string()))
         append_rows(pa.table(columns, names=names), file)
+        bad += part.bad
+    return bad
+
+
+def _write_numbers(parts: Iterator[Answered], model: TableRegressor, _: str, file: IO[bytes]) -> list[BadRow]:
+    """The same of numbers, with the ends of their intervals where the model has any."""
+    import pyarrow as pa
+
+    from thalweg.run.predictions import append_rows, header
+
+    names = ["row", "prediction", *(["lower", "upper"] if hasattr(model.learner, "predict_interval") else [])]
+    file.write(header(names))
+    bad: list[BadRow] = []
+    for part in parts:
+        ends = part.interval or (part.answers[:0],) * (len(names) - 2)
+        append_rows(pa.table([part.number, part.answers, *ends], names=names), file)
         bad += part.bad
     return bad

@@ -10,11 +10,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import typer
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from thalweg.run.options import OptionInfo, RunOptions
     from thalweg.run.runner import Run, RunStatus
 
@@ -155,6 +157,8 @@ def run(
     existed = folder.exists()
     model_file = Path(options.model_out) if options.model_out else folder / folders.MODEL
     view = None if quiet or json else _View()
+    if view is not None:
+        begun.say = lambda sentence: typer.echo(sentence, err=True)
     with Stopping() as stopping, _warnings_in_words():
         try:
             writable_folder(folder)
@@ -237,40 +241,30 @@ def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resum
     from rich.console import Console
 
     from thalweg.report import tables
-    from thalweg.report.page.content import as_metrics
     from thalweg.report.page.formats import count, counted
-    from thalweg.report.page.rare_verdict import question
-    from thalweg.report.page.verdict import findings, headline, recent_rows
+    from thalweg.report.page.number_content import is_regression
     from thalweg.tables.plan import grouped
 
     console = Console(markup=False, highlight=False)
-    rows, scores = metrics["rows"], metrics["scores"]
+    rows = metrics["rows"]
+    thing = "target" if is_regression(metrics) else "label"
     if resumed:
         console.print("Went on from the last checkpoint.")
-    console.print(headline(as_metrics(metrics)), style="bold", soft_wrap=True)
-    for finding in findings(as_metrics(metrics)):
+    summary = _of_numbers(metrics) if is_regression(metrics) else _of_labels(metrics)
+    console.print(summary.headline, style="bold", soft_wrap=True)
+    for finding in summary.findings:
         console.print(finding)
     console.print()
-    names = {metrics["model"]["name"]: "model", "no change": "no_change", "majority": "majority"}
-    recent = recent_rows(as_metrics(metrics))
-    measures = {"error": "error", recent: "recent", "κ": "kappa", "κ temporal": "kappa_temporal"}
-    if asked := question(as_metrics(metrics)):
-        scores = {key: metrics["rare"]["scores"][key] | {"error": each["error"]} for key, each in scores.items()}
-        measures = {"balanced accuracy": "balanced_accuracy", "macro F1": "macro_f1", "G-mean": "g_mean"}
-        if asked != "classes":
-            measures = {"PR AUC": "pr_auc", "ROC AUC": "roc_auc", "recall": "recall", "precision": "precision"}
-        measures |= {"cost": "cost", "error": "error"} if "cost" in scores["model"] else {"error": "error"}
-    lines = {name: tuple(scores[key].get(measure) for measure in measures.values()) for name, key in names.items()}
-    console.print(tables.scores(tuple(measures), lines))
+    console.print(summary.scores)
     console.print(
         f"\n{counted(rows['answered'], 'row')} predicted, {rows['learned']:,} learned, "
-        f"{rows['unlabelled']:,} without a label, {rows['pending']:,} still waiting for one, "
+        f"{rows['unlabelled']:,} without a {thing}, {rows['pending']:,} still waiting for one, "
         f"{rows['skipped']:,} skipped.",
         soft_wrap=True,
     )
     if rows["unpredicted"]:
         early = counted(rows["unpredicted"], "row")
-        console.print(f"{early} came before any label was known: not predicted, not scored.", soft_wrap=True)
+        console.print(f"{early} came before any {thing} was known: not predicted, not scored.", soft_wrap=True)
     for complaint in rows["bad"][:_MOST_COMPLAINTS]:
         console.print(f"  {complaint}", soft_wrap=True)
     if rows["skipped"] > _MOST_COMPLAINTS:
@@ -279,7 +273,7 @@ def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resum
     if changes:
         shown = ", ".join(f"{row:,}" for row in changes[:8]) + (" …" if len(changes) > 8 else "")
         console.print(f"The error changed at row {shown}.", soft_wrap=True)
-    for change in metrics["class_changes"][:_MOST_COMPLAINTS]:
+    for change in metrics.get("class_changes", ())[:_MOST_COMPLAINTS]:
         features = ", ".join(change["features"][:4]) + (" …" if len(change["features"]) > 4 else "")
         console.print(f"Class {change['label']} changed at row {change['row']:,}: {features}.", soft_wrap=True)
     console.print("\nColumns")
@@ -290,6 +284,57 @@ def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resum
     share = timing["checkpoint_seconds"] / timing["seconds"]
     console.print(f"\n{timing['seconds']:,.1f} s, {share:.1%} of them for checkpoints.")
     console.print(f"Report: {folder / 'report.html'}", soft_wrap=True)
+
+
+class _Summary(NamedTuple):
+    """What is told first: the verdict, and a table of scores."""
+
+    headline: str
+    findings: list[str]
+    scores: Table
+
+
+def _of_labels(metrics: dict[str, Any]) -> _Summary:
+    from thalweg.report import tables
+    from thalweg.report.page.content import as_metrics
+    from thalweg.report.page.rare_verdict import question
+    from thalweg.report.page.verdict import findings, headline, recent_rows
+
+    scores = metrics["scores"]
+    names = {metrics["model"]["name"]: "model", "no change": "no_change", "majority": "majority"}
+    recent = recent_rows(as_metrics(metrics))
+    measures = {"error": "error", recent: "recent", "κ": "kappa", "κ temporal": "kappa_temporal"}
+    if asked := question(as_metrics(metrics)):
+        scores = {key: metrics["rare"]["scores"][key] | {"error": each["error"]} for key, each in scores.items()}
+        measures = {"balanced accuracy": "balanced_accuracy", "macro F1": "macro_f1", "G-mean": "g_mean"}
+        if asked != "classes":
+            measures = {"PR AUC": "pr_auc", "ROC AUC": "roc_auc", "recall": "recall", "precision": "precision"}
+        measures |= {"cost": "cost", "error": "error"} if "cost" in scores["model"] else {"error": "error"}
+    lines = {name: tuple(scores[key].get(measure) for measure in measures.values()) for name, key in names.items()}
+    scored = tables.scores(tuple(measures), lines)
+    return _Summary(headline(as_metrics(metrics)), findings(as_metrics(metrics)), scored)
+
+
+def _of_numbers(metrics: dict[str, Any]) -> _Summary:
+    from thalweg.report import tables
+    from thalweg.report.page.formats import short
+    from thalweg.report.page.number_content import as_number_metrics
+    from thalweg.report.page.number_verdict import baseline_names, findings, headline, recent_rows
+
+    found = as_number_metrics(metrics)
+    measures = {
+        "absolute error": "absolute_error",
+        "RMSE": "rmse",
+        "R²": "r2",
+        f"absolute error, {recent_rows(found)}": "recent_absolute_error",
+    }
+    names = {"model": metrics["model"]["name"]} | baseline_names(found)
+    first, *others = (
+        [name.removeprefix("the "), *(short(metrics["scores"][key][measure]) for measure in measures.values())]
+        for key, name in names.items()
+    )
+    scored = tables.lines(("", *measures), [tables.Styled(first, "bold"), *others])
+    return _Summary(headline(found), findings(found), scored)
 
 
 @contextmanager
@@ -333,11 +378,9 @@ class _View:
         if status.share and speed:
             left = status.rows * (1 / status.share - 1) / speed
             text += f", {status.share:.0%}, {left:,.0f} s left"
-        if status.board.rows:
-            model, no_change, majority = (status.board.score(name) for name in ("model", "no_change", "majority"))
-            text += f"  error {model['error']:.4f}, now {model['recent']:.4f}"
-            text += f" (no change {no_change['error']:.4f}, majority {majority['error']:.4f})"
-        if (rate := rate_of(status.model)) is not None:
+        if told := status.task.progress():
+            text += f"  {told}"
+        if (rate := rate_of(status.task.model)) is not None:
             text += f"  rate {rate:.4g}"
         if self._terminal:
             # A line that is broken could not be drawn anew.

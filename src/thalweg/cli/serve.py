@@ -15,6 +15,14 @@ def serve(
     new: Annotated[
         str | None, typer.Option(metavar="KIND", help="Begin with a new model, by default auto; see `thalweg models`.")
     ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(metavar="TASK", help="Task of the new model: classification (default) or regression."),
+    ] = None,
+    coverage: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Share of intervals that hold the label, in regression (default: 0.9)."),
+    ] = None,
     schema: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The columns of the new model, as JSON; by default the first rows tell."),
@@ -88,6 +96,8 @@ def serve(
         schema,
         positive,
         costs,
+        task,
+        coverage,
     )
     try:
         from thalweg.service.server import serve as run

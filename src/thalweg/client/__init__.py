@@ -18,12 +18,23 @@ if TYPE_CHECKING:
     from thalweg.client.protocol import Point as Point
     from thalweg.client.protocol import Points as Points
     from thalweg.client.protocol import Receipt as Receipt
+    from thalweg.client.protocol import RecentPredictions as RecentPredictions
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "answers": ["Answer", "Answers"],
         "clients": ["AsyncClient", "Client"],
-        "protocol": ["Change", "Comparison", "Course", "Decision", "Model", "Point", "Points", "Receipt"],
+        "protocol": [
+            "Change",
+            "Comparison",
+            "Course",
+            "Decision",
+            "Model",
+            "Point",
+            "Points",
+            "Receipt",
+            "RecentPredictions",
+        ],
     },
 )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import TypeVar, overload
 
 from msgspec import UNSET
 
 from thalweg.client.protocol import Predictions
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +29,16 @@ class Answer:
         Of every class; None where the rows went as an Arrow batch, which carries the answer's alone.
     prediction_set : list of str or None
         Labels of which a known share holds the true one; None unless the model gives sets.
+    prediction, lower, upper : float or None
+        What a regression model predicts, and the ends of its interval; None before it has seen any label, and of models
+        that tell classes apart.
 
     Examples
     --------
     >>> Answer("a1", "wet", 0.9, {"wet": 0.9, "dry": 0.1}).answer
     'wet'
+    >>> Answer("a2", None, prediction=3.5, lower=2.0, upper=5.0).upper
+    5.0
     """
 
     id: str
@@ -39,6 +46,9 @@ class Answer:
     probability: float | None = None
     probabilities: Mapping[str, float] | None = None
     prediction_set: list[str] | None = None
+    prediction: float | None = None
+    lower: float | None = None
+    upper: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +65,16 @@ class Answers(Sequence[Answer]):
         A value for each row.
     prediction_sets : list or None
         The set of labels of each row; None unless the model gives sets.
+    predictions, lower, upper : list or None
+        Of a regression model, a number for each row and the ends of its interval; None of other models.
 
     Examples
     --------
     >>> answers = Answers("rain", 12, ["a1", "a2"], ["wet", "dry"], [None, None], [0.9, 0.6])
     >>> len(answers), answers.answers
     (2, ['wet', 'dry'])
-    >>> answers[1]
-    Answer(id='a2', answer='dry', probability=0.6, probabilities=None, prediction_set=None)
+    >>> answers[1].id, answers[1].answer, answers[1].probability
+    ('a2', 'dry', 0.6)
     """
 
     model: str
@@ -72,20 +84,43 @@ class Answers(Sequence[Answer]):
     probabilities: list[Mapping[str, float] | None]
     probability: list[float | None]
     prediction_sets: list[list[str]] | None = None
+    predictions: list[float | None] | None = None
+    lower: list[float | None] | None = None
+    upper: list[float | None] | None = None
 
     @classmethod
     def of(cls, given: Predictions) -> Answers:
         """From a response of JSON."""
         rows = given.answers
+        ids = [row.id for row in rows]
+        if rows and rows[0].prediction is not UNSET:
+            numbers = [[getattr(row, name) for row in rows] for name in ("prediction", "lower", "upper")]
+            return cls.of_numbers(given.model, given.version, ids, *numbers)
+        answers = [None if row.answer is UNSET else row.answer for row in rows]
+        likely = [row.probabilities or {} for row in rows]
         return cls(
             given.model,
             given.version,
-            [row.id for row in rows],
-            [row.answer for row in rows],
-            [row.probabilities for row in rows],
-            [None if row.answer is None else row.probabilities.get(row.answer) for row in rows],
+            ids,
+            answers,
+            list(likely),
+            [None if answer is None else of_each.get(answer) for answer, of_each in zip(answers, likely, strict=True)],
             [row.prediction_set or [] for row in rows] if rows and rows[0].prediction_set is not UNSET else None,
         )
+
+    @classmethod
+    def of_numbers(
+        cls,
+        model: str,
+        version: int | None,
+        ids: list[str],
+        predictions: list[float | None],
+        lower: list[float | None],
+        upper: list[float | None],
+    ) -> Answers:
+        """Those of a regression model, which have neither classes nor probabilities."""
+        nothing = [None] * len(ids)
+        return cls(model, version, ids, [*nothing], [*nothing], [*nothing], None, predictions, lower, upper)
 
     def __add__(self, later: Answers) -> Answers:
         return Answers(
@@ -95,9 +130,10 @@ class Answers(Sequence[Answer]):
             self.answers + later.answers,
             self.probabilities + later.probabilities,
             self.probability + later.probability,
-            None
-            if self.prediction_sets is None or later.prediction_sets is None
-            else self.prediction_sets + later.prediction_sets,
+            _both(self.prediction_sets, later.prediction_sets),
+            _both(self.predictions, later.predictions),
+            _both(self.lower, later.lower),
+            _both(self.upper, later.upper),
         )
 
     def __len__(self) -> int:
@@ -110,11 +146,15 @@ class Answers(Sequence[Answer]):
     def __getitem__(self, at: int | slice) -> Answer | list[Answer]:
         if isinstance(at, slice):
             return [self[place] for place in range(*at.indices(len(self)))]
-        sets = self.prediction_sets
+        columns = (self.prediction_sets, self.predictions, self.lower, self.upper)
         return Answer(
             self.ids[at],
             self.answers[at],
             self.probability[at],
             self.probabilities[at],
-            None if sets is None else sets[at],
+            *(None if each is None else each[at] for each in columns),  # type: ignore[arg-type]
         )
+
+
+def _both(first: list[T] | None, second: list[T] | None) -> list[T] | None:
+    return None if first is None or second is None else first + second

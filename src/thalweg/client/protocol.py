@@ -26,7 +26,7 @@ NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 #: Columns of a model, and letters of a text.
 MOST_COLUMNS, MOST_TEXT = 2000, 1000
 
-#: As classes may be given; the service speaks of them as text: 1 and "1" are one class.
+#: As classes and numbers may be given; the service speaks of classes as text: 1 and "1" are one class.
 Label: TypeAlias = str | int | float | bool
 
 
@@ -146,6 +146,20 @@ class CreateRequest(RequestBody, frozen=True):
         Costs | None,
         _checked("costs must be an object with numbers fp and fn of at least 0"),
     ] = None
+    task: Annotated[
+        str | None,
+        _checked(
+            "the task must be a text",
+            description="What labels are: classes (classification, by default) or numbers (regression).",
+        ),
+    ] = None
+    coverage: Annotated[
+        float | None,
+        _checked(
+            "coverage must be a number",
+            description="Of regression: the share of rows whose interval is to hold the label; by default 0.9.",
+        ),
+    ] = None
 
 
 class PromoteRequest(RequestBody, frozen=True):
@@ -177,15 +191,20 @@ class Status(Struct, frozen=True):
 
 
 class Prediction(Struct, frozen=True, omit_defaults=True):
-    """The prediction for one row."""
+    """The prediction for one row: an answer with probabilities, or of a regression model a number in its interval."""
 
     id: RowId
-    answer: Annotated[str | None, _json(description="Null before the first label.")]
-    probabilities: dict[str, float]
+    answer: Annotated[str | UnsetType | None, _json(description="Null before the first label.")] = UNSET
+    probabilities: dict[str, float] | UnsetType = UNSET
     prediction_set: Annotated[
         list[str] | UnsetType,
         _json(description="Labels of which a known share holds the true one; of models that give sets."),
     ] = UNSET
+    prediction: Annotated[
+        float | UnsetType | None, _json(description="Of a regression model. Null before the first label.")
+    ] = UNSET
+    lower: Annotated[float | UnsetType | None, _json(description="The lower end of its interval.")] = UNSET
+    upper: Annotated[float | UnsetType | None, _json(description="The upper end of its interval.")] = UNSET
 
 
 class Predictions(Struct, frozen=True):
@@ -258,9 +277,11 @@ class Comparison(Struct, frozen=True):
     labels : int
         Labels of rows that both have predicted.
     difference : float or None
-        The champion's error rate less the challenger's: above 0 the challenger errs less.
+        The champion's error rate less the challenger's, of regression the mean squared error: above 0 the challenger
+        errs less.
     interval : pair of float, or None
-        A confidence interval for the true difference that holds at all times at once, however often one looks.
+        A confidence interval for the true difference that holds at all times at once, however often one looks. Of
+        regression, where errors have no bound, it does so once there are many labels.
     level : float
         The confidence level of the interval.
     winner : str or None
@@ -314,7 +335,7 @@ class Model(Struct, frozen=True, omit_defaults=True):
     rows, labels, waiting : int
         Rows predicted, labels learned, rows whose label may still come.
     error : float or None
-        The error rate over all labels.
+        The error rate over all labels; of regression the mean absolute error.
     created : float
         Time of creation, in seconds since 1970.
     archived : bool
@@ -328,7 +349,7 @@ class Model(Struct, frozen=True, omit_defaults=True):
     version : int or None
         The last record of the journal with labels that it has learned; None in a list of models.
     labels_seen : tuple of str
-        The classes it knows; empty in a list of models.
+        The classes it knows; empty in a list of models and of regression.
     family_weights : mapping or None
         The weight of each family of members in a prediction, where the model has several (linear, kernel and tilings of
         kind "auto"); None in a list of models.
@@ -337,6 +358,14 @@ class Model(Struct, frozen=True, omit_defaults=True):
     rare : mapping or None
         How that label is found, over the last 10,000 labels: roc_auc, pr_auc, recall, precision, and cost where costs
         were given; None without such a label and in a list of models.
+    task : str
+        "classification" or "regression".
+    coverage : float or None
+        Of regression, the share of rows whose interval is to hold the label; None in a list of models.
+    scores, all_scores : mapping or None
+        Of regression, over the last 1,000 labels and over all: mae, rmse, r2 (against the mean of the labels known when
+        the row was predicted), skill (against the last of them), coverage and mean width of the intervals,
+        last_value_mae and running_mean_mae; None in a list of models.
 
     Examples
     --------
@@ -361,6 +390,10 @@ class Model(Struct, frozen=True, omit_defaults=True):
     family_weights: Mapping[str, float] | None = None
     positive: str | None = None
     rare: Mapping[str, float | None] | None = None
+    task: str = "classification"
+    coverage: float | None = None
+    scores: Mapping[str, float | None] | None = None
+    all_scores: Mapping[str, float | None] | None = None
 
 
 class ModelDetails(Model, frozen=True, kw_only=True):
@@ -373,6 +406,34 @@ class ModelDetails(Model, frozen=True, kw_only=True):
     family_weights: Mapping[str, float] | None
     positive: str | None
     rare: Mapping[str, float | None] | None
+    task: str
+    coverage: float | None
+    scores: Mapping[str, float | None] | None
+    all_scores: Mapping[str, float | None] | None
+
+
+class RecentPredictions(Struct, frozen=True):
+    """The last labelled predictions of a regression model, in the order in which the labels came, as columns.
+
+    Parameters
+    ----------
+    number : list of int
+        The number of each row among all labelled ones that had a prediction.
+    target, prediction, lower, upper : list of float
+        The label, what was predicted, and the ends of the interval, to six digits.
+
+    Examples
+    --------
+    >>> last = RecentPredictions([7, 8], [1.5, 2.0], [1.0, 2.5], [0.0, 1.5], [2.0, 3.5])
+    >>> [low <= target <= high for low, target, high in zip(last.lower, last.target, last.upper)]
+    [True, True]
+    """
+
+    number: Sequence[int]
+    target: Sequence[float]
+    prediction: Sequence[float]
+    lower: Sequence[float]
+    upper: Sequence[float]
 
 
 class Models(Struct, frozen=True):
@@ -391,7 +452,7 @@ class Point(Struct, frozen=True):
     labels : int
         Labels learned by then.
     error, no_change : float or None
-        The recent error rate of the model, and of repeating the last label.
+        The recent error rate of the model, and of repeating the last label; of regression the mean absolute error.
     rate : float or None
         The learning rate, where the model has one.
     memory, half_life : mapping
@@ -407,6 +468,8 @@ class Point(Struct, frozen=True):
         stream has.
     rare : mapping or None
         How the label of interest is found, over the last 10,000 labels, where the model has one.
+    scores : mapping or None
+        Of regression: all scores over the last 1,000 labels, as in `Model`.
 
     Examples
     --------
@@ -426,6 +489,7 @@ class Point(Struct, frozen=True):
     means: Mapping[str, Mapping[str, float | None]] | None = None
     family_weights: Mapping[str, float] | None = None
     rare: Mapping[str, float | None] | None = None
+    scores: Mapping[str, float | None] | None = None
 
 
 class LivePoint(Point, frozen=True, kw_only=True):
@@ -433,6 +497,7 @@ class LivePoint(Point, frozen=True, kw_only=True):
 
     rows: int
     throughput: float
+    predictions: RecentPredictions | None
 
 
 class Points(Struct, frozen=True):
@@ -456,6 +521,7 @@ class Points(Struct, frozen=True):
     means: Mapping[str, Mapping[str, Sequence[float | None]]] | None = None
     family_weights: Mapping[str, Sequence[float | None]] | None = None
     rare: Mapping[str, Sequence[float | None]] | None = None
+    scores: Mapping[str, Sequence[float | None]] | None = None
 
 
 class Change(Struct, frozen=True):
@@ -488,6 +554,12 @@ class Course(Struct, frozen=True):
         Some hundred points, as columns.
     changes : tuple of Change
         When the error changed.
+    task : str
+        "classification" or "regression".
+    predictions : RecentPredictions or None
+        Of regression, the last predictions beside their labels.
+    coverage : float or None
+        Of regression, the share of rows whose interval is to hold the label.
 
     Examples
     --------
@@ -504,3 +576,6 @@ class Course(Struct, frozen=True):
     throughput: float | None
     points: Points
     changes: tuple[Change, ...]
+    task: str = "classification"
+    predictions: RecentPredictions | None = None
+    coverage: float | None = None

@@ -218,7 +218,8 @@ class Calls:
         labels : str, mapping, sequence or table
             An id; labels by id; ids; or a table with columns id and label.
         label : str, number, bool or sequence, optional
-            The id's, or one for each of the ids. The service takes them as text: 1 and "1" are one class.
+            The id's, or one for each of the ids. The service takes classes as text: 1 and "1" are one class. Those of a
+            regression model are finite numbers.
         revise : bool
             Whether a label may replace an earlier one of the same row. The model ends as if the right label had come
             at first; for that the service learns again all that came after. Without it such labels are conflicts.
@@ -250,6 +251,8 @@ class Calls:
         challenger_of: str | None = None,
         positive: str | None = None,
         costs: Mapping[str, float] | None = None,
+        task: str | None = None,
+        coverage: float | None = None,
     ) -> Decision:
         """Make a model, or a challenger of one.
 
@@ -258,7 +261,7 @@ class Calls:
         name : str
             Its name, from now on.
         kind : str
-            What learns, such as ``"oldc"`` or ``"auto"``; ``thalweg models`` lists them.
+            What learns, such as ``"oldc"`` or ``"auto"``; ``thalweg models`` lists them by task.
         parameters : mapping, optional
             As the options of ``thalweg run``: rate, adaptive, window, seed.
         schema : mapping, optional
@@ -270,10 +273,15 @@ class Calls:
             The label of interest: the model then has scores of how it is found (ROC AUC, PR AUC, recall, precision).
         costs : mapping, optional
             What mistakes about it cost, as in ``{"fp": 1, "fn": 50}``.
+        task : {"classification", "regression"}, optional
+            Whether labels are classes, by default, or numbers. A challenger has that of the model it challenges.
+        coverage : float, optional
+            Of regression, the share of rows whose interval is to hold the label: 0.9 by default, or 0.5, 0.8, 0.95 or
+            0.99; of kind "linear" any between 0 and 1.
         """
         parameters, schema = (None if each is None else dict(each) for each in (parameters, schema))
         priced = None if costs is None else Costs(**costs)
-        given = CreateRequest(name, kind, parameters, schema, challenger_of, positive, priced)
+        given = CreateRequest(name, kind, parameters, schema, challenger_of, positive, priced, task, coverage)
         return decoded(await self._posted("/v1/models", Batch(JSON, as_body(given))), Decision)
 
     @call
@@ -370,9 +378,13 @@ class Calls:
         reply = await self._posted("/v1/predict", batch, key, query)
         if batch.media == ARROW:
             given, told = arrow_columns(reply.body)
+            model, version = told.get("model", model or ""), int(told["version"]) if "version" in told else None
+            if "prediction" in given:
+                numbers = (given[name] for name in ("prediction", "lower", "upper"))
+                return Answers.of_numbers(model, version, given["id"], *numbers)
             return Answers(
-                told.get("model", model or ""),
-                int(told["version"]) if "version" in told else None,
+                model,
+                version,
                 given["id"],
                 given["answer"],
                 [None] * len(given["id"]),

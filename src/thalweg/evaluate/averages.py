@@ -72,13 +72,19 @@ class WindowedMean:
     def push(self, block: NDArray[Any]) -> None:
         self._last = self._with(block)[-self._rows :]
 
-    def push_and_average(self, flags: NDArray[np.bool_], at: Places) -> Floats:
-        """Add rows of flags, whose sums are exact; the means after those of them that are ``at`` these places."""
-        together = self._with(flags)
-        sums = np.concatenate([np.zeros((1, flags.shape[1]), dtype=np.int64), np.cumsum(together, axis=0)])
+    def push_and_average(self, rows: NDArray[Any], at: Places) -> Floats:
+        """Add rows; the means after those of them that are ``at`` these places.
+
+        Sums of flags are exact; those of other numbers are taken for each mean afresh, and do not depend on the cuts.
+        """
+        together = self._with(rows)
         ends = len(self._last) + at + 1
         begins = np.maximum(ends - self._rows, 0)
         self._last = together[-self._rows :]
+        if rows.dtype != np.bool_:
+            means = [together[begin:end].mean(axis=0) for begin, end in zip(begins, ends, strict=True)]
+            return np.array(means).reshape(-1, rows.shape[1])
+        sums = np.concatenate([np.zeros((1, rows.shape[1]), dtype=np.int64), np.cumsum(together, axis=0)])
         return np.asarray((sums[ends] - sums[begins]) / (ends - begins)[:, np.newaxis])
 
     def _with(self, block: NDArray[Any]) -> NDArray[Any]:
@@ -86,6 +92,15 @@ class WindowedMean:
 
     def mean(self) -> Floats:
         return np.asarray(self._last.mean(axis=0))
+
+    @property
+    def last(self) -> NDArray[Any]:
+        """The rows in the window."""
+        return self._last
+
+    @last.setter
+    def last(self, rows: NDArray[Any]) -> None:
+        self._last = rows
 
     def state(self) -> list[list[int]]:
         """The flags in the window, column by column, as JSON holds them."""

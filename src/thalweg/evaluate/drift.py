@@ -37,6 +37,8 @@ class ChangeDetector:
     ----------
     delta : float in (0, 1)
         The chance of a false alarm at any check; smaller is more cautious, and later.
+    whole : bool
+        Whether rows are right or wrong, so that sums are whole numbers; else errors are any numbers from 0 to 1.
 
     Examples
     --------
@@ -52,10 +54,13 @@ class ChangeDetector:
     (4993, 0.1, 0.3, 0.38)
     """
 
-    def __init__(self, delta: float = 0.002) -> None:
+    def __init__(self, delta: float = 0.002, *, whole: bool = True) -> None:
         if not 0.0 < delta < 1.0:
             raise InvalidParameter.of("ChangeDetector", "delta", "lie in (0, 1)", delta)
-        self.rows = self.mistakes = 0
+        self._whole = whole
+        self.rows = 0
+        #: How many, or the sum of errors that are not whole.
+        self.mistakes: float = 0
         #: How many changes were found but not kept.
         self.left_out = 0
         self._adwin = compiled.Adwin(delta)
@@ -69,16 +74,18 @@ class ChangeDetector:
     def add(self, mistakes: ArrayLike) -> list[dict[str, Any]]:
         """Take in whether each row was a mistake, in order; the changes first seen now, with what gave the alarm."""
         values = np.ascontiguousarray(mistakes, dtype=np.float64)
-        so_far = np.cumsum(values)
+        so_far = np.cumsum(np.concatenate([[self.mistakes], values]))[1:]
         begun = []
         for at, since, before, after in zip(*(part.tolist() for part in self._adwin.update(values)), strict=True):
             found = self.rows + at + 1
             change = {"row": found - since + 1, "found": found, "before": before, "after": after, "seen": after}
             if self._is_new(change):
-                self._keep(change, self.mistakes + round(float(so_far[at]) - after * since))
+                before_it = float(so_far[at]) - after * since
+                self._keep(change, round(before_it) if self._whole else before_it)
                 begun.append({name: change[name] for name in ("row", "found", "before", "after")})
         self.rows += len(values)
-        self.mistakes += int(values.sum())
+        if len(values):
+            self.mistakes = int(so_far[-1]) if self._whole else float(so_far[-1])
         return begun
 
     def changes(self) -> list[dict[str, Any]]:
@@ -118,7 +125,7 @@ class ChangeDetector:
                 "sums": np.array(window["sums"], dtype=np.float64).reshape(-1, 2),
             }
         )
-        self.rows, self.mistakes, self.left_out = int(state["rows"]), int(state["mistakes"]), int(state["left_out"])
+        self.rows, self.mistakes, self.left_out = int(state["rows"]), state["mistakes"], int(state["left_out"])
         self._changes = [dict(change) for change in state["changes"]]
         self._crept_from = state["crept_from"]
 
@@ -139,7 +146,7 @@ class ChangeDetector:
         self._crept_from = change["before"]
         return bool(abs(after - change["before"]) >= max(LEAST, LEAST_SHARE * change["before"]))
 
-    def _keep(self, change: dict[str, Any], mistakes: int) -> None:
+    def _keep(self, change: dict[str, Any], mistakes: float) -> None:
         """Mark a change before whose row there were so many mistakes; it ends the stretch after the last one."""
         mark = [change["row"], mistakes]
         begin = [1, 0]
@@ -155,6 +162,6 @@ class ChangeDetector:
         self._crept_from = None
 
 
-def _error(begin: Sequence[int], end: Sequence[int]) -> float:
+def _error(begin: Sequence[float], end: Sequence[float]) -> float:
     """The share of mistakes between two marks, each a row and the mistakes before it."""
     return (end[1] - begin[1]) / (end[0] - begin[0])

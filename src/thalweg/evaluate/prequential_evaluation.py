@@ -25,7 +25,7 @@ from thalweg.learners.base.labels import as_labels
 from thalweg.learners.base.rows import Row, as_rows
 from thalweg.parameters import whole_number
 from thalweg.streams import Stream
-from thalweg.table_classifier import TableClassifier
+from thalweg.table_model import TableClassifier
 
 #: A stream, or chunks of features and labels in arrays or in frames of any library.
 Walkable: TypeAlias = Stream | Iterable[tuple[Any, Any]]

@@ -1,6 +1,6 @@
 """Many models at once: one for each key of a stream, or one for each setting of a sweep."""
 
-from thalweg.fleet.keyed import Fleet
+from thalweg.fleet.keyed import Fleet, RegressorFleet
 from thalweg.fleet.sweep import Sweep, sweep
 
-__all__ = ["Fleet", "Sweep", "sweep"]
+__all__ = ["Fleet", "RegressorFleet", "Sweep", "sweep"]

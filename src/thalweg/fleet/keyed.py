@@ -1,4 +1,4 @@
-"""`Fleet`: one model per key."""
+"""`Fleet`: one model per key, for labels or for numbers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.frames.frame import Frame
 from thalweg.frames.reading import as_array, frame_of
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core, FleetCore
+from thalweg.kernels._base import Core, FleetCore, RegressionCore
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
 from thalweg.learners.base.labels import Labels, code_points
-from thalweg.learners.base.rows import Floats, Row
+from thalweg.learners.base.regressor import StreamRegressor, as_target, as_targets
+from thalweg.learners.base.rows import Floats, Row, as_rows, names_of
 from thalweg.parameters import Rules, Whole
 
 _KINDS = {"i": "integers", "U": "strings"}
@@ -94,9 +95,10 @@ class Fleet(LabelledEstimator):
 
     Parameters
     ----------
-    model : classifier of thalweg
+    model : classifier or regressor of thalweg
         What each key gets one of. It is never learned itself. Its core must be compiled, which excludes pipelines,
-        `LearnNSE`, the kernel mean machine without a budget, and committees with members of scikit-learn.
+        `LearnNSE`, the kernel mean machine without a budget, and committees with members of scikit-learn. With a
+        regressor, ``Fleet(model)`` is a `RegressorFleet`, whose rows have one number each as their target.
     key : str, optional
         The column of a table, or the entry of a row given as a dict, that holds the key. It is then taken from there
         wherever no keys are given, and is no feature.
@@ -145,9 +147,14 @@ class Fleet(LabelledEstimator):
         capacity=Whole(1, 2**32 - 1, text="be an integer from 1 to 2**32 - 1,").or_else(None),
     )
 
+    def __new__(cls, model: Any = None, **_: Any) -> Self:
+        """A fleet of the kind of its model."""
+        fleet: Self = super().__new__(RegressorFleet if cls is Fleet and isinstance(model, StreamRegressor) else cls)
+        return fleet
+
     def __init__(
         self,
-        model: StreamClassifier,
+        model: StreamClassifier | StreamRegressor,
         *,
         key: str | None = None,
         capacity: int | None = None,
@@ -170,7 +177,7 @@ class Fleet(LabelledEstimator):
             rule = f"be a folder that can be written ({error.strerror or error})"
             raise InvalidParameter.of("Fleet", "folder", rule, self.folder) from error
 
-    def _lone_core(self, features: int, known: Labels | None = None) -> Core:
+    def _lone_core(self, features: int, known: Labels | None = None) -> Core | RegressionCore:
         """The core of a model by itself; one that is told the labels raises where it cannot take them."""
         if isinstance(self.model, StreamClassifier):
             if self.model._needs_label_names:
@@ -179,7 +186,8 @@ class Fleet(LabelledEstimator):
             core = self.model._make_core(features) if known is None else self.model._new_core(features, known)
             if isinstance(core, compiled.Core) and not core.may_fail:
                 return core
-        raise InvalidParameter.of("Fleet", "model", "be a classifier of thalweg with a compiled core", self.model)
+        rule = "be a classifier or regressor of thalweg with a compiled core"
+        raise InvalidParameter.of("Fleet", "model", rule, self.model)
 
     def _new_core(self, features: int, known: Labels) -> FleetCore:
         self._lone_core(features, known)
@@ -215,8 +223,7 @@ class Fleet(LabelledEstimator):
 
         A key's first row is answered with the zero of the labels' type (0, False, "").
         """
-        answers = self._run(X, y, keys, answering=True)
-        return self._labels.decode(answers)
+        return self._decoded(self._run(X, y, keys, answering=True))
 
     def _run(
         self, X: Any, y: ArrayLike, keys: Any, classes: ArrayLike | None = None, answering: bool = False
@@ -248,6 +255,9 @@ class Fleet(LabelledEstimator):
         rows: Floats = self._rows_to_answer(X)
         answers = np.empty(len(rows), dtype=np.int64)
         self._core.answers(rows, *self._keys(keys, len(rows)), answers)
+        return self._decoded(answers)
+
+    def _decoded(self, answers: NDArray[np.int64]) -> NDArray[Any]:
         return self._labels.decode(answers)
 
     def predict_one(self, x: Row, key: int | str | None = None) -> Any:
@@ -262,15 +272,21 @@ class Fleet(LabelledEstimator):
 
     # ------------------------------------------------------------------ the models
 
-    def model_of(self, key: int | str) -> StreamClassifier:
+    def model_of(self, key: int | str) -> Any:
         """A key's model as an estimator of its own, a copy; InvalidInput for a key never learned."""
         state = self._core.state_of(key) if self.__sklearn_is_fitted__() else None
         if state is None:
             raise InvalidInput(f"the fleet has no model of the key {key!r}")
-        alone: StreamClassifier = clone(self.model)
-        names = getattr(self, "feature_names_in_", None)
-        alone._resume(state, self._labels, self.n_features_in_, None if names is None else names.tolist())
+        alone = clone(self.model)
+        learned = {"_core": state, "n_features_in_": self.n_features_in_, **self._told_to_each()}
+        if hasattr(self, "feature_names_in_"):
+            learned["feature_names_in_"] = self.feature_names_in_.copy()
+        alone.__setstate__({**alone.get_params(deep=False), **learned})
         return alone
+
+    def _told_to_each(self) -> dict[str, Any]:
+        """What the model of a key knows of the targets."""
+        return {"_labels": self._labels, "classes_": self._labels.values}
 
     def forget(self, key: int | str) -> bool:
         """Give up a key's model and its memory; whether there was one."""
@@ -309,3 +325,87 @@ class Fleet(LabelledEstimator):
         if self.key is None:
             raise InvalidInput("each row needs a key: give keys, or name their column by the 'key' parameter")
         return self.key
+
+
+class RegressorFleet(Fleet):
+    """A regressor for each key; `Fleet` tells the rest.
+
+    A key's first row is answered with 0, as a regressor does, and a key never learned with NaN. The model that
+    `model_of` gives has the intervals of its own residuals.
+
+    Examples
+    --------
+    >>> from thalweg import OnlineLinearRegression
+    >>> fleet = Fleet(OnlineLinearRegression(solver="rls"))
+    >>> X, y = [[0.0], [1.0], [2.0], [0.0], [1.0], [2.0]], [1.0, 3.0, 5.0, 0.0, -1.0, -2.0]
+    >>> fleet = fleet.partial_fit(X, y, ["rising"] * 3 + ["falling"] * 3)
+    >>> type(fleet).__name__, fleet.predict([[3.0], [3.0], [3.0]], ["rising", "falling", "other"]).round(3).tolist()
+    ('RegressorFleet', [7.0, -3.0, nan])
+    """
+
+    def _lone_core(self, features: int, known: Labels | None = None) -> RegressionCore:
+        core = self.model._make_core(features) if isinstance(self.model, StreamRegressor) else None
+        if not isinstance(core, compiled.RegressionCore):
+            raise InvalidParameter.of("Fleet", "model", "be a regressor of thalweg with a compiled core", self.model)
+        core.widen(1)
+        return core
+
+    def _take(self, X: ArrayLike, y: ArrayLike, name: str = "X") -> tuple[Floats, Floats]:
+        rows = as_rows(X, self, name)
+        targets, columns = as_targets(y, len(rows), "Fleet")
+        if columns is not None:
+            raise InvalidInput(f"y must be one-dimensional, one target for each row, got {columns} columns")
+        return rows, targets[:, 0]
+
+    def _ready(  # type: ignore[override]
+        self, rows: Floats, targets: Floats, X: ArrayLike, announced: ArrayLike | None = None
+    ) -> tuple[FleetCore, NDArray[np.int64]]:
+        if announced is not None:
+            raise InvalidParameter.of("Fleet", "classes", "be left out: its models are regressors", announced)
+        if not self.__sklearn_is_fitted__():
+            self._start(self._make_core(rows.shape[1]), self._remember_columns(X))
+        else:
+            self._require_same_parameters()
+            self._require_same_columns(X)
+        return self._core, np.ascontiguousarray(targets).view(np.int64)
+
+    def _start(self, core: FleetCore, names: tuple[str, ...] | None) -> None:
+        core.announce(0)  # the one target, in the place of a class
+        self._begin_with(core, names)
+
+    def _decoded(self, answers: NDArray[np.int64]) -> Floats:
+        return answers.view(np.float64)
+
+    def learn_one(self, x: Row, y: Any, key: int | str | None = None) -> Self:
+        """Learn one row by the model of its key, by default the row's own entry that ``key`` names."""
+        if key is None:
+            x, key = self._apart_one(x)
+        target, columns = as_target(y)
+        if columns is not None:
+            raise InvalidInput(f"y must be a number, got {y!r}")
+        if not self.__sklearn_is_fitted__():
+            self._keys([key], 1)
+            core = self._core_for_row(x)
+            core.check_one(x)
+            self._start(core, names_of(x))
+        self._core.learn_one(x, int(target.view(np.int64)[0]), key)
+        return self
+
+    def predict_one(self, x: Row, key: int | str | None = None) -> float | None:
+        """The answer to one row by the model of its key; None for a key never learned."""
+        if key is None:
+            x, key = self._apart_one(x)
+        if not self.__sklearn_is_fitted__() or key not in self._core:
+            return None
+        return float(np.int64(self._core.answer_one(x, key)).view(np.float64))
+
+    def _told_to_each(self) -> dict[str, Any]:
+        return {"_columns": None}
+
+    def _header(self) -> dict[str, Any]:
+        return {"targets": {"columns": None}}
+
+    def _attributes_from(self, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        if header["targets"]["columns"] is not None or arrays["n_classes"].tolist() != [1]:
+            raise ValueError("a fleet of regressors has one target")
+        return {}

@@ -210,7 +210,10 @@ def kernel_mean(
 def settle(core: Core, sigma: float, weights: Sequence[float], biases: Sequence[float]) -> None: ...
 
 class FleetCore:
+    @overload
     def __init__(self, model: Core, capacity: int = ..., file: int = ...) -> None: ...
+    @overload
+    def __init__(self, model: RegressionCore, capacity: int = ..., file: int = ...) -> None: ...
     @property
     def n_features(self) -> int: ...
     @property
@@ -304,6 +307,8 @@ class RegressionCore:
         upper: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
         coverage: int,
         delay: float,
+        opinions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
+        | None = ...,
         masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
         | None = ...,
     ) -> None: ...

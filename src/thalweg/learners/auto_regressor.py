@@ -44,6 +44,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from thalweg.kernels import compiled
 from thalweg.kernels._base import RegressionCore
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.intervals import COVERAGES, INTERVAL_STEP, WithIntervals
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.tilings import NUMBER_STEPS, number_tilings
@@ -103,6 +104,31 @@ class AutoRegressor(WithIntervals):
 
     _fit_depends_on_order = True
     _why_not_merged = "each of its steps depends on what the rows before it had made of it"
+
+    _catalogue = CatalogueEntry(
+        name="auto",
+        task="regression",
+        about="least squares at seven forgetting rates, a quadratic surface and tilings, mixed by their errors",
+        when="start here: nothing to choose",
+        options={"seed": "random_state"},
+    )
+    _more_entries = (
+        CatalogueEntry(
+            name="auto-linear",
+            task="regression",
+            about="least squares at seven forgetting rates, mixed by their errors",
+            when="nothing to choose, less time: only linear responses",
+            parameters={"curved": False},
+        ),
+        CatalogueEntry(
+            name="robust",
+            task="regression",
+            about="auto in which large residuals count by their size and not by its square",
+            when="targets with outliers",
+            parameters={"robust": True},
+            options={"seed": "random_state"},
+        ),
+    )
 
     _parameters_before: ClassVar[Mapping[str, Any]] = {"local_widths": False}
 

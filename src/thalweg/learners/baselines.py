@@ -28,7 +28,7 @@ _GUIDE = {
 }
 
 
-class _Baseline(WithProbabilities, StreamClassifier):
+class _Baseline(WithProbabilities, StreamClassifier, abstract=True):
     """A classifier of which scikit-learn's checks must not expect a good score."""
 
     _uses_features = False

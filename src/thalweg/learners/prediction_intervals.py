@@ -36,6 +36,7 @@ from typing import Any, ClassVar
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.kernels._base import RegressionCore
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.intervals import INTERVAL_STEP, WithIntervals
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.base.rows import Floats
@@ -80,6 +81,18 @@ class PredictionIntervals(WithIntervals):
 
     _fit_depends_on_order = True
     _why_not_merged = "its intervals depend on the order of the rows"
+
+    _catalogue = CatalogueEntry(
+        name="linear",
+        task="regression",
+        about="recursive least squares; --rate is its forgetting",
+        when="a linear response that moves at a known pace",
+        base="OnlineLinearRegression",
+        parameters={"learner__solver": "rls", "learner__penalty": 1e-6},
+        options={"rate": "learner__forgetting"},
+        rate=0.001,
+        adaptive=False,
+    )
 
     _parameters_before: ClassVar[Mapping[str, Any]] = {"local_widths": False}
 

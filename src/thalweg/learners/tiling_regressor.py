@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Literal
 
 from thalweg.kernels import compiled
 from thalweg.kernels._base import RegressionCore
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.intervals import COVERAGES, INTERVAL_STEP, WithIntervals
 from thalweg.learners.base.tilings import NUMBER_STEPS, number_tilings
 from thalweg.parameters import FLAG, SEED, Real, Rules, Whole
@@ -68,6 +69,17 @@ class TilingRegressor(WithIntervals):
 
     _fit_depends_on_order = True
     _why_not_merged = "each of its steps depends on what the rows before it had made of it"
+
+    _catalogue = CatalogueEntry(
+        name="tiling",
+        task="regression",
+        about="256 random grids of cells that add up; --rate is their step, by default four at once",
+        when="curved responses, jumps parallel to the axes, useless features",
+        options={"rate": "step", "seed": "random_state"},
+        parameters={"step": "auto"},
+        rate=0.1,
+        adaptive=False,
+    )
 
     _parameters_before: ClassVar[Mapping[str, Any]] = {"local_widths": False}
 

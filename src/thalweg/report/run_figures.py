@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thalweg.report import curves, style
+from thalweg.report.number_figures import number_figures
 from thalweg.report.page.charts import members, positive, remembered
 from thalweg.report.page.content import Metrics, Series, as_metrics
+from thalweg.report.page.number_content import as_number_metrics, is_regression
 from thalweg.report.page.page import merged_confusion
 
 if TYPE_CHECKING:
@@ -156,7 +158,9 @@ def figures(metrics: Mapping[str, Any], folder: Path) -> list[Path]:
     with warnings.catch_warnings():
         # Labels may be of any script; the font draws a box for what it lacks.
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from font", category=UserWarning)
-        for stem, figure in _drawn(as_metrics(metrics)):
+        numbers = is_regression(metrics)
+        drawn = number_figures(as_number_metrics(metrics)) if numbers else _drawn(as_metrics(metrics))
+        for stem, figure in drawn:
             written += style.save(figure, folder, stem)
     return written
 
@@ -187,7 +191,7 @@ def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
             memory = {name: _array(values) for name, values in remembered_rows.items()}
             title = f"{what}: memory{' of each class' if by_class else ''}"
             yield "memory", draw_class_memory(looks, memory, title=title, changes=changes)
-        committee = members(metrics)
+        committee = members(metrics["course"])
         if committee is not None:
             smoothed = {style.label(line.name): _array(line.values) for line in committee.views[0].lines}
             yield (

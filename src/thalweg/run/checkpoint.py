@@ -19,7 +19,6 @@ from safetensors.numpy import save as save_arrays
 from thalweg.errors import InvalidParameter, ModelFileError
 from thalweg.evaluate.late_labels import Waiting
 from thalweg.files import write_atomically
-from thalweg.run.predictions import LabelNumbers
 from thalweg.store import digest, dumps, loads, open_container
 from thalweg.tables import Encoder, Fingerprint, Plan
 from thalweg.tables.clock import Clock
@@ -67,8 +66,8 @@ def state_of(run: Run) -> Parts:
     if waiting is not None:
         arrays = {"X": waiting.X, "labels": waiting.labels, "due": waiting.due, "number": waiting.number}
         arrays |= {f"answered {name}": values for name, values in waiting.predicted.items()}
-    if run.rare is not None:
-        arrays |= {f"rare {name}": values for name, values in run.rare.arrays().items()}
+    own, own_arrays = run.task.state()
+    arrays |= own_arrays
     plain = {
         "options": run.options.resolved(),
         "chunks": run.chunks_done,
@@ -78,20 +77,15 @@ def state_of(run: Run) -> Parts:
         **run.notices.state(),
         "plan": run.encoder.plan.to_json(),
         "encoder": run.encoder.state(),
-        "names": run.names.known,
-        "board": run.board.state(),
-        **({} if run.rare is None else {"rare": run.rare.state()}),
-        **({} if run.sets is None else {"sets": run.sets.state()}),
-        "probability_labels": run.probability_labels,
-        "detector": run.detector.state(),
-        "class_detector": run.class_detector.state(),
+        "task": run.task.name,
+        **own,
         "course": run.history.state(),
         "clock": run.late.clock,
         "clocks": {name: clock.form for name, clock in run.clocks.items()},
         "file_order": "natural" if run.natural_order else "names",
         "predictions": run.predictions.synced(),
     }
-    models = {name: dumps(model) for name, model in {"model": run.model, **run.baselines}.items()}
+    models = {name: dumps(model) for name, model in run.task.models().items()}
     return plain, arrays, models
 
 
@@ -111,21 +105,8 @@ def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], mo
     plan = Plan.from_json(plain["plan"])
     run.encoder = Encoder(plan, bad_rows=run.options.bad_rows, missing=run.options.missing)
     run.encoder.restore(plain["encoder"])
-    run.names = LabelNumbers(plain["names"])
-    run.board.restore(plain["board"])
-    if "rare" in plain and run.rare is not None:
-        windows = {name[5:]: values for name, values in arrays.items() if name.startswith("rare ")}
-        run.rare.restore(plain["rare"], windows)
-    else:
-        run.rare = None
-    if "sets" in plain and run.sets is not None:
-        run.sets.restore(plain["sets"])
-    else:
-        run.sets = None
-    run.probability_labels = list(plain.get("probability_labels", ()))
-    run.detector.restore(plain["detector"])
-    if "class_detector" in plain:  # runs that began without it go on without what it would have seen
-        run.class_detector.restore(plain["class_detector"])
+    run.task = run.tasks.named(plain.get("task", "classification"))
+    run.task.restore(plain, arrays, {name: loads(content) for name, content in models.items()})
     run.history.restore(plain["course"])
     run.late.clock = int(plain["clock"])
     run.clocks = {name: Clock(form) for name, form in plain["clocks"].items()}
@@ -135,8 +116,4 @@ def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], mo
     if "X" in arrays:
         predicted = {name[9:]: values for name, values in arrays.items() if name.startswith("answered ")}
         run.late.waiting = Waiting(arrays["X"], arrays["labels"], arrays["due"], arrays["number"], predicted)
-    run.model = loads(models["model"])
-    run.baselines = {name: loads(models[name]) for name in run.baselines}
-    classes: NDArray[Any] = getattr(run.baselines["majority"], "classes_", np.empty(0, dtype=np.str_))
-    run.baselines_by_number = classes.dtype.kind == "i"
     run.predictions = run.predictions_file(int(plain["predictions"]))

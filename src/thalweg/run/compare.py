@@ -28,8 +28,9 @@ from thalweg.evaluate import (
     nemenyi_difference,
     wilcoxon,
 )
-from thalweg.report.page.content import SCHEMA, Metrics, as_metrics
-from thalweg.run import compare_rare
+from thalweg.report.page.content import SCHEMA, Known, Metrics, as_metrics
+from thalweg.report.page.number_content import is_regression
+from thalweg.run import compare_numbers, compare_rare
 from thalweg.tables import Chunk, chunks, open_source
 
 METRICS, PREDICTIONS = "metrics.json", "predictions.csv"
@@ -47,10 +48,21 @@ class RecordedRun:
         return self.metrics["run"]["source"]
 
     @property
+    def of_numbers(self) -> bool:
+        return is_regression(self.metrics)
+
+    @property
     def error(self) -> float:
-        error = self.metrics["scores"]["model"]["error"]
-        assert error is not None  # looked at when it was read
+        """The share of mistakes, or the mean absolute error of numbers."""
+        error: float = self.metrics["scores"]["model"][_error_of(self.metrics)]  # type: ignore[literal-required]
         return error
+
+    @property
+    def errors_over_time(self) -> dict[int, Known]:
+        """By row, the error over the window before it."""
+        curve = self.metrics["curve"]
+        windowed = curve[_error_of(self.metrics)]["model"]  # type: ignore[literal-required]
+        return dict(zip(curve["rows"], windowed, strict=True))
 
     @property
     def predictions(self) -> Path:
@@ -67,6 +79,10 @@ class DataSet:
     runs: Mapping[str, RecordedRun]
 
 
+def _error_of(metrics: Mapping[str, Any]) -> str:
+    return "absolute_error" if is_regression(metrics) else "error"
+
+
 def read_run(path: Path) -> RecordedRun:
     """A run from its ``metrics.json``, or from the folder that holds it."""
     file = path / METRICS if path.is_dir() else path
@@ -74,13 +90,13 @@ def read_run(path: Path) -> RecordedRun:
         metrics = as_metrics(json.loads(file.read_text(encoding="utf-8")))
         schema, scored = metrics["schema"], metrics["rows"]["scored"]
         _ = metrics["run"]["source"], metrics["run"]["options"], metrics["model"]["name"], metrics["curve"]["rows"]
-        error = metrics["scores"]["model"]["error"]
+        error = metrics["scores"]["model"][_error_of(metrics)]  # type: ignore[literal-required]
     except (ValueError, KeyError, TypeError) as problem:  # a UnicodeDecodeError and a JSONDecodeError are ValueErrors
         raise InvalidInput(f"{file} is not the {METRICS} of a run") from problem
     if schema != SCHEMA:
         raise InvalidInput(f"{file} was written by another version of thalweg: its schema is {schema}, ours {SCHEMA}")
     if error is None or scored == 0:
-        raise InvalidInput(f"{file} has nothing to compare: none of its rows had a label")
+        raise InvalidInput(f"{file} has nothing to compare: none of its rows had a {_word(metrics)}")
     return RecordedRun(file, metrics)
 
 
@@ -89,6 +105,10 @@ def gather(runs: Sequence[RecordedRun]) -> list[DataSet]:
 
     At least two runs over every data set, of the same rows, and the same models over all of them.
     """
+    for run in runs[1:]:
+        if run.of_numbers != runs[0].of_numbers:
+            labels, numbers = (run, runs[0]) if runs[0].of_numbers else (runs[0], run)
+            raise InvalidInput(f"{labels.path} predicts labels and {numbers.path} numbers: they cannot be compared")
     by_source: dict[str, list[RecordedRun]] = {}
     for run in runs:
         by_source.setdefault(run.source, []).append(run)
@@ -114,13 +134,21 @@ def gather(runs: Sequence[RecordedRun]) -> list[DataSet]:
 def _require_same_rows(first: RecordedRun, other: RecordedRun) -> None:
     def deeds(run: RecordedRun) -> tuple[str, ...]:
         target, rows = run.metrics["run"]["target"], run.metrics["rows"]
-        return f"learned the label {target}", f"read {rows['read']:,} rows", f"used {_used(run.metrics):,} rows"
+        return (
+            f"learned the {_word(run.metrics)} {target}",
+            f"read {rows['read']:,} rows",
+            f"used {_used(run.metrics):,} rows",
+        )
 
     for one, two in zip(deeds(first), deeds(other), strict=True):
         if one != two:
             raise InvalidInput(
                 f"{first.path} and {other.path} do not belong together: the first {one}, the second {two}"
             )
+
+
+def _word(metrics: Mapping[str, Any]) -> str:
+    return "target" if is_regression(metrics) else "label"
 
 
 def _used(metrics: Mapping[str, Any]) -> int:
@@ -178,6 +206,8 @@ class Pair:
     windows: Wilcoxon | None
     #: The first's scores of a rare class less the second's, over blocks; None where the runs are not about one.
     rare: Mapping[str, Interval] | None = None
+    #: Of runs that predict numbers: the first's errors less the second's, over blocks; None where there are too few.
+    errors: Mapping[str, Interval] | None = None
 
 
 @dataclass(frozen=True)
@@ -195,8 +225,11 @@ class Ranking:
 def pairs(data: DataSet) -> list[Pair]:
     """Every two runs over a data set, tested by rows where both kept their answers, and by windows."""
     names, runs = list(data.runs), list(data.runs.values())
-    counts = _only(runs) if all(has_predictions(run, runs) for run in runs) else None
+    kept = all(has_predictions(run, runs) for run in runs)
     places = list(combinations(range(len(runs)), 2))
+    of_numbers = runs[0].of_numbers
+    counts = _only(runs) if kept and not of_numbers else None
+    errors = compare_numbers.differences([run.predictions for run in runs]) if kept and of_numbers else {}
     by_rows = [] if counts is None else [mcnemar_of_counts(int(counts[i, j]), int(counts[j, i])) for i, j in places]
     by_windows = [_over_windows(runs[i], runs[j]) for i, j in places]
     by_blocks = None if counts is None else _over_blocks(runs, data.rows)
@@ -210,6 +243,7 @@ def pairs(data: DataSet) -> list[Pair]:
             rows[at] if rows else None,
             windows[at] if windows[at].windows >= LEAST_WINDOWS else None,
             None if by_blocks is None else compare_rare.differences(by_blocks[i], by_blocks[j]),
+            errors.get((i, j)),
         )
         for at, (i, j) in enumerate(places)
     ]
@@ -246,9 +280,8 @@ def _corrected(tests: Sequence[McNemar] | Sequence[Wilcoxon]) -> list[float]:
 
 def _over_windows(first: RecordedRun, second: RecordedRun) -> Wilcoxon:
     """Over windows that do not overlap, at points that both curves have."""
-    curves = [run.metrics["curve"] for run in (first, second)]
-    window = max(curve["window"] for curve in curves)
-    errors = [dict(zip(curve["rows"], curve["error"]["model"], strict=True)) for curve in curves]
+    window = max(run.metrics["curve"]["window"] for run in (first, second))
+    errors = [run.errors_over_time for run in (first, second)]
     chosen: list[int] = []
     for row in sorted(errors[0].keys() & errors[1].keys()):
         if row >= (chosen[-1] if chosen else 0) + window and all(error[row] is not None for error in errors):
@@ -339,6 +372,7 @@ def _pair(pair: Pair) -> dict[str, Any]:
         "mcnemar": None if pair.rows is None else _known(pair.rows._asdict()),
         "wilcoxon": None if pair.windows is None else _known(pair.windows._asdict()),
         "rare": None if pair.rare is None else {name: _interval(each) for name, each in pair.rare.items()},
+        **({} if pair.errors is None else {"errors": {name: _interval(each) for name, each in pair.errors.items()}}),
     }
 
 

@@ -13,6 +13,8 @@ from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import check_model_options
 from thalweg.run.questions import AlertsAsked, parse_costs
 
+#: Those of the intervals that regressors track; `thalweg.learners` takes too long to import for a check of options.
+COVERAGES = (0.5, 0.8, 0.9, 0.95, 0.99)
 OPTIONS, METRICS, CHECKPOINT, PREDICTIONS = "options.toml", "metrics.json", "checkpoint", "predictions.csv"
 MODEL, REPORT = "model.thalweg", "report.html"
 
@@ -75,9 +77,17 @@ class RunOptions:
         on_spark=True,
     )
     target: str = _option(
-        help="Column of labels (required). An empty cell means no label; 1 and 1.0 are the same label.",
+        help="Column to predict (required): labels, or numbers. A row whose cell is empty is only predicted; 1 and 1.0 "
+        "are the same label.",
         metavar="COL",
         on_spark=True,
+    )
+    task: Literal["classification", "regression"] | None = _option(
+        None,
+        help="classification (labels) or regression (numbers); by default numbers with decimals, or of which there are "
+        "more than 100, mean regression.",
+        metavar="TASK",
+        added_later=True,
     )
     model: str = _option("auto", help="Model to train; `thalweg models` lists them (default: auto).", on_spark=True)
     rate: float | None = _option(
@@ -162,6 +172,20 @@ class RunOptions:
         "label of the first rows) or none.",
         added_later=True,
     )
+    coverage: float = _option(
+        0.9,
+        help="Regression: share of the rows whose interval is to hold the target: 0.5, 0.8, 0.9 (the default), 0.95 or "
+        "0.99.",
+        metavar="SHARE",
+        added_later=True,
+    )
+    season: int | None = _option(
+        None,
+        help="Regression: also compare with the target so many rows ago, such as 24 for hourly rows.",
+        metavar="N",
+        least=1,
+        added_later=True,
+    )
     delimiter: str | None = _option(None, help="Delimiter of CSV, such as ; or tab (default: detected).", on_spark=True)
     encoding: str = _option("utf-8", help="Encoding of CSV, NDJSON and ARFF (default: utf-8).")
     decimal: Literal[".", ","] | None = _option(
@@ -211,16 +235,24 @@ class RunOptions:
             raise InvalidParameter(f"--drop {self.target} is the target: without labels there is nothing to learn")
         if not all(value.strip() for value in self.na):
             raise InvalidParameter.of_option("na", "name a value: an empty cell is missing anyway", "")
+        if self.coverage not in COVERAGES:
+            raise InvalidParameter.of_option("coverage", f"be one of {', '.join(map(str, COVERAGES))}", self.coverage)
+        if self.task == "regression" and self.target in self.categorical:
+            raise InvalidParameter(f"--categorical {self.target} makes the target classes: leave out --task regression")
         check_model_options(rate=self.rate, adaptive=self.adaptive, seed=self.seed)
 
     @classmethod
     def declared(cls) -> dict[str, OptionInfo]:
         return {each.name: each.metadata["info"] for each in dataclasses.fields(cls)}
 
-    def make_model(self) -> Any:
+    def make_model(self, task: str = "classification") -> Any:
         from thalweg.catalogue import ask_of, make_model
 
-        model = make_model(self.model, rate=self.rate, adaptive=self.adaptive, window=self.window, seed=self.seed)
+        asked: dict[str, Any] = {"rate": self.rate, "adaptive": self.adaptive, "window": self.window, "seed": self.seed}
+        model = make_model(self.model, task=task, **asked)
+        if task == "regression":
+            has_one = "coverage" in model.get_params(deep=False)
+            return model.set_params(coverage=self.coverage) if has_one else model
         if self.costs is not None and self.positive is None and "costs" in model.get_params(deep=False):
             raise InvalidParameter(f"--costs with {self.model} needs --positive: the label whose misses are fn")
         costs = None if self.costs is None else parse_costs(self.costs)

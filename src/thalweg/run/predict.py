@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, ModelFileError
 from thalweg.learners.base.classifier import StreamClassifier
+from thalweg.learners.base.intervals import Interval
+from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.merging import Part
 from thalweg.store import load
-from thalweg.table_classifier import TableClassifier
+from thalweg.table_model import TableClassifier, TableModel, TableRegressor
 from thalweg.tables import Plan, Source, chunks, open_source
 from thalweg.tables.encoder import BadRows
 from thalweg.tables.rows import BadRow, Block
@@ -26,29 +28,35 @@ _MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class Answered:
-    """Some rows: their numbers, from 1, the answers, the probabilities and sets of the model's labels, and bad rows."""
+    """Some rows: their numbers, from 1, the answers, and bad rows.
+
+    Of labels also the probabilities and sets, of numbers the ends of the intervals, where the model has them.
+    """
 
     number: NDArray[np.int64]
     answers: NDArray[Any]
-    proba: NDArray[np.float64] | None
-    sets: NDArray[np.bool_] | None
     bad: list[BadRow]
+    proba: NDArray[np.float64] | None = None
+    sets: NDArray[np.bool_] | None = None
+    interval: Interval | None = None
 
 
 def answer(
-    model: TableClassifier,
+    model: TableModel,
     given: str,
     *,
     bad_rows: BadRows = "error",
     delimiter: str | None = None,
     encoding: str | None = None,
+    coverage: float | None = None,
     tell: Callable[[str], None] = lambda warning: None,
 ) -> Iterator[Answered]:
     """Answer the rows of a source by a model that `model_for_tables` gave, chunk by chunk.
 
     ``bad_rows`` says whether a row that cannot be read ends it. ``delimiter`` and ``encoding`` are needed where they
-    are not those of the table that was learned. The values of columns that the source lacks count as missing, as in
-    the service; ``tell`` is given a sentence that names them. A source with none of the columns is refused.
+    are not those of the table that was learned, ``coverage`` where intervals are to have another one. The values of
+    columns that the source lacks count as missing, as in the service; ``tell`` is given a sentence that names them. A
+    source with none of the columns is refused.
     """
     encoder, table = model.encoder, model.notes["table"]
     plan = encoder.plan
@@ -65,17 +73,21 @@ def answer(
             raise InvalidInput(str(chunk.bad[0]))
         if not chunk.pieces:
             nobody = np.empty(0, dtype=np.int64)
-            yield Answered(nobody, np.empty(0, dtype=np.str_), None, None, chunk.bad)
+            yield Answered(nobody, model._no_predictions(), chunk.bad)
             continue
         encoded = encoder.encode(chunk, learn=False)
         number = np.array(chunk.positions(), dtype=np.int64)[encoded.kept] + 1 + done
         done += len(chunk) + len(chunk.bad)
         rows: Any = model._named(encoded.X)
         learner: Any = model.learner
-        answers = learner.predict(rows) if len(rows) else model.classes_[:0]
-        proba = learner.predict_proba(rows) if hasattr(learner, "predict_proba") and len(rows) else None
-        sets = learner.predict_set(rows) if hasattr(learner, "predict_set") and len(rows) else None
-        yield Answered(number, answers, proba, sets, encoded.bad)
+        if not len(rows):
+            yield Answered(number, model._no_predictions(), encoded.bad)
+            continue
+        proba = learner.predict_proba(rows) if hasattr(learner, "predict_proba") else None
+        sets = learner.predict_set(rows) if hasattr(learner, "predict_set") else None
+        asked = {} if coverage is None else {"coverage": coverage}
+        interval = learner.predict_interval(rows, **asked) if hasattr(learner, "predict_interval") else None
+        yield Answered(number, learner.predict(rows), encoded.bad, proba, sets, interval)
 
 
 def _with_all_columns(blocks: Iterator[Block], plan: Plan, given: str, tell: Callable[[str], None]) -> Iterator[Block]:
@@ -103,20 +115,24 @@ def _listed(names: list[str]) -> str:
     return ", ".join(map(repr, names[:_MOST_NAMED])) + (" …" if len(names) > _MOST_NAMED else "")
 
 
-def model_for_tables(path: Path) -> TableClassifier:
+def model_for_tables(path: Path) -> TableModel:
     """A model that can answer a table: of a run, or one whose features are columns of numbers that it knows by name."""
-    model = load(path)
+    model: Any = load(path)
     if isinstance(model, Part):
         raise ModelFileError(f"{path} is a Part, the sums of some rows: only the model made of it has answers")
-    if not isinstance(model, TableClassifier):
-        if not isinstance(model, StreamClassifier):
-            raise ModelFileError(f"{path} holds {model._in_a_sentence()}, which is no classifier")
+    if not isinstance(model, TableModel):
+        if not isinstance(model, StreamClassifier | StreamRegressor):
+            raise ModelFileError(f"{path} holds {model._in_a_sentence()}, which predicts nothing")
         if not hasattr(model, "feature_names_in_"):
             raise ModelFileError(
                 f"{path} does not say what its columns are: it was not written by `thalweg run`, nor learned from rows "
                 "with names"
             )
-        model = TableClassifier(model)
-    if not len(getattr(model, "classes_", ())):
+        if getattr(model, "_columns", None) is not None:
+            raise ModelFileError(f"{path} predicts several targets at once: a table of predictions has one")
+        model = TableClassifier(model) if isinstance(model, StreamClassifier) else TableRegressor(model)
+    has_learned = model.learner.__sklearn_is_fitted__() and len(getattr(model.learner, "classes_", (None,)))
+    if not has_learned:
         raise ModelFileError(f"{path} has no answers: it never learned a label")
-    return model
+    found: TableModel = model
+    return found

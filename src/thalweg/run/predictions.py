@@ -68,60 +68,27 @@ class LabelNumbers:
         return self._words.take(numbers)
 
 
-COLUMNS = ("row", "label", "answer", "probability")
-
-
 class PredictionsFile:
-    """``predictions.csv``: the number of the row, its label or nothing, the answer, and how probable it seemed.
+    """``predictions.csv``: a header, and lines that are appended while the caller goes on."""
 
-    Without ``with_top`` it has no probability; each of the ``labels`` has a further column, P(label); ``with_sets``
-    adds the labels of the prediction set.
-    """
-
-    def __init__(
-        self,
-        path: Path,
-        *,
-        with_top: bool = True,
-        labels: Sequence[str] = (),
-        with_sets: bool = False,
-        length: int = 0,
-    ) -> None:
+    def __init__(self, path: Path, names: Sequence[str], *, length: int = 0) -> None:
         if length and (not path.exists() or path.stat().st_size < length):
             raise InvalidInput(f"{path} has lost answers that the checkpoint counts on: begin anew with --fresh")
         self.path = path
         self._file = path.open("r+b" if length else "wb")
         self._file.truncate(length)
         self._file.seek(length)
-        self._columns = COLUMNS if with_top else COLUMNS[:-1]
-        self._by_label = [f"P({label})" for label in labels]
-        self._names = [*self._columns, *self._by_label, *(["prediction_set"] if with_sets else [])]
+        self._names = list(names)
         if not length:
             self._file.write(header(self._names))
         self._writer = ThreadPoolExecutor(1)
         self._under_way: Future[None] | None = None
 
-    def write(
-        self,
-        number: NDArray[np.int64],
-        names: LabelNumbers,
-        label: Codes,
-        answer: Codes,
-        probability: NDArray[np.float64] | None,
-        by_label: NDArray[np.float64] | None = None,
-        held_labels: NDArray[np.object_] | None = None,
-    ) -> None:
+    def _hand_over(self, columns: Sequence[Any]) -> None:
         """Append some rows, while the caller goes on; what went wrong is raised by the next call."""
         import pyarrow as pa
 
-        rows = len(number)
-        columns = [pa.array(number), _texts(names, label), _texts(names, answer), as_decimals(probability, rows)]
-        columns = columns[: len(self._columns)]
-        for at in range(len(self._by_label)):
-            columns.append(as_decimals(None if by_label is None else by_label[:, at], rows))
-        if held_labels is not None:
-            columns.append(pa.array(held_labels, pa.string()))
-        table = pa.table(columns, names=self._names)
+        table = pa.table(list(columns), names=self._names)
         self._finish()
         self._under_way = self._writer.submit(self._append, table)
 
@@ -149,6 +116,65 @@ class PredictionsFile:
             finally:
                 self._writer.shutdown()
                 self._file.close()
+
+
+COLUMNS = ("row", "label", "answer", "probability")
+
+
+class LabelPredictions(PredictionsFile):
+    """The number of the row, its label or nothing, the answer, and how probable it seemed.
+
+    Without ``with_top`` it has no probability; each of the ``labels`` has a further column, P(label); ``with_sets``
+    adds the labels of the prediction set.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        with_top: bool = True,
+        labels: Sequence[str] = (),
+        with_sets: bool = False,
+        length: int = 0,
+    ) -> None:
+        self._columns = COLUMNS if with_top else COLUMNS[:-1]
+        self._by_label = [f"P({label})" for label in labels]
+        names = [*self._columns, *self._by_label, *(["prediction_set"] if with_sets else [])]
+        super().__init__(path, names, length=length)
+
+    def write(
+        self,
+        number: NDArray[np.int64],
+        names: LabelNumbers,
+        label: Codes,
+        answer: Codes,
+        probability: NDArray[np.float64] | None,
+        by_label: NDArray[np.float64] | None = None,
+        held_labels: NDArray[np.object_] | None = None,
+    ) -> None:
+        import pyarrow as pa
+
+        rows = len(number)
+        columns = [pa.array(number), _texts(names, label), _texts(names, answer), as_decimals(probability, rows)]
+        columns = columns[: len(self._columns)]
+        for at in range(len(self._by_label)):
+            columns.append(as_decimals(None if by_label is None else by_label[:, at], rows))
+        if held_labels is not None:
+            columns.append(pa.array(held_labels, pa.string()))
+        self._hand_over(columns)
+
+
+class NumberPredictions(PredictionsFile):
+    """The number of the row, its target or nothing, the prediction, and the ends of its interval."""
+
+    def __init__(self, path: Path, *, length: int = 0) -> None:
+        super().__init__(path, ("row", "target", "prediction", "lower", "upper"), length=length)
+
+    def write(self, number: NDArray[np.int64], *columns: NDArray[np.float64]) -> None:
+        """NaN is written as nothing, every other number by the fewest digits that give it back."""
+        import pyarrow as pa
+
+        self._hand_over([pa.array(number), *(pa.array(values, from_pandas=True) for values in columns)])
 
 
 def _texts(names: LabelNumbers, numbers: Codes) -> Any:

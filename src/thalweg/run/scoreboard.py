@@ -25,15 +25,18 @@ class BlockMeans:
 
     def __init__(self) -> None:
         self.length = 1
-        self.sums: list[int] = []
-        self._open, self._open_rows, self._all, self._rows = 0, 0, 0, 0
+        self.sums: list[float] = []
+        #: Whole while all values are.
+        self._open: float = 0
+        self._all: float = 0
+        self._open_rows = self._rows = 0
 
-    def add(self, values: NDArray[np.int64]) -> None:
-        self._all += int(values.sum())
+    def add(self, values: NDArray[Any]) -> None:
+        self._all = add_in_order(self._all, values)
         self._rows += len(values)
         while len(values):
             take = min(self.length - self._open_rows, len(values))
-            self._open += int(values[:take].sum())
+            self._open = add_in_order(self._open, values[:take])
             self._open_rows += take
             values = values[take:]
             if self._open_rows == self.length:
@@ -61,9 +64,9 @@ class BlockMeans:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        self.length, self.sums = int(state["length"]), [int(each) for each in state["sums"]]
-        self._open, self._open_rows = (int(each) for each in state["open"])
-        self._all, self._rows = (int(each) for each in state["all"])
+        self.length, self.sums = int(state["length"]), list(state["sums"])
+        self._open, self._open_rows = state["open"]
+        self._all, self._rows = state["all"]
 
 
 def student_interval(difference: float | None, means: Floats, block_rows: int) -> dict[str, Any]:
@@ -137,8 +140,8 @@ class Scoreboard:
             known = ~np.isnan(of_answer)
             of_truth, of_answer, squared, right = of_truth[known], of_answer[known], squared[known], ~wrong[0, known]
             self.with_proba += len(of_answer)
-            self.surprise = _add(self.surprise, surprise(of_truth))
-            self.squared = _add(self.squared, squared)
+            self.surprise = add_in_order(self.surprise, surprise(of_truth))
+            self.squared = add_in_order(self.squared, squared)
             where = np.minimum((of_answer * _BINS).astype(np.int64), _BINS - 1)
             self.bins[0] += np.bincount(where, minlength=_BINS)
             np.add.at(self.bins[1], where, of_answer)
@@ -238,9 +241,10 @@ class Scoreboard:
         self._fading.sums = np.array(state["faded"])
 
 
-def _add(total: float, values: Floats) -> float:
-    """One by one: numpy's own sum adds in pairs, which depends on where the rows are cut."""
-    return float(np.cumsum(np.concatenate([[total], values]))[-1])
+def add_in_order(total: float, values: NDArray[Any]) -> float:
+    """One by one: numpy's own sum adds in pairs, which depends on where the rows are cut. Whole numbers stay whole."""
+    found: float = np.cumsum(np.concatenate([[total], values]))[-1].item()
+    return found
 
 
 def _known(value: float) -> float | None:

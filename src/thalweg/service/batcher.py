@@ -10,11 +10,8 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from thalweg.service.commands import Command, Decide, Key, Predict, Refused
-from thalweg.service.journal.records import NO_ANSWER, PredictBody, PredictedLabels
+from thalweg.service.journal.records import PredictBody
 from thalweg.service.learning import encoding, schema
 from thalweg.service.learning.encoding import Encoded, encode
 from thalweg.service.learning.live_model import LiveModel
@@ -46,37 +43,16 @@ class PublishedModel:
 
     def settle(self, rows: Any) -> dict[str, Any]:
         """Take the columns from the first rows, a list of JSON or a table of Arrow; the schema for the journal."""
-        self.encoder = schema.of_table(encoding.as_table(rows) if isinstance(rows, list) else rows)
-        return self.encoder.to_json()
+        encoder = schema.of_table(encoding.as_table(rows) if isinstance(rows, list) else rows)
+        self.state.task.check_columns(encoder.plan)
+        self.encoder = encoder
+        return encoder.to_json()
 
     def encode(self, rows: Any) -> Encoded:
         """The features of the rows; `Refused` changes nothing."""
         assert self.encoder is not None
         found = (encoding.of_rows if isinstance(rows, list) else encoding.of_table)(rows, self.encoder)
         return encode(self.encoder, found, len(rows))
-
-
-def answer(
-    state: ModelState, name: str, X: NDArray[np.float64]
-) -> tuple[dict[str, PredictedLabels], NDArray[np.float64] | None, NDArray[np.bool_] | None]:
-    """What every learner says to the rows; of the one that is asked, the probabilities and sets of its labels, too."""
-    found: dict[str, PredictedLabels] = {}
-    proba = sets = None
-    for each, model in state.models.items():
-        if not state.labels[each]:
-            found[each] = PredictedLabels([], np.full(len(X), NO_ANSWER, dtype=np.int16))
-            continue
-        labels = state.labels[each]
-        codes, likely = model._answers(X)
-        of_positive = None
-        if state.positive is not None and likely is not None:
-            known = state.positive in labels
-            of_positive = likely[:, labels.index(state.positive)].copy() if known else np.zeros(len(X))
-        found[each] = PredictedLabels(labels, codes.astype(np.int16), of_positive)
-        if each == name:
-            proba = likely
-            sets = model.predict_set(X) if hasattr(model, "predict_set") else None
-    return found, proba, sets
 
 
 @dataclass(slots=True, eq=False)
@@ -165,7 +141,7 @@ class Batcher:
 
     def _predicted(self, together: list[Question], model: PublishedModel, encoded: Encoded) -> list[Command]:
         state = model.state
-        answers, proba, sets = answer(state, model.name, encoded.X)
+        answers, response = state.task.answer(state, encoded.X)
         commands: list[Command] = []
         begin = 0
         for question in together:
@@ -177,9 +153,12 @@ class Batcher:
                 state.version,
                 None if encoded.gaps is None else encoded.gaps[part],
                 encoded.categories if begin == 0 else None,
+                state.mean,
+                state.learned,
             )
-            own, own_sets = (None if each is None else each[part] for each in (proba, sets))
-            commands.append(Predict(model.name, question.future, asked, own, own_sets, model.epoch, key=question.key))
+            commands.append(
+                Predict(model.name, question.future, asked, response.part(part), model.epoch, key=question.key)
+            )
             begin = part.stop
         return commands
 

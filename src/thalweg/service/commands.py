@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from thalweg.service.journal.records import Kind, Part, PredictBody
+from thalweg.service.journal.records import Kind, LabelValue, Part, PredictBody
 from thalweg.service.learning.ledger import LabelOutcome
+from thalweg.service.responses import Response
 
 
 @dataclass(slots=True)
@@ -41,17 +42,15 @@ class Predict(Command):
     """Rows, encoded and answered."""
 
     body: PredictBody
-    #: Class probabilities by the champion, for the answer only.
-    proba: Any
-    #: Whether each class is in the set of each row, where the champion gives sets.
-    sets: Any
+    #: What is sent back of the champion's predictions.
+    response: Response
     #: The number of failures before it: after one, the encoder that it went through is no longer the journal's.
     epoch: int
 
 
 @dataclass(slots=True, eq=False)
 class Label(Command):
-    labels: list[tuple[str, str]]
+    labels: list[tuple[str, LabelValue]]
     revise: bool
     outcome: LabelOutcome | None = None
     replayed: int = 0

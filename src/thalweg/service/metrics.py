@@ -41,6 +41,19 @@ _OF_POSITIVE = {
 }
 
 
+#: Scores of a regression model: the end of a name, which says the unit (none is that of the label), and what it is.
+_OF_REGRESSION = {
+    "mae": ("mean_absolute_error", "Mean absolute error"),
+    "rmse": ("root_mean_squared_error", "Root mean squared error"),
+    "r2": ("r2_ratio", "1 less the squared error over that of the running mean"),
+    "skill": ("skill_ratio", "1 less the squared error over that of the last value"),
+    "coverage": ("interval_coverage_ratio", "Share of labels within their interval"),
+    "width": ("interval_width", "Mean width of the intervals"),
+    "last_value_mae": ("last_value_mean_absolute_error", "Mean absolute error of the last value"),
+    "running_mean_mae": ("running_mean_mean_absolute_error", "Mean absolute error of the running mean"),
+}
+
+
 @dataclass
 class Durations:
     """A histogram: how many took at most so long, the last class being open."""
@@ -183,11 +196,16 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
         (model | {"learner": name}, learner) for model, told in models for name, learner in told["learners"].items()
     ]
     yield _counter("thalweg_model_labels", "Labels that a model has learned.", _each(learners, "labels"))
-    yield _gauge("thalweg_model_error_ratio", "Share of wrong answers, over all labels.", _each(learners, "error"))
+    of_classes = [each for each in learners if each[1].get("scores") is None]
+    yield _gauge("thalweg_model_error_ratio", "Share of wrong answers, over all labels.", _each(of_classes, "error"))
     about = "Share of wrong answers, over the last labels."
-    yield _gauge("thalweg_model_recent_error_ratio", about, _each(learners, "recent"))
+    yield _gauge("thalweg_model_recent_error_ratio", about, _each(of_classes, "recent"))
     about = "Share of wrong answers that repeating the last label would have given, over the last labels."
-    yield _gauge("thalweg_model_no_change_error_ratio", about, _each(learners, "no_change"))
+    yield _gauge("thalweg_model_no_change_error_ratio", about, _each(of_classes, "no_change"))
+    for key, (name, about) in _OF_REGRESSION.items():
+        for kept, when, over in (("scores", "recent_", "the last"), ("all_scores", "", "all")):
+            values: Values = [(labels, (learner.get(kept) or {}).get(key)) for labels, learner in learners]
+            yield _gauge(f"thalweg_model_{when}{name}", f"{about}, over {over} labels.", values)
     about = "Time from a row to its label, of late."
     yield _gauge("thalweg_model_label_delay_seconds", about, _each(learners, "delay"))
     for key, about in _OF_POSITIVE.items():

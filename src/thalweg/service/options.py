@@ -70,3 +70,7 @@ class ServeOptions:
     #: The label of interest of the first model, and what mistakes about it cost.
     positive: str | None = None
     costs: str | None = None
+    #: The task of the first model; classification where nothing is said.
+    task: str | None = None
+    #: Of the intervals of a regression model.
+    coverage: float | None = None

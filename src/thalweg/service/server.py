@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 import uvicorn
 
-from thalweg.client.protocol import DEFAULT_MODEL
+from thalweg.client.protocol import DEFAULT_MODEL, Costs, CreateRequest
 from thalweg.errors import InvalidParameter
 from thalweg.run.questions import parse_costs
 from thalweg.service.auth import Authorizer, read_tokens
@@ -80,10 +80,25 @@ def first_model(options: ServeOptions) -> dict[str, Any]:
         raise InvalidParameter("the file of --model says what its columns are: leave --schema out")
     if options.costs is not None and options.positive is None:
         raise InvalidParameter.of_option("positive", "name the label of interest to go with --costs", None)
-    body = new(options.new or "auto", options.schema) if options.model is None else from_file(options.model)
+    costs = None if options.costs is None else parse_costs(options.costs)
+    if options.model is None:
+        asked = CreateRequest(
+            DEFAULT_MODEL,
+            options.new or "auto",
+            positive=options.positive,
+            costs=None if costs is None else Costs(**costs),
+            task=options.task,
+            coverage=options.coverage,
+        )
+        return new(asked, options.schema)
+    if options.task is not None or options.coverage is not None:
+        raise InvalidParameter("the file of --model says what its task is: leave --task and --coverage out")
+    body = from_file(options.model)
+    if options.positive is not None and "task" in body:
+        raise InvalidParameter.of_option("positive", "be left out: the model predicts numbers", options.positive)
     if options.positive is not None:
         body |= {"positive": options.positive}
-    return body if options.costs is None else body | {"costs": parse_costs(options.costs)}
+    return body if costs is None else body | {"costs": costs}
 
 
 class _Server(uvicorn.Server):
@@ -179,9 +194,11 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
     try:
         journal.claim()
         journal.prepare()
-        if not make_first(journal, options) and (options.model or options.new or options.schema):
+        if not make_first(journal, options) and (options.model or options.new or options.schema or options.task):
             where = options.data if options.database is None else "the database"
-            tell(f"thalweg goes on with the models in {where}, and looks at none of --model, --new and --schema")
+            tell(
+                f"thalweg goes on with the models in {where}, and looks at none of --model, --new, --task and --schema"
+            )
         return Service(journal, options)
     except BaseException:
         journal.close()

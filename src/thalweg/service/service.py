@@ -14,16 +14,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from thalweg.client.protocol import Costs
+from thalweg.client.protocol import CreateRequest
 from thalweg.service.auth import Authorizer
 from thalweg.service.batcher import Batcher, PublishedModel, Question
 from thalweg.service.commands import Command, Decide, Expire, KeepSnapshot, Key, Label, Predict, Refused
 from thalweg.service.idempotency import IdempotencyKeys
 from thalweg.service.intake import Intake
-from thalweg.service.journal.records import Event, Kind
+from thalweg.service.journal.records import Event, Kind, LabelValue
 from thalweg.service.journal.sql import SqlJournal
-from thalweg.service.learning import schema
-from thalweg.service.learning.creation import kind_record, parameters_of, require_name
+from thalweg.service.learning.creation import record_of
 from thalweg.service.learning.learner import LearningThread
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.model_state import ModelState
@@ -167,14 +166,17 @@ class Service:
         self.counts.answered(len(rows))
         return done
 
-    async def label(
-        self, name: str, labels: list[tuple[str, str]], revise: bool = False, key: Key | None = None
-    ) -> Label:
+    def read_label(self, name: str, value: Any, at: int = 0) -> LabelValue:
+        """A label of this model as it was sent, one of several; `Refused` names it by its place."""
         model = self.model(name)
-        if model.allowed is not None and (strange := {label for _, label in labels} - model.allowed):
-            raise Refused(
-                422, f"the label {min(strange)!r} is not one of the model's: {', '.join(sorted(model.allowed))}"
-            )
+        label = model.state.task.read_label(value, at)
+        if model.allowed is not None and label not in model.allowed:
+            raise Refused(422, f"the label {label!r} is not one of the model's: {', '.join(sorted(model.allowed))}")
+        return label
+
+    async def label(
+        self, name: str, labels: list[tuple[str, LabelValue]], revise: bool = False, key: Key | None = None
+    ) -> Label:
         done: Label = await self._do(Label(name, None, labels, revise, key=key))
         assert done.outcome is not None
         self.counts.labels += len(done.outcome.learned)
@@ -207,37 +209,13 @@ class Service:
 
     # ------------------------------------------------------------------ models
 
-    async def create(
-        self,
-        name: str,
-        kind: str,
-        parameters: dict[str, Any] | None = None,
-        described: dict[str, Any] | None = None,
-        challenger_of: str | None = None,
-        key: Key | None = None,
-        positive: str | None = None,
-        costs: Costs | None = None,
-    ) -> Decide:
-        require_name(name)
-        parameters = parameters_of(kind, parameters or {})
-        if challenger_of is not None and described is not None:
-            raise Refused(422, "a challenger has the schema of the model that it challenges: leave it out")
-        if challenger_of is not None and (positive is not None or costs is not None):
-            raise Refused(422, "a challenger has the positive label and the costs of its champion: leave them out")
-        if costs is not None and positive is None:
-            raise Refused(422, "costs need a positive label")
-        if challenger_of is not None:
-            self.model(challenger_of)
-            body: dict[str, Any] = {"name": name} | kind_record(kind, parameters)
-            return await self._create(name, Decide(challenger_of, None, "challenge", body, key=key))
-        body = kind_record(kind, parameters)
-        if positive is not None:
-            body |= {"positive": positive} | ({} if costs is None else {"costs": {"fp": costs.fp, "fn": costs.fn}})
-        if described is not None:
-            body |= schema.at_creation(described)
-        return await self._create(name, Decide(name, None, "create", body, key=key))
-
-    async def _create(self, name: str, command: Decide) -> Decide:
+    async def create(self, given: CreateRequest, key: Key | None = None) -> Decide:
+        """Make a model, or a challenger of one."""
+        name, champion = given.name, given.challenger_of
+        if champion is None:
+            command = Decide(name, None, "create", record_of(given, None), key=key)
+        else:
+            command = Decide(champion, None, "challenge", record_of(given, self.model(champion).state.task), key=key)
         if name in self._reserved or self.champion_of(name) is not None:
             raise Refused(409, f"there is a model {name!r} already")
         self._reserved.add(name)

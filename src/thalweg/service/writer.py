@@ -22,6 +22,7 @@ from thalweg.service.journal.records import (
     Kind,
     LabelLink,
     LabelsArrived,
+    LabelValue,
     PredictedRows,
     Record,
     StoredResponse,
@@ -74,14 +75,17 @@ class WriterState:
     #: Predict records up to this one have no row that waits.
     looked_through: int
     waiting: int
-    labels: set[str]
+    #: None where labels are numbers, of which there may be any.
+    labels: set[LabelValue] | None
     archived: bool
     #: No promotion came after this record.
     promoted: int
 
     @classmethod
     def of(cls, model: LiveModel) -> WriterState:
-        labels = {str(label) for each in model.learners.values() for label in getattr(each.model, "classes_", ())}
+        labels: set[LabelValue] | None = None
+        if model.task.has_classes:
+            labels = {str(label) for each in model.learners.values() for label in getattr(each.model, "classes_", ())}
         compared = [each.comparison.since for each in model.learners.values() if each.comparison is not None]
         return cls(
             model.expired_through,
@@ -279,8 +283,8 @@ class Writer(threading.Thread):
             expired_through=state.expired_through,
         )
         told = {row.label for row in (*found.learned, *(row for row, _ in found.revised))}
-        known = state.labels | told
-        if len(known) > MOST_LABELS:
+        known = None if state.labels is None else state.labels | told
+        if known is not None and len(known) > MOST_LABELS:
             self._ledger.forget()  # it took the labels for the rows' own
             raise Refused(422, f"a model may know at most {MOST_LABELS} different labels, and these would make it more")
         command.outcome = found

@@ -17,7 +17,7 @@ from thalweg.frames.frame import Floats, NamedRows
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.spark.columns import OF_LABELS, feature_columns
 from thalweg.spark.model_cache import broadcast, model_to_predict
-from thalweg.table_classifier import TableClassifier
+from thalweg.table_model import TableClassifier
 
 if TYPE_CHECKING:
     from pyspark import Broadcast

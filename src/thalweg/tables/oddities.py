@@ -16,7 +16,6 @@ from thalweg.tables.kinds import Floats, NumberColumn, TextColumn
 if TYPE_CHECKING:
     from thalweg.tables.plan import Plan
     from thalweg.tables.rows import Chunk
-    from thalweg.tables.target import Target
 
 #: Columns that are named one by one.
 _MOST_NAMED = 5
@@ -33,12 +32,12 @@ _EPOCHS = tuple((1e9 * unit, 4e9 * unit) for unit in (1.0, 1e3, 1e6, 1e9))
 _DAYS = (19000101.0, 21001231.0)
 
 
-def oddities(head: Chunk, plan: Plan, target: Target, *, na: Collection[str], time: str | None) -> list[str]:
+def oddities(head: Chunk, plan: Plan, labels: NDArray[np.int32], *, na: Collection[str], time: str | None) -> list[str]:
     """Sentinels that were found beside the given ones, columns that give the label away, and row numbers.
 
-    ``time`` names the column with the time of a row, which may count the rows.
+    ``labels`` are those of the rows by number, -1 for none. ``time`` names the column with the time of a row, which may
+    count the rows.
     """
-    _, labels = target.labels(head)
     sentinels, leaks, counters = [], [], []
     for column in plan.columns:
         if not isinstance(column, NumberColumn | TextColumn):

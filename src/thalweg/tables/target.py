@@ -1,6 +1,7 @@
-"""The column of labels: text as it stands in the table. Only an empty cell is no label: ``none`` and ``NA`` are.
+"""The target column: labels as text, or numbers to predict.
 
-Whole numbers are written without a point, so that 1 and 1.0 are one class.
+Of labels only an empty cell is none: ``none`` and ``NA`` are labels. Whole numbers are written without a point, so that
+1 and 1.0 are one class. Of numbers ``NA`` and the like are missing, as in other columns.
 """
 
 from __future__ import annotations
@@ -13,7 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
-from thalweg.tables.cells import BadCell, brief, names, numbers
+from thalweg.tables.cells import (
+    BadCell,
+    Decimal,
+    brief,
+    decimal_of,
+    is_text,
+    names,
+    numbers,
+    parsed,
+    trimmed,
+)
+from thalweg.tables.kinds import NumberColumn
 
 if TYPE_CHECKING:
     from thalweg.tables.rows import Chunk
@@ -32,34 +44,69 @@ class Target:
     #: Whether the user says that its numbers are classes, whatever they are.
     declared: bool = False
 
-    def require_classes(self, head: Chunk) -> None:
-        """Refuse a target that is a quantity and not a class."""
+    def quantity(self, head: Chunk, decimal: Decimal | None = None) -> str | None:
+        """What numbers the first rows hold, where these are a quantity and not classes; None for classes."""
         if self.declared or self.name in head.nominal:
-            return
+            return None
         column = head.column(self.name)
         try:
             values = numbers(column)
         except BadCell:
-            self._require_repeated_texts(head)
-            return
+            if not self._unrepeated(head):
+                return None
+            found = self._as_numbers(head, decimal)
+            if found is None:
+                return None
+            values, _ = parsed(found, column)
         known = np.unique(values[~np.isnan(values)])
-        if len(known) > _MOST_CLASSES or (known != np.floor(known)).any():
+        if len(known) <= _MOST_CLASSES and (known == np.floor(known)).all():
+            return None
+        return f"{len(known):,} different number{'s' * (len(known) > 1)} in the first {len(values):,} rows"
+
+    def require_classes(self, head: Chunk) -> None:
+        """Refuse texts most of which occur once, such as dates, names or keys: each would become a class."""
+        if self.declared or self.name in head.nominal or self._holds_numbers(head):
+            return
+        if found := self._unrepeated(head):
             raise InvalidInput(
-                f"{head.pieces[0].block.file}: the target {self.name!r} must hold classes, but it has {len(known):,} "
-                f"different numbers in the first {len(values):,} rows, such as {known[len(known) // 2]:g}; "
+                f"{head.pieces[0].block.file}: the target {self.name!r} must hold classes, but it has {found}; "
                 f"if they are classes nevertheless, say so with --categorical {self.name}"
             )
 
-    def _require_repeated_texts(self, head: Chunk) -> None:
-        """Refuse texts most of which occur once, such as dates, names or keys: each would become a class."""
+    def _holds_numbers(self, head: Chunk) -> bool:
+        try:
+            numbers(head.column(self.name))
+        except BadCell:
+            return False
+        return True
+
+    def _unrepeated(self, head: Chunk) -> str | None:
+        """How many different texts there are, where most of them occur once."""
         known, places = self.labels(head)
-        labelled = int((places >= 0).sum())
-        if len(known) > max(_MOST_CLASSES, labelled // 2):
+        if len(known) <= max(_MOST_CLASSES, int((places >= 0).sum()) // 2):
+            return None
+        return f"{len(known):,} different values in the first {len(places):,} rows, such as {brief(known[0])!r}"
+
+    def number_column(self, head: Chunk, decimal: Decimal | None = None) -> NumberColumn:
+        """How the cells are read as numbers; an `InvalidInput` where most of the first ones are none."""
+        found = self._as_numbers(head, decimal)
+        if found is None:
+            column = head.column(self.name)
+            cell = next(cell for cell in column.to_pylist() if cell is not None and str(cell).strip())
             raise InvalidInput(
-                f"{head.pieces[0].block.file}: the target {self.name!r} must hold classes, but it has {len(known):,} "
-                f"different values in the first {len(places):,} rows, such as {brief(known[0])!r}; "
-                f"if they are classes nevertheless, say so with --categorical {self.name}"
+                f"{head.pieces[0].block.file}: the target {self.name!r} must hold numbers for regression, but it holds "
+                f"{brief(str(cell))!r}; --task classification takes its values for classes"
             )
+        return found
+
+    def _as_numbers(self, head: Chunk, decimal: Decimal | None) -> NumberColumn | None:
+        """The column, with the decimal separator in which most cells are numbers; None where they are none."""
+        cells = head.column(self.name)
+        if decimal is None and is_text(cells):
+            decimal = "," if decimal_of(trimmed(cells).drop_null().unique().to_pylist()) == "," else "."
+        column = NumberColumn(self.name, indicator=False, decimal=decimal or ".")
+        values, wrong = parsed(column, cells)
+        return column if not wrong or int((~np.isnan(values)).sum()) > len(wrong) else None
 
     def labels(self, chunk: Chunk) -> tuple[list[str], NDArray[np.int32]]:
         """The different labels in the order of their arrival, and which of them each row has; -1 for none."""

@@ -13,7 +13,7 @@ from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.rows import Floats, Row, as_rows, clearer_error, names_of
 
 
-class StreamTransformer(TransformerMixin, StreamEstimator):
+class StreamTransformer(TransformerMixin, StreamEstimator, abstract=True):
     """A transformer that learns a stream row by row, in constant memory, from the first row on.
 
     Attributes
@@ -109,7 +109,7 @@ class StreamTransformer(TransformerMixin, StreamEstimator):
         return self._core
 
 
-class WithRowWeights(StreamTransformer):
+class WithRowWeights(StreamTransformer, abstract=True):
     """A transformer that learns rows by their weights."""
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:

@@ -12,15 +12,26 @@
 #include "bindings/bindings.hpp"
 #include "bindings/core.hpp"
 #include "bindings/python_state.hpp"
+#include "bindings/regression_core.hpp"
 #include "fleet/fleet.hpp"
+#include "fleet/number_learner.hpp"
 #include "rows/label_codes.hpp"
 #include "rows/vocabulary.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
 struct FleetCore : Gated {
-  FleetCore(const Learner &model, int64_t capacity, int file) : fleet(model, capacity, file), row(model.features()) {}
+  FleetCore(const Learner &model, int64_t capacity, int file, bool numbers = false)
+      : fleet(model, capacity, file), numbers(numbers), row(model.features()) {}
   Fleet fleet;
+  bool numbers;  // instead of labels: their bits
+
+  void require_known(const int64_t *y, std::size_t rows) const {
+    for (std::size_t i = 0; i < rows && !numbers; i++)
+      if (y[i] < 0 || y[i] >= fleet.classes()) throw std::invalid_argument("a class that was never announced");
+    if (numbers && first_bad(reinterpret_cast<const double *>(y), rows) >= 0)
+      throw std::invalid_argument("a target that is no number");
+  }
   RowReader row;
 };
 
@@ -197,6 +208,11 @@ void bind_fleet(nb::module_ &module) {
              return new FleetCore(*model.learner, capacity, file);
            }),
            "model"_a, "capacity"_a = 0, "file"_a = -1)
+      .def(nb::new_([](const RegressionCore &model, int64_t capacity, int file) {
+             if (model.regressor->outputs() != 1) throw std::invalid_argument("needs a regressor of one target");
+             return new FleetCore(NumberLearner(model), capacity, file, true);
+           }),
+           "model"_a, "capacity"_a = 0, "file"_a = -1)
       .def_prop_ro("n_features", [](const FleetCore &c) { return c.fleet.features(); })
       .def_prop_ro("n_classes", [](const FleetCore &c) { return c.fleet.classes(); })
       .def_prop_ro("n_bytes",
@@ -233,9 +249,7 @@ void bind_fleet(nb::module_ &module) {
                 (answers && answers->size() != y.size()))
               throw std::invalid_argument("shapes do not agree");
             check_keys(numbers, words, y.size());
-            for (std::size_t i = 0; i < y.size(); i++)
-              if (y.data()[i] < 0 || y.data()[i] >= c.fleet.classes())
-                throw std::invalid_argument("a class that was never announced");
+            c.require_known(y.data(), y.size());
             with_keys(numbers, words, [&](auto key_at) {
               c.fleet.run(X.data(), y.data(), y.size(), key_at, answers ? answers->data() : nullptr);
             });
@@ -257,7 +271,7 @@ void bind_fleet(nb::module_ &module) {
             const BriefLearning alone(c);
             const Key key = key_of(raw);
             require_kind(c.fleet, key);
-            if (k < 0 || k >= c.fleet.classes()) throw std::invalid_argument("a class that was never announced");
+            c.require_known(&k, 1);
             c.fleet.learn(key, c.row.read(x), k);
           },
           "x"_a.none(), "k"_a, "key"_a.none())

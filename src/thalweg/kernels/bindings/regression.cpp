@@ -81,17 +81,21 @@ void bind_regression(nb::module_ &module) {
       .def(
           "learn_late",
           [](RegressionCore &c, Matrix X, Matrix Y, Matrix lower, Matrix upper, int64_t coverage, double delay,
-             std::optional<Vector> masses) {
+             std::optional<Matrix> opinions, std::optional<Vector> masses) {
             const Learning alone(c);
             c.check(X, Y, masses);
             c.require(coverage);
             for (const Matrix &end : {lower, upper})
               if (end.shape(0) != Y.shape(0) || end.shape(1) != Y.shape(1))
                 throw std::invalid_argument("shapes do not agree");
+            const int64_t all = c.regressor->outputs() * c.regressor->members();
+            if (opinions && (opinions->shape(0) != Y.shape(0) || int64_t(opinions->shape(1)) != all))
+              throw std::invalid_argument("shapes do not agree");
             c.learn_late(X.data(), Y.data(), masses ? masses->data() : nullptr, X.shape(0), lower.data(), upper.data(),
-                         coverage, delay);
+                         coverage, delay, opinions ? opinions->data() : nullptr);
           },
-          "X"_a, "Y"_a, "lower"_a, "upper"_a, "coverage"_a, "delay"_a, "masses"_a = nb::none())
+          "X"_a, "Y"_a, "lower"_a, "upper"_a, "coverage"_a, "delay"_a, "opinions"_a = nb::none(),
+          "masses"_a = nb::none())
       .def(
           "track_intervals",
           [](RegressionCore &c, std::vector<double> coverages, double step, bool local) {

@@ -1,65 +1,15 @@
 // A regressor as Python holds it: behind a gate, with the reader of its rows, and with intervals where they are tracked.
 #pragma once
 
-#include <optional>
-
 #include "bindings/core.hpp"
-#include "regression/intervals.hpp"
-#include "regression/regressor.hpp"
+#include "regression/with_intervals.hpp"
 #include "rows/vocabulary.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
-struct RegressionCore : Gated {
-  explicit RegressionCore(Regressor *raw) : regressor(raw), row(raw->features()) {}
-  std::unique_ptr<Regressor> regressor;
-  std::optional<Intervals> intervals;
+struct RegressionCore : Gated, RegressorWithIntervals {
+  explicit RegressionCore(Regressor *raw) : RegressorWithIntervals(raw), row(raw->features()) {}
   RowReader row;
-
-  void widen(int64_t outputs) {
-    regressor->widen(outputs);
-    if (intervals) intervals->begin(outputs);
-  }
-  void track(std::vector<double> coverages, double step, bool local) {
-    intervals.emplace(regressor->features(), std::move(coverages), step, local);
-    if (regressor->outputs()) intervals->begin(regressor->outputs());
-  }
-  void begin(const double *X, const double *Y, const double *weights, int64_t rows) {
-    if (!intervals) return regressor->begin(X, Y, weights, rows);
-    regressor->begin(X, Y, weights, 0);  // the residuals that count are those of rows not yet learned
-    intervals->begin(regressor->outputs());
-    run(X, Y, weights, rows, {}, nullptr, 0);
-  }
-  // Test-then-train; `half` gets, of each row, by how much the interval of a coverage reaches beyond the answer.
-  void run(const double *X, const double *Y, const double *weights, int64_t rows, RegressionOutputs out, double *half,
-           int64_t coverage) {
-    const int64_t m = regressor->outputs();
-    Buffer unasked;
-    if (intervals && !out.answers) {
-      unasked.resize(rows * m);
-      out.answers = unasked.data();
-    }
-    regressor->run(X, Y, weights, rows, out);
-    if (!intervals) return;
-    for (int64_t i = 0; i < rows; i++)
-      intervals->learn(X + i * regressor->features(), out.answers + i * m, Y + i * m, weights ? weights[i] : 1,
-                       half ? half + i * m : nullptr, coverage);
-  }
-  // Rows that were predicted `delay` rows before, with these intervals of a coverage.
-  void learn_late(const double *X, const double *Y, const double *weights, int64_t rows, const double *lower,
-                  const double *upper, int64_t coverage, double delay) {
-    const int64_t m = regressor->outputs();
-    regressor->run(X, Y, weights, rows, {});
-    for (int64_t i = 0; i < rows; i++)
-      intervals->learn_late(X + i * regressor->features(), lower + i * m, upper + i * m, coverage, delay, Y + i * m,
-                            weights ? weights[i] : 1);
-  }
-  void visit(State &state) {
-    regressor->visit(state);
-    if (!intervals) return;
-    if (intervals->outputs() != regressor->outputs()) intervals->begin(regressor->outputs());
-    intervals->visit(state);
-  }
 
   void require(int64_t coverage) const {
     if (!intervals || coverage < 0 || coverage >= int64_t(intervals->coverages().size()))
@@ -86,9 +36,7 @@ struct RegressionCore : Gated {
     if (first_bad(y, count) >= 0) refuse("y must be finite and within ±1e50");
     Scratch given(count);
     const bool untroubled = regressor->cuts().count == 0;
-    const double *values = row.read(x);
-    regressor->step(values, y, 1, given.data());
-    if (intervals) intervals->learn(values, given.data(), y, 1, nullptr, 0);
+    step(row.read(x), y, given.data());
     return untroubled && regressor->cuts().count > 0;
   }
 };

@@ -22,6 +22,7 @@ class GradientRegression final : public Regressor {
   GradientRegression(int64_t p, GradientOptions options, Rate rate)
       : Regressor(p), width(p), options(options), rate_(std::move(rate)), z_(width.stride(), 0.0) {}
 
+  GradientRegression *copy() const override { return new GradientRegression(*this); }
   double rate() const override { return rate_.value; }
   Cuts cuts() const override { return cuts_; }
 

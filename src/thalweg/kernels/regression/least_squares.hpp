@@ -23,6 +23,7 @@ template <int P> class LeastSquares final : public AnyLeastSquares {
  public:
   LeastSquares(int64_t p, const LeastSquaresOptions &options)
       : AnyLeastSquares(p, W(p).stride(), options), width(p), P_(p) {}
+  LeastSquares *copy() const override { return new LeastSquares(*this); }
 
   void answer(const double *x, double *out) const override {
     Scratch e(width.stride());

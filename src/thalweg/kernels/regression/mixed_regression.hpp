@@ -62,8 +62,9 @@ class MixedTarget {
     for (int64_t i = 0; i < members(); i++) out[i] += origin;
   }
 
-  // The answer before the row, which is then learned.
-  double learn(const double *z, double target, double times) {
+  // The answer before the row, which is then learned. Members are judged by what they answered when it was predicted, where that
+  // is known (`before`), and else by what they answer now.
+  double learn(const double *z, double target, double times, const double *before = nullptr) {
     const bool first = !awake();
     if (first) origin = target;
     const double y = target - origin;
@@ -76,6 +77,11 @@ class MixedTarget {
     if (options.baselines) *next++ = last, *next++ = mean;
     const double given = mixing.mix(answers), limit = first ? kNone : limit_now();
     if (!first) {
+      Scratch then(members());
+      if (before && !std::isnan(*before)) {
+        std::transform(before, before + members(), then.data(), [this](double each) { return each - origin; });
+        answers = then.data();
+      }
       if (!options.residual.empty()) judge_smooth(answers, y, times, limit);
       mixing.judge(answers, y, times, limit);
     }
@@ -190,6 +196,7 @@ class MixedRegression final : public Regressor {
  public:
   MixedRegression(int64_t p, const MixedOptions &options) : Regressor(p), options(options), scaling(p), z(p) {}
 
+  MixedRegression *copy() const override { return new MixedRegression(*this); }
   int64_t members() const override { return MixedTarget::members_of(options); }
   void shares(double *out) const override {
     std::fill_n(out, outputs() * members(), 1 / double(members()));
@@ -226,17 +233,26 @@ class MixedRegression final : public Regressor {
     }
   }
 
+  void learn_late(const double *x, const double *y, double weight, const double *opinions) override {
+    Scratch unasked(outputs());
+    if (weight > 0) learn(x, y, weight, unasked.data(), opinions);
+  }
+
  protected:
   void make_room() override { targets.clear(); }
-  // The row is learned at the scale it was answered at; then the scale learns the row.
   void learn(const double *x, const double *y, double weight, double *given) override {
-    have_targets(outputs());
-    scaling.scale(x, z.data());
-    for (int64_t o = 0; o < outputs(); o++) given[o] = targets[o].learn(z.data(), y[o], weight);
-    scaling.learn(x, weight);
+    learn(x, y, weight, given, nullptr);
   }
 
  private:
+  // The row is learned at the scale it is answered at; then the scale learns the row.
+  void learn(const double *x, const double *y, double weight, double *given, const double *opinions) {
+    have_targets(outputs());
+    scaling.scale(x, z.data());
+    for (int64_t o = 0; o < outputs(); o++)
+      given[o] = targets[o].learn(z.data(), y[o], weight, opinions ? opinions + o * members() : nullptr);
+    scaling.learn(x, weight);
+  }
   void have_targets(int64_t count) {
     while (int64_t(targets.size()) < count) targets.emplace_back(features(), options);
   }

@@ -18,6 +18,7 @@ class Regressor {
  public:
   explicit Regressor(int64_t features) : features_(features) {}
   virtual ~Regressor() = default;
+  virtual Regressor *copy() const = 0;
 
   int64_t features() const { return features_; }
   int64_t outputs() const { return outputs_; }
@@ -34,6 +35,12 @@ class Regressor {
   void step(const double *x, const double *y, double weight, double *given) {
     if (weight > 0) learn(x, y, weight, given);
     else answer(x, given);
+  }
+  // A row whose targets came late. A regressor made of others judges them by what they had answered when the row was predicted,
+  // outputs x members; null or NaN: by what they would answer now.
+  virtual void learn_late(const double *x, const double *y, double weight, const double * /*opinions*/) {
+    Scratch unasked(outputs_);
+    step(x, y, weight, unasked.data());
   }
   // Forget everything and begin from these rows; null weights: each counts once.
   virtual void begin(const double *X, const double *Y, const double *weights, int64_t rows) = 0;

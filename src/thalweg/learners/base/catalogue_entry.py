@@ -36,7 +36,8 @@ class CatalogueEntry(NamedTuple):
     parameters: Mapping[str, Any] = _NOTHING
     #: The learner inside it: a name of `thalweg.learners`, or a scikit-learn classifier that model files can hold.
     base: str | None = None
-    #: Option ("rate", "window" or "seed") -> the parameter that it sets; ``base__`` leads to one of the base.
+    #: Option ("rate", "window" or "seed") -> the parameter that it sets; ``base__`` or
+    #: ``learner__`` leads to one of the learner inside.
     options: Mapping[str, str] = _NOTHING
     #: The rate where none is given, unless ``parameters`` says otherwise, and the start of an adaptive one; None where
     #: there is none.
@@ -47,6 +48,8 @@ class CatalogueEntry(NamedTuple):
     with_rate: Mapping[str, Any] = _NOTHING
     #: Whether rows are scaled on line before it, by a step of their own.
     scaled: bool = False
+    #: What its targets are: labels ("classification") or numbers ("regression"). A name may stand for a model of each.
+    task: str = "classification"
 
     @property
     def has_rate(self) -> bool:

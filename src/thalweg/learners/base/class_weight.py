@@ -17,7 +17,7 @@ from thalweg.parameters import NOT_NEGATIVE
 ClassWeight: TypeAlias = Mapping[Any, float] | Literal["balanced"] | None
 
 
-class WithClassWeight(WithWeights):
+class WithClassWeight(WithWeights, abstract=True):
     """A classifier whose rows may count by their class, on top of their own weights."""
 
     class_weight: ClassWeight

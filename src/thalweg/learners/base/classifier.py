@@ -40,7 +40,7 @@ class Answers(NamedTuple):
     weights: Floats | None
 
 
-class StreamClassifier(ClassifierMixin, LabelledEstimator):
+class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
     """A classifier that learns a stream row by row, in constant memory, with classes that may arrive at any row.
 
     One thread may learn while others predict: the compiled core lets readers in together and learners one at a time.
@@ -382,7 +382,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator):
         self.__setstate__({**self.get_params(deep=False), **learned})
 
 
-class WithWeights(StreamClassifier):
+class WithWeights(StreamClassifier, abstract=True):
     """A classifier whose rows may have weights."""
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

@@ -34,7 +34,7 @@ class AnswersWithIntervals(NamedTuple):
     upper: Floats
 
 
-class WithIntervals(StreamRegressor):
+class WithIntervals(StreamRegressor, abstract=True):
     """A regressor that tracks by its own residuals how far targets lie from its answers."""
 
     @property
@@ -76,6 +76,14 @@ class WithIntervals(StreamRegressor):
         self._run(core, rows, targets, answers, **masses, half_widths=half, coverage=place)
         return AnswersWithIntervals(*map(self._shaped, (answers, answers - half, answers + half)))
 
+    def member_answers(self, X: ArrayLike) -> Floats:
+        """What each member answers to each row, (rows, members) or (rows, outputs, members). Nothing is learned.
+
+        A regressor that is no mixture has no members.
+        """
+        answers: Floats = self._core.member_answers(self._rows_to_answer(X))
+        return answers[:, 0] if self._columns is None else answers
+
     def learn_late(
         self,
         X: ArrayLike,
@@ -84,12 +92,13 @@ class WithIntervals(StreamRegressor):
         coverage: float | None = None,
         *,
         delay: int,
+        member_answers: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn rows whose targets came late, and judge the intervals that `predict_interval` gave them.
+        """Learn rows whose targets came late, and judge what was predicted for them then: intervals and members.
 
-        `partial_fit` would judge the intervals that the model gives now, which knows the rows in between: where the
-        stream drifts those of the coverage asked for would be too narrow.
+        `partial_fit` would judge what the model says now, which knows the rows in between: where the stream drifts
+        intervals would be too narrow, and members that do well one row ahead would carry the mixture.
 
         Parameters
         ----------
@@ -101,6 +110,9 @@ class WithIntervals(StreamRegressor):
             The coverage that they were asked for.
         delay : int >= 0
             How many rows were learned between the prediction of a row and its target, roughly.
+        member_answers : array, optional
+            What `member_answers` gave when the rows were predicted; NaN for rows that were not. Without it a mixture
+            judges its members by what they answer now.
         sample_weight : array-like of shape (rows,), optional
             How many rows each row counts for.
 
@@ -126,11 +138,29 @@ class WithIntervals(StreamRegressor):
             self._place_of(self._make_core(1), coverage)  # refused before anything is learned
         rows, targets, columns = self._take(X, y)
         lower, upper = _as_ends(interval, targets.shape, columns)
+        opinions = None if member_answers is None else self._as_opinions(member_answers, targets.shape, rows.shape[1])
         masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         core = self._ready(X, rows, columns)
         place = self._place_of(core, coverage)
-        self._run(core, rows, targets, lower, upper, place, float(delay), late=True, **masses)
+        self._run(core, rows, targets, lower, upper, place, float(delay), opinions, late=True, **masses)
         return self
+
+    def _as_opinions(self, given: ArrayLike, shape: tuple[int, ...], features: int) -> Floats | None:
+        """Answers of members in rows, those of all targets side by side: numbers, or NaN in the whole of a row."""
+        core = self._core if self.__sklearn_is_fitted__() else self._make_core(features)
+        wide = shape[1] * core.n_members
+        if wide == 0:
+            return None
+        try:
+            opinions = np.ascontiguousarray(np.asarray(given, dtype=np.float64).reshape(shape[0], wide))
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"member_answers must hold {wide} numbers for each of the {shape[0]} rows: {error}"
+            ) from None
+        unknown = np.isnan(opinions)
+        if (unknown.any(axis=1) != unknown.all(axis=1)).any() or np.isinf(opinions).any():
+            raise InvalidInput("member_answers must be finite, or NaN in the whole of a row that was not predicted")
+        return opinions
 
     def _place_of(self, core: RegressionCore, coverage: float | None) -> int:
         asked = self._usual_coverage if coverage is None else coverage

@@ -16,7 +16,7 @@ from thalweg.learners.base.labels import Labels, as_labels
 from thalweg.learners.base.rows import Floats, Row, as_rows, names_of
 
 
-class LabelledEstimator(StreamEstimator):
+class LabelledEstimator(StreamEstimator, abstract=True):
     """An estimator whose core is announced each label once, in sorted places.
 
     Attributes

@@ -93,7 +93,7 @@ class LinearAnswers(NamedTuple):
     intercept: Floats
 
 
-class StreamRegressor(RegressorMixin, StreamEstimator):
+class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
     """A regressor that learns a stream row by row, in constant memory, with one target or several.
 
     Before any row `predict_one` answers None, `predict` raises `NotFittedError` and `predict_then_learn` answers its
@@ -261,7 +261,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         return {"_columns": columns}
 
 
-class LinearRegressor(StreamRegressor):
+class LinearRegressor(StreamRegressor, abstract=True):
     """A regressor that answers by a linear model.
 
     Attributes

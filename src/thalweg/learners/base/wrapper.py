@@ -18,7 +18,7 @@ DELAY = Whole(0, 10**9, text="be an integer >= 0")
 RECALIBRATION_MEMORY = 5000.0
 
 
-class Wrapper(WithLogPosteriors, WithWeights):
+class Wrapper(WithLogPosteriors, WithWeights, abstract=True):
     """A classifier over the probabilities of ``learner``, which is a template and is never learned itself.
 
     A row of weight w is learned with that weight, and what became of its prediction counts w times.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from typing import Any, Literal
 
 from thalweg.learners.auto import family_of
-from thalweg.report.page.content import Errors, Known, Means, Metrics, Series
+from thalweg.report.page.content import Errors, History, Known, Means, Metrics, Series
 from thalweg.report.page.formats import count, percent, rounded, short
 from thalweg.report.page.rare_verdict import question
 
@@ -34,6 +34,8 @@ class Line:
     look: str
     shade: float = 0.0
     dashed: bool = False
+    #: Points that are not joined.
+    dots: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,10 @@ class Chart:
     stacked: bool = False
     small: bool = False
     from_zero: bool = True
+    #: Whether the first two lines, upper and lower, are the ends of a band.
+    band: bool = False
+    #: Whether it shows other rows than the charts that zoom together.
+    own_axis: bool = False
 
     def data(self) -> dict[str, Any]:
         """What the page's script reads."""
@@ -64,8 +70,11 @@ class Chart:
             "stacked": self.stacked,
             "small": self.small,
             "fromZero": self.from_zero,
+            "band": self.band,
+            "ownAxis": self.own_axis,
             "lines": [
-                {key: getattr(line, key) for key in ("name", "look", "shade", "dashed")} for line in self.views[0].lines
+                {key: getattr(line, key) for key in ("name", "look", "shade", "dashed", "dots")}
+                for line in self.views[0].lines
             ],
             "views": [
                 [[_drawn(value, self.unit) for value in line.values] for line in view.lines] for view in self.views
@@ -96,7 +105,13 @@ def charts(metrics: Metrics) -> list[Chart]:
     """All that the run has, in the order of the page; without points there are none."""
     if not metrics["curve"]["rows"]:
         return []
-    found = [positive(metrics), _error(metrics), _rate(metrics), _memory(metrics), members(metrics)]
+    found = [
+        positive(metrics),
+        _error(metrics),
+        learning_rate(metrics["course"]),
+        _memory(metrics),
+        members(metrics["course"]),
+    ]
     return [chart for chart in found if chart is not None]
 
 
@@ -145,8 +160,8 @@ def _three(metrics: Metrics, errors: Errors) -> tuple[Line, ...]:
     )
 
 
-def _rate(metrics: Metrics) -> Chart | None:
-    course = metrics["course"]
+def learning_rate(course: History) -> Chart | None:
+    """The rate over time, of a model that has one."""
     if course["rate"] is None:
         return None
     lines = (Line("learning rate", course["rate"], "model"),)
@@ -176,9 +191,12 @@ def remembered(metrics: Metrics) -> tuple[bool, dict[str, Series]]:
     return bool(of_classes), of_classes or memory
 
 
-def members(metrics: Metrics) -> Chart | None:
-    """A committee's shares, smoothed and as they were, members of one family in shades of one colour."""
-    weights = metrics["course"]["weights"]
+def members(course: History, by_kind: Callable[[str], str | None] = family_of) -> Chart | None:
+    """A committee's shares, smoothed and as they were, members of one family in shades of one colour.
+
+    ``by_kind`` gives the kind of a member by its name, None where it has none.
+    """
+    weights = course["weights"]
     if not weights:
         return None
     by_mean = sorted(weights, key=lambda member: -sum(value or 0.0 for value in weights[member]))
@@ -193,23 +211,23 @@ def members(metrics: Metrics) -> Chart | None:
     if others:
         rest = [sum(value or 0.0 for value in point) for point in zip(*others, strict=True)]
         lines.append(Line(f"{len(others)} others", list(rest), "majority"))
-    by_kind = _by_family(weights)
+    kinds = _by_family(weights, by_kind)
     caption = "The weight of each member in the committee’s prediction."
-    rows = metrics["course"]["rows"]
+    rows = course["rows"]
     reach = round(len(rows) * _SMOOTHED)
     views = {"as they were": lines}
     if reach:
         views = {"smoothed": [replace(line, values=_smoothed(line.values, reach)) for line in lines], **views}
-        by_kind = [replace(line, values=_smoothed(line.values, reach)) for line in by_kind]
-    if by_kind:
-        views = {"by kind of boundary": by_kind, **views}
+        kinds = [replace(line, values=_smoothed(line.values, reach)) for line in kinds]
+    if kinds:
+        views = {"by kind" if by_kind is not family_of else "by kind of boundary": kinds, **views}
     shown = tuple(View(name, tuple(each)) for name, each in views.items())
     return Chart("members", "Weight of each member", caption, "share", rows, shown, stacked=True)
 
 
-def _by_family(weights: Mapping[str, Series]) -> list[Line]:
-    """The weight of linear, kernel and tiling members together; nothing where there are no such families."""
-    families = {member: family_of(member) for member in weights}
+def _by_family(weights: Mapping[str, Series], kind_of: Callable[[str], str | None]) -> list[Line]:
+    """The weight of the members of each kind together; nothing where there are no kinds."""
+    families = {member: kind_of(member) for member in weights}
     names = dict.fromkeys(families.values())
     if None in names or len(names) < 2:
         return []

@@ -17,6 +17,8 @@ from thalweg.errors import MissingExtra
 from thalweg.report.page.charts import charts, mean_charts
 from thalweg.report.page.content import Known, Metrics, as_metrics
 from thalweg.report.page.formats import UNKNOWN, count, counted, in_words, percent, rounded
+from thalweg.report.page.number_content import as_number_metrics, is_regression
+from thalweg.report.page.number_parts import number_parts
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.verdict import findings, fine_print, headline, intervals, tiles, tone, unit
 
@@ -45,32 +47,43 @@ def build(metrics: Mapping[str, Any]) -> str:
     template = _template()
     from markupsafe import Markup
 
-    content = as_metrics(metrics)
     scripts = _asset("uplot/uPlot.iife.min.js"), _asset("pictures.js"), _asset("charts.js")
+    parts = number_parts(as_number_metrics(metrics)) if is_regression(metrics) else _parts(as_metrics(metrics))
+    data = parts.pop("data")
     return template.render(
-        content,
-        headline=headline(content),
-        tone=tone(content),
-        findings=findings(content),
-        fine_print=fine_print(content),
-        intervals=intervals(content),
-        interval_unit=unit(content),
-        tiles=tiles(content),
-        charts=charts(content),
-        mean_charts=mean_charts(content),
-        left_out=content.get("changes_left_out", 0),
-        class_changes=content.get("class_changes", []),
-        change_lines=_change_lines(content),
-        merged_confusion=merged_confusion(content),
-        calibration_lines=_calibration_lines(content),
-        reliability_lines=_reliability_lines(content),
-        class_lines=_class_lines(content),
+        metrics,
+        **parts,
         licence=_asset("uplot/LICENSE"),
         policy=Markup(_policy(scripts)),
         style=Markup(f"{_asset('uplot/uPlot.min.css')}\n{_asset('page.css')}"),
-        data=Markup(_for_script(_chart_data(content))),
+        data=Markup(_for_script(data)),
         scripts=[Markup(script) for script in scripts],
     )
+
+
+def _parts(content: Metrics) -> dict[str, Any]:
+    """What the template needs of a run that predicts labels."""
+    return {
+        "target_word": "label",
+        "headline": headline(content),
+        "tone": tone(content),
+        "findings": findings(content),
+        "fine_print": fine_print(content),
+        "intervals": intervals(content),
+        "interval_unit": unit(content),
+        "tiles": tiles(content),
+        "charts": charts(content),
+        "mean_charts": mean_charts(content),
+        "left_out": content.get("changes_left_out", 0),
+        "class_changes": content.get("class_changes", []),
+        "change_lines": _change_lines(content),
+        "merged_confusion": merged_confusion(content),
+        "calibration_lines": _calibration_lines(content),
+        "reliability_lines": _reliability_lines(content),
+        "class_lines": _class_lines(content),
+        "size_lines": [],
+        "data": _chart_data(content),
+    }
 
 
 def require_jinja() -> None:

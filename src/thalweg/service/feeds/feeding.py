@@ -21,8 +21,7 @@ from thalweg.client.protocol import DEFAULT_MODEL, JSON
 from thalweg.errors import InvalidParameter, MissingExtra
 from thalweg.service.commands import HttpResponse, Key, Label, Predict, Refused
 from thalweg.service.feeds.source import Message, Source, SourceLost
-from thalweg.service.http.handlers import label_text
-from thalweg.service.journal.records import NO_ANSWER, StoredResponse
+from thalweg.service.journal.records import StoredResponse
 from thalweg.service.learning.ledger import row_id
 from thalweg.service.service import Service
 
@@ -123,7 +122,7 @@ class MessageHandler:
 
     async def _learn(self, ids: Mapping[str, str], message: Message, known: Known) -> dict[str, Any]:
         fields, model = message.fields, _model_of(message)
-        label = label_text(fields["label"], 0)
+        label = self._service.read_label(model, fields["label"])
         identity = str(fields.get("id") or self._id_of(_place_of_row(message), ids, known))
         revise = str(fields.get("revise", "")).lower() == "true"
 
@@ -186,17 +185,7 @@ def _model_of(message: Message) -> str:
 
 
 def _answered(command: Predict) -> HttpResponse:
-    own = command.body.answers[command.model]
-    code = int(own.codes[0])
-    known = code != NO_ANSWER
-    found: dict[str, Any] = {
-        "id": row_id(command.seq, 0),
-        "answer": own.labels[code] if known else None,
-        "probability": float(command.proba[0][code]) if known and command.proba is not None else None,
-    }
-    if command.sets is not None:
-        found["prediction_set"] = [own.labels[at] for at in command.sets[0].nonzero()[0]]
-    return HttpResponse(200, JSON, orjson.dumps(found))
+    return HttpResponse(200, JSON, orjson.dumps({"id": row_id(command.seq, 0)} | command.response.message()))
 
 
 def _labelled(command: Label) -> HttpResponse:

@@ -10,7 +10,6 @@ import numpy as np
 from thalweg.client.protocol import ARROW
 from thalweg.errors import MissingExtra
 from thalweg.service.commands import HttpResponse, Predict, Refused
-from thalweg.service.journal.records import NO_ANSWER
 from thalweg.service.options import Limits
 
 #: Places in the tables of Arrow's ``Message.fbs``.
@@ -100,25 +99,13 @@ def read_labels(body: bytes, limits: Limits) -> list[tuple[str, Any]]:
 
 
 def predicted(command: Predict) -> HttpResponse:
-    """Columns id, answer and probability, of the answer; null where there is none; sets where the model gives them."""
+    """The id of each row, and what the model predicts, column by column."""
     pa = _pyarrow()
     from pyarrow import compute as pc
 
-    own = command.body.answers[command.model]
-    rows = len(command.body.X)
-    unknown = own.codes == NO_ANSWER
-    places = pa.array(own.codes.astype(np.int32), mask=unknown)
-    answers = pa.array(own.labels, pa.string()).take(places)
-    numbers = pc.cast(pa.array(np.arange(rows)), pa.string())
+    numbers = pc.cast(pa.array(np.arange(len(command.body.X))), pa.string())
     ids = pc.binary_join_element_wise(pa.scalar(str(command.seq)), numbers, "-")
-    if command.proba is None:
-        likely = pa.nulls(rows, pa.float64())
-    else:
-        likely = pa.array(command.proba[np.arange(rows), np.maximum(own.codes, 0)], mask=unknown)
-    table = pa.table({"id": ids, "answer": answers, "probability": likely})
-    if command.sets is not None:
-        sets = [[own.labels[at] for at in row.nonzero()[0]] for row in command.sets]
-        table = table.append_column("prediction_set", pa.array(sets, pa.list_(pa.string())))
+    table = pa.table({"id": ids} | command.response.columns())
     about = {"model": command.model, "version": str(command.body.version)}
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema.with_metadata(about)) as stream:

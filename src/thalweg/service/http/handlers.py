@@ -11,15 +11,12 @@ from typing import Any
 from msgspec import UNSET
 
 from thalweg.client import protocol
-from thalweg.client.protocol import ARROW, DEFAULT_MODEL, EVENTS, MOST_TEXT
+from thalweg.client.protocol import ARROW, DEFAULT_MODEL, EVENTS
 from thalweg.service.commands import Decide, HttpResponse, Key, Label, Predict, Refused
 from thalweg.service.http import arrow
 from thalweg.service.http.exchange import EventStream, Handler, Request, as_json, done_once, encode
-from thalweg.service.journal.records import NO_ANSWER, Kind
-from thalweg.service.learning.ledger import row_id
+from thalweg.service.journal.records import Kind
 from thalweg.service.service import Service
-from thalweg.tables.rows import text_of
-from thalweg.tables.target import plain_label
 
 #: Rows beyond which an answer takes its time.
 _MANY = 1000
@@ -56,19 +53,8 @@ def _rows(given: protocol.PredictRequest) -> list[dict[str, Any]]:
 
 
 def _predicted(command: Predict) -> HttpResponse:
-    asked = command.body
-    own = asked.answers[command.model]
-    likely = [None] * len(asked.X) if command.proba is None else command.proba.tolist()
-    answers = [
-        protocol.Prediction(
-            row_id(command.seq, row),
-            None if code == NO_ANSWER else own.labels[code],
-            {} if shares is None else dict(zip(own.labels, shares, strict=True)),
-            UNSET if command.sets is None else [own.labels[at] for at in command.sets[row].nonzero()[0]],
-        )
-        for row, (code, shares) in enumerate(zip(own.codes.tolist(), likely, strict=True))
-    ]
-    return as_json(protocol.Predictions(command.model, asked.version, answers))
+    answers = command.response.predictions(command.seq)
+    return as_json(protocol.Predictions(command.model, command.body.version, answers))
 
 
 async def label(service: Service, request: Request) -> HttpResponse:
@@ -86,28 +72,12 @@ async def label(service: Service, request: Request) -> HttpResponse:
         given = [(each.id, each.label) for each in body.labels]
     if not 0 < len(given) <= service.limits.rows:
         raise Refused(413 if given else 422, f"a request must have 1 to {service.limits.rows} labels, got {len(given)}")
-    labels = [(row, label_text(value, at)) for at, (row, value) in enumerate(given)]
+    labels = [(row, service.read_label(name, value, at)) for at, (row, value) in enumerate(given)]
 
     async def act(key: Key | None) -> Label:
         return await service.label(name, labels, revise, key)
 
     return await done_once(service, request, act, _labelled)
-
-
-def label_text(value: Any, at: int) -> str:
-    """A label as text, by the rules of a column of labels: 1 and 1.0 are one class.
-
-    Examples
-    --------
-    >>> label_text(" up ", 0), label_text(1.0, 0), label_text(True, 0)
-    ('up', '1', 'true')
-    """
-    if value is None or isinstance(value, list | dict) or value != value:
-        raise Refused(422, f"label {at}: it must be a text, a number, true or false")
-    text = plain_label(text_of(value).strip())
-    if not 0 < len(text) <= MOST_TEXT:
-        raise Refused(422, f"label {at}: it must have 1 to {MOST_TEXT} letters")
-    return text
 
 
 def _labelled(command: Label) -> HttpResponse:
@@ -140,8 +110,7 @@ async def create(service: Service, request: Request) -> HttpResponse:
     given = request.decoded(protocol.CreateRequest)
 
     async def act(key: Key | None) -> Decide:
-        asked = given.name, given.kind, given.parameters, given.schema, given.challenger_of, key
-        return await service.create(*asked, given.positive, given.costs)
+        return await service.create(given, key)
 
     return await done_once(service, request, act, _decided(given.name, 201))
 

@@ -42,7 +42,10 @@ def schemas(most_rows: int) -> Described:
     predict["oneOf"] = [{"required": ["row"]}, {"required": ["rows"]}]
     predict["properties"]["rows"]["maxItems"] = most_rows
     found[protocol.LabelRequest.__name__]["properties"]["labels"]["maxItems"] = most_rows
-    create["properties"]["kind"]["enum"] = list(MODELS)
+    create["properties"]["kind"]["enum"] = list(dict.fromkeys(kind for kinds in MODELS.values() for kind in kinds))
+    create["properties"]["task"]["anyOf"][0] |= {"enum": list(MODELS)}
+    of_task = (("answer", "probabilities"), ("prediction", "lower", "upper"))
+    found[protocol.Prediction.__name__]["oneOf"] = [{"required": list(each)} for each in of_task]
     # As plain items: schemathesis 4.32 rewrites a tuple's and then finds its own words invalid.
     pair = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
     found[protocol.Comparison.__name__]["properties"]["interval"]["anyOf"][0] = pair
@@ -69,7 +72,7 @@ def description(most_rows: int) -> Described:
         "info": {
             "title": "thalweg serve",
             "version": version("thalweg"),
-            "description": "A model that answers now and learns when the label comes.",
+            "description": "A model that answers now and learns when the label comes: a class, or a number.",
             "license": {"name": "BSD-3-Clause", "identifier": "BSD-3-Clause"},
         },
         "paths": _paths(),

@@ -7,7 +7,8 @@ be rebuilt.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -72,6 +73,8 @@ class Part:
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+#: Text of a model that tells classes apart, a number of a regression model.
+LabelValue = str | float
 #: An answer before any label was known.
 NO_ANSWER = -1
 
@@ -97,37 +100,65 @@ class PredictedLabels:
 
 
 @dataclass(slots=True)
+class PredictedNumbers:
+    """What one regression model predicted for each row: a number within an interval; NaN before any label was known."""
+
+    values: Floats
+    lower: Floats
+    upper: Floats
+
+    def part(self, rows: slice) -> PredictedNumbers:
+        """The predictions for some of the rows."""
+        return PredictedNumbers(self.values[rows], self.lower[rows], self.upper[rows])
+
+    def __getitem__(self, row: int) -> float | None:
+        value = float(self.values[row])
+        return None if math.isnan(value) else value
+
+
+Predicted = PredictedLabels | PredictedNumbers
+
+
+@dataclass(slots=True)
 class PredictBody:
     """Rows that were answered."""
 
     X: Floats
     #: By model, the champion under the name that clients ask.
-    answers: dict[str, PredictedLabels]
+    answers: Mapping[str, Predicted]
     #: The last label known to the model that answered: what no-change would have said.
-    last: str | None
+    last: LabelValue | None
     #: Seq of the last label record that it had learned.
     version: int
     #: Which cells of columns of numbers were missing; None for none of them.
     gaps: Flags | None = None
     #: By column, the categories that were new.
     categories: dict[str, list[str]] | None = None
+    #: Where labels are numbers: the mean of those known by then, and how many they were.
+    mean: float | None = None
+    known: int = 0
 
     def to_bytes(self) -> bytes:
         header: dict[str, Any] = {
             "shape": self.X.shape,
             "last": self.last,
             "version": self.version,
-            "answers": {name: answers.labels for name, answers in self.answers.items()},
         }
+        labels = {name: each for name, each in self.answers.items() if isinstance(each, PredictedLabels)}
+        numbers = {name: each for name, each in self.answers.items() if isinstance(each, PredictedNumbers)}
+        header["answers"] = {name: each.labels for name, each in labels.items()}
+        if numbers:
+            header |= {"numbers": list(numbers), "mean": self.mean, "known": self.known}
         if self.categories:
             header["categories"] = self.categories
-        scores = {name: each.of_positive for name, each in self.answers.items() if each.of_positive is not None}
+        scores = {name: each.of_positive for name, each in labels.items() if each.of_positive is not None}
         if scores:
             header["of_positive"] = list(scores)
-        numbers = (self.X, *scores.values())
         arrays = [
-            *(each.tobytes() for each in numbers),
-            *(answers.codes.tobytes() for answers in self.answers.values()),
+            self.X.tobytes(),
+            *(part.tobytes() for each in numbers.values() for part in (each.values, each.lower, each.upper)),
+            *(each.tobytes() for each in scores.values()),
+            *(each.codes.tobytes() for each in labels.values()),
         ]
         if self.gaps is not None:
             header["gaps"] = self.gaps.shape
@@ -140,11 +171,14 @@ class PredictBody:
         rows, features = header["shape"]
         X = np.frombuffer(body, np.float64, rows * features, at).reshape(rows, features)
         at += X.nbytes
+        answers: dict[str, Predicted] = {}
+        for name in header.get("numbers", ()):
+            answers[name] = PredictedNumbers(*np.frombuffer(body, np.float64, 3 * rows, at).reshape(3, rows))
+            at += 24 * rows
         scores = {}
         for name in header.get("of_positive", ()):
             scores[name] = np.frombuffer(body, np.float64, rows, at)
             at += 8 * rows
-        answers = {}
         for name, labels in header["answers"].items():
             answers[name] = PredictedLabels(labels, np.frombuffer(body, np.int16, rows, at), scores.get(name))
             at += 2 * rows
@@ -153,7 +187,8 @@ class PredictBody:
             shape = header["gaps"]
             bits = np.unpackbits(np.frombuffer(body, np.uint8, -1, at), count=shape[0] * shape[1])
             gaps = bits.astype(np.bool_).reshape(shape)
-        return cls(X, answers, header["last"], header["version"], gaps, header.get("categories"))
+        baselines = header.get("mean"), header.get("known", 0)
+        return cls(X, answers, header["last"], header["version"], gaps, header.get("categories"), *baselines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +196,9 @@ class LabelBody:
     """Labels of rows, each by the seq of its predict record and its place there."""
 
     #: asked, row, label: labels that came for the first time, in the order in which they are learned.
-    learned: list[tuple[int, int, str]]
+    learned: list[tuple[int, int, LabelValue]]
     #: asked, row, label, seq of its first label record: labels that take the place of others.
-    revised: list[tuple[int, int, str, int]]
+    revised: list[tuple[int, int, LabelValue, int]]
 
     def to_bytes(self) -> bytes:
         labels = list(dict.fromkeys([each[2] for each in self.learned] + [each[2] for each in self.revised]))
@@ -194,7 +229,7 @@ class PredictedRows:
     time: int
     body: PredictBody
     #: By row, its label as it is now, and the record in which the first one came.
-    labels: dict[int, tuple[str, int]]
+    labels: dict[int, tuple[LabelValue, int]]
 
     def __len__(self) -> int:
         return len(self.body.X)
@@ -204,7 +239,7 @@ class PredictedRows:
 class LabelledRow:
     rows: PredictedRows
     row: int
-    label: str
+    label: LabelValue
 
 
 @dataclass(frozen=True, slots=True)

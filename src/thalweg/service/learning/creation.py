@@ -9,87 +9,122 @@ from typing import Any
 
 import orjson
 
-from thalweg.catalogue import MODELS, ask_of, make_model
+from thalweg.catalogue import MODELS, TASKS, make_model
+from thalweg.client.protocol import CreateRequest
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
+from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.pipeline.pipeline import learner_name
 from thalweg.service.commands import Refused
-from thalweg.service.learning.schema import at_creation
+from thalweg.service.learning import schema
+from thalweg.service.learning.classification import Classification
+from thalweg.service.learning.regression import COVERAGE, Regression
+from thalweg.service.learning.task import Task
 from thalweg.store import load
-from thalweg.table_classifier import TableClassifier
+from thalweg.tables.encoder import Encoder
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
 #: The edition of the catalogue that a record's kind refers to. Since the second, ``auto`` has curved members; since the
 #: third, rows that were predicted before any label was known are not scored; since the fourth, models that decide take
 #: the positive label and the costs.
 _CATALOGUE = 4
-_KINDS_BEFORE = {"auto": "auto-linear"}
 _PARAMETERS = {"rate": (int, float), "adaptive": (bool,), "window": (str, int), "seed": (int,)}
 
 
-def require_name(name: str) -> None:
-    """`Refused` where a model cannot be called so."""
-    if not _NAME.fullmatch(name):
+def task_kind(told: dict[str, Any]) -> type[Classification] | type[Regression]:
+    """The task that a record or a snapshot names; those without a name are of classification."""
+    return Regression if told.get("task") == Regression.name else Classification
+
+
+def record_of(given: CreateRequest, champion: Task | None) -> dict[str, Any]:
+    """The record that makes a model, or a challenger of one with this task; `Refused` where that cannot be."""
+    if not _NAME.fullmatch(given.name):
         raise Refused(422, "a name must have at most 64 letters, digits, dots, dashes or underscores")
+    if champion is None:
+        task = _task_of(given)
+        body = _kind_record(given, task) | task.record()
+        return body if given.schema is None else body | _schema_record(given.schema, task)
+    if given.schema is not None:
+        raise Refused(422, "a challenger has the schema of the model that it challenges: leave it out")
+    if given.positive is not None or given.costs is not None:
+        raise Refused(422, "a challenger has the positive label and the costs of its champion: leave them out")
+    if given.task not in (None, champion.name) or given.coverage is not None:
+        raise Refused(422, "a challenger has the task and the coverage of its champion: leave them out")
+    return {"name": given.name} | _kind_record(given, champion)
 
 
-def parameters_of(kind: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of a kind of model; `Refused` where there is no such kind, or one of them breaks its rule."""
-    if kind not in MODELS:
-        raise Refused(422, f"the kind must be one of {', '.join(MODELS)}")
-    for name, value in given.items():
+def _task_of(given: CreateRequest) -> Task:
+    """The task of a new model, with what is asked of it."""
+    if given.task not in (None, *TASKS):
+        raise Refused(422, f"the task must be one of {', '.join(TASKS)}")
+    if given.task == Regression.name:
+        if given.positive is not None or given.costs is not None:
+            raise Refused(422, "a regression model has no positive label and no costs: leave them out")
+        return Regression(COVERAGE if given.coverage is None else given.coverage)
+    if given.coverage is not None:
+        raise Refused(422, "coverage is that of the intervals of a regression model: leave it out")
+    if given.costs is not None and given.positive is None:
+        raise Refused(422, "costs need a positive label")
+    return Classification(given.positive, None if given.costs is None else {"fp": given.costs.fp, "fn": given.costs.fn})
+
+
+def _kind_record(given: CreateRequest, task: Task) -> dict[str, Any]:
+    """Kind and parameters; `Refused` where there is no such kind for the task, or a parameter breaks its rule."""
+    kind, parameters = given.kind, given.parameters or {}
+    if kind not in MODELS[task.name]:
+        raise Refused(422, f"the kind must be one of {', '.join(MODELS[task.name])}")
+    for name, value in parameters.items():
         if name not in _PARAMETERS:
             raise Refused(422, f"there is no parameter {name!r}; there are {', '.join(_PARAMETERS)}")
         if not isinstance(value, _PARAMETERS[name]) or (isinstance(value, bool) and name != "adaptive"):
             raise Refused(422, f"the parameter {name!r} cannot be {value!r}")
     try:
-        model = make_model(kind, **given)
-        model._make_core(2)  # where parameters are looked at
+        model = make_model(kind, task=task.name, **parameters)
+        task.check(model)
     except (InvalidParameter, InvalidInput) as error:
         raise Refused(422, str(error).removeprefix("--")) from error  # it may speak of an option of `thalweg run`
     if getattr(model, "_needs_labels_at_once", False):
         raise Refused(422, f"a model of kind {kind!r} needs every label before the next row, which may come late here")
-    return given
-
-
-def kind_record(kind: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """What the record of a new model says of its kind."""
     return {"kind": kind, "parameters": parameters, "catalogue": _CATALOGUE}
 
 
-def made(body: dict[str, Any], positive: str | None, costs: dict[str, float] | None) -> Any:
-    """The model that a record describes, as it was when the record was written."""
-    kind, edition = body["kind"], body.get("catalogue", 1)
-    if edition < 2:
-        kind = _KINDS_BEFORE.get(kind, kind)
-    model = make_model(kind, **body["parameters"])
-    return model if edition < 4 else ask_of(model, costs=costs, positive=positive)
+def _schema_record(described: dict[str, Any], task: Task) -> dict[str, Any]:
+    found = schema.at_creation(described)
+    if "labels" in found and not task.has_classes:
+        raise Refused(422, "the labels of a regression model are numbers: leave 'labels' out of the schema")
+    task.check_columns(Encoder.from_json(found["schema"]).plan)
+    return found
 
 
-def scores_only_predictions(body: dict[str, Any]) -> bool:
-    """Whether rows without a prediction are left out of the scores of the model that a record made."""
-    return bool(body.get("catalogue", 1) >= 3)
-
-
-def new(kind: str, schema: Path | None) -> dict[str, Any]:
-    """The record that makes a new model; an `InvalidParameter` where that cannot be."""
+def new(given: CreateRequest, described: Path | None) -> dict[str, Any]:
+    """The record that makes the first model, with the columns of a file; an `InvalidParameter` where that cannot be."""
     try:
-        body = kind_record(kind, parameters_of(kind, {}))
-        return body if schema is None else body | at_creation(orjson.loads(schema.read_bytes()))
+        body = record_of(given, None)
+        if described is None:
+            return body
+        return body | _schema_record(orjson.loads(described.read_bytes()), task_kind(body).of_record(body))
     except Refused as refused:
         raise InvalidParameter(refused.sentence) from refused
     except OSError as error:
-        raise InvalidParameter(f"--schema {schema} cannot be read: {error.strerror or error}") from error
+        raise InvalidParameter(f"--schema {described} cannot be read: {error.strerror or error}") from error
     except orjson.JSONDecodeError as error:
-        raise InvalidParameter(f"--schema {schema} is not JSON: {error}") from error
+        raise InvalidParameter(f"--schema {described} is not JSON: {error}") from error
 
 
 def from_file(path: Path) -> dict[str, Any]:
     """The record that makes a model from a file; a `ModelFileError` where it is not one that can be served."""
     model = load(path)
-    if not isinstance(model, TableClassifier):
+    if not hasattr(model, "encoder"):
         raise ModelFileError(f"{path} was not written by `thalweg run`: it does not say what its columns are")
-    return {
+    body = {
         "kind": learner_name(model.learner),
         "schema": model.encoder.to_json(),
         "file": base64.b64encode(path.read_bytes()).decode(),
     }
+    if not isinstance(model.learner, StreamRegressor):
+        return body
+    task = Regression(getattr(model.learner, "coverage", COVERAGE))
+    try:
+        task.check_columns(model.encoder.plan)
+    except Refused as refused:
+        raise ModelFileError(f"{path} cannot be served: {refused.sentence}") from refused
+    return body | task.record()

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from thalweg.service.journal.records import LabelBody, LabelledRow, PredictBody, PredictedRows, Record
+from thalweg.service.journal.records import LabelBody, LabelledRow, LabelValue, PredictBody, PredictedRows, Record
 from thalweg.service.journal.sql import SqlJournal
 
 _ID = re.compile(r"([1-9][0-9]{0,17})-(0|[1-9][0-9]{0,8})", re.ASCII)
@@ -104,7 +104,7 @@ class Ledger:
         return found
 
     def sort(
-        self, model: str, labels: Sequence[tuple[str, str]], *, seq: int, revise: bool, expired_through: int
+        self, model: str, labels: Sequence[tuple[str, LabelValue]], *, seq: int, revise: bool, expired_through: int
     ) -> LabelOutcome:
         """What becomes of each label, by its row's id; from now on the rows have them.
 

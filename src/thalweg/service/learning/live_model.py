@@ -23,17 +23,17 @@ from thalweg.service.journal.records import (
     Event,
     LabelledRow,
     LabelsArrived,
+    LabelValue,
     Part,
-    PredictedLabels,
     PredictedRows,
 )
-from thalweg.service.learning.creation import made, scores_only_predictions
+from thalweg.service.learning.comparison import Comparison
+from thalweg.service.learning.creation import task_kind
 from thalweg.service.learning.encoding import Encoded, Follower
+from thalweg.service.learning.given_intervals import GivenIntervals
 from thalweg.service.learning.model_state import LearnerState, ModelState
-from thalweg.service.learning.progress import Comparison, Progress
-from thalweg.service.learning.rare_progress import RareProgress
+from thalweg.service.learning.progress import Progress
 from thalweg.store import dumps, loads
-from thalweg.table_classifier import TableClassifier
 from thalweg.tables.encoder import Encoder
 
 _NO_COPIES: tuple[dict[str, Any], dict[str, list[str]]] = ({}, {})
@@ -48,10 +48,12 @@ class Learner:
     kind: str
     parameters: dict[str, Any]
     model: Any
-    progress: Progress
+    progress: Progress[Any]
     created: int
     #: Against the one that answers; None for that one itself.
     comparison: Comparison | None = None
+    #: None where predictions are classes.
+    intervals: GivenIntervals | None = None
 
 
 class LiveModel:
@@ -68,33 +70,31 @@ class LiveModel:
         self.expired_through = 0
         #: The last label record that was learned, and its last label.
         self.version = 0
-        self.last: str | None = None
+        self.last: LabelValue | None = None
+        #: Of all labels, where they are numbers.
+        self.mean: float | None = None
         self.follower: Follower | None = None
         self._head: list[tuple[list[float], str]] = []
         body = created.body
         self.allowed: list[str] | None = body.get("labels")
-        self._scores_only_predictions = scores_only_predictions(body)
-        #: The label of interest, and what mistakes about it cost.
-        self.positive: str | None = body.get("positive")
-        self._costs: dict[str, float] | None = body.get("costs")
+        self.task = task_kind(body).of_record(body)
         if "schema" in body:
             self.follower = Follower(Encoder.from_json(body["schema"]))
         if "file" in body:
             model = _learner_in(base64.b64decode(body["file"]))
-            first = Learner(body["kind"], {}, model, self._new_progress(), created.time)
+            intervals = self.task.new_intervals(created.seq)
+            first = Learner(body["kind"], {}, model, self.task.new_progress(), created.time, intervals=intervals)
         else:
             first = self._new_learner(created)
         self.learners: dict[str, Learner] = {name: first}
-
-    def _new_progress(self) -> Progress:
-        return Progress(None if self.positive is None else RareProgress(self._costs))
 
     def _new_learner(self, decision: Decision) -> Learner:
         """One that has learned nothing, by the record that made it."""
         body = decision.body
         wide = () if self.follower is None else self.follower.plan.wide_categories
-        model = behind_rates(made(body, self.positive, self._costs), wide)
-        return Learner(body["kind"], body["parameters"], model, self._new_progress(), decision.time)
+        model = behind_rates(self.task.make(body), wide)
+        progress, intervals = self.task.new_progress(), self.task.new_intervals(decision.seq)
+        return Learner(body["kind"], body["parameters"], model, progress, decision.time, intervals=intervals)
 
     @property
     def waiting(self) -> int:
@@ -136,7 +136,7 @@ class LiveModel:
         elif decision.kind == "challenge":
             learner = self._new_learner(decision)
             learner.progress.watch.features = list(self.learners[self.name].progress.watch.features)
-            learner.comparison = Comparison(decision.seq)
+            learner.comparison = self.task.comparison(decision.seq)
             self.learners[body["name"]] = learner
             self.archived[body["name"]] = False
         elif decision.kind == "promote":
@@ -150,9 +150,13 @@ class LiveModel:
         up.kind, down.kind = down.kind, up.kind
         up.parameters, down.parameters = down.parameters, up.parameters
         up.model, down.model = down.model, up.model
+        up.intervals, down.intervals = down.intervals, up.intervals
+        for intervals in (up.intervals, down.intervals):
+            if intervals is not None:
+                intervals.since = seq
         for learner in self.learners.values():
             if learner.comparison is not None:
-                learner.comparison = Comparison(seq)
+                learner.comparison = self.task.comparison(seq)
 
     def _learn(self, labelled: Sequence[tuple[LabelledRow, LabelsArrived, int]]) -> None:
         if not labelled:
@@ -162,48 +166,37 @@ class LiveModel:
             self._learn(labelled[:first])
             self._learn(labelled[first:])
             return
-        X = np.stack([row.rows.body.X[row.row] for row, _, _ in labelled])
-        y = np.array([row.label for row, _, _ in labelled])
+        rows = [row for row, _, _ in labelled]
+        X = np.stack([row.rows.body.X[row.row] for row in rows])
+        y = self.task.targets([row.label for row in rows])
         times = np.array([came.time for _, came, _ in labelled], dtype=np.int64)
-        asked = np.array([row.rows.time for row, _, _ in labelled], dtype=np.int64)
-        wrong_last = np.array([row.rows.body.last != row.label for row, _, _ in labelled])
+        asked = np.array([row.rows.time for row in rows], dtype=np.int64)
         waiting = np.array([open_rows for _, _, open_rows in labelled]) - np.arange(1, len(labelled) + 1) - self.labels
-        wrong, scored, rare = {}, {}, {}
-        for name in self.learners:
-            own = [row.rows.body.answers.get(name) for row, _, _ in labelled]
-            given = [None if a is None else a[row.row] for a, (row, _, _) in zip(own, labelled, strict=True)]
-            scored[name] = np.array([each is not None for each in (given if self._scores_only_predictions else own)])
-            wrong[name] = scored[name] & np.array(
-                [each != row.label for each, (row, _, _) in zip(given, labelled, strict=True)]
-            )
-            if self.positive is not None:
-                said = np.array([each == self.positive for each in given])
-                rare[name] = said, np.array([_score(a, row.row) for a, (row, _, _) in zip(own, labelled, strict=True)])
+        outcomes: dict[str, Any] = {name: self.task.outcome(name, rows, y) for name in self.learners}
         delays = (times - asked) / 1e6
         for name, learner in self.learners.items():
             if self.archived[name]:
                 continue
+            own, champions = outcomes[name], outcomes[self.name]
             begin = 0
             while begin < len(y):
                 part = slice(begin, min(begin + learner.progress.until_point(), len(y)))
-                # One by one: chunks of wide rows agree with single rows to rounding only, and what came together may
-                # come apart when it is replayed.
-                learner.model.follow(X[part], y[part], ~np.arange(part.stop - part.start))
-                learner.progress.add(wrong[name][part], wrong_last[part], delays[part], scored[name][part], times[part])
-                if learner.progress.rare is not None:
-                    held, (said, scores) = scored[name][part], rare[name]
-                    learner.progress.rare.add(y[part][held] == self.positive, said[part][held], scores[part][held])
+                self.task.learn(learner.model, X[part], y[part])
+                learner.progress.add(own[part], delays[part], times[part])
                 last = part.stop - 1
                 learner.progress.add_point(learner.model, int(times[last]), int(waiting[last]))
                 begin = part.stop
+            if learner.intervals is not None:
+                learner.intervals.learn(rows, own, self.labels)
             if learner.comparison is not None:
-                since = np.array([row.rows.seq > learner.comparison.since for row, _, _ in labelled])
-                both = since & scored[name] & scored[self.name]
-                learner.comparison.add(wrong[self.name][both], wrong[name][both])
-        if self.labels < _HEAD:
+                since = np.array([row.rows.seq > learner.comparison.since for row in rows])
+                both = since & own.scored & champions.scored
+                learner.comparison.add(champions.losses[both], own.losses[both])
+        if self.labels < _HEAD and self.task.has_classes:
             self._choose_watched(X, y)
+        self.mean = self.task.mean_after(self.mean, self.labels, y)
         self.labels += len(labelled)
-        self.last = labelled[-1][0].label
+        self.last = rows[-1].label
 
     def _choose_watched(self, X: Any, y: Any) -> None:
         """Which features' class means are told: by the first labels, and then kept."""
@@ -227,7 +220,10 @@ class LiveModel:
         return ModelState(
             self.name,
             *self._copies,
+            task=self.task,
             last=self.last,
+            mean=self.mean,
+            learned=self.labels,
             version=self.version,
             time=self.time,
             rows=self.rows,
@@ -235,7 +231,6 @@ class LiveModel:
             features=[] if self.follower is None else list(self.follower.feature_names()),
             columns=None if self.follower is None else self.follower.plan,
             allowed=self.allowed,
-            positive=self.positive,
             learners={
                 name: LearnerState(
                     each.kind,
@@ -246,6 +241,8 @@ class LiveModel:
                     list(each.progress.history.points),
                     list(each.progress.changes),
                     each.progress.watch.state(),
+                    each.progress.recent_predictions(),
+                    None if each.intervals is None else each.intervals.half_width(),
                     copy.copy(each.comparison),
                 )
                 for name, each in self.learners.items()
@@ -260,8 +257,8 @@ class LiveModel:
         }
         if self.follower is None:
             return dumps(learner.model, notes=notes)
-        notes["table"] = {"target": "label", "delimiter": None, "encoding": "utf-8"}
-        return dumps(TableClassifier(learner.model, self.follower.encoder(), notes=notes))
+        table = {"target": "label", "delimiter": None, "encoding": "utf-8"}
+        return dumps(learner.model, notes=notes | {"table": table | self.follower.encoder().to_json()})
 
     # ------------------------------------------------------------------ snapshots
 
@@ -274,8 +271,8 @@ class LiveModel:
             "last": self.last,
             "allowed": self.allowed,
             "head": self._head,
-            "scores_only_predictions": self._scores_only_predictions,
-            **({} if self.positive is None else {"positive": self.positive, "costs": self._costs}),
+            **({} if self.mean is None else {"mean": self.mean}),
+            **self.task.snapshot(),
             "schema": None if self.follower is None else self.follower.encoder().to_json(),
             "learners": {
                 name: {
@@ -284,6 +281,7 @@ class LiveModel:
                     "created": each.created,
                     "progress": each.progress.state(),
                     "comparison": None if each.comparison is None else each.comparison.state(),
+                    **({} if each.intervals is None else {"intervals": each.intervals.state()}),
                 }
                 for name, each in self.learners.items()
             },
@@ -310,8 +308,7 @@ class LiveModel:
         found.created, found.time, found.archived = plain["created"], plain["time"], plain["archived"]
         found.rows, found.labels, found.expired, found.expired_through, found.version = plain["counts"]
         found.last, found.allowed = plain["last"], plain["allowed"]
-        found._scores_only_predictions = plain.get("scores_only_predictions", False)
-        found.positive, found._costs = plain.get("positive"), plain.get("costs")
+        found.mean, found.task = plain.get("mean"), task_kind(plain).of_snapshot(plain)
         found._head = [(row, label) for row, label in plain["head"]]
         found.follower = None if plain["schema"] is None else Follower(Encoder.from_json(plain["schema"]))
         found.learners = {
@@ -319,21 +316,17 @@ class LiveModel:
                 each["kind"],
                 each["parameters"],
                 _learner_in(files[name]),
-                Progress.from_state(each["progress"]),
+                found.task.progress_from(each["progress"]),
                 each["created"],
-                None if each["comparison"] is None else Comparison.from_state(each["comparison"]),
+                None if each["comparison"] is None else found.task.comparison.from_state(each["comparison"]),
+                found.task.intervals_from(each.get("intervals")),
             )
             for name, each in plain["learners"].items()
         }
         return found
 
 
-def _score(answers: PredictedLabels | None, row: int) -> float:
-    """P(positive) of a row; NaN where it is not known."""
-    return float("nan") if answers is None or answers.of_positive is None else float(answers.of_positive[row])
-
-
 def _learner_in(file: bytes) -> Any:
     """The learner of a model file; what its columns are is kept beside it, for all learners of a model."""
     model = loads(file)
-    return model.learner if isinstance(model, TableClassifier) else model
+    return model.learner if hasattr(model, "encoder") else model

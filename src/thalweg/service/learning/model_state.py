@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from thalweg.client import protocol
-from thalweg.client.protocol import Change, Course, LivePoint, Model, ModelDetails, Point, Points
+from thalweg.client.protocol import (
+    Change,
+    Course,
+    LivePoint,
+    Model,
+    ModelDetails,
+    Point,
+    Points,
+    RecentPredictions,
+)
 from thalweg.run.history import MeanWatch, columns_by_label
-from thalweg.service.learning.progress import LEVEL, Comparison, View, point_of
+from thalweg.service.journal.records import LabelValue
+from thalweg.service.learning.comparison import LEVEL, Comparison
+from thalweg.service.learning.progress import View, point_of
+from thalweg.service.learning.task import Task
 from thalweg.tables.plan import Plan
 
 
@@ -25,6 +38,9 @@ class LearnerState:
     changes: list[dict[str, Any]]
     #: Of the `MeanWatch`, as its state.
     watch: dict[str, Any]
+    predictions: Callable[[], RecentPredictions] | None
+    #: By how much intervals reach beyond predictions; None where there are none, or the learner's own will do.
+    half_width: float | None
     comparison: Comparison | None
 
 
@@ -36,7 +52,12 @@ class ModelState:
     #: By name, copies that nobody learns; an archived one is left out.
     models: dict[str, Any]
     labels: dict[str, list[str]]
-    last: str | None
+    task: Task
+    last: LabelValue | None
+    #: Of all labels, where they are numbers.
+    mean: float | None
+    #: How many labels that is.
+    learned: int
     version: int
     time: int
     rows: int
@@ -44,8 +65,6 @@ class ModelState:
     features: list[str]
     columns: Plan | None
     allowed: list[str] | None
-    #: The label of interest.
-    positive: str | None
     learners: dict[str, LearnerState]
 
     def summary(self, name: str) -> Model:
@@ -63,7 +82,9 @@ class ModelState:
             version=self.version,
             labels_seen=tuple(self.labels.get(name, ())),
             family_weights=self.learners[name].view.family_weights,
-            positive=self.positive,
+            **self.task.described(),
+            scores=self.learners[name].view.scores,
+            all_scores=self.learners[name].view.all_scores,
             rare=self.learners[name].view.rare,
             schema=schema,
         )
@@ -73,6 +94,7 @@ class ModelState:
         return {
             "name": name,
             "kind": each.kind,
+            "task": self.task.name,
             "rows": self.rows,
             "labels": each.view.labels,
             "waiting": self.waiting,
@@ -93,7 +115,13 @@ class ModelState:
 
     def point(self, name: str, throughput: float) -> LivePoint:
         found = self._point(name)
-        return LivePoint(**found | {"means": self._named(found["means"])}, rows=self.rows, throughput=throughput)
+        chart = self._chart(name)
+        means = {"means": self._named(found["means"])}
+        return LivePoint(**found | means, rows=self.rows, throughput=throughput, predictions=chart)
+
+    def _chart(self, name: str) -> RecentPredictions | None:
+        found = self.learners[name].predictions
+        return None if found is None else found()
 
     def _point(self, name: str) -> dict[str, Any]:
         """The same with the means of features by their places; a look that leaves no trace."""
@@ -122,10 +150,23 @@ class ModelState:
             half_life=columns_by_label(points, "half_life"),
             family_weights=columns_by_label(points, "family_weights") or None,
             rare=columns_by_label(points, "rare") or None,
+            scores=columns_by_label(points, "scores") or None,
             means=self._mean_courses(points),
         )
         changes = tuple(Change(**change) for change in each.changes)
-        return Course(name, self.rows, each.view.labels, self.waiting, self.version, throughput, columns, changes)
+        return Course(
+            name,
+            self.rows,
+            each.view.labels,
+            self.waiting,
+            self.version,
+            throughput,
+            columns,
+            changes,
+            self.task.name,
+            self._chart(name),
+            self.task.described()["coverage"],
+        )
 
     def comparison(self, name: str) -> protocol.Comparison:
         compared = self.learners[name].comparison

@@ -1,26 +1,24 @@
-"""How a live model is doing: its error as labels come, its history, and champion against challenger.
-
-The interval for the difference of two errors holds at every label (anytime-valid).
-"""
+"""How a live model is doing: its error as labels come, its history, and the labels at which the error changed."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.evaluate.averages import FadingMean, HistoryPoints, WindowedMean
-from thalweg.evaluate.drift import ChangeDetector
+from thalweg.client.protocol import RecentPredictions
+from thalweg.evaluate.averages import FadingMean, HistoryPoints
 from thalweg.run.history import MeanWatch, trace_of
-from thalweg.service.learning.rare_progress import RareProgress
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-#: Labels of the windowed error, points kept at the most, and changes.
+#: Labels of the recent scores, points kept at the most, and changes.
 WINDOW, MOST_POINTS, MOST_CHANGES = 1000, 500, 200
 #: Classes whose memory is part of a point.
 MOST_CLASSES = 64
@@ -30,10 +28,27 @@ _FADE = 0.99
 _WEIGHT_DIGITS = 4
 
 
+class Outcome(Protocol):
+    """What one learner had predicted for rows, set against their labels; indexed as an array is."""
+
+    @property
+    def scored(self) -> Flags:
+        """Which rows it had a prediction for: it may have come later, or have known no label yet."""
+
+    @property
+    def losses(self) -> NDArray[Any]:
+        """By which champion and challenger are compared."""
+
+    def __getitem__(self, rows: slice | Flags) -> Self: ...
+
+
+OutcomeT = TypeVar("OutcomeT", bound=Outcome)
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     labels: int
-    #: Over all labels, and over the last of them, with that of no-change.
+    #: Over all labels, and over the last of them, with that of no-change: the error rate, or the mean absolute error.
     error: float | None
     recent: float | None
     no_change: float | None
@@ -43,6 +58,9 @@ class View:
     family_weights: dict[str, float] | None
     #: How the positive label is found, over the last labels, where the model has one.
     rare: dict[str, float | None] | None = None
+    #: Of regression, all scores over the last labels, and over all labels.
+    scores: dict[str, float | None] | None = None
+    all_scores: dict[str, float | None] | None = None
 
 
 def point_of(view: View, model: Any, time: int, waiting: int, watch: MeanWatch) -> dict[str, Any]:
@@ -51,9 +69,11 @@ def point_of(view: View, model: Any, time: int, waiting: int, watch: MeanWatch) 
     memory = dict(list(seen.get("effective_rows", {}).items())[:MOST_CLASSES])
     families = {} if view.family_weights is None else {"family_weights": view.family_weights}
     rare = {} if view.rare is None else {"rare": view.rare}
+    scores = {} if view.scores is None else {"scores": view.scores}
     return (
         families
         | rare
+        | scores
         | {
             "time": time / 1e6,
             "labels": view.labels,
@@ -69,49 +89,51 @@ def point_of(view: View, model: Any, time: int, waiting: int, watch: MeanWatch) 
     )
 
 
-class Progress:
-    """Of one model, under the name that it answers by."""
+class Progress(ABC, Generic[OutcomeT]):
+    """Of one model, under the name that it answers by; each task scores its own way."""
 
-    def __init__(self, rare: RareProgress | None = None) -> None:
-        #: None of a model without a positive label.
-        self.rare = rare
+    def __init__(self) -> None:
         #: Labels learned, and those among them of rows that this model had answered.
         self.labels = self.scored = 0
-        self.mistakes = self.no_change_mistakes = 0
         self.watch = MeanWatch()
         self.history = HistoryPoints[dict[str, Any]](MOST_POINTS)
         self.changes: list[dict[str, Any]] = []
-        self._detector = ChangeDetector()
-        self._recent, self._delay = WindowedMean(WINDOW, 2), FadingMean(_FADE, 1)
+        self._delay = FadingMean(_FADE, 1)
 
     @property
+    @abstractmethod
     def error(self) -> float | None:
-        """The share of wrong answers, among all that got a label."""
-        return self.mistakes / self.scored if self.scored else None
+        """Over all labels that were scored."""
+
+    @abstractmethod
+    def _score(self, outcome: OutcomeT) -> Iterable[dict[str, Any]]:
+        """Take in rows that are all scored; the changes of the error, each with the row by which it was found."""
+
+    @abstractmethod
+    def view(self, model: Any) -> View: ...
+
+    @abstractmethod
+    def recent_predictions(self) -> Callable[[], RecentPredictions] | None:
+        """What gives the last labelled rows as they are now, whenever it is called; None of classes."""
 
     def until_point(self) -> int:
         """How many labels may be learned before the next point is due."""
         return self.history.until_next(self.labels)
 
-    def add(self, wrong: Flags, no_change: Flags, delays: Floats, scored: Flags, times: NDArray[np.int64]) -> None:
+    def add(self, outcome: OutcomeT, delays: Floats, times: NDArray[np.int64]) -> None:
         """Labels were learned, at most as many as `until_point` said, and came at these times.
 
-        ``wrong`` and ``no_change`` say whether the model's answer, and the last label before it, were wrong; ``delays``
-        are seconds from each answer to its label. Rows that are not ``scored`` have no prediction of the model: it came
-        later, or knew no label yet.
+        ``delays`` are seconds from each answer to its label.
         """
-        self.labels += len(wrong)
+        self.labels += len(delays)
         self._delay.push(delays[:, np.newaxis])
-        if not scored.all():
-            wrong, no_change, times = wrong[scored], no_change[scored], times[scored]
-        if len(wrong) == 0:
+        if not outcome.scored.all():
+            outcome, times = outcome[outcome.scored], times[outcome.scored]
+        if len(times) == 0:
             return
         before = self.scored
-        self.scored += len(wrong)
-        self.mistakes += int(wrong.sum())
-        self.no_change_mistakes += int(no_change.sum())
-        self._recent.push(np.stack([wrong, no_change], axis=1))
-        for change in self._detector.add(wrong):
+        self.scored += len(times)
+        for change in self._score(outcome):
             self.changes.append({"time": int(times[change["found"] - before - 1]) / 1e6, "labels": change["row"]})
         self.changes = self.changes[-MOST_CHANGES:]
 
@@ -120,38 +142,37 @@ class Progress:
         if self.history.is_due(self.labels):
             self.history.add(point_of(self.view(model), model, time, waiting, self.watch))
 
-    def view(self, model: Any) -> View:
-        error, no_change = self._recent.mean().tolist() if len(self._recent) else (None, None)
-        delay = float(self._delay.mean()[0]) if self.labels else None
-        weights = getattr(model, "family_weights_", {})
-        families = {family: round(weight, _WEIGHT_DIGITS) for family, weight in weights.items()}
-        rare = None if self.rare is None else self.rare.scores()
-        return View(self.labels, self.error, error, no_change, delay, families if len(families) > 1 else None, rare)
+    def _recent_delay(self) -> float | None:
+        return float(self._delay.mean()[0]) if self.labels else None
 
-    def state(self) -> dict[str, Any]:
+    def _state(self, labels: list[int], detector: dict[str, Any], recent: Any) -> dict[str, Any]:
         return {
-            "labels": [self.labels, self.scored, self.mistakes, self.no_change_mistakes],
+            "labels": labels,
             "watch": self.watch.state(),
             "every": self.history.every,
             "points": self.history.points,
             "changes": self.changes,
-            "detector": self._detector.state(),
-            "last": self._recent.state(),
+            "detector": detector,
+            "last": recent,
             "delay": self._delay.sums.tolist(),
-            **({} if self.rare is None else {"rare": self.rare.state()}),
         }
 
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Progress:
-        found = cls(RareProgress.from_state(state["rare"]) if "rare" in state else None)
-        found.labels, found.scored, found.mistakes, found.no_change_mistakes = state["labels"]
-        found.watch.restore(state["watch"])
-        found.history.restore(state["every"], state["points"])
-        found.changes = list(state["changes"])
-        found._detector.restore(state["detector"])
-        found._recent.restore(state["last"])
-        found._delay.sums = np.array(state["delay"])
-        return found
+    @abstractmethod
+    def state(self) -> dict[str, Any]: ...
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        self.labels, self.scored = state["labels"][:2]
+        self.watch.restore(state["watch"])
+        self.history.restore(state["every"], state["points"])
+        self.changes = list(state["changes"])
+        self._delay.sums = np.array(state["delay"])
+
+
+def family_weights(model: Any) -> dict[str, float] | None:
+    """The weights of a committee's families, where it has several."""
+    weights = getattr(model, "family_weights_", {})
+    families = {family: round(weight, _WEIGHT_DIGITS) for family, weight in weights.items()}
+    return families if len(families) > 1 else None
 
 
 def half_life(rows: float) -> float | None:
@@ -165,90 +186,3 @@ def half_life(rows: float) -> float | None:
     69.0
     """
     return math.log(0.5) / math.log1p(-1.0 / rows) if rows > 1.0 else None
-
-
-LEVEL = 0.95
-#: A grid of λ, from the eager to the patient, with the same weight each.
-_LAMBDAS = 0.9 * 2.0 ** (-np.arange(24) / 2)
-_PRICES = -np.log1p(-_LAMBDAS) - _LAMBDAS
-#: Fewer labels than this decide nothing, whatever the interval says.
-LEAST_LABELS = 100
-
-
-class Comparison:
-    """The mistakes of two models on the same rows.
-
-    Only rows that were asked after the record ``since`` are compared: both models answered them in the roles they have
-    now.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(1)
-    >>> compared = Comparison()
-    >>> compared.add(rng.random(4000) < 0.30, rng.random(4000) < 0.20)
-    >>> low, high = compared.interval()
-    >>> print(f"{compared.difference:.2f}, between {low:.2f} and {high:.2f}")
-    0.11, between 0.08 and 0.15
-    """
-
-    def __init__(self, since: int = 0) -> None:
-        self.since = since
-        self.labels = 0
-        self._sum = 0  # of the differences, in whole mistakes
-        self._spread = 0.0  # the sum of (x_i − x̂_i)²
-
-    def add(self, champion: NDArray[np.bool_], challenger: NDArray[np.bool_]) -> None:
-        """Take in whether each of the two was wrong, label by label."""
-        if len(champion) == 0:
-            return
-        differences = champion.astype(np.int64) - challenger
-        sums = self._sum + np.concatenate([[0], np.cumsum(differences)])
-        # The guess is the mean so far, drawn towards 0 by one label.
-        guesses = sums[:-1] / (2.0 * np.arange(self.labels + 1, self.labels + 1 + len(differences)))
-        spreads = np.square(differences / 2.0 - guesses)
-        # cumsum adds one by one, so that it does not matter how the labels came
-        self._spread = float(np.cumsum(np.concatenate([[self._spread], spreads]))[-1])
-        self._sum = int(sums[-1])
-        self.labels += len(differences)
-
-    @property
-    def difference(self) -> float | None:
-        """The champion's error less the challenger's."""
-        return self._sum / self.labels if self.labels else None
-
-    def interval(self) -> tuple[float, float] | None:
-        """Where the mean difference is, at `LEVEL`, however often one looks."""
-        if self.labels == 0:
-            return None
-        half = 2.0 * self._deviation() / self.labels
-        centre = self._sum / self.labels
-        return max(-1.0, centre - half), min(1.0, centre + half)
-
-    def _deviation(self) -> float:
-        """The largest s for which the mean of exp(λ s − ψ(λ) V) is at most 2/α: ours, by halving."""
-        limit = math.log(2.0 / (1.0 - LEVEL))
-        low, high = 0.0, float(self.labels) + limit / _LAMBDAS[0] + 1.0
-        for _ in range(60):
-            middle = (low + high) / 2
-            exponents = _LAMBDAS * middle - _PRICES * self._spread
-            top = float(exponents.max())
-            mean = top + math.log(float(np.exp(exponents - top).mean()))
-            low, high = (middle, high) if mean <= limit else (low, middle)
-        return float(high)
-
-    def winner(self) -> str | None:
-        """Which of the two is better beyond doubt, "champion" or "challenger"; None while it is open."""
-        found = self.interval()
-        if found is None or self.labels < LEAST_LABELS or found[0] <= 0.0 <= found[1]:
-            return None
-        return "challenger" if found[0] > 0.0 else "champion"
-
-    def state(self) -> dict[str, Any]:
-        return {"since": self.since, "labels": self.labels, "sum": self._sum, "spread": self._spread}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Comparison:
-        compared = cls(state["since"])
-        compared.labels, compared._sum, compared._spread = state["labels"], state["sum"], state["spread"]
-        return compared

@@ -18,6 +18,7 @@ from thalweg.service.journal.records import (
     LabelBody,
     LabelledRow,
     LabelsArrived,
+    LabelValue,
     PredictedRows,
     Record,
 )
@@ -106,7 +107,9 @@ def _outdated(seq: int, revisions: list[tuple[int, LabelBody]]) -> bool:
     return any(at > seq and any(first <= seq for _, _, _, first in labelled.revised) for at, labelled in revisions)
 
 
-def _events(journal: SqlJournal, records: Iterable[Record], right: dict[tuple[int, int], str]) -> Iterator[list[Event]]:
+def _events(
+    journal: SqlJournal, records: Iterable[Record], right: dict[tuple[int, int], LabelValue]
+) -> Iterator[list[Event]]:
     """Records in hand, some hundred at a time, with revised labels in the place of the first ones."""
     together: list[Record] = []
     for record in records:
@@ -117,7 +120,7 @@ def _events(journal: SqlJournal, records: Iterable[Record], right: dict[tuple[in
     yield _in_hand(journal, together, right)
 
 
-def _in_hand(journal: SqlJournal, records: list[Record], right: dict[tuple[int, int], str]) -> list[Event]:
+def _in_hand(journal: SqlJournal, records: list[Record], right: dict[tuple[int, int], LabelValue]) -> list[Event]:
     rows: dict[int, PredictedRows] = {
         record.seq: predicted_rows(record) for record in records if record.kind == "predict"
     }

@@ -13,7 +13,7 @@
     rows: known((value) => (value < 100 ? tenths : whole).format(value)),
     number: known((value) => four.format(value)),
   };
-  const drawn = []; // { figure, spec, plot, overTime }
+  const drawn = []; // { figure, spec, plot, overTime, shared }
   let zoom = null; // [first row, last row] of all charts over time, or null
 
   // ---- colours: the page's own variables, read anew when the theme changes
@@ -28,15 +28,15 @@
 
   // ---- zoom, the same in all
   // The error and the looks at the model have points of their own; all charts reach from the first to the last of any.
-  const ends = data.charts.flatMap(({ rows }) => [rows[0], rows[rows.length - 1]]);
+  const ends = data.charts.filter(({ ownAxis }) => !ownAxis).flatMap(({ rows }) => [rows[0], rows[rows.length - 1]]);
   const full = [Math.min(...ends), Math.max(...ends)];
   const ownRange = (plot) => [plot.data[0][0], plot.data[0][plot.data[0].length - 1]];
   const same = (a, b) => a === b || (a && b && a[0] === b[0] && a[1] === b[1]);
   const setZoom = (wanted) => {
     if (same(zoom, wanted)) return;
     zoom = wanted;
-    for (const { figure, plot, overTime } of drawn) {
-      if (!overTime) continue;
+    for (const { figure, plot, shared } of drawn) {
+      if (!shared) continue;
       const [min, max] = wanted || full;
       plot.setScale("x", { min, max });
       figure.querySelector("[data-reset]").hidden = !wanted;
@@ -132,6 +132,8 @@
         points: { show: spec.rows.length < 3 },
       };
       if (spec.stacked) return { ...base, width: 0, fill: stroke, points: { show: false } };
+      if (line.dots) return { ...base, paths: () => null, points: { show: true, size: 4, fill: stroke, width: 0, space: 0 } };
+      if (spec.band && lines.indexOf(line) < 2) return { ...base, width: 0, points: { show: false } };
       return { ...base, width: line.look === "model" ? 2 : 1.6, dash: line.dashed ? (line.look === "majority" ? [2, 3] : [6, 4]) : undefined };
     });
     let tip;
@@ -151,14 +153,14 @@
           y: false,
           drag: { x: true, y: false },
           points: { show: !spec.stacked, size: 7 },
-          sync: { key: "rows", setSeries: false, scales: ["x", null], filters: {
+          sync: spec.ownAxis ? undefined : { key: "rows", setSeries: false, scales: ["x", null], filters: {
             pub: (type) => type === "mousemove" || type === "mouseleave",
             sub: (type) => type === "mousemove" || type === "mouseleave",
           } },
         },
         scales: { x: { time: false }, y: { range: top } },
         legend: { markers: { width: 3, dash: (_, at) => (at > 0 && lines[at - 1].dashed ? "dotted" : "solid") } },
-        bands: spec.stacked ? lines.slice(1).map((_, at) => ({ series: [at + 2, at + 1] })) : [],
+        bands: spec.stacked ? lines.slice(1).map((_, at) => ({ series: [at + 2, at + 1] })) : spec.band ? [{ series: [1, 2], fill: mixed("model", 0.78) }] : [],
         axes: [
           axis({ values: (_, ticks) => ticks.map((tick) => (width < 560 ? compact : whole).format(tick)), space: width < 560 ? 50 : 80, size: 34 }),
           axis({ values: (_, ticks) => ticks.map((tick) => tell(tick)), size: 62, gap: 8 }),
@@ -166,7 +168,7 @@
         series: [{ label: "row", value: (_, row) => (row == null ? "–" : whole.format(row)) }, ...series],
         hooks: {
           ready: [(made) => (tip = tipFor(made))],
-          setScale: [scaled],
+          setScale: spec.ownAxis ? [] : [scaled],
           [spec.stacked ? "draw" : "drawAxes"]: [(made) => drawChanges(made, spec.stacked)],
           setCursor: [(made) => tip && showTip(made, tip)],
           setLegend: [idleLegend],
@@ -232,7 +234,7 @@
 
   // ---- keyboard: arrows walk, + and - zoom, Escape returns
   const keyed = (entry) => (event) => {
-    const { plot, figure, overTime: zooms } = entry;
+    const { plot, figure, shared: zooms } = entry;
     const x = plot.data[0];
     const at = plot.cursor.idx == null ? x.length - 1 : plot.cursor.idx;
     const goTo = (idx) => {
@@ -273,7 +275,7 @@
       const spec = known || { key, title: data.bins[key].title };
       if (!known && !data.bins[key].points.length) continue;
       const plot = known ? overTime(figure, spec, place) : calibration(figure, spec, place);
-      const entry = { figure, spec, plot, overTime: Boolean(known) };
+      const entry = { figure, spec, plot, overTime: Boolean(known), shared: Boolean(known) && !spec.ownAxis };
       drawn.push(entry);
       idleLegend(plot);
       place.onkeydown = keyed(entry);

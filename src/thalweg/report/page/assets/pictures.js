@@ -109,6 +109,10 @@ const pictures = (() => {
 
     const rows = plot.data[0];
     let below = rows.map((row) => [x(row), height]);
+    if (spec.band) {
+      const [upper, lower] = [1, 2].map((at) => plot.data[at].map((value, i) => (value == null ? null : [x(rows[i]), plot.valToPos(value, "y")])).filter(Boolean));
+      area.append(made("path", { d: path([...upper, ...lower.reverse()]) + "Z", fill: colour("model"), opacity: 0.22 }));
+    }
     plot.series.forEach((series, at) => {
       if (at === 0 || !series.show) return;
       const points = plot.data[at].map((value, i) => (value == null ? null : [x(rows[i]), plot.valToPos(value, series.scale)]));
@@ -119,6 +123,8 @@ const pictures = (() => {
       } else if (series.scale === "rows") {
         const bars = points.map(([middle, high]) => `M${tenths(middle - 13)} ${tenths(height)}V${tenths(high)}H${tenths(middle + 13)}V${tenths(height)}Z`);
         area.append(made("path", { d: bars.join(""), fill: colour("line") }));
+      } else if (spec.lines && spec.lines[at - 1].dots) {
+        for (const point of points) if (point) area.append(made("circle", { cx: tenths(point[0]), cy: tenths(point[1]), r: 2, fill: stroke }));
       } else {
         area.append(made("path", { d: path(points), stroke, "stroke-width": series.width, fill: "none", "stroke-linejoin": "round", "stroke-dasharray": series.dash ? series.dash.join(" ") : null }));
         if (!overTime) for (const point of points) area.append(made("circle", { cx: tenths(point[0]), cy: tenths(point[1]), r: 3.5, fill: stroke }));

@@ -15,7 +15,7 @@ const WORDS = {
 };
 
 const picture = ({ difference, interval }) => {
-  const reach = Math.max(...interval.map(Math.abs), 1e-6) * 1.1;
+  const reach = (Math.max(...interval.map(Math.abs)) || 1) * 1.1;
   const at = (value) => `${(50 + (50 * value) / reach).toFixed(2)}%`;
   const placed = (kind, styles) => {
     const element = made("span", { class: kind });
@@ -35,30 +35,36 @@ const picture = ({ difference, interval }) => {
 const hundred = (value) => number(Math.round(10000 * value) / 100);
 
 // Who makes more mistakes is named first, so that the number is never negative; only the interval may be.
-const inWords = ({ champion, challenger, labels, difference, interval, level }) => {
+const COMPARED = {
+  classification: { write: hundred, said: (more, less, by) => `In 100 answers, ${more} makes ${by} more mistakes than ${less}` },
+  regression: { write: number, said: (more, less, by) => `The mean squared error of ${more} is ${by} above that of ${less}` },
+};
+
+const inWords = ({ champion, challenger, labels, difference, interval, level }, task) => {
   const [more, less, sign] = difference < 0 ? [challenger, champion, -1] : [champion, challenger, 1];
-  const [low, high] = interval.map((end) => sign * end).sort((a, b) => a - b).map(hundred);
+  const write = COMPARED[task].write;
+  const [low, high] = interval.map((end) => sign * end).sort((a, b) => a - b).map(write);
   return (
-    `In 100 answers, ${more} makes ${hundred(sign * difference)} more mistakes than ${less}: between ${low} and ${high}, ` +
+    `${COMPARED[task].said(more, less, write(sign * difference))}: between ${low} and ${high}, ` +
     `with ${share(level)} confidence at all times at once, over ${count(labels)} labels that both had answered.`
   );
 };
 
-const told = (compared) => {
+const told = (compared, task) => {
   const { champion, challenger, interval } = compared;
   const tone = standing(compared);
   const parts = [made("h2", {}, `${challenger} challenges ${champion}`), made("p", { class: "opening" }, WORDS[tone](compared))];
   if (interval) {
     parts.push(
       made("div", { class: "interval" }, made("span", {}, `← ${champion} better`), picture(compared), made("span", {}, `${challenger} better →`)),
-      made("p", { class: "note" }, inWords(compared)),
+      made("p", { class: "note" }, inWords(compared, task)),
     );
   }
   return made("div", { class: `challenge ${tone}` }, ...parts);
 };
 
-export const showChallenges = (place, all) => {
+export const showChallenges = (place, all, task) => {
   place.hidden = !all.length;
-  const boxes = all.map(told);
+  const boxes = all.map((compared) => told(compared, task));
   if (place.textContent !== boxes.map((box) => box.textContent).join("")) place.replaceChildren(...boxes);
 };

@@ -27,6 +27,13 @@ const lastKnown = (plot) => {
   return plot.data.length > 2 && at === plot.data[0].length - 1 && plot.data[1][at] == null && at > 0 ? at - 1 : at;
 };
 
+// Between the two lines of a band; or, of a stacked chart, between each line and the one below it.
+const FAINT = "38"; // of a colour, as its opacity
+const bandsOf = ({ band, stacked, lines }) => {
+  if (band) return [{ series: [band[1] + 1, band[0] + 1], fill: colour(lines[band[0]].look) + FAINT }];
+  return stacked ? lines.slice(1).map((_, at) => ({ series: [at + 2, at + 1] })) : [];
+};
+
 const told = (axisName, value) => (axisName === "time" ? when : count)(value);
 
 export class Chart {
@@ -114,27 +121,27 @@ export class Chart {
       const air = (max - min || Math.abs(max) || 1) * 0.08;
       return [min - air, max + air];
     };
-    const ticks = byTime ? timeTicks : (values) => values.map(width < NARROW ? brief : count);
+    const ticks = byTime ? timeTicks : (values) => values.map(width < NARROW && !shared.alone ? brief : count);
     return {
       width,
       height,
       padding: [18, 26, 0, 0],
       cursor: {
         y: false,
-        drag: { x: true, y: false },
+        drag: { x: !shared.alone, y: false },
         points: { show: !spec.stacked, size: 7 },
-        sync: { key: "course", setSeries: false, scales: ["x", null], filters: { pub: moves, sub: moves } },
+        ...(shared.alone ? {} : { sync: { key: "course", setSeries: false, scales: ["x", null], filters: { pub: moves, sub: moves } } }),
       },
       scales: { x: { time: byTime }, y: { range: reach } },
-      bands: spec.stacked ? spec.lines.slice(1).map((_, at) => ({ series: [at + 2, at + 1] })) : [],
+      bands: bandsOf(spec),
       legend: { markers: { width: 3, dash: (_, at) => (at > 0 && spec.lines[at - 1].dashed ? "dotted" : "solid") } },
       axes: [
         axis({ values: (_, values) => ticks(values), space: width >= NARROW ? 80 : 55, size: 34 }),
         axis({ values: (_, values) => values.map(tell), size: 62, gap: 8, ...(spec.unit === "seconds" ? { incrs: LENGTHS } : {}) }),
       ],
       series: [
-        { label: byTime ? "time" : "labels", value: (_, value) => told(shared.axis(), value) },
-        ...spec.lines.map(({ name, look, dashed, silent }) => ({
+        { label: shared.axis(), value: (_, value) => told(shared.axis(), value) },
+        ...spec.lines.map(({ name, look, dashed, silent, dots, faint }) => ({
           label: name,
           class: silent ? "silent" : undefined,
           stroke: colour(look),
@@ -143,6 +150,8 @@ export class Chart {
           value: (_, value, at, place) => tell(spec.stacked ? this.spec.lines[at - 1].values[place] : value),
           points: { show: !spec.stacked && spec.x.length < 3 },
           ...(spec.stacked ? { width: 0, fill: colour(look) } : {}),
+          ...(dots ? { paths: () => null, points: { show: true, size: 5, fill: colour(look) } } : {}),
+          ...(faint ? { width: 1, stroke: colour(look) + FAINT } : {}),
         })),
       ],
       hooks: {
@@ -164,7 +173,7 @@ export class Chart {
     const places = [];
     for (let at = x.length - 1; at >= 0; at -= step) places.unshift(at);
     const cells = (kind, values) => made("tr", {}, ...values.map((value, at) => made(at ? kind : "th", { scope: at && kind === "td" ? null : kind === "th" ? "col" : "row" }, value)));
-    const head = cells("th", [this.shared.axis() === "time" ? "time" : "labels", ...shown.map(({ name }) => name)]);
+    const head = cells("th", [this.shared.axis(), ...shown.map(({ name }) => name)]);
     const body = places
       .filter((at) => shown.some(({ values }) => values[at] != null))
       .map((at) => cells("td", [told(this.shared.axis(), x[at]), ...shown.map(({ values }) => written[unit](values[at]))]));

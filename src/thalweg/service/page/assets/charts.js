@@ -42,7 +42,7 @@ export class Charts {
     for (const spec of wanted) {
       let chart = this.charts.get(spec.key);
       if (!chart) {
-        chart = new Chart(spec.key, this.shared());
+        chart = new Chart(spec.key, spec.along ? this.alone(spec.along) : this.shared());
         this.charts.set(spec.key, chart);
         if (spec.wide) this.place.insertBefore(chart.figure, this.grid.isConnected ? this.grid : null);
         else if (spec.small) this.means.append(chart.figure);
@@ -81,6 +81,13 @@ export class Charts {
     };
   }
 
+  // A chart along something of its own: it takes no part in zoom, cursor and marks.
+  alone(axis) {
+    const nothing = () => {};
+    const keyed = (chart, event) => this.keyed(chart, event, false);
+    return { axis: () => axis, zoom: () => null, zoomTo: nothing, scaled: nothing, keyed, marks: () => [], alone: true };
+  }
+
   zoomTo(range) {
     if (same(this.range, range)) return;
     this.range = range;
@@ -88,7 +95,8 @@ export class Charts {
   }
 
   spread() {
-    for (const { plot, reset } of this.charts.values()) {
+    for (const { plot, reset, shared } of this.charts.values()) {
+      if (shared.alone) continue;
       reset.hidden = !this.range;
       if (!plot) continue;
       const [min, max] = this.range || ownRange(plot);
@@ -103,7 +111,7 @@ export class Charts {
   }
 
   // Arrows walk, + and - zoom, Escape returns.
-  keyed({ plot, spoken }, event) {
+  keyed({ plot, spoken }, event, zooms = true) {
     if (!plot) return;
     const x = plot.data[0];
     const at = plot.cursor.idx == null ? x.length - 1 : plot.cursor.idx;
@@ -125,9 +133,9 @@ export class Charts {
     else if (event.key === "ArrowRight") goTo(at + step);
     else if (event.key === "Home") goTo(0);
     else if (event.key === "End") goTo(x.length - 1);
-    else if (event.key === "+" || event.key === "=") widen(0.5);
-    else if (event.key === "-") widen(2);
-    else if (event.key === "Escape") this.zoomTo(null);
+    else if (zooms && (event.key === "+" || event.key === "=")) widen(0.5);
+    else if (zooms && event.key === "-") widen(2);
+    else if (zooms && event.key === "Escape") this.zoomTo(null);
     else return;
     event.preventDefault();
   }

@@ -1,6 +1,6 @@
 // How one model went, as the service told it: columns that grow by a point at a time until it is told anew.
 const NUMBERS = ["time", "labels", "error", "no_change", "rate", "waiting", "delay"];
-const BY_NAME = ["memory", "half_life", "family_weights", "rare"]; // of a class, of a family of members, or a score
+const BY_NAME = ["memory", "half_life", "family_weights", "rare", "scores"]; // of a class, of a family of members, or a score
 
 const blank = (length) => new Array(length).fill(null);
 
@@ -12,8 +12,8 @@ export class Course {
     for (const name of BY_NAME) this[name] = copied(points[name]);
     this.means = {};
     for (const [label, columns] of Object.entries(points.means || {})) this.means[label] = copied(columns);
-    const { name, rows, labels, waiting, throughput, changes } = told;
-    Object.assign(this, { name, rows, learned: labels, pending: waiting, throughput, changes });
+    const { name, task, rows, labels, waiting, throughput, changes, predictions, coverage } = told;
+    Object.assign(this, { name, task, rows, learned: labels, pending: waiting, throughput, changes, predictions, coverage });
   }
 
   // True where there is something new to show. Before the first label there is no point, but rows may wait.
@@ -23,6 +23,7 @@ export class Course {
     this.pending = point.waiting ?? this.pending;
     this.rows = point.rows ?? this.rows;
     this.throughput = point.throughput ?? this.throughput;
+    this.predictions = point.predictions ?? this.predictions;
     if (point.labels) this.grow(point);
     return true;
   }
@@ -37,6 +38,10 @@ export class Course {
 
   last(name) {
     return this.length ? this[name][this.length - 1] : null;
+  }
+
+  lastScore(name) {
+    return (this.scores[name] || []).at(-1) ?? null;
   }
 
   // Labels a second, each over a hundredth of the time shown, or a second: many labels may come at one moment.

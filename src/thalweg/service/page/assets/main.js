@@ -4,7 +4,7 @@ import { Charts } from "./charts.js";
 import { Course } from "./course.js";
 import { switchable } from "./look.js";
 import { made } from "./made.js";
-import { share } from "./numbers.js";
+import { number, share } from "./numbers.js";
 import { Refused, ask, follow, hasToken, keepToken, modelPath } from "./service.js";
 import { showNoModels, showTrouble, showVerdict } from "./verdict.js";
 
@@ -58,7 +58,8 @@ const offer = (models) => {
   const picks = models.map((model) => {
     const radio = made("input", { type: "radio", name: "model", value: model.name, checked: model.name === current });
     radio.onchange = () => (location.hash = encodeURIComponent(model.name));
-    const error = model.error == null ? null : made("small", {}, `${share(model.error)} overall`);
+    const overall = model.task === "regression" ? `error ${number(model.error)} overall` : `${share(model.error)} overall`;
+    const error = model.error == null ? null : made("small", {}, overall);
     return made("label", { class: model.archived ? "archived" : null }, radio, made("span", {}, model.name), error);
   });
   const place = at("models");
@@ -102,7 +103,7 @@ const refresh = async () => {
     charts.clear();
     listen(name);
   }
-  showChallenges(at("challenge"), compared);
+  showChallenges(at("challenge"), compared, course.task);
   document.title = `${name} – thalweg, live`;
   draw();
 };

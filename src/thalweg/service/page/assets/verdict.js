@@ -1,6 +1,6 @@
 // What stands above the charts: how the model does, in words and tiles; or what is to be done while there is nothing.
 import { made } from "./made.js";
-import { count, perSecond, seconds, share } from "./numbers.js";
+import { count, number, perSecond, seconds, share } from "./numbers.js";
 
 const MORE = 0.0005; // shares that differ by less read as the same
 
@@ -19,14 +19,43 @@ const address = () => location.origin + location.pathname.replace(/\/$/, "");
 
 const curl = (path, body) => `curl ${address()}${path} \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`;
 
-const sentence = (course) => {
+const ofClasses = (course) => {
   const [error, still] = [course.last("error"), course.last("no_change")];
-  if (error == null) return "Learning: no answer has been checked yet.";
   const said = `Recently wrong in ${share(error)} of its answers`;
   if (still == null) return said + ".";
   if (Math.abs(still - error) < MORE) return `${said}, as often as repeating the last label.`;
   return `${said}; repeating the last label errs in ${share(still)}.`;
 };
+
+const ofNumbers = (course) => {
+  const error = course.last("error");
+  const baselines = [["the last value", course.last("no_change")], ["the running mean", course.lastScore("running_mean_mae")]];
+  const [name, best] = baselines.reduce((a, b) => (b[1] < a[1] ? b : a));
+  const said = `Recently off by ${number(error)} on average`;
+  if (number(error) === number(best)) return `${said}, as ${name} is.`;
+  return `${said}; ${name} is off by ${number(best)}.`;
+};
+
+const TASKS = {
+  classification: {
+    sentence: ofClasses,
+    label: '"yes"',
+    tiles: (course) => [
+      tile("Error of late", share(course.last("error")), `no-change ${share(course.last("no_change"))}`, "share of wrong answers"),
+    ],
+  },
+  regression: {
+    sentence: ofNumbers,
+    label: "1.5",
+    tiles: (course) => [
+      tile("Error of late", number(course.last("error")), `RMSE\u00a0${number(course.lastScore("rmse"))}, R²\u00a0${number(course.lastScore("r2"))}`, "mean absolute error"),
+      tile("Coverage", share(course.lastScore("coverage")), `asked for ${share(course.coverage)}`, "labels within their interval, of late"),
+    ],
+  },
+};
+
+const sentence = (course) =>
+  course.last("error") == null ? "Learning: no answer has been checked yet." : TASKS[course.task].sentence(course);
 
 const noLabels = (course) => [
   made("h1", {}, course.rows ? "No labels yet" : "No rows yet"),
@@ -39,7 +68,7 @@ const noLabels = (course) => [
   ),
   example(
     course.rows
-      ? curl("/v1/label", `{"model": "${course.name}", "labels": [{"id": "…", "label": "yes"}]}`)
+      ? curl("/v1/label", `{"model": "${course.name}", "labels": [{"id": "…", "label": ${TASKS[course.task].label}}]}`)
       : curl("/v1/predict", `{"model": "${course.name}", "rows": [{"height": 1.5, "width": 0.2}]}`),
   ),
 ];
@@ -48,7 +77,7 @@ const tiles = (course) =>
   made(
     "dl",
     { class: "tiles" },
-    tile("Error of late", share(course.last("error")), `no-change ${share(course.last("no_change"))}`, "share of wrong answers"),
+    ...TASKS[course.task].tiles(course),
     tile("Labels learned", count(course.learned), null, `of ${count(course.rows)} answered rows`),
     tile("Waiting", count(course.pending), null, "rows whose label has not come"),
     tile("Delay", seconds(course.last("delay")), null, "from a row to its label, of late"),

@@ -210,8 +210,8 @@ def test_other_models_have_no_columns(tmp_path: Path, capsys: pytest.CaptureFixt
     (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
     for other, words in (
         (model, "does not say what its columns are"),
-        (StandardScaler().partial_fit(X), "holds a StandardScaler, which is no classifier"),
-        (OnlineLinearRegression(solver="rls").partial_fit(X, X[:, 0]), "which is no classifier"),
+        (StandardScaler().partial_fit(X), "holds a StandardScaler, which predicts nothing"),
+        (OnlineLinearRegression(solver="rls").partial_fit(X, X[:, 0]), "does not say what its columns are"),
     ):
         save(other, tmp_path / "model.thalweg")
         code, said, complaint = run(capsys, "predict", str(tmp_path / "model.thalweg"), str(tmp_path / "rows.csv"))

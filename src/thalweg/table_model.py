@@ -14,6 +14,8 @@ from thalweg.frames.arrow_frame import array_of, pyarrow_for
 from thalweg.frames.frame import Floats, NamedRows
 from thalweg.frames.reading import as_array, frame_of
 from thalweg.learners.base.classifier import StreamClassifier
+from thalweg.learners.base.intervals import Interval
+from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.base.rows import names_of
 from thalweg.tables.cells import parsed, spelled_as
 from thalweg.tables.encoder import Encoder
@@ -22,7 +24,7 @@ from thalweg.tables.plan import Plan
 from thalweg.tables.rows import Block, Chunk, Piece, as_text
 from thalweg.tables.target import plain_label
 
-__all__ = ["TableClassifier"]
+__all__ = ["TableClassifier", "TableModel", "TableRegressor"]
 
 #: Rows that are encoded at a time.
 _ROWS = 8192
@@ -33,62 +35,21 @@ def _learner_has(name: str) -> Any:
     return lambda model: hasattr(model.learner, name)
 
 
-class TableClassifier:
-    """A classifier for rows as they are in a table: numbers, categories, times and gaps, in columns with names.
+class TableModel:
+    """What `TableClassifier` and `TableRegressor` share: a learner of encoded rows, and the encoder of its table."""
 
-    `thalweg.load` returns one for a model file written by `thalweg run`. Rows are a frame of pandas or polars, a table
-    of pyarrow, or a list of dicts. A single row is a dict. pyarrow is needed: ``pip install 'thalweg[files]'``.
+    learner: Any
 
-    The rules are those of `thalweg predict`, but for one: a column that is absent is an error here, where the command
-    says so and takes its values as missing. Columns may be in any order, and others are ignored. A cell that does not
-    fit its column raises `InvalidInput`, which names the row, counted from 0, and the column. A category that was never
-    seen has no feature. Predicting changes neither the learner nor the encoder.
-
-    Parameters
-    ----------
-    learner : classifier of thalweg
-        What learns the encoded rows.
-    encoder : Encoder, optional
-        What turns columns into features. By default each feature that the learner knows by name is a column of numbers
-        without gaps, as in a run on Spark.
-    notes : dict, optional
-        What else is kept in the model file, as JSON.
-
-    Attributes
-    ----------
-    learner : classifier of thalweg
-        It takes encoded rows, as `encode` gives them.
-    encoder : Encoder
-        ``encoder.plan`` says what each column is, ``encoder.feature_names()`` what the features are.
-    columns : list of str
-        The columns that are read.
-    classes_ : ndarray
-        The labels learned so far, sorted. Those of a run are text.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from thalweg import OnlineLDC, TableClassifier
-    >>> rows = pd.DataFrame({"level": [0.0, 1.0, 0.1, 0.9], "rain": [0.0, 2.0, 0.1, 1.8]})
-    >>> learner = OnlineLDC().partial_fit(rows, ["low", "high", "low", "high"])
-    >>> model = TableClassifier(learner)
-    >>> model.predict(pd.DataFrame({"station": ["B"], "rain": ["1.9"], "level": [0.8]})).tolist()
-    ['high']
-    >>> model.predict_one({"level": 0.2, "rain": 0.0})
-    'low'
-    """
-
-    def __init__(
-        self, learner: StreamClassifier, encoder: Encoder | None = None, *, notes: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, learner: Any, encoder: Encoder | None = None, *, notes: Mapping[str, Any] | None = None) -> None:
+        owner = type(self).__name__
         if encoder is None:
             if not hasattr(learner, "feature_names_in_"):
-                raise InvalidParameter.of("TableClassifier", "encoder", "be given: the learner knows no names", None)
+                raise InvalidParameter.of(owner, "encoder", "be given: the learner knows no names", None)
             encoder = Encoder(Plan.of_numbers(learner.feature_names_in_.tolist()), missing="error")
         width = len(encoder.plan.feature_names)
         if getattr(learner, "n_features_in_", width) != width:
             rule = f"give the {learner.n_features_in_} features of the learner"
-            raise InvalidParameter.of("TableClassifier", "encoder", rule, f"{width} features")
+            raise InvalidParameter.of(owner, "encoder", rule, f"{width} features")
         self.learner = learner
         self.encoder = encoder
         self._notes = dict(notes or {})
@@ -103,39 +64,28 @@ class TableClassifier:
         """The columns that are read."""
         return [column.name for column in self.encoder.plan.columns]
 
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The labels learned so far, sorted."""
-        return self.learner.classes_
-
     def encode(self, X: Any) -> Floats:
         """The rows as the learner sees them, one column for each of ``encoder.feature_names()``. Nothing is learned."""
         found = list(self._encoded(X))
         return np.concatenate(found) if found else np.empty((0, len(self.encoder.plan.feature_names)))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of each row. Nothing is learned."""
+        """The prediction for each row. Nothing is learned."""
         found = [self.learner.predict(self._named(rows)) for rows in self._encoded(X)]
-        return np.concatenate(found) if found else self.classes_[:0]
-
-    @available_if(_learner_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Floats:
-        """The probability of each class of ``classes_``, row by row."""
-        found = [self.learner.predict_proba(self._named(rows)) for rows in self._encoded(X)]
-        return np.concatenate(found) if found else np.empty((0, len(self.classes_)))
+        return np.concatenate(found) if found else self._no_predictions()
 
     def predict_one(self, x: Mapping[str, Any]) -> Any:
-        """The label of one row, a dict of column name to cell; None before any label was learned."""
+        """The prediction for one row, a dict of column name to cell; None before any row was learned."""
         return self.learner.predict_one(self.encode([self._row(x)])[0])
 
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Learn these rows in order, as the run would have. A call that is refused changes nothing.
 
-        Every row needs a label. Where the labels learned so far are text, as those of a run are, so are these: 1 and
-        1.0 are the class ``"1"``.
+        Every row needs a label, or a number. Where the labels learned so far are text, as those of a run are, so are
+        these: 1 and 1.0 are the class ``"1"``.
         """
         table = self._table(X)
-        labels = self._labels(y, len(table))
+        labels = self._targets(y, len(table))
         before = self.encoder.state()
         try:
             self.learner.partial_fit(self._encoded_to_learn(table), labels)
@@ -154,13 +104,23 @@ class TableClassifier:
         return str(self.learner.explain())
 
     def __repr__(self) -> str:
-        return f"TableClassifier({self.learner!r}, columns={self.columns!r})"
+        return f"{type(self).__name__}({self.learner!r}, columns={self.columns!r})"
 
     def __getattr__(self, name: str) -> Any:
-        message = f"a TableClassifier has no {name!r}"
+        message = f"a {type(self).__name__} has no {name!r}"
         if not name.startswith("_") and hasattr(self.__dict__.get("learner"), name):
             message += f": that of its learner is model.learner.{name}"
         raise AttributeError(message)
+
+    # ------------------------------------------------------------------ what differs
+
+    def _no_predictions(self) -> NDArray[Any]:
+        """The predictions for no rows."""
+        return np.empty(0)
+
+    def _targets(self, y: Any, rows: int) -> Any:
+        """What the learner takes for these labels or numbers."""
+        return y
 
     # ------------------------------------------------------------------ from frames to features
 
@@ -243,7 +203,69 @@ class TableClassifier:
                 table = table.set_column(place, column.name, pc.if_else(cells, *words))
         return table
 
-    def _labels(self, y: Any, rows: int) -> Any:
+
+class TableClassifier(TableModel):
+    """A classifier for rows as they are in a table: numbers, categories, times and gaps, in columns with names.
+
+    `thalweg.load` returns one for a model file written by `thalweg run`. Rows are a frame of pandas or polars, a table
+    of pyarrow, or a list of dicts. A single row is a dict. pyarrow is needed: ``pip install 'thalweg[files]'``.
+
+    The rules are those of `thalweg predict`, but for one: a column that is absent is an error here, where the command
+    says so and takes its values as missing. Columns may be in any order, and others are ignored. A cell that does not
+    fit its column raises `InvalidInput`, which names the row, counted from 0, and the column. A category that was never
+    seen has no feature. Predicting changes neither the learner nor the encoder.
+
+    Parameters
+    ----------
+    learner : classifier of thalweg
+        What learns the encoded rows.
+    encoder : Encoder, optional
+        What turns columns into features. By default each feature that the learner knows by name is a column of numbers
+        without gaps, as in a run on Spark.
+    notes : dict, optional
+        What else is kept in the model file, as JSON.
+
+    Attributes
+    ----------
+    learner : classifier of thalweg
+        It takes encoded rows, as `encode` gives them.
+    encoder : Encoder
+        ``encoder.plan`` says what each column is, ``encoder.feature_names()`` what the features are.
+    columns : list of str
+        The columns that are read.
+    classes_ : ndarray
+        The labels learned so far, sorted. Those of a run are text.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from thalweg import OnlineLDC, TableClassifier
+    >>> rows = pd.DataFrame({"level": [0.0, 1.0, 0.1, 0.9], "rain": [0.0, 2.0, 0.1, 1.8]})
+    >>> learner = OnlineLDC().partial_fit(rows, ["low", "high", "low", "high"])
+    >>> model = TableClassifier(learner)
+    >>> model.predict(pd.DataFrame({"station": ["B"], "rain": ["1.9"], "level": [0.8]})).tolist()
+    ['high']
+    >>> model.predict_one({"level": 0.2, "rain": 0.0})
+    'low'
+    """
+
+    learner: StreamClassifier
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels learned so far, sorted."""
+        return self.learner.classes_
+
+    @available_if(_learner_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of each class of ``classes_``, row by row."""
+        found = [self.learner.predict_proba(self._named(rows)) for rows in self._encoded(X)]
+        return np.concatenate(found) if found else np.empty((0, len(self.classes_)))
+
+    def _no_predictions(self) -> NDArray[Any]:
+        return self.classes_[:0]
+
+    def _targets(self, y: Any, rows: int) -> Any:
         """Labels as a run takes them, where those learned so far are text."""
         known = getattr(self.learner, "classes_", np.empty(0, dtype=np.str_))
         if known.dtype.kind != "U":
@@ -260,6 +282,52 @@ class TableClassifier:
         if pyarrow_for(y).types.is_boolean(array.type):
             spelled = {word: spelled_as(word, known.tolist()) for word in spelled}
         return np.array([spelled[word] for word in words])
+
+
+class TableRegressor(TableModel):
+    """A regressor for rows as they are in a table: numbers, categories, times and gaps, in columns with names.
+
+    `thalweg.load` returns one for a model file of a run with a number as its target. Rows and rules are those of
+    `TableClassifier`.
+
+    Parameters
+    ----------
+    learner : regressor of thalweg
+        What learns the encoded rows.
+    encoder : Encoder, optional
+        What turns columns into features. By default each feature that the learner knows by name is a column of numbers
+        without gaps.
+    notes : dict, optional
+        What else is kept in the model file, as JSON.
+
+    Attributes
+    ----------
+    learner : regressor of thalweg
+        It takes encoded rows, as `encode` gives them.
+    encoder : Encoder
+        ``encoder.plan`` says what each column is, ``encoder.feature_names()`` what the features are.
+    columns : list of str
+        The columns that are read.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from thalweg import OnlineLinearRegression, TableRegressor
+    >>> rows = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "rooms": [1.0, 1.0, 2.0, 2.0]})
+    >>> model = TableRegressor(OnlineLinearRegression(solver="rls").partial_fit(rows, [10.0, 20.0, 30.0, 40.0]))
+    >>> round(model.predict_one({"rooms": 2, "size": 5}), 1)
+    50.0
+    """
+
+    learner: StreamRegressor
+
+    @available_if(_learner_has("predict_interval"))  # type: ignore[untyped-decorator]
+    def predict_interval(self, X: Any, coverage: float | None = None) -> Interval:
+        """The lower and the upper end of the interval of each row; see the learner for the coverages it has."""
+        asked = {} if coverage is None else {"coverage": coverage}
+        learner: Any = self.learner
+        found = [learner.predict_interval(self._named(rows), **asked) for rows in self._encoded(X)]
+        return Interval(*map(np.concatenate, zip(*found, strict=True))) if found else Interval(np.empty(0), np.empty(0))
 
 
 def _are_dicts(X: Any) -> bool:

@@ -1,0 +1,71 @@
+// A regressor with its intervals, where they are tracked: what is learned, judged and saved together.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "regression/intervals.hpp"
+#include "regression/regressor.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+struct RegressorWithIntervals {
+  explicit RegressorWithIntervals(Regressor *raw) : regressor(raw) {}
+  RegressorWithIntervals(const RegressorWithIntervals &other)
+      : regressor(other.regressor->copy()), intervals(other.intervals) {}
+  std::unique_ptr<Regressor> regressor;
+  std::optional<Intervals> intervals;
+
+  void widen(int64_t outputs) {
+    regressor->widen(outputs);
+    if (intervals) intervals->begin(outputs);
+  }
+  void track(std::vector<double> coverages, double step, bool local) {
+    intervals.emplace(regressor->features(), std::move(coverages), step, local);
+    if (regressor->outputs()) intervals->begin(regressor->outputs());
+  }
+  void begin(const double *X, const double *Y, const double *weights, int64_t rows) {
+    if (!intervals) return regressor->begin(X, Y, weights, rows);
+    regressor->begin(X, Y, weights, 0);  // the residuals that count are those of rows not yet learned
+    intervals->begin(regressor->outputs());
+    run(X, Y, weights, rows, {}, nullptr, 0);
+  }
+  // Test-then-train; `half` gets, of each row, by how much the interval of a coverage reaches beyond the answer.
+  void run(const double *X, const double *Y, const double *weights, int64_t rows, RegressionOutputs out, double *half,
+           int64_t coverage) {
+    const int64_t m = regressor->outputs();
+    Buffer unasked;
+    if (intervals && !out.answers) {
+      unasked.resize(rows * m);
+      out.answers = unasked.data();
+    }
+    regressor->run(X, Y, weights, rows, out);
+    if (!intervals) return;
+    for (int64_t i = 0; i < rows; i++)
+      intervals->learn(X + i * regressor->features(), out.answers + i * m, Y + i * m, weights ? weights[i] : 1,
+                       half ? half + i * m : nullptr, coverage);
+  }
+  // Rows that were predicted `delay` rows before, with these intervals of a coverage and these answers of the members.
+  void learn_late(const double *X, const double *Y, const double *weights, int64_t rows, const double *lower,
+                  const double *upper, int64_t coverage, double delay, const double *opinions) {
+    const int64_t p = regressor->features(), m = regressor->outputs(), all = m * regressor->members();
+    for (int64_t i = 0; i < rows; i++) {
+      const double weight = weights ? weights[i] : 1;
+      regressor->learn_late(X + i * p, Y + i * m, weight, opinions ? opinions + i * all : nullptr);
+      intervals->learn_late(X + i * p, lower + i * m, upper + i * m, coverage, delay, Y + i * m, weight);
+    }
+  }
+  void visit(State &state) {
+    regressor->visit(state);
+    if (!intervals) return;
+    if (intervals->outputs() != regressor->outputs()) intervals->begin(regressor->outputs());
+    intervals->visit(state);
+  }
+  // One row; the answers before it are written to `given`.
+  void step(const double *x, const double *y, double *given) {
+    regressor->step(x, y, 1, given);
+    if (intervals) intervals->learn(x, given, y, 1, nullptr, 0);
+  }
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

@@ -1,0 +1,81 @@
+"""What the page of a run that predicts numbers shows, part by part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thalweg.report.page import number_verdict
+from thalweg.report.page.formats import count, percent, short
+from thalweg.report.page.number_charts import number_charts
+from thalweg.report.page.number_content import NumberMetrics
+
+#: Changes that are listed.
+_MOST_CHANGES = 50
+
+
+def number_parts(metrics: NumberMetrics) -> dict[str, Any]:
+    """What the template needs; ``data`` is for the page's script."""
+    charts = number_charts(metrics)
+    names = {"model": metrics["model"]["title"]} | number_verdict.baseline_names(metrics)
+    return {
+        "target_word": "target",
+        "headline": number_verdict.headline(metrics),
+        "tone": number_verdict.tone(metrics),
+        "findings": number_verdict.findings(metrics),
+        "fine_print": number_verdict.fine_print(metrics),
+        "intervals": number_verdict.intervals(metrics),
+        "interval_unit": number_verdict.unit(metrics),
+        "tiles": number_verdict.tiles(metrics),
+        "charts": charts,
+        "mean_charts": [],
+        "left_out": metrics.get("changes_left_out", 0),
+        "class_changes": [],
+        "changing": "size of the residuals",
+        "changes_note": "Residuals count up to ten times the mean of the first 1,000.",
+        "change_lines": [
+            (str(at), count(change["row"]), count(change["found"]), *_errors(change))
+            for at, change in enumerate(metrics["changes"][:_MOST_CHANGES], start=1)
+        ],
+        "size_headers": (
+            "target",
+            "rows",
+            *(f"error of {name.removeprefix('the ')}" for name in names.values()),
+            "bias",
+            "coverage",
+        ),
+        "size_lines": _size_lines(metrics),
+        "merged_confusion": None,
+        "class_lines": [],
+        "data": {
+            "changes": [
+                {"row": change["row"], "text": f"mean absolute residual {' → '.join(_errors(change))}"}
+                for change in metrics["changes"]
+            ],
+            "charts": [chart.data() for chart in charts],
+            "bins": {},
+        },
+    }
+
+
+def _errors(change: Any) -> tuple[str, ...]:
+    return tuple(short(change[when]) for when in ("before", "seen", "after"))
+
+
+def _size_lines(metrics: NumberMetrics) -> list[tuple[float, tuple[str, ...]]]:
+    """For each group of targets its line, and the model's error as a share of the largest."""
+    groups = metrics["by_size"]
+    errors = list(groups["absolute_error"].values())
+    most = max(errors[0], default=0.0) or 1.0
+    return [
+        (
+            errors[0][at] / most,
+            (
+                f"{short(groups['from'][at])} – {short(groups['to'][at])}",
+                count(rows),
+                *(short(each[at]) for each in errors),
+                short(groups["bias"][at]),
+                percent(groups["coverage"][at]),
+            ),
+        )
+        for at, rows in enumerate(groups["rows"])
+    ]

@@ -1,0 +1,217 @@
+"""The top of the page of a run that predicts numbers: better or worse than the baselines, by how much, how sure."""
+
+from __future__ import annotations
+
+from thalweg.report.page.content import Known
+from thalweg.report.page.formats import count, counted, per_hundred, percent, plain, short
+from thalweg.report.page.number_content import NumberMetrics, NumberScore, Skill
+from thalweg.report.page.standing import Bar, Standing, Tile, bars, standing
+
+#: From this share of skipped rows on, the headline tells it.
+_MANY_SKIPPED = 0.05
+
+
+def baseline_names(metrics: NumberMetrics) -> dict[str, str]:
+    """By key, how each baseline is called."""
+    season = metrics["run"]["options"].get("season")
+    known = {
+        "last_value": "the last value",
+        "running_mean": "the running mean",
+        "season": f"the value {counted(int(season or 0), 'row')} ago",
+    }
+    return {key: known[key] for key in metrics["verdict"]}
+
+
+def best_baseline(metrics: NumberMetrics) -> str:
+    """The one with the smallest absolute error."""
+    scores = metrics["scores"]
+    return min(metrics["verdict"], key=lambda name: scores[name]["absolute_error"] or 0.0)
+
+
+def tone(metrics: NumberMetrics) -> Standing:
+    """In which colour the headline stands."""
+    return standing(metrics["verdict"][best_baseline(metrics)]["absolute"])
+
+
+def headline(metrics: NumberMetrics) -> str:
+    """The model beside the best baseline, and rows skipped, if many."""
+    rows = metrics["rows"]
+    skipped = f" {_skipped(metrics)}" if rows["skipped"] >= _MANY_SKIPPED * rows["read"] > 0 else ""
+    return _compared(metrics) + skipped
+
+
+def _compared(metrics: NumberMetrics) -> str:
+    best = best_baseline(metrics)
+    name, against = baseline_names(metrics)[best], metrics["verdict"][best]["absolute"]
+    if against["difference"] is None:
+        return "No row had a target that could be compared, so nothing can be said."
+    if against["skill"] is None:
+        return f"{name[0].upper()}{name[1:]} is never wrong: the target does not change."
+    best_of = ", the best baseline"
+    match standing(against):
+        case "better":
+            return f"Better than {name}{best_of}: {_share(against['skill'])} less absolute error."
+        case "worse":
+            return f"Worse than {name}{best_of}: {_share(against['skill'])} more absolute error."
+        case "even":
+            return f"No better and no worse than {name}{best_of}, as far as can be told."
+        case _:
+            return f"Too few rows to tell it from {name}{best_of}."
+
+
+def _skipped(metrics: NumberMetrics) -> str:
+    rows = metrics["rows"]
+    were = "was" if rows["skipped"] == 1 else "were"
+    return f"{count(rows['skipped'])} of {counted(rows['read'], 'row')} {were} skipped."
+
+
+def _share(skill: Known) -> str:
+    return percent(None if skill is None else abs(skill))
+
+
+def findings(metrics: NumberMetrics) -> list[str]:
+    """What happened, the comparison with each baseline, and whether the intervals held."""
+    scores, names, rows = metrics["scores"], baseline_names(metrics), metrics["rows"]
+    model = scores["model"]
+    if model["absolute_error"] is None:
+        return [
+            f"{metrics['model']['title']} predicted {counted(rows['answered'], 'row')} of {metrics['run']['source']}; "
+            "no target came for any of them."
+        ]
+    others = "; ".join(f"{name} {short(scores[key]['absolute_error'])}" for key, name in names.items())
+    happened = (
+        f"{metrics['model']['title']} predicted each row before it learned that row’s target. Over "
+        f"{counted(rows['scored'], 'row')} its mean absolute error is {short(model['absolute_error'])}, its root mean "
+        f"squared error {short(model['rmse'])}. Mean absolute errors of the baselines: {others}."
+    )
+    if rows["skipped"]:
+        happened += f" {_skipped(metrics)}"
+    against = [_against(metrics["verdict"][key]["absolute"], name) for key, name in names.items()]
+    compared = f"{', '.join(against[:-1])}, and {against[-1]}"
+    return [happened, f"Its absolute error is {compared}.", *_by_squares(metrics), *_coverage(metrics)]
+
+
+def _against(skill: Skill, name: str) -> str:
+    if skill["skill"] is None:
+        return f"not to be compared with that of {name}, which is never wrong"
+    told = f"{_share(skill['skill'])} {'smaller' if skill['skill'] >= 0.0 else 'larger'} than that of {name}"
+    if standing(skill) == "unknown":
+        return f"{told} (too few rows for an interval)"
+    return f"{told} ({100 * skill['level']:g}\N{NO-BREAK SPACE}% interval: {_ends(skill)})"
+
+
+def _ends(skill: Skill) -> str:
+    """Both ends in words, the smaller one first."""
+    low, high = skill["skill_low"], skill["skill_high"]
+    if low is None or high is None:
+        return "no interval yet"
+    if low >= 0.0:
+        return f"{per_hundred(low)} to {_share(high)} smaller"
+    if high <= 0.0:
+        return f"{per_hundred(high)} to {_share(low)} larger"
+    return f"{_share(low)} larger to {_share(high)} smaller"
+
+
+def _by_squares(metrics: NumberMetrics) -> list[str]:
+    """Where squared errors, which count large misses most, say something else."""
+    best = best_baseline(metrics)
+    skills = metrics["verdict"][best]
+    by_size, by_squares = standing(skills["absolute"]), standing(skills["squared"])
+    if by_size == by_squares or "unknown" in (by_size, by_squares):
+        return []
+    name = baseline_names(metrics)[best]
+    return [
+        f"By squared errors, which count large ones most, it is {_verdict(by_squares)} {name}: they are "
+        f"{_share(skills['squared']['skill'])} {'smaller' if (skills['squared']['skill'] or 0.0) >= 0.0 else 'larger'}."
+    ]
+
+
+def _verdict(found: Standing) -> str:
+    return {"better": "better than", "worse": "worse than"}.get(found, "not to be told from")
+
+
+def _coverage(metrics: NumberMetrics) -> list[str]:
+    found = metrics["intervals"]
+    if found["coverage"] is None:
+        return []
+    asked = f"{100 * found['asked']:g}\N{NO-BREAK SPACE}%"
+    told = (
+        f"The intervals held the target in {percent(found['coverage'])} of the rows, where {asked} were asked for. "
+        f"Their mean width is {short(found['mean_width'])}."
+    )
+    lowest = found["lowest"]
+    if lowest is not None:
+        told += f" The lowest coverage of {count(found['block_rows'])} rows was {percent(lowest['coverage'])}"
+        told += f", from scored row {count(lowest['row'])} on."
+    return [told]
+
+
+def fine_print(metrics: NumberMetrics) -> str:
+    """How the interval was made; empty where there is none."""
+    against = metrics["verdict"][best_baseline(metrics)]["absolute"]
+    if standing(against) == "unknown":
+        return ""
+    return (
+        f"Errors of neighbouring rows go together, so the intervals come from the means of {count(against['blocks'])} "
+        f"blocks of {counted(against['block_rows'], 'row')}, not from single rows."
+    )
+
+
+def intervals(metrics: NumberMetrics) -> list[Bar]:
+    """Each interval as a bar beside zero, all on one scale: the difference in absolute error."""
+    return bars(
+        {
+            name.removeprefix("the "): (metrics["verdict"][key]["absolute"], _ends(metrics["verdict"][key]["absolute"]))
+            for key, name in baseline_names(metrics).items()
+        }
+    )
+
+
+def unit(metrics: NumberMetrics) -> str:
+    """What the bars measure."""
+    return "absolute error"
+
+
+def recent_rows(metrics: NumberMetrics) -> str:
+    """What the latest errors look back on: in a short run, all that there is."""
+    window, scored = metrics["curve"]["window"], metrics["rows"]["scored"]
+    return f"last {count(window)} rows" if scored > window else f"all {counted(scored, 'row')}"
+
+
+def tiles(metrics: NumberMetrics) -> list[Tile]:
+    model, found = metrics["scores"]["model"], metrics["intervals"]
+    best = metrics["verdict"][best_baseline(metrics)]["absolute"]
+    name = baseline_names(metrics)[best_baseline(metrics)]
+    return [
+        Tile(
+            "Absolute error",
+            short(model["absolute_error"]),
+            _beside(metrics, "absolute_error"),
+            "mean size of the residuals, all rows",
+        ),
+        Tile("RMSE", short(model["rmse"]), _beside(metrics, "rmse"), "root mean squared error, all rows"),
+        Tile(
+            "Recent absolute error",
+            short(model["recent_absolute_error"]),
+            _beside(metrics, "recent_absolute_error"),
+            f"of the {recent_rows(metrics)}",
+        ),
+        Tile("Skill", plain(best["skill"]), "", f"1 is perfect, 0 as good as {name}"),
+        Tile("R²", plain(model["r2"]), "", "against the running mean; 1 is perfect"),
+        Tile(
+            "Coverage",
+            percent(found["coverage"]),
+            f"{100 * found['asked']:g}\N{NO-BREAK SPACE}% asked for",
+            f"of intervals {short(found['mean_width'])} wide on average; pinball loss of the ends "
+            f"{short(found['pinball_lower'])} and {short(found['pinball_upper'])}",
+        ),
+    ]
+
+
+def _beside(metrics: NumberMetrics, key: str) -> str:
+    def written(score: NumberScore) -> str:
+        value: Known = score[key]  # type: ignore[literal-required]
+        return short(value)
+
+    names = baseline_names(metrics)
+    return " · ".join(f"{name.removeprefix('the ')} {written(metrics['scores'][key])}" for key, name in names.items())

@@ -1,0 +1,337 @@
+"""The part of a run that is about labels: classes by number, probabilities, sets, rare classes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.evaluate.class_drift import ClassChangeDetector
+from thalweg.evaluate.drift import ChangeDetector
+from thalweg.evaluate.late_labels import Batch, Waiting, follow_baselines, new_baselines
+from thalweg.pipeline.target_encoding import behind_rates
+from thalweg.run.notices import Notices
+from thalweg.run.options import RunOptions
+from thalweg.run.predictions import LabelNumbers, LabelPredictions, confidences, joined_labels, probabilities_of
+from thalweg.run.rare_scoreboard import RareScoreboard
+from thalweg.run.scoreboard import ANSWERERS, Scoreboard
+from thalweg.run.set_scoreboard import SetScoreboard
+from thalweg.run.task import Predicted, Targets, Task
+from thalweg.table_model import TableClassifier
+from thalweg.tables import Chunk, Encoder, Plan, Target
+from thalweg.tables.clock import NEVER, Clock
+from thalweg.tables.opening import natural_order
+
+
+class _Piece(NamedTuple):
+    """What one compiled call predicted: rows, labels, probabilities, sets, and the classes the model knew after it."""
+
+    rows: NDArray[np.int64]
+    given: NDArray[Any]
+    proba: NDArray[np.float64] | None
+    sets: NDArray[np.bool_] | None
+    classes: list[str]
+
+
+class Classification(Task):
+    name = "classification"
+
+    def __init__(self, options: RunOptions, notices: Notices) -> None:
+        super().__init__(options, notices)
+        for name in ("season", "coverage"):
+            if (given := getattr(options, name)) != getattr(RunOptions, name):
+                raise InvalidParameter.of_option(name, "be left out for labels: it is for numbers", given)
+        if (options.delay or options.label_time) and getattr(self.model, "_needs_labels_at_once", False):
+            raise InvalidParameter.of_option("delay", "be 0 for a model with persistence", options.delay)
+        self.baselines = new_baselines()
+        #: Baselines used to learn the numbers of labels, so that a tie went to the label met first and not to the
+        #: lowest one. A run that was begun so ends so.
+        self.baselines_by_number = False
+        self.target = Target(options.target, declared=options.target in options.categorical)
+        self.names = LabelNumbers()
+        self.board = Scoreboard()
+        #: None in a run that was begun by an earlier version.
+        self.rare: RareScoreboard | None = RareScoreboard(options)
+        #: Of a model of prediction sets; None in a run of one that was begun by an earlier version.
+        self.sets = SetScoreboard(self.model.coverage) if hasattr(self.model, "follow_sets") else None
+        #: Labels whose probabilities have a column of their own among the predictions.
+        self.probability_labels: list[str] = []
+        self.detector = ChangeDetector()
+        self.class_detector = ClassChangeDetector()
+
+    # ------------------------------------------------------------------ the first rows
+
+    def settle(self, head: Chunk, plan: Plan, clocks: dict[str, Clock]) -> Plan:
+        self.target.require_classes(head)
+        if self.rare is not None and self.rare.alerts_asked is not None and self.rare.alerts_asked.unit:
+            name = str(self.options.time)
+            if clocks[name].counts:
+                raise InvalidInput(
+                    f"column {name!r} holds whole numbers, not times, so that --alerts {self.options.alerts} means "
+                    "nothing: count rows, as in 100/10000rows"
+                )
+        self.model = behind_rates(self.model, plan.wide_categories)
+        return plan
+
+    def codes(self, head: Chunk) -> NDArray[np.int32]:
+        return self.target.labels(head)[1]
+
+    def begin(self, targets: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[Any]:
+        if self.options.probabilities == "all":
+            self.probability_labels = sorted(self.names.known, key=natural_order)
+        if self.rare is not None:
+            self.rare.settle(targets, self.names.known)
+            if self.rare.positive is not None and self.rare.positive not in self.names.known:
+                self.notices.positive_is_missing(self.rare.positive, len(targets), self.names.known)
+        return np.where(known, targets, "")
+
+    # ------------------------------------------------------------------ every row
+
+    def targets(self, chunk: Chunk) -> Targets:
+        labels = self.names.numbers(*self.target.labels(chunk))
+        return Targets(labels, labels > 0, [])
+
+    def predict(
+        self,
+        batch: Batch,
+        stretches: Iterator[NDArray[np.int64]],
+        waiting: Waiting | None,
+        now: NDArray[np.int64] | None,
+    ) -> Predicted:
+        number = batch.number[batch.carried :]
+        if self.options.probabilities == "all" and len(number):
+            labels = batch.labels[batch.carried :]
+            self.notices.late_labels(self.names.known, self.probability_labels, labels, int(number[0]) - 1)
+        rows = len(batch.X)
+        predicted: Predicted = {"model": np.zeros(rows, dtype=np.int64)}
+        if hasattr(self.model, "predict_proba"):
+            names = ("of_truth", "of_answer", "squared", *(("of_positive",) if self.rare is not None else ()))
+            predicted |= {name: np.full(rows, np.nan) for name in names}
+            if self.probability_labels:
+                predicted["by_label"] = np.full((rows, len(self.probability_labels)), np.nan)
+        if self.sets is not None:
+            predicted |= {name: np.full(rows, np.nan) for name in ("held", "set_size")}
+            predicted["held_labels"] = np.full(rows, None, dtype=object)
+        if self.rare is not None and self.rare.alerts_asked is not None:
+            predicted["period"] = np.full(rows, NEVER)
+        words = self.names.words(batch.labels)
+        pieces = [self._follow(batch, words, steps) for steps in stretches]
+        for _, alike in itertools.groupby(filter(None, pieces), key=lambda piece: piece.classes):
+            self._note(batch, list(alike), predicted)
+        order = None if batch.at_once else batch.order
+        if self.baselines_by_number:
+            predicted |= follow_baselines(self.baselines, batch.labels, order)
+        else:
+            given = follow_baselines(self.baselines, words, order)
+            predicted |= {name: self.names.of_answers(labels) for name, labels in given.items()}
+        if waiting is not None and len(waiting):
+            for name, values in waiting.predicted.items():
+                predicted[name] = np.concatenate([values, predicted[name][batch.carried :]])
+        if self.rare is not None and (period := self.rare.period(number, now)) is not None:
+            predicted["period"][batch.carried :] = period
+        return predicted
+
+    def _follow(self, batch: Batch, words: NDArray[np.str_], steps: NDArray[np.int64]) -> _Piece | None:
+        """Some steps of the order, in one compiled call."""
+        if len(steps) == 0:
+            return None
+        asked, sets = steps[steps >= 0], None
+        if batch.at_once and self.sets is None:
+            rows = slice(int(asked[0]), int(asked[-1]) + 1)
+            given, proba, *_ = self.model.predict_then_learn(batch.X[rows], words[rows], with_proba=True)
+        else:
+            in_hand, places = _rows_of(np.where(steps < 0, ~steps, steps), len(batch.X))
+            order, among = np.where(steps < 0, ~places, places), places[steps >= 0]
+            if self.sets is None:
+                given, proba = self.model.follow(batch.X[in_hand], words[in_hand], order, with_proba=True)
+            else:
+                given, proba, sets = self.model.follow_sets(batch.X[in_hand], words[in_hand], order)
+                sets = sets[among]
+            given, proba = given[among], None if proba is None else proba[among]
+        return _Piece(asked, given, proba, sets, [str(label) for label in getattr(self.model, "classes_", ())])
+
+    def _note(self, batch: Batch, pieces: list[_Piece], predicted: Predicted) -> None:
+        """What was predicted, and how sure the model was, of pieces during which it knew the same classes."""
+        rows = np.concatenate([piece.rows for piece in pieces])
+        given = np.concatenate([piece.given for piece in pieces])
+        predicted["model"][rows] = self.names.of_answers(given.astype(np.str_, copy=False))
+        if "of_answer" in predicted:
+            known = [piece.proba for piece in pieces if piece.proba is not None]
+            proba = np.concatenate(known) if known else None
+            column = self.names.places_among(pieces[0].classes)
+            answers = predicted["model"][rows]
+            for name, values in confidences(proba, column, batch.labels[rows], answers).items():
+                predicted[name][rows] = values
+            if self.rare is not None:
+                number = np.array([self.rare.number(self.names.known)])
+                predicted["of_positive"][rows] = probabilities_of(proba, column[number], answers)[:, 0]
+            if self.probability_labels:
+                numbers = self.names.of_answers(np.array(self.probability_labels))
+                predicted["by_label"][rows] = probabilities_of(proba, column[numbers], answers)
+        sets = [piece.sets for piece in pieces if piece.sets is not None]
+        if self.sets is not None and sets:
+            held = np.concatenate(sets)
+            answered = predicted["model"][rows] > 0
+            with_others = np.concatenate([held, np.zeros((len(held), 1), dtype=np.bool_)], axis=1)
+            column = self.names.places_among(pieces[0].classes)
+            predicted["held"][rows] = with_others[np.arange(len(rows)), column[batch.labels[rows]]]
+            predicted["set_size"][rows] = np.where(answered, held.sum(axis=1), np.nan)
+            predicted["held_labels"][rows[answered]] = joined_labels(pieces[0].classes, held[answered])
+
+    def score(self, batch: Batch, predicted: Predicted, plan: Plan) -> None:
+        rows = batch.learned
+        before = self.board.unpredicted
+        mistakes = self.board.add(
+            batch.labels[rows],
+            {name: predicted[name][rows] for name in ANSWERERS},
+            *(predicted[name][rows] if name in predicted else None for name in ("of_truth", "of_answer", "squared")),
+        )
+        self.detector.skip(self.board.unpredicted - before)
+        self.detector.add(mistakes)
+        if self.rare is not None:
+            scored = rows[predicted["model"][rows] > 0]
+            of_positive, period = (
+                predicted[name][scored] if name in predicted else None for name in ("of_positive", "period")
+            )
+            self.rare.add(
+                batch.labels[scored],
+                {name: predicted[name][scored] for name in ANSWERERS},
+                of_positive,
+                period,
+                batch.number[scored],
+                positive=self.rare.number(self.names.known),
+                unpredicted=self.board.unpredicted,
+            )
+        if self.sets is not None:
+            self.sets.add(predicted["held"][rows], predicted["set_size"][rows])
+        self.class_detector.add(plan.without_cells(batch.X[rows]), batch.labels[rows])
+
+    def predictions_file(self, path: Path, length: int) -> LabelPredictions:
+        with_top = self.options.probabilities != "none"
+        with_sets = self.sets is not None
+        return LabelPredictions(
+            path, with_top=with_top, labels=self.probability_labels, with_sets=with_sets, length=length
+        )
+
+    def write(self, file: Any, batch: Batch, known: NDArray[np.bool_], predicted: Predicted) -> int:
+        fresh = slice(batch.carried, None)
+        by_label, held_labels = predicted.pop("by_label", None), predicted.pop("held_labels", None)
+        probability = predicted.get("of_answer")
+        file.write(
+            batch.number[fresh],
+            self.names,
+            np.where(known, batch.labels[fresh], 0),
+            predicted["model"][fresh],
+            None if probability is None else probability[fresh],
+            None if by_label is None else by_label[fresh],
+            None if held_labels is None else held_labels[fresh],
+        )
+        return int((predicted["model"][fresh] == 0).sum())
+
+    # ------------------------------------------------------------------ what is kept and told
+
+    def models(self) -> dict[str, Any]:
+        return {"model": self.model, **self.baselines}
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        rare = {} if self.rare is None else {f"rare {name}": each for name, each in self.rare.arrays().items()}
+        return {
+            "names": self.names.known,
+            "board": self.board.state(),
+            **({} if self.rare is None else {"rare": self.rare.state()}),
+            **({} if self.sets is None else {"sets": self.sets.state()}),
+            "probability_labels": self.probability_labels,
+            "detector": self.detector.state(),
+            "class_detector": self.class_detector.state(),
+        }, rare
+
+    def restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, Any]) -> None:
+        self.names = LabelNumbers(plain["names"])
+        self.board.restore(plain["board"])
+        if "rare" in plain and self.rare is not None:
+            windows = {name[5:]: values for name, values in arrays.items() if name.startswith("rare ")}
+            self.rare.restore(plain["rare"], windows)
+        else:
+            self.rare = None
+        if "sets" in plain and self.sets is not None:
+            self.sets.restore(plain["sets"])
+        else:
+            self.sets = None
+        self.probability_labels = list(plain.get("probability_labels", ()))
+        self.detector.restore(plain["detector"])
+        if "class_detector" in plain:  # runs that began without it go on without what it would have seen
+            self.class_detector.restore(plain["class_detector"])
+        self.model = models["model"]
+        self.baselines = {name: models[name] for name in self.baselines}
+        classes: NDArray[Any] = getattr(self.baselines["majority"], "classes_", np.empty(0, dtype=np.str_))
+        self.baselines_by_number = classes.dtype.kind == "i"
+
+    def metrics(self, course: dict[str, Any], features: tuple[str, ...]) -> dict[str, Any]:
+        board, known = self.board, self.names.known
+        counts = board.confusion[0]
+        labels = ["", *known]
+        order = sorted(np.flatnonzero(counts.any(axis=1)).tolist(), key=lambda at: natural_order(labels[at]))
+        places = [at - 1 for at in order]
+        return {
+            "verdict": {name: blocks.interval() for name, blocks in board.blocks.items()},
+            "scores": {name: board.score(name) for name in ANSWERERS},
+            "curve": board.curve(),
+            "course": course,
+            "confusion": {
+                "classes": [known[i - 1] for i in order],
+                "counts": [[int(counts[i, j]) for j in order] for i in order],
+                "unanswered": int(counts[:, 0].sum()) + board.unpredicted,
+            },
+            "calibration": board.calibration(),
+            **({} if self.rare is None else {"rare": self.rare.metrics(board.confusion, known, places)}),
+            **({} if self.sets is None else {"sets": self.sets.metrics()}),
+            "changes": self.detector.changes(),
+            "changes_left_out": self.detector.left_out,
+            "class_changes": [
+                {
+                    "label": known[change["label"] - 1],
+                    "row": change["row"],
+                    "found": change["found"],
+                    "features": [features[at] for at in change["features"]],
+                }
+                for change in self.class_detector.changes
+            ],
+        }
+
+    def progress(self) -> str:
+        if not self.board.rows:
+            return ""
+        model, no_change, majority = (self.board.score(name) for name in ANSWERERS)
+        return (
+            f"error {model['error']:.4f}, now {model['recent']:.4f} "
+            f"(no change {no_change['error']:.4f}, majority {majority['error']:.4f})"
+        )
+
+    def of_table(self, encoder: Encoder, notes: dict[str, Any]) -> TableClassifier:
+        return TableClassifier(self.model, encoder, notes=notes)
+
+    def summary(self) -> dict[str, Any]:
+        return {"error": self.board.score("model")["error"]}
+
+
+def _rows_of(places: NDArray[np.int64], rows: int) -> tuple[slice | NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct rows among these places, rising, and where in them each place is.
+
+    Examples
+    --------
+    >>> _rows_of(np.array([2, 2, 3]), 5)
+    (slice(2, 4, None), array([0, 0, 1]))
+    >>> _rows_of(np.array([3, 0, 3]), 5)
+    (array([0, 3]), array([1, 0, 1]))
+    """
+    first, last = int(places.min()), int(places.max())
+    used = np.zeros(rows, dtype=np.bool_)
+    used[places] = True
+    if used[first : last + 1].all():
+        return slice(first, last + 1), places - first
+    return np.flatnonzero(used), np.cumsum(used)[places] - 1

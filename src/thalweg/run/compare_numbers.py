@@ -1,0 +1,78 @@
+"""Runs that predict numbers side by side: differences of absolute and squared errors, row by row, over blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, zip_longest
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.errors import InvalidInput
+from thalweg.evaluate import Interval
+from thalweg.run.scoreboard import BlockMeans
+from thalweg.tables import chunks, open_source
+from thalweg.tables.cells import BadCell, numbers
+
+#: Errors whose differences are told.
+ERRORS = ("absolute_error", "squared_error")
+#: Rows of each file in memory at a time.
+_ROWS = 1 << 16
+
+Floats = NDArray[np.float64]
+
+
+def differences(files: Sequence[Path]) -> dict[tuple[int, int], dict[str, Interval]]:
+    """By pair of runs, the first's mean error less the second's, with Student's interval over blocks of rows.
+
+    Rows count that have a target and a prediction of both. A pair with too few blocks for an interval is left out.
+    """
+    pairs = list(combinations(range(len(files)), 2))
+    blocks = {pair: {name: BlockMeans() for name in ERRORS} for pair in pairs}
+    for parts in zip_longest(*(_parts(file) for file in files)):
+        targets, given = _together(files, parts)
+        residuals = [targets - each for each in given]
+        for i, j in pairs:
+            scored = ~np.isnan(residuals[i] + residuals[j])
+            one, two = residuals[i][scored], residuals[j][scored]
+            blocks[i, j]["absolute_error"].add(np.abs(one) - np.abs(two))
+            blocks[i, j]["squared_error"].add(np.square(one) - np.square(two))
+    found = {}
+    for pair, means in blocks.items():
+        intervals = {name: each.interval() for name, each in means.items()}
+        if all(each["low"] is not None for each in intervals.values()):
+            found[pair] = {
+                name: Interval(each["difference"], each["high"] - each["difference"])
+                for name, each in intervals.items()
+            }
+    return found
+
+
+def _parts(file: Path) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """Numbers of the rows, targets and predictions; NaN for none."""
+    for chunk in chunks(open_source(file, delimiter=",").blocks(), _ROWS):
+        names = ("row", "target", "prediction")
+        if chunk.bad or not chunk.pieces or not set(names) <= set(chunk.column_names):
+            raise InvalidInput(f"{file} does not hold the predictions of a run")
+        try:
+            row, target, prediction = (numbers(chunk.column(name)) for name in names)
+        except BadCell as error:
+            raise InvalidInput(f"{file} does not hold the predictions of a run: {error.what}") from error
+        yield row, target, prediction
+
+
+def _together(
+    files: Sequence[Path], parts: Sequence[tuple[Floats, Floats, Floats] | None]
+) -> tuple[Floats, list[Floats]]:
+    """The targets, which all files share, and the predictions of each."""
+    first = parts[0]
+    for file, part in zip(files, parts, strict=True):
+        both = f"{files[0]} and {file}"
+        if first is None or part is None or len(part[0]) != len(first[0]):
+            raise InvalidInput(f"{both} do not belong together: one has more rows than the other")
+        for name, one, two in zip(("rows", "targets"), first, part, strict=False):
+            if not np.array_equal(one, two, equal_nan=True):
+                raise InvalidInput(f"{both} do not belong together: their {name} differ")
+    assert first is not None
+    return first[1], [part[2] for part in parts if part is not None]

@@ -1,0 +1,222 @@
+"""The part of a run that is about numbers: predictions with intervals, beside the last value and the running mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.evaluate.late_labels import Batch, Waiting
+from thalweg.run.notices import Notices
+from thalweg.run.number_baselines import NumberBaselines
+from thalweg.run.options import RunOptions
+from thalweg.run.predictions import NumberPredictions
+from thalweg.run.regression_scoreboard import RegressionScoreboard
+from thalweg.run.residual_changes import ResidualChanges
+from thalweg.run.task import Predicted, Targets, Task
+from thalweg.table_model import TableRegressor
+from thalweg.tables import Chunk, Encoder, Plan
+from thalweg.tables.cells import parsed
+from thalweg.tables.clock import Clock
+from thalweg.tables.kinds import HashedColumn, NumberColumn
+from thalweg.tables.target import Target
+
+#: Options that ask something about classes.
+_OF_CLASSES = ("positive", "costs", "alerts", "probabilities")
+#: Targets that must be learned before a regressor has an interval.
+_BEFORE_INTERVALS = 2
+_GIVEN = ("model", "lower", "upper")
+
+
+class Regression(Task):
+    name = "regression"
+
+    def __init__(self, options: RunOptions, notices: Notices) -> None:
+        super().__init__(options, notices)
+        for name in _OF_CLASSES:
+            if (given := getattr(options, name)) != getattr(RunOptions, name):
+                raise InvalidParameter.of_option(name, "be left out for regression: it is about classes", given)
+        self.target = Target(options.target)
+        self._column: NumberColumn | None = None
+        self.baselines = NumberBaselines(options.season)
+        self.board = RegressionScoreboard(self.baselines.names, options.coverage)
+        self.detector = ResidualChanges()
+        self._is_late = bool(options.delay) or options.label_time is not None
+        #: Of a mixture whose members are judged by what they answered when a row was predicted.
+        self._members: int | None = None
+        #: Targets learned, those of rows that had been predicted, and the number of the last row that was predicted.
+        self._learned = self._judged = self._now = 0
+
+    # ------------------------------------------------------------------ the first rows
+
+    def settle(self, head: Chunk, plan: Plan, clocks: dict[str, Clock]) -> Plan:
+        self._column = self.target.number_column(head, self.options.decimal)
+        wide = [column.name for column in plan.columns if isinstance(column, HashedColumn)]
+        why = "left out: it has more than 64 categories, which regression cannot learn"
+        left_out = plan.left_out | dict.fromkeys(wide, why)
+        columns = tuple(column for column in plan.columns if column.name not in wide)
+        self.notices.odd(f"column {name!r} is {why}" for name in wide)
+        if not columns:
+            raise InvalidInput(f"{head.pieces[0].block.file} has no column to learn from beside {self.target.name!r}")
+        return replace(plan, columns=columns, left_out=left_out | {self.target.name: "the target"})
+
+    def codes(self, head: Chunk) -> NDArray[np.int32]:
+        return np.full(len(head), -1, dtype=np.int32)
+
+    def begin(self, targets: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[Any]:
+        self.board.by_size.settle(targets[known])
+        return np.full(len(targets), "")
+
+    # ------------------------------------------------------------------ every row
+
+    def targets(self, chunk: Chunk) -> Targets:
+        assert self._column is not None
+        values, wrong = parsed(self._column, chunk.column(self.target.name))
+        return Targets(values, ~np.isnan(values), [(at, self.target.name, what) for at, what in wrong])
+
+    def predict(
+        self,
+        batch: Batch,
+        stretches: Iterator[NDArray[np.int64]],
+        waiting: Waiting | None,
+        now: NDArray[np.int64] | None,
+    ) -> Predicted:
+        names = (*_GIVEN, *self.baselines.names)
+        predicted: Predicted = {name: np.full(len(batch.X), np.nan) for name in names}
+        predicted |= self.baselines.follow(batch.order, batch.labels, batch.number)
+        if self._is_late:
+            if self._members is None:
+                self._members = self.model._make_core(batch.X.shape[1]).n_members
+            predicted["members"] = np.full((len(batch.X), self._members), np.nan)
+        if waiting is not None and len(waiting):
+            for name, values in waiting.predicted.items():
+                predicted[name][: batch.carried] = values
+        for steps in stretches:
+            if len(steps) == 0:
+                continue
+            if self._is_late:
+                self._in_turn(batch, steps, predicted)
+            else:
+                self._at_once(batch, steps, predicted)
+        return predicted
+
+    def _at_once(self, batch: Batch, steps: NDArray[np.int64], predicted: Predicted) -> None:
+        """Rows that are learned right after their prediction, or never: a call for each stretch of one kind."""
+        rows = steps[steps >= 0]
+        learned = np.isin(rows, ~steps[steps < 0])
+        for part in np.split(rows, np.flatnonzero(np.diff(learned)) + 1):
+            X, known = batch.X[part], self._learned
+            if learned[part[0] - rows[0]]:
+                given = self.model.predict_interval_then_learn(X, batch.labels[part], self.options.coverage)
+                before = known + np.arange(len(part))
+                self._learned += len(part)
+            elif known:
+                given = (self.model.predict(X), *self.model.predict_interval(X, self.options.coverage))
+                before = np.full(len(part), known)
+            else:
+                continue
+            for name, values in zip(_GIVEN, given, strict=True):
+                least = 1 if name == "model" else _BEFORE_INTERVALS
+                predicted[name][part] = np.where(before >= least, values, np.nan)
+
+    def _in_turn(self, batch: Batch, steps: NDArray[np.int64], predicted: Predicted) -> None:
+        """Predictions by the model as it is then; targets are learned when they come.
+
+        An interval is of no width, and is not given, until the target of a row that was predicted has come.
+        """
+        model, lower, upper = (predicted[name] for name in _GIVEN)
+        members, number, targets = predicted["members"], batch.number, batch.labels
+        for part in np.split(steps, np.flatnonzero(np.diff(steps >= 0)) + 1):
+            if part[0] >= 0:
+                self._now = int(number[part[-1]])
+                if self._learned:
+                    model[part] = self.model.predict(batch.X[part])
+                    members[part] = self.model.member_answers(batch.X[part])
+                if self._judged:
+                    lower[part], upper[part] = self.model.predict_interval(batch.X[part], self.options.coverage)
+                continue
+            rows = ~part
+            ends = tuple(np.where(np.isnan(end[rows]), model[rows], end[rows]) for end in (lower, upper))
+            delay = self._now - int(number[rows].mean())
+            self.model.learn_late(
+                batch.X[rows], targets[rows], ends, self.options.coverage, delay=delay, member_answers=members[rows]
+            )
+            self._learned += len(rows)
+            self._judged += int((~np.isnan(model[rows])).sum())
+
+    def score(self, batch: Batch, predicted: Predicted, plan: Plan) -> None:
+        rows = batch.learned
+        before = self.board.unpredicted
+        answers = {name: predicted[name][rows] for name in self.board.names}
+        errors = self.board.add(batch.labels[rows], answers, predicted["lower"][rows], predicted["upper"][rows])
+        self.detector.skip(self.board.unpredicted - before)
+        self.detector.add(errors)
+
+    def predictions_file(self, path: Path, length: int) -> NumberPredictions:
+        return NumberPredictions(path, length=length)
+
+    def write(self, file: Any, batch: Batch, known: NDArray[np.bool_], predicted: Predicted) -> int:
+        fresh = slice(batch.carried, None)
+        targets = np.where(known, batch.labels[fresh], np.nan)
+        file.write(batch.number[fresh], targets, *(predicted[name][fresh] for name in _GIVEN))
+        return int(np.isnan(predicted["model"][fresh]).sum())
+
+    # ------------------------------------------------------------------ what is kept and told
+
+    def models(self) -> dict[str, Any]:
+        return {"model": self.model}
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        assert self._column is not None
+        return {
+            "decimal": self._column.decimal,
+            "baselines": self.baselines.state(),
+            "board": self.board.state(),
+            "detector": self.detector.state(),
+            "progress": [self._learned, self._judged, self._now],
+        }, {f"task {name}": values for name, values in (self.baselines.arrays() | self.board.arrays()).items()}
+
+    def restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, Any]) -> None:
+        own = {name.removeprefix("task "): values for name, values in arrays.items()}
+        self._column = NumberColumn(self.target.name, indicator=False, decimal=plain["decimal"])
+        self.baselines.restore(plain["baselines"], own)
+        self.board.restore(plain["board"], own)
+        self.detector.restore(plain["detector"])
+        self._learned, self._judged, self._now = plain["progress"]
+        self.model = models["model"]
+
+    def metrics(self, course: dict[str, Any], features: tuple[str, ...]) -> dict[str, Any]:
+        board = self.board
+        return {
+            "verdict": board.verdict(),
+            "scores": {name: board.score(name) for name in board.names},
+            "intervals": board.intervals.metrics(),
+            "curve": board.curve(),
+            "predictions": board.predictions(),
+            "by_size": board.by_size.groups(),
+            "course": course,
+            "changes": self.detector.changes(),
+            "changes_left_out": self.detector.left_out,
+        }
+
+    def progress(self) -> str:
+        if not self.board.rows:
+            return ""
+        model, last, mean = (self.board.score(name) for name in ("model", "last_value", "running_mean"))
+        return (
+            f"absolute error {model['absolute_error']:.4g}, now {model['recent_absolute_error']:.4g} "
+            f"(last value {last['absolute_error']:.4g}, running mean {mean['absolute_error']:.4g})"
+        )
+
+    def of_table(self, encoder: Encoder, notes: dict[str, Any]) -> TableRegressor:
+        table = notes["table"] | {"coverage": self.options.coverage}
+        return TableRegressor(self.model, encoder, notes=notes | {"table": table})
+
+    def summary(self) -> dict[str, Any]:
+        score = self.board.score("model")
+        return {name: score[name] for name in ("absolute_error", "rmse")}

@@ -1,0 +1,117 @@
+"""What a run asks of its task: how targets are read, predicted, scored and written, for labels or for numbers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.evaluate.late_labels import Batch, Waiting
+from thalweg.run.notices import Notices
+from thalweg.run.options import RunOptions
+from thalweg.run.predictions import PredictionsFile
+from thalweg.table_model import TableModel
+from thalweg.tables import Chunk, Plan
+from thalweg.tables.clock import Clock
+
+#: By name, one value for each row in hand.
+Predicted = dict[str, NDArray[Any]]
+
+
+class Targets(NamedTuple):
+    """The targets of a chunk, whether each row has one, and cells for which rows are bad."""
+
+    values: NDArray[Any]
+    known: NDArray[np.bool_]
+    wrong: list[tuple[int, str, str]]
+
+
+class Task(ABC):
+    """The part of a run that depends on whether it predicts labels or numbers; it owns the model."""
+
+    name: ClassVar[str]
+    #: Scores of rows whose target has come.
+    board: Any
+    #: Where the error changed.
+    detector: Any
+
+    def __init__(self, options: RunOptions, notices: Notices) -> None:
+        self.options = options
+        self.notices = notices
+        self.model = options.make_model(self.name)
+
+    # ------------------------------------------------------------------ the first rows
+
+    @abstractmethod
+    def settle(self, head: Chunk, plan: Plan, clocks: dict[str, Clock]) -> Plan:
+        """Check the target and what was asked by the first rows; the plan with what the task makes of it."""
+
+    @abstractmethod
+    def codes(self, head: Chunk) -> NDArray[np.int32]:
+        """Labels of the first rows by number, -1 for none: columns that give them away are odd."""
+
+    @abstractmethod
+    def begin(self, targets: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[Any]:
+        """Take notice of the first rows; the labels by which class means are chosen, empty for none."""
+
+    # ------------------------------------------------------------------ every row
+
+    @abstractmethod
+    def targets(self, chunk: Chunk) -> Targets:
+        """The targets as cells hold them."""
+
+    @abstractmethod
+    def predict(
+        self,
+        batch: Batch,
+        stretches: Iterator[NDArray[np.int64]],
+        waiting: Waiting | None,
+        now: NDArray[np.int64] | None,
+    ) -> Predicted:
+        """Take the steps of each stretch; what was predicted for each row in hand, now or before."""
+
+    @abstractmethod
+    def score(self, batch: Batch, predicted: Predicted, plan: Plan) -> None:
+        """Score the rows whose target has come."""
+
+    @abstractmethod
+    def predictions_file(self, path: Path, length: int) -> PredictionsFile:
+        """The file of predictions, from this length on."""
+
+    @abstractmethod
+    def write(self, file: PredictionsFile, batch: Batch, known: NDArray[np.bool_], predicted: Predicted) -> int:
+        """Write the fresh rows; how many of them came before any target and have no prediction."""
+
+    # ------------------------------------------------------------------ what is kept and told
+
+    @abstractmethod
+    def models(self) -> dict[str, Any]:
+        """The model and the baselines that are models."""
+
+    @abstractmethod
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The rest, as JSON holds it and as arrays."""
+
+    @abstractmethod
+    def restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, Any]) -> None:
+        """Take back what `state` and `models` gave."""
+
+    @abstractmethod
+    def metrics(self, course: dict[str, Any], features: tuple[str, ...]) -> dict[str, Any]:
+        """What was found out, by the keys of ``metrics.json``, the course of the model among it."""
+
+    @abstractmethod
+    def progress(self) -> str:
+        """How well it goes, in one line."""
+
+    @abstractmethod
+    def of_table(self, encoder: Any, notes: dict[str, Any]) -> TableModel:
+        """The model behind its encoder."""
+
+    @abstractmethod
+    def summary(self) -> dict[str, Any]:
+        """The scores that a model file keeps."""

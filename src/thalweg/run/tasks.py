@@ -1,0 +1,61 @@
+"""Which task a run has: what the options leave open, the first rows settle."""
+
+from __future__ import annotations
+
+from thalweg.catalogue import MODELS
+from thalweg.errors import InvalidParameter
+from thalweg.run.classification import Classification
+from thalweg.run.notices import Notices
+from thalweg.run.options import RunOptions
+from thalweg.run.regression import Regression
+from thalweg.run.task import Task
+from thalweg.tables import Chunk, Target
+
+_TASKS: tuple[type[Task], ...] = (Classification, Regression)
+
+
+class PossibleTasks:
+    """The tasks that the options allow; options that go with none of them are refused before a row is read."""
+
+    def __init__(self, options: RunOptions, notices: Notices) -> None:
+        self._options = options
+        self._target = Target(options.target, declared=options.target in options.categorical)
+        self._asked = options.task or ("classification" if self._target.declared else None)
+        self._made: dict[str, Task] = {}
+        self._refused: dict[str, InvalidParameter] = {}
+        #: What the first rows say of the target, where they settle the task.
+        self.found: str | None = None
+        for kind in _TASKS:
+            if self._asked in (None, kind.name):
+                try:
+                    self._made[kind.name] = kind(options, notices)
+                except InvalidParameter as error:
+                    self._refused[kind.name] = error
+        if not self._made:
+            have_it = [name for name in self._refused if options.model in MODELS[name]]
+            raise self._refused[next(iter([*have_it, *self._refused]))]
+
+    @property
+    def likely(self) -> Task:
+        """What a run has until its first rows are read."""
+        return next(iter(self._made.values()))
+
+    def named(self, name: str) -> Task:
+        """The task that a checkpoint names, whose options are the same."""
+        return self._made[name]
+
+    def settle(self, head: Chunk) -> Task:
+        """The task by the first rows: numbers of which there are many, or with decimals, mean regression."""
+        name = self._asked
+        if name is None:
+            quantity = self._target.quantity(head, self._options.decimal)
+            name = "classification" if quantity is None else "regression"
+            if quantity is not None:
+                held = f"{self._target.name} holds {quantity}"
+                self.found = f"regression: {held}; --task classification takes them for classes"
+                if name in self._refused:
+                    but = "--task classification takes the numbers for classes"
+                    raise InvalidParameter(f"{held}, which means regression: {self._refused[name]}; {but}")
+        if name in self._refused:
+            raise self._refused[name]
+        return self._made[name]

@@ -1,0 +1,215 @@
+"""Models that tell classes apart: labels are text, and a prediction is right or wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.catalogue import ask_of, make_model
+from thalweg.client.protocol import MOST_TEXT
+from thalweg.evaluate.averages import WindowedMean
+from thalweg.evaluate.drift import ChangeDetector
+from thalweg.service.commands import Refused
+from thalweg.service.journal.records import NO_ANSWER, LabelledRow, LabelValue, Predicted, PredictedLabels
+from thalweg.service.learning.comparison import MistakeComparison
+from thalweg.service.learning.progress import WINDOW, Progress, View, family_weights
+from thalweg.service.learning.rare_progress import RareProgress
+from thalweg.service.learning.task import Floats, Task
+from thalweg.service.responses import LabelResponse
+from thalweg.tables.plan import Plan
+from thalweg.tables.rows import text_of
+from thalweg.tables.target import plain_label
+
+if TYPE_CHECKING:
+    from thalweg.service.learning.model_state import ModelState
+
+Flags = NDArray[np.bool_]
+
+_KINDS_BEFORE = {"auto": "auto-linear"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mistakes:
+    """Whether predictions were wrong, label by label."""
+
+    scored: Flags
+    losses: Flags
+    #: Whether the last label known before was another one.
+    no_change: Flags
+    #: Whether each label is the positive one, whether it was predicted, and P(positive), where there is such a label.
+    positive: tuple[Flags, Flags, Floats] | None
+
+    def __getitem__(self, rows: slice | Flags) -> Mistakes:
+        positive = None
+        if self.positive is not None:
+            truth, said, scores = self.positive
+            positive = truth[rows], said[rows], scores[rows]
+        return Mistakes(self.scored[rows], self.losses[rows], self.no_change[rows], positive)
+
+
+class MistakeProgress(Progress[Mistakes]):
+    """The share of wrong answers; and how the positive label is found, where there is one."""
+
+    def __init__(self, rare: RareProgress | None = None) -> None:
+        super().__init__()
+        #: None of a model without a positive label.
+        self.rare = rare
+        self.mistakes = self.no_change_mistakes = 0
+        self._detector = ChangeDetector()
+        self._recent = WindowedMean(WINDOW, 2)
+
+    @property
+    def error(self) -> float | None:
+        """The share of wrong answers, among all that got a label."""
+        return self.mistakes / self.scored if self.scored else None
+
+    def _score(self, outcome: Mistakes) -> list[dict[str, Any]]:
+        wrong, no_change = outcome.losses, outcome.no_change
+        self.mistakes += int(wrong.sum())
+        self.no_change_mistakes += int(no_change.sum())
+        self._recent.push(np.stack([wrong, no_change], axis=1))
+        if self.rare is not None and outcome.positive is not None:
+            self.rare.add(*outcome.positive)
+        return self._detector.add(wrong)
+
+    def recent_predictions(self) -> None:
+        return None
+
+    def view(self, model: Any) -> View:
+        error, no_change = self._recent.mean().tolist() if len(self._recent) else (None, None)
+        rare = None if self.rare is None else self.rare.scores()
+        return View(self.labels, self.error, error, no_change, self._recent_delay(), family_weights(model), rare)
+
+    def state(self) -> dict[str, Any]:
+        counts = [self.labels, self.scored, self.mistakes, self.no_change_mistakes]
+        found = self._state(counts, self._detector.state(), self._recent.state())
+        return found if self.rare is None else found | {"rare": self.rare.state()}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> MistakeProgress:
+        found = cls(RareProgress.from_state(state["rare"]) if "rare" in state else None)
+        found._restore(state)
+        found.mistakes, found.no_change_mistakes = state["labels"][2:]
+        found._detector.restore(state["detector"])
+        found._recent.restore(state["last"])
+        return found
+
+
+@dataclass(frozen=True)
+class Classification(Task):
+    #: The label of interest, and what mistakes about it cost.
+    positive: str | None = None
+    costs: dict[str, float] | None = None
+    #: Whether rows without a prediction are left out of the scores; they counted as mistakes before.
+    scores_only_predictions: bool = True
+
+    name = "classification"
+    has_classes = True
+    comparison = MistakeComparison
+
+    @classmethod
+    def of_record(cls, body: dict[str, Any]) -> Classification:
+        return cls(body.get("positive"), body.get("costs"), body.get("catalogue", 1) >= 3)
+
+    @classmethod
+    def of_snapshot(cls, plain: dict[str, Any]) -> Classification:
+        return cls(plain.get("positive"), plain.get("costs"), plain.get("scores_only_predictions", False))
+
+    def record(self) -> dict[str, Any]:
+        if self.positive is None:
+            return {}
+        return {"positive": self.positive} | ({} if self.costs is None else {"costs": self.costs})
+
+    def snapshot(self) -> dict[str, Any]:
+        asked = {} if self.positive is None else {"positive": self.positive, "costs": self.costs}
+        return {"scores_only_predictions": self.scores_only_predictions} | asked
+
+    def described(self) -> dict[str, Any]:
+        return {"positive": self.positive, "coverage": None}
+
+    def make(self, body: dict[str, Any]) -> Any:
+        kind, edition = body["kind"], body.get("catalogue", 1)
+        if edition < 2:
+            kind = _KINDS_BEFORE.get(kind, kind)
+        model = make_model(kind, **body["parameters"])
+        return model if edition < 4 else ask_of(model, costs=self.costs, positive=self.positive)
+
+    def check(self, model: Any) -> None:
+        model._make_core(2)  # where parameters are looked at
+
+    def check_columns(self, plan: Plan) -> None:
+        """Every column will do."""
+
+    def read_label(self, value: Any, at: int) -> str:
+        """A label as text, by the rules of a column of labels: 1 and 1.0 are one class.
+
+        Examples
+        --------
+        >>> task = Classification()
+        >>> task.read_label(" up ", 0), task.read_label(1.0, 0), task.read_label(True, 0)
+        ('up', '1', 'true')
+        """
+        if value is None or isinstance(value, list | dict) or value != value:
+            raise Refused(422, f"label {at}: it must be a text, a number, true or false")
+        text = plain_label(text_of(value).strip())
+        if not 0 < len(text) <= MOST_TEXT:
+            raise Refused(422, f"label {at}: it must have 1 to {MOST_TEXT} letters")
+        return text
+
+    def answer(self, state: ModelState, X: Floats) -> tuple[dict[str, Predicted], LabelResponse]:
+        """What every learner says to the rows; of the champion, the probabilities and sets of its labels, too."""
+        found: dict[str, Predicted] = {}
+        unknown = PredictedLabels([], np.full(len(X), NO_ANSWER, dtype=np.int16))
+        response = LabelResponse(unknown, None, None)
+        for name, model in state.models.items():
+            labels = state.labels[name]
+            if not labels:
+                found[name] = unknown
+                continue
+            codes, likely = model._answers(X)
+            of_positive = None
+            if self.positive is not None and likely is not None:
+                known = self.positive in labels
+                of_positive = likely[:, labels.index(self.positive)].copy() if known else np.zeros(len(X))
+            own = found[name] = PredictedLabels(labels, codes.astype(np.int16), of_positive)
+            if name == state.name:
+                response = LabelResponse(own, likely, model.predict_set(X) if hasattr(model, "predict_set") else None)
+        return found, response
+
+    def targets(self, labels: Sequence[LabelValue]) -> NDArray[Any]:
+        return np.array(labels)
+
+    def learn(self, model: Any, X: Floats, y: NDArray[Any]) -> None:
+        model.follow(X, y, ~np.arange(len(y)))  # chunks of wide rows agree with single rows to rounding only
+
+    def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> None:
+        return None
+
+    def outcome(self, name: str, rows: Sequence[LabelledRow], y: NDArray[Any]) -> Mistakes:
+        own = [row.rows.body.answers.get(name) for row in rows]
+        given = [None if each is None else each[row.row] for each, row in zip(own, rows, strict=True)]
+        scored = np.array([each is not None for each in (given if self.scores_only_predictions else own)])
+        wrong = scored & np.array([each != row.label for each, row in zip(given, rows, strict=True)])
+        no_change = np.array([row.rows.body.last != row.label for row in rows])
+        if self.positive is None:
+            return Mistakes(scored, wrong, no_change, None)
+        said = np.array([each == self.positive for each in given])
+        scores = np.array([_probability(each, row.row) for each, row in zip(own, rows, strict=True)])
+        return Mistakes(scored, wrong, no_change, (y == self.positive, said, scores))
+
+    def new_progress(self) -> MistakeProgress:
+        return MistakeProgress(None if self.positive is None else RareProgress(self.costs))
+
+    def progress_from(self, state: dict[str, Any]) -> MistakeProgress:
+        return MistakeProgress.from_state(state)
+
+
+def _probability(answers: Predicted | None, row: int) -> float:
+    """P(positive) of a row; NaN where it is not known."""
+    if not isinstance(answers, PredictedLabels) or answers.of_positive is None:
+        return float("nan")
+    return float(answers.of_positive[row])

@@ -1,0 +1,159 @@
+"""Models that predict numbers: labels are finite numbers, and predictions have intervals."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.catalogue import make_model
+from thalweg.kernels import compiled
+from thalweg.service.commands import Refused
+from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted, PredictedNumbers
+from thalweg.service.learning.comparison import SquaredErrorComparison
+from thalweg.service.learning.given_intervals import GivenIntervals
+from thalweg.service.learning.regression_progress import RegressionProgress, Residuals
+from thalweg.service.learning.task import Floats, Task
+from thalweg.service.responses import NumberResponse
+from thalweg.tables.cells import brief
+from thalweg.tables.kinds import HashedColumn
+from thalweg.tables.plan import Plan
+
+if TYPE_CHECKING:
+    from thalweg.service.learning.model_state import ModelState
+
+#: The share of rows whose interval is to hold the target, where nothing is said.
+COVERAGE = 0.9
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Regression(Task):
+    #: The share of rows whose interval is to hold the target.
+    coverage: float = COVERAGE
+
+    name = "regression"
+    has_classes = False
+    comparison = SquaredErrorComparison
+
+    @classmethod
+    def of_record(cls, body: dict[str, Any]) -> Regression:
+        return cls(body["coverage"])
+
+    of_snapshot = of_record
+
+    def record(self) -> dict[str, Any]:
+        return {"task": self.name, "coverage": self.coverage}
+
+    snapshot = record
+
+    def described(self) -> dict[str, Any]:
+        return {"positive": None, "coverage": self.coverage}
+
+    def make(self, body: dict[str, Any]) -> Any:
+        return self._covering(make_model(body["kind"], task=self.name, **body["parameters"]))
+
+    def check(self, model: Any) -> None:
+        self._covering(model)._place_of(model._make_core(2), self.coverage)
+
+    def _covering(self, model: Any) -> Any:
+        """The model; most track a few coverages side by side, others the one that they are given."""
+        return model.set_params(coverage=self.coverage) if "coverage" in model.get_params(deep=False) else model
+
+    def check_columns(self, plan: Plan) -> None:
+        """`Refused` where a column has too many categories, which only label rates could encode."""
+        for column in plan.columns:
+            if isinstance(column, HashedColumn):
+                raise Refused(
+                    422, f"column {column.name!r} has too many categories for a regression model: leave it out"
+                )
+
+    def read_label(self, value: Any, at: int) -> float:
+        """A finite number, also as text.
+
+        Examples
+        --------
+        >>> task = Regression()
+        >>> task.read_label(3, 0), task.read_label(" -1.5e3 ", 0)
+        (3.0, -1500.0)
+        """
+        text = value.strip() if isinstance(value, str) else None
+        number = math.nan
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            number = float(value) if abs(value) <= compiled.largest_value else math.inf
+        elif text is not None and _NUMBER.fullmatch(text):
+            number = float(text)
+        if not abs(number) <= compiled.largest_value:
+            shown = repr(brief(value)) if isinstance(value, str) else f"{value!r:.40}"
+            rule = f"it must be a finite number within ±{compiled.largest_value:g}"
+            raise Refused(422, f"label {at}: {rule}, got {shown}")
+        return number + 0.0  # 0 and -0 are one number
+
+    def answer(self, state: ModelState, X: Floats) -> tuple[dict[str, Predicted], NumberResponse]:
+        found = {
+            name: self._predicted(model, X, state.learners[name].half_width) for name, model in state.models.items()
+        }
+        own = found.get(state.name) or _unknown(len(X))
+        return dict(found), NumberResponse(own)
+
+    def _predicted(self, model: Any, X: Floats, half_width: float | None) -> PredictedNumbers:
+        """With intervals by the predictions given so far; with the model's own before enough of them have a label."""
+        if not model.__sklearn_is_fitted__():
+            return _unknown(len(X))
+        values = model.predict(X)
+        if half_width is None:
+            return PredictedNumbers(values, *model.predict_interval(X, self.coverage))
+        return PredictedNumbers(values, values - half_width, values + half_width)
+
+    def targets(self, labels: Sequence[LabelValue]) -> Floats:
+        return np.array(labels, dtype=np.float64)
+
+    def learn(self, model: Any, X: Floats, y: NDArray[Any]) -> None:
+        for x, target in zip(X, y.tolist(), strict=True):
+            model.learn_one(x, target)
+
+    def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> float | None:
+        for target in y.tolist():
+            labels += 1
+            mean = target if mean is None else mean + (target - mean) / labels
+        return mean
+
+    def outcome(self, name: str, rows: Sequence[LabelledRow], y: NDArray[Any]) -> Residuals:
+        return Residuals(np.array([_residual(name, row) for row in rows]))
+
+    def new_progress(self) -> RegressionProgress:
+        return RegressionProgress()
+
+    def progress_from(self, state: dict[str, Any]) -> RegressionProgress:
+        return RegressionProgress.from_state(state)
+
+    def new_intervals(self, since: int) -> GivenIntervals:
+        return GivenIntervals(self.coverage, since)
+
+    def intervals_from(self, state: dict[str, Any] | None) -> GivenIntervals:
+        assert state is not None
+        return GivenIntervals.from_state(self.coverage, state)
+
+
+def _unknown(rows: int) -> PredictedNumbers:
+    nothing = np.full(rows, np.nan)
+    return PredictedNumbers(nothing, nothing, nothing)
+
+
+def _residual(name: str, labelled: LabelledRow) -> list[float]:
+    """One row of `Residuals`."""
+    body, row = labelled.rows.body, labelled.row
+    own = body.answers.get(name)
+    if not isinstance(own, PredictedNumbers) or body.last is None or body.mean is None:
+        return [math.nan] * 6
+    return [
+        float(labelled.label),
+        *(float(each[row]) for each in (own.values, own.lower, own.upper)),
+        float(body.last),
+        body.mean,
+    ]

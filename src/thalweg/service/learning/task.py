@@ -1,0 +1,100 @@
+"""What the tasks differ in: which models there are, how labels are read, rows predicted, labels learned and scored."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted
+from thalweg.service.learning.comparison import Comparison
+from thalweg.service.learning.given_intervals import GivenIntervals
+from thalweg.service.learning.progress import Outcome, Progress
+from thalweg.service.responses import Response
+from thalweg.tables.plan import Plan
+
+if TYPE_CHECKING:
+    from thalweg.service.learning.model_state import ModelState
+
+Floats = NDArray[np.float64]
+
+
+class Task(ABC):
+    """Of a model and its challengers; it holds what was asked of them when the model was made, and never changes."""
+
+    #: As requests and records name it.
+    name: ClassVar[str]
+    #: Whether labels are classes: a few different ones, with means that can be shown.
+    has_classes: ClassVar[bool]
+    #: The kind of comparison between champion and challenger.
+    comparison: ClassVar[type[Comparison]]
+
+    # ------------------------------------------------------------------ making models
+
+    @abstractmethod
+    def record(self) -> dict[str, Any]:
+        """What the record that makes a model keeps of it."""
+
+    @abstractmethod
+    def described(self) -> dict[str, Any]:
+        """What the details of a model say of it."""
+
+    @abstractmethod
+    def snapshot(self) -> dict[str, Any]:
+        """What a snapshot keeps of it."""
+
+    @abstractmethod
+    def make(self, body: dict[str, Any]) -> Any:
+        """The model that a record describes, as it was when the record was written."""
+
+    @abstractmethod
+    def check(self, model: Any) -> None:
+        """An `InvalidParameter` where a new model cannot be used."""
+
+    @abstractmethod
+    def check_columns(self, plan: Plan) -> None:
+        """`Refused` where a column cannot be learned from."""
+
+    # ------------------------------------------------------------------ rows and labels
+
+    @abstractmethod
+    def read_label(self, value: Any, at: int) -> LabelValue:
+        """A label as it was sent; `Refused` names it by its place."""
+
+    @abstractmethod
+    def answer(self, state: ModelState, X: Floats) -> tuple[dict[str, Predicted], Response]:
+        """What every learner predicts for the rows, and what is sent back of the champion's."""
+
+    @abstractmethod
+    def targets(self, labels: Sequence[LabelValue]) -> NDArray[Any]:
+        """Labels as models learn them."""
+
+    @abstractmethod
+    def learn(self, model: Any, X: Floats, y: NDArray[Any]) -> None:
+        """One by one: what came together may come apart when it is replayed, and must give the same bytes."""
+
+    @abstractmethod
+    def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> float | None:
+        """The mean of all labels, given that of the first ones and the next ones; None where labels are classes."""
+
+    # ------------------------------------------------------------------ scoring
+
+    @abstractmethod
+    def outcome(self, name: str, rows: Sequence[LabelledRow], y: NDArray[Any]) -> Outcome:
+        """What a learner had predicted for rows, set against their labels."""
+
+    @abstractmethod
+    def new_progress(self) -> Progress[Any]: ...
+
+    @abstractmethod
+    def progress_from(self, state: dict[str, Any]) -> Progress[Any]: ...
+
+    def new_intervals(self, since: int) -> GivenIntervals | None:
+        """Of a learner that is asked after this record; None where predictions have no intervals."""
+        return None
+
+    def intervals_from(self, state: dict[str, Any] | None) -> GivenIntervals | None:
+        return None

@@ -1,0 +1,109 @@
+"""What is sent back of predictions: the same as JSON, as columns of Arrow and as a message of a stream."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+from msgspec import UNSET
+from numpy.typing import NDArray
+
+from thalweg.client.protocol import Prediction
+from thalweg.service.journal.records import NO_ANSWER, PredictedLabels, PredictedNumbers
+from thalweg.service.learning.ledger import row_id
+
+
+class Response(Protocol):
+    """The predictions of the model that was asked, for the rows of one request."""
+
+    def part(self, rows: slice) -> Self:
+        """Those for some of the rows."""
+
+    def predictions(self, seq: int) -> list[Prediction]:
+        """As JSON; ``seq`` is the record that holds them."""
+
+    def columns(self) -> dict[str, Any]:
+        """As arrays of Arrow; null before any label was known."""
+
+    def message(self) -> dict[str, Any]:
+        """The first of them, as fields of a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelResponse:
+    own: PredictedLabels
+    #: Probabilities of the classes; None where the model has none, or knows no label.
+    proba: NDArray[np.float64] | None
+    #: Whether each class is in the set of each row, where the model gives sets.
+    sets: NDArray[np.bool_] | None
+
+    def part(self, rows: slice) -> LabelResponse:
+        proba = None if self.proba is None else self.proba[rows]
+        return LabelResponse(self.own.part(rows), proba, None if self.sets is None else self.sets[rows])
+
+    def predictions(self, seq: int) -> list[Prediction]:
+        codes, labels = self.own.codes.tolist(), self.own.labels
+        likely = [None] * len(codes) if self.proba is None else self.proba.tolist()
+        return [
+            Prediction(
+                row_id(seq, row),
+                None if code == NO_ANSWER else labels[code],
+                {} if shares is None else dict(zip(labels, shares, strict=True)),
+                UNSET if self.sets is None else self._set(row),
+            )
+            for row, (code, shares) in enumerate(zip(codes, likely, strict=True))
+        ]
+
+    def columns(self) -> dict[str, Any]:
+        import pyarrow as pa
+
+        codes = self.own.codes
+        unknown = codes == NO_ANSWER
+        if self.proba is None:
+            likely = pa.nulls(len(codes), pa.float64())
+        else:
+            likely = pa.array(self.proba[np.arange(len(codes)), np.maximum(codes, 0)], mask=unknown)
+        places = pa.array(codes.astype(np.int32), mask=unknown)
+        found = {"answer": pa.array(self.own.labels, pa.string()).take(places), "probability": likely}
+        if self.sets is not None:
+            sets = [self._set(row) for row in range(len(codes))]
+            found["prediction_set"] = pa.array(sets, pa.list_(pa.string()))
+        return found
+
+    def message(self) -> dict[str, Any]:
+        answer = self.own[0]
+        probability = None if answer is None or self.proba is None else float(self.proba[0][self.own.codes[0]])
+        found: dict[str, Any] = {"answer": answer, "probability": probability}
+        return found if self.sets is None else found | {"prediction_set": self._set(0)}
+
+    def _set(self, row: int) -> list[str]:
+        assert self.sets is not None
+        return [self.own.labels[at] for at in self.sets[row].nonzero()[0]]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberResponse:
+    own: PredictedNumbers
+
+    def part(self, rows: slice) -> NumberResponse:
+        return NumberResponse(self.own.part(rows))
+
+    def predictions(self, seq: int) -> list[Prediction]:
+        return [
+            Prediction(row_id(seq, row), prediction=value, lower=lower, upper=upper)
+            for row, (value, lower, upper) in enumerate(zip(*self._columns().values(), strict=True))
+        ]
+
+    def columns(self) -> dict[str, Any]:
+        import pyarrow as pa
+
+        return {name: pa.array(values, pa.float64()) for name, values in self._columns().items()}
+
+    def message(self) -> dict[str, Any]:
+        return {name: values[0] for name, values in self._columns().items()}
+
+    def _columns(self) -> dict[str, list[float | None]]:
+        own = {"prediction": self.own.values, "lower": self.own.lower, "upper": self.own.upper}
+        return {name: [None if math.isnan(each) else each for each in v.tolist()] for name, v in own.items()}

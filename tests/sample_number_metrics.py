@@ -1,0 +1,46 @@
+"""Metrics of an invented run that predicts numbers, scored as a run scores its rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tests.sample_metrics import sample_metrics
+from thalweg.run.regression_scoreboard import RegressionScoreboard
+from thalweg.run.residual_changes import ResidualChanges
+
+BASELINES = ("last_value", "running_mean", "season")
+
+
+def sample_number_metrics(
+    rows: int = 3000, names: dict[str, Any] | None = None, error: float = 1.0, seed: int = 3
+) -> dict[str, Any]:
+    """A wave with noise, whose predictions miss it by ``error`` and twice as much after two thirds of the rows."""
+    rng = np.random.default_rng(seed)
+    steps = np.arange(rows)
+    truth = 20.0 + 5.0 * np.sin(steps / 40) + rng.normal(size=rows)
+    sizes = error * np.where(steps < 2 * rows // 3, 1.0, 2.0)
+    answers = {"model": truth + sizes * rng.normal(size=rows), "running_mean": np.full(rows, 20.0)}
+    answers["last_value"] = np.concatenate([[20.0], truth[:-1]])
+    answers["season"] = truth + 3.0 * rng.normal(size=rows)
+    board, changes = RegressionScoreboard(BASELINES, 0.9), ResidualChanges()
+    board.by_size.settle(truth[:1000])
+    errors = board.add(truth, answers, answers["model"] - 1.65 * sizes, answers["model"] + 1.65 * sizes)
+    changes.add(errors)
+    base = sample_metrics(60, names)
+    base["run"]["options"]["season"] = 24
+    kept = ("schema", "run", "rows", "course", "columns", "model")
+    return {
+        "task": "regression",
+        **{name: base[name] for name in kept},
+        "rows": base["rows"] | {"read": rows + 15, "answered": rows, "scored": rows, "learned": rows},
+        "verdict": board.verdict(),
+        "scores": {name: board.score(name) for name in board.names},
+        "intervals": board.intervals.metrics(),
+        "curve": board.curve(),
+        "predictions": board.predictions(),
+        "by_size": board.by_size.groups(),
+        "changes": changes.changes(),
+        "changes_left_out": 0,
+    }
