@@ -9,6 +9,7 @@ import numpy as np
 
 from tests.oracles import Extended, solve
 from tests.tiling_oracle import SlowGrids
+from thalweg import TilingRegressor
 
 
 class SlowGradient:
@@ -131,16 +132,31 @@ class SlowMixing:
         self.own_level += max(1 / self.t, 0.002) * (lost - self.own_level)
 
 
-def slow_half_widths(answers, y, coverage, step):
-    """q times the mean absolute residual of the last fifty rows, where a miss moves q up and a hit moves it down."""
+def slow_half_widths(answers, y, coverage, step, local=1.0):
+    """q times the mean absolute residual of the last fifty rows, where a miss moves q up and a hit moves it down.
+
+    ``local`` has the factor of each row: residuals count relative to it, and widths are multiplied by it.
+    """
     q, size, widths = NormalDist().inv_cdf((1 + coverage) / 2) / math.sqrt(2 / math.pi), 0.0, []
-    for t, residual in enumerate(np.abs(y - answers)):
-        widths.append(q * size)
+    for t, (residual, factor) in enumerate(np.broadcast(np.abs(y - answers), local)):
+        widths.append(q * size * factor)
         if t > 1:
             q += step * ((residual > widths[-1]) - (1 - coverage))
         if t > 0:
-            size += max(1 / t, 0.02) * (residual - size)
+            size += max(1 / t, 0.02) * (residual / factor - size)
     return np.array(widths)
+
+
+def slow_local_noise(X, residuals):
+    """What tilings say of the absolute residual over the mean one of the last fifty rows; the first row has none."""
+    tilings = SlowTilings(X.shape[1], TilingRegressor(64, depth=2, random_state=0), [0.05])
+    factors, size = [1.0], 0.0
+    for t, (z, residual) in enumerate(zip(slow_scaled(X[1:]), residuals[1:], strict=True)):
+        relative = min(residual / size, 6.0) if size > 0 else 1.0
+        (said,) = tilings.predict_then_learn(z, relative - 1)
+        factors.append(np.clip(1 + said, 0.2, 5) if t >= 200 else 1.0)
+        size += max(1 / (t + 1), 0.02) * (residual - size)
+    return np.array(factors)
 
 
 def slow_late_half_widths(answers, y, coverage, step, delay):

@@ -11,6 +11,7 @@ from tests.oracles_regression import (
     slow_forgetting_answers,
     slow_half_widths,
     slow_late_half_widths,
+    slow_local_noise,
     slow_scaled,
 )
 from thalweg import (
@@ -119,6 +120,47 @@ def test_intervals_are_their_slow_twin(coverage):
     twin = slow_half_widths(answers, y, coverage, 0.1)
     np.testing.assert_allclose(upper - answers, twin, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(answers - lower, twin, rtol=1e-9, atol=1e-9)
+
+
+def noisy_by_feature(seed, rows):
+    """Noise that is seven times as large where the first feature is above its middle."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(rows, 4))
+    return X, X @ [1.0, 2.0, 3.0, 4.0] + rng.normal(size=rows) * np.where(X[:, 0] > 0.5, 2.1, 0.3)
+
+
+def test_local_widths_are_their_slow_twin():
+    X, y = noisy_by_feature(1, 900)
+    model = PredictionIntervals(OnlineLinearRegression(solver="rls"), 0.8, step=0.1, local_widths=True)
+    answers, lower, upper = model.predict_interval_then_learn(X, y)
+    factors = slow_local_noise(X, np.abs(y - answers))
+    assert np.ptp(factors[300:]) > 0.5
+    np.testing.assert_allclose((upper - lower) / 2, slow_half_widths(answers, y, 0.8, 0.1, factors), rtol=0, atol=1e-7)
+    # What is given without learning is what the next row gets, and a saved model gives the same.
+    row, again = X[:1], loads(dumps(model))
+    np.testing.assert_array_equal(again.predict_interval(row), model.predict_interval(row))
+    np.testing.assert_array_equal(
+        model.predict_interval(row), np.array(again.predict_interval_then_learn(row, y[:1])[1:])
+    )
+
+
+@pytest.mark.parametrize("make", [AutoRegressor, TilingRegressor])
+def test_intervals_are_wider_where_the_noise_is(make):
+    X, y = noisy_by_feature(0, 5000)
+
+    def scored(local_widths):
+        """Interval score (Gneiting & Raftery 2007), and the coverage where the noise is small and where it is large."""
+        _, lower, upper = make(local_widths=local_widths).predict_interval_then_learn(X, y)
+        outside = np.maximum(lower - y, 0) + np.maximum(y - upper, 0)
+        inside, loud = (outside == 0)[1000:], (X[:, 0] > 0.5)[1000:]
+        return np.mean((upper - lower + 20 * outside)[1000:]), inside.mean(), inside[~loud].mean(), inside[loud].mean()
+
+    score, whole, still, loud = scored(local_widths=True)
+    plain_score, plain_whole, plain_still, plain_loud = scored(local_widths=False)
+    assert score < 0.8 * plain_score
+    assert abs(whole - 0.9) < 0.01
+    assert abs(plain_whole - 0.9) < 0.01
+    assert still - loud < 0.08 < 0.15 < plain_still - plain_loud
 
 
 def late(model, X, y, delay, *, coverage=0.9, given=True):
@@ -314,6 +356,8 @@ def test_a_forged_state_is_refused():
     forgeries = {
         "n_outputs": np.array([10**6]),
         "interval_sizes": np.array([[-1.0]]),
+        "interval_noise_sizes": np.array([[-1.0]]),
+        "interval_noise_scaler_variance": -state["interval_noise_scaler_variance"],
         "target0_lowest": np.array([np.inf]),
         "target0_mixing_losses": -state["target0_mixing_losses"],
         "target0_bank_weights": np.full_like(state["target0_bank_weights"], np.nan),

@@ -64,11 +64,11 @@ def test_findings_are_means_over_the_same_rows_and_bounds_are_judged(monkeypatch
     said = "\n".join(outcome.summary)
     assert "0.100, not met" in said
     assert "1.050 of the last value's, met" in said
-    assert "Noise that doubles, any 1,000 rows from row 50 on" in said
+    assert "Noise that doubles, from row 50 on: " in said
     assert "nowhere is left out: nothing is at hand here." in outcome.notes
     assert any("River's models are left out" in note for note in outcome.notes)
     assert outcome.table is not None
-    assert outcome.table().row_count == 2 + 1 + 1 + 1 + 1
+    assert outcome.table().row_count == 1 + 2 + 1 + 1 + 1
     assert outcome.draw is not None
     assert outcome.draw().axes
 

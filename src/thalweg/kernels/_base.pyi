@@ -312,15 +312,25 @@ class RegressionCore:
         masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
         | None = ...,
     ) -> None: ...
-    def track_intervals(self, coverages: Sequence[float], step: float) -> None:
-        """Track intervals of these coverages from here on."""
+    def track_intervals(self, coverages: Sequence[float], step: float, local: bool) -> None:
+        """
+        Track intervals of these coverages from here on; local: of widths that depend on the row.
+        """
 
     @property
     def coverages(self) -> list[float]: ...
     def half_widths(self) -> NDArray[numpy.float64]:
         """
-        By how much an interval reaches beyond its answer: outputs x coverages.
+        By how much an interval reaches beyond its answer at a row of usual noise: outputs x coverages.
         """
+
+    def half_widths_of(
+        self,
+        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        coverage: int,
+    ) -> None:
+        """The same at each row, for one of the coverages."""
 
     @property
     def n_members(self) -> int: ...

@@ -19,13 +19,13 @@ by exp(-0.25 L / v), where L <- discount L + e^2 sums a member's squared errors 
 of the mixture. Three discounts, memories of 50, 200 and 1,000 rows, give three sets of weights, which are mixed by the
 same rule. What the second set of tilings learns is left by a mixture of least squares, quadratic member and mean of its
 own (memory of 100 rows, 0.5 in place of 0.25). Nothing is tuned to a stream: steps, memories and members were settled
-on the five streams of the documentation's page, ELEC2's next demand and a random walk, and are the same everywhere.
+on two FriedmanDrift streams, Planes2D, Mv, ELEC2's next price and demand and a random walk, and are always the same.
 
 ``robust=True`` is for targets with outliers: residuals beyond twice their mean size over the last 100 rows count by
 that size only, in every member and in the weights (Huber's loss: P. J. Huber, "Robust estimation of a location
 parameter", 1964). Rows of least squares count for less instead.
 
-Intervals are tracked as in `PredictionIntervals`, at five coverages side by side.
+Intervals are tracked as in `PredictionIntervals`, at five coverages side by side, with local widths.
 
 Rows may have weights: a row of weight w is learned as w copies in sequence, and its error is charged w times. Several
 targets are several models that share the scaling.
@@ -35,6 +35,9 @@ with four step sizes. Memory: the same in order, and at most 15 MB for the tilin
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -65,6 +68,9 @@ class AutoRegressor(WithIntervals):
         tenth.
     robust : bool, default False
         Whether large residuals count by their size only and not by its square, for targets with outliers.
+    local_widths : bool, default True
+        Whether intervals are wider at rows where residuals were larger, and not only after rows where they were. Only
+        where ``curved``.
     random_state : int >= 0, default 0
         Seed for the random number generator, which draws the tilings.
 
@@ -124,11 +130,16 @@ class AutoRegressor(WithIntervals):
         ),
     )
 
-    _rules = Rules(curved=FLAG, robust=FLAG, random_state=SEED)
+    _parameters_before: ClassVar[Mapping[str, Any]] = {"local_widths": False}
 
-    def __init__(self, *, curved: bool = True, robust: bool = False, random_state: int = 0) -> None:
+    _rules = Rules(curved=FLAG, robust=FLAG, local_widths=FLAG, random_state=SEED)
+
+    def __init__(
+        self, *, curved: bool = True, robust: bool = False, local_widths: bool = True, random_state: int = 0
+    ) -> None:
         self.curved = curved
         self.robust = robust
+        self.local_widths = local_widths
         self.random_state = random_state
 
     def _make_core(self, features: int) -> RegressionCore:
@@ -143,7 +154,7 @@ class AutoRegressor(WithIntervals):
             baselines=True,
             robust=bool(self.robust),
         )
-        core.track_intervals(list(COVERAGES), INTERVAL_STEP)
+        core.track_intervals(list(COVERAGES), INTERVAL_STEP, bool(self.curved and self.local_widths))
         return core
 
     def _has_quadratic(self, features: int) -> bool:

@@ -20,7 +20,9 @@ Where we depart
 2. A row of weight w moves q by w times as much, and the scale as w rows.
 3. Targets that come late (`learn_late`) are judged by the interval that was given. Of delays beyond 50 rows the step is
    smaller in proportion, or q would swing.
-4. `fit` learns its rows one after the other, whatever the regressor inside does, since only residuals of rows not yet
+4. With ``local_widths`` s is multiplied by what 64 random tilings of the features (`TilingRegressor`) say of the size
+   of residuals around the row, relative to the recent one.
+5. `fit` learns its rows one after the other, whatever the regressor inside does, since only residuals of rows not yet
    learned say anything of those to come.
 
 Cost: that of the regressor, plus O(1) a row and target.
@@ -28,7 +30,8 @@ Cost: that of the regressor, plus O(1) a row and target.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
@@ -37,7 +40,7 @@ from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.intervals import INTERVAL_STEP, WithIntervals
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.base.rows import Floats
-from thalweg.parameters import POSITIVE, Real, Rules
+from thalweg.parameters import FLAG, POSITIVE, Real, Rules
 
 
 class PredictionIntervals(WithIntervals):
@@ -54,11 +57,14 @@ class PredictionIntervals(WithIntervals):
     step : positive float, default 0.05
         By how much a miss moves the ends, in mean absolute residuals. Larger restores the coverage sooner after a
         change, and makes the widths more uneven in between.
+    local_widths : bool, default False
+        Whether intervals are wider at rows where residuals were larger, and not only after rows where they were: about
+        1.4 µs more a row.
 
     Attributes
     ----------
     half_width_ : float or ndarray of shape (outputs,)
-        By how much the next interval reaches beyond its answer.
+        By how much the next interval reaches beyond its answer, at a row of usual noise.
 
     Examples
     --------
@@ -88,12 +94,17 @@ class PredictionIntervals(WithIntervals):
         adaptive=False,
     )
 
-    _rules = Rules(coverage=Real(0, 1, "neither"), step=POSITIVE)
+    _parameters_before: ClassVar[Mapping[str, Any]] = {"local_widths": False}
 
-    def __init__(self, learner: Any, coverage: float = 0.9, *, step: float = INTERVAL_STEP) -> None:
+    _rules = Rules(coverage=Real(0, 1, "neither"), step=POSITIVE, local_widths=FLAG)
+
+    def __init__(
+        self, learner: Any, coverage: float = 0.9, *, step: float = INTERVAL_STEP, local_widths: bool = False
+    ) -> None:
         self.learner = learner
         self.coverage = coverage
         self.step = step
+        self.local_widths = local_widths
 
     def _make_core(self, features: int) -> RegressionCore:
         self._rules.check(self)
@@ -102,7 +113,7 @@ class PredictionIntervals(WithIntervals):
             raise InvalidParameter.of(
                 "PredictionIntervals", "learner", "be a regressor of thalweg that is no pipeline", self.learner
             )
-        core.track_intervals([float(self.coverage)], float(self.step))
+        core.track_intervals([float(self.coverage)], float(self.step), bool(self.local_widths))
         return core
 
     @property

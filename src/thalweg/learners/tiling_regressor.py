@@ -15,7 +15,8 @@ Cost: O(M K) a row. The limit is the latency of M scattered reads and writes. Me
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 from thalweg.kernels import compiled
 from thalweg.kernels._base import RegressionCore
@@ -46,6 +47,8 @@ class TilingRegressor(WithIntervals):
     robust : bool, default False
         Whether residuals beyond twice their usual size count by that size only (Huber's loss), for targets with
         outliers.
+    local_widths : bool, default True
+        Whether intervals are wider at rows where residuals were larger, and not only after rows where they were.
     random_state : int >= 0, default 0
         Seed for the random number generator.
 
@@ -78,6 +81,8 @@ class TilingRegressor(WithIntervals):
         adaptive=False,
     )
 
+    _parameters_before: ClassVar[Mapping[str, Any]] = {"local_widths": False}
+
     _rules = Rules(
         tilings=Whole(1, 10_000),
         depth=Whole(1, 3),
@@ -86,6 +91,7 @@ class TilingRegressor(WithIntervals):
         replace_share=Real(0, 0.5, "right"),
         min_age=Whole(0, 10**9),
         robust=FLAG,
+        local_widths=FLAG,
         random_state=SEED,
     )
 
@@ -99,6 +105,7 @@ class TilingRegressor(WithIntervals):
         replace_share: float = 0.05,
         min_age: int = 500,
         robust: bool = False,
+        local_widths: bool = True,
         random_state: int = 0,
     ) -> None:
         self.tilings = tilings
@@ -108,6 +115,7 @@ class TilingRegressor(WithIntervals):
         self.replace_share = replace_share
         self.min_age = min_age
         self.robust = robust
+        self.local_widths = local_widths
         self.random_state = random_state
 
     def _make_core(self, features: int) -> RegressionCore:
@@ -124,5 +132,5 @@ class TilingRegressor(WithIntervals):
         core = compiled.mixed_regression(
             features, [], [tilings], [], quadratic=False, baselines=False, robust=bool(self.robust)
         )
-        core.track_intervals(list(COVERAGES), INTERVAL_STEP)
+        core.track_intervals(list(COVERAGES), INTERVAL_STEP, bool(self.local_widths))
         return core

@@ -98,11 +98,12 @@ void bind_regression(nb::module_ &module) {
           "masses"_a = nb::none())
       .def(
           "track_intervals",
-          [](RegressionCore &c, std::vector<double> coverages, double step) {
+          [](RegressionCore &c, std::vector<double> coverages, double step, bool local) {
             const BriefLearning alone(c);
-            c.track(std::move(coverages), step);
+            c.track(std::move(coverages), step, local);
           },
-          "coverages"_a, "step"_a, "Track intervals of these coverages from here on.")
+          "coverages"_a, "step"_a, "local"_a,
+          "Track intervals of these coverages from here on; local: of widths that depend on the row.")
       .def_prop_ro(
           "coverages",
           [](const RegressionCore &c) { return c.intervals ? c.intervals->coverages() : std::vector<double>(); })
@@ -116,7 +117,17 @@ void bind_regression(nb::module_ &module) {
             for (std::size_t i = 0; i < m * n; i++) widths[i] = c.intervals->half_width(i / n, i % n);
             return owned_array(widths.data(), {m, n});
           },
-          "By how much an interval reaches beyond its answer: outputs x coverages.")
+          "By how much an interval reaches beyond its answer at a row of usual noise: outputs x coverages.")
+      .def(
+          "half_widths_of",
+          [](const RegressionCore &c, Matrix X, OutMatrix out, int64_t coverage) {
+            const Reading together(c);
+            c.require(coverage);
+            c.check_answers(X, out);
+            for (std::size_t i = 0; i < X.shape(0); i++)
+              c.intervals->half_widths(X.data() + i * X.shape(1), coverage, out.data() + i * out.shape(1));
+          },
+          "X"_a, "out"_a, "coverage"_a, "The same at each row, for one of the coverages.")
       .def_prop_ro("n_members", [](const RegressionCore &c) { return c.regressor->members(); })
       .def("shares",
            [](const RegressionCore &c) {
@@ -142,9 +153,7 @@ void bind_regression(nb::module_ &module) {
           "answers",
           [](const RegressionCore &c, Matrix X, OutMatrix out) {
             const Reading together(c);
-            if (int64_t(X.shape(1)) != c.regressor->features() || out.shape(0) != X.shape(0) ||
-                int64_t(out.shape(1)) != c.regressor->outputs())
-              throw std::invalid_argument("shapes do not agree");
+            c.check_answers(X, out);
             for (std::size_t i = 0; i < X.shape(0); i++)
               c.regressor->answer(X.data() + i * X.shape(1), out.data() + i * out.shape(1));
           },

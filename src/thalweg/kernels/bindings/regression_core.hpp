@@ -21,6 +21,12 @@ struct RegressionCore : Gated, RegressorWithIntervals {
       throw std::invalid_argument("shapes do not agree");
   }
 
+  void check_answers(const Matrix &X, const OutMatrix &out) const {
+    if (int64_t(X.shape(1)) != regressor->features() || out.shape(0) != X.shape(0) ||
+        int64_t(out.shape(1)) != regressor->outputs())
+      throw std::invalid_argument("shapes do not agree");
+  }
+
   // True where the step had to be cut, for the first time.
   bool learn(Row x, const double *y, std::size_t count) {
     const BriefLearning alone(*this);

@@ -18,7 +18,7 @@
 #include "regression/number_tilings.hpp"
 #include "regression/quadratic.hpp"
 #include "regression/regressor.hpp"
-#include "running_variance.hpp"
+#include "regression/row_scaling.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -194,8 +194,7 @@ class MixedTarget {
 
 class MixedRegression final : public Regressor {
  public:
-  MixedRegression(int64_t p, const MixedOptions &options)
-      : Regressor(p), options(options), moments(p, RunningVariance::kLongRun, true), factor(p), z(p) {}
+  MixedRegression(int64_t p, const MixedOptions &options) : Regressor(p), options(options), scaling(p), z(p) {}
 
   MixedRegression *copy() const override { return new MixedRegression(*this); }
   int64_t members() const override { return MixedTarget::members_of(options); }
@@ -205,7 +204,7 @@ class MixedRegression final : public Regressor {
   }
   void member_answers(const double *x, double *out) const override {
     Scratch room(features());
-    scale(x, room.data());
+    scaling.scale(x, room.data());
     std::fill_n(out, outputs() * members(), 0.0);
     for (const MixedTarget &target : targets) {
       target.member_answers(room.data(), out);
@@ -215,25 +214,18 @@ class MixedRegression final : public Regressor {
 
   void answer(const double *x, double *out) const override {
     Scratch room(features());
-    scale(x, room.data());
+    scaling.scale(x, room.data());
     std::fill_n(out, outputs(), 0.0);
     for (const MixedTarget &target : targets) *out++ = target.answer(room.data());
   }
   void begin(const double *X, const double *Y, const double *weights, int64_t rows) override {
-    moments.forget();
-    measure();
+    scaling.forget();
     for (MixedTarget &target : targets) target.begin();
     run(X, Y, weights, rows, {});
   }
   void visit(State &state) override {
     visit_outputs(state);
-    state.real("scaler_rows", moments.rows);
-    state.matrix("scaler_mean", moments.mean, 1, features(), features());
-    state.matrix("scaler_variance", moments.variance, 1, features(), features());
-    if (!(moments.rows >= 0)) throw BadState("scaler_rows");
-    for (int64_t j = 0; j < features(); j++)
-      if (!std::isfinite(moments.mean[j]) || !(moments.variance[j] >= 0)) throw BadState("scaler_variance");
-    measure();
+    scaling.visit(state);
     for (int64_t o = 0; o < outputs(); o++) {
       have_targets(o + 1);  // one by one: a forged number of them ends at the first that is missing
       PrefixedState own(state, "target" + std::to_string(o) + "_");
@@ -256,30 +248,19 @@ class MixedRegression final : public Regressor {
   // The row is learned at the scale it is answered at; then the scale learns the row.
   void learn(const double *x, const double *y, double weight, double *given, const double *opinions) {
     have_targets(outputs());
-    scale(x, z.data());
+    scaling.scale(x, z.data());
     for (int64_t o = 0; o < outputs(); o++)
       given[o] = targets[o].learn(z.data(), y[o], weight, opinions ? opinions + o * members() : nullptr);
-    moments.learn(x, features(), weight);
-    measure();
+    scaling.learn(x, weight);
   }
-  static constexpr double kFarthest = RunningVariance::kFarthest;
-
   void have_targets(int64_t count) {
     while (int64_t(targets.size()) < count) targets.emplace_back(features(), options);
-  }
-  void scale(const double *x, double *to) const {
-    for (int64_t j = 0; j < features(); j++)
-      to[j] = std::clamp(factor[j] * (x[j] - moments.mean[j]), -kFarthest, kFarthest);
-  }
-  void measure() {  // a feature that has never moved is zero
-    for (int64_t j = 0; j < features(); j++)
-      factor[j] = moments.variance[j] > 1e-200 ? 1 / std::sqrt(moments.variance[j]) : 0;
   }
 
   MixedOptions options;
   std::vector<MixedTarget> targets;
-  RunningVariance moments;
-  Buffer factor, z;
+  RowScaling scaling;
+  Buffer z;
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -20,8 +20,8 @@ struct RegressorWithIntervals {
     regressor->widen(outputs);
     if (intervals) intervals->begin(outputs);
   }
-  void track(std::vector<double> coverages, double step) {
-    intervals.emplace(std::move(coverages), step);
+  void track(std::vector<double> coverages, double step, bool local) {
+    intervals.emplace(regressor->features(), std::move(coverages), step, local);
     if (regressor->outputs()) intervals->begin(regressor->outputs());
   }
   void begin(const double *X, const double *Y, const double *weights, int64_t rows) {
@@ -41,10 +41,9 @@ struct RegressorWithIntervals {
     }
     regressor->run(X, Y, weights, rows, out);
     if (!intervals) return;
-    for (int64_t i = 0; i < rows; i++) {
-      for (int64_t o = 0; half && o < m; o++) half[i * m + o] = intervals->half_width(o, coverage);
-      intervals->learn(out.answers + i * m, Y + i * m, weights ? weights[i] : 1);
-    }
+    for (int64_t i = 0; i < rows; i++)
+      intervals->learn(X + i * regressor->features(), out.answers + i * m, Y + i * m, weights ? weights[i] : 1,
+                       half ? half + i * m : nullptr, coverage);
   }
   // Rows that were predicted `delay` rows before, with these intervals of a coverage and these answers of the members.
   void learn_late(const double *X, const double *Y, const double *weights, int64_t rows, const double *lower,
@@ -53,7 +52,7 @@ struct RegressorWithIntervals {
     for (int64_t i = 0; i < rows; i++) {
       const double weight = weights ? weights[i] : 1;
       regressor->learn_late(X + i * p, Y + i * m, weight, opinions ? opinions + i * all : nullptr);
-      intervals->learn_late(lower + i * m, upper + i * m, coverage, delay, Y + i * m, weight);
+      intervals->learn_late(X + i * p, lower + i * m, upper + i * m, coverage, delay, Y + i * m, weight);
     }
   }
   void visit(State &state) {
@@ -65,7 +64,7 @@ struct RegressorWithIntervals {
   // One row; the answers before it are written to `given`.
   void step(const double *x, const double *y, double *given) {
     regressor->step(x, y, 1, given);
-    if (intervals) intervals->learn(given, y, 1);
+    if (intervals) intervals->learn(x, given, y, 1, nullptr, 0);
   }
 };
 

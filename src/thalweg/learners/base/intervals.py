@@ -52,14 +52,15 @@ class WithIntervals(StreamRegressor, abstract=True):
     def predict_interval(self, X: ArrayLike, coverage: float | None = None) -> Interval:
         """The interval of each row, which holds its target in this share of the rows. Nothing is learned.
 
-        ``coverage`` is one of those that are tracked: 0.5, 0.8, 0.9 (the default), 0.95 or 0.99. The width is the same
-        for every row and follows the last residuals; it is zero until two rows are learned.
+        ``coverage`` is one of those that are tracked: 0.5, 0.8, 0.9 (the default), 0.95 or 0.99. The width follows the
+        last residuals and, with ``local_widths``, those of rows alike; it is zero until two rows are learned.
         """
-        answers = self.predict(X)
+        rows = self._rows_to_answer(X)
         place = self._place_of(self._core, coverage)
-        half = self._core.half_widths()[:, place]
-        reach = half[0] if self._columns is None else half
-        return Interval(answers - reach, answers + reach)
+        answers, half = np.empty((2, len(rows), self._core.n_outputs))
+        self._core.answers(rows, answers)
+        self._core.half_widths_of(rows, half, place)
+        return Interval(self._shaped(answers - half), self._shaped(answers + half))
 
     def predict_interval_then_learn(
         self, X: ArrayLike, y: ArrayLike, coverage: float | None = None, *, sample_weight: ArrayLike | None = None

@@ -98,14 +98,14 @@ _RECURRING = FriedmanDrift(drift="recurring", changes=(3000, 8000))
 _GRADUAL = FriedmanDrift(drift="gradual", changes=(3000, 8000), transition=2000)
 
 NUMBER_STREAMS = (
-    NumberStream("FriedmanDrift, local", 12_000, partial(_ours, _LOCAL), "another seed", bound=0.385),
-    NumberStream("FriedmanDrift, recurring", 12_000, partial(_ours, _RECURRING), "another seed", bound=0.345),
+    NumberStream("Friedman, local", 12_000, partial(_ours, _LOCAL), "another seed", bound=0.385),
+    NumberStream("Friedman, recurring", 12_000, partial(_ours, _RECURRING), "another seed", bound=0.345),
     NumberStream("Planes2D", _ROWS, partial(_rivers, "Planes2D", _ROWS), "another seed", bound=0.265),
     NumberStream("Mv", _ROWS, partial(_rivers, "Mv", _ROWS), "another seed", bound=0.225),
     NumberStream("Random walk", _ROWS, _random_walk, "another seed", is_walk=True),
     NumberStream("ELEC2, next price", 20_000, _PRICE, "these rows", generated=False, bound=0.452),
-    NumberStream("FriedmanDrift, gradual", 12_000, partial(_ours, _GRADUAL), "neither"),
+    NumberStream("Friedman, gradual", 12_000, partial(_ours, _GRADUAL), "neither"),
     NumberStream("Noise that doubles", _ROWS, _noise_doubles, "neither", judged_from=_ROWS // 2 + 200),
-    NumberStream("NOAA, next temperature", 18_158, _TEMPERATURE, "neither", generated=False),
+    NumberStream("NOAA, temperature", 18_158, _TEMPERATURE, "neither", generated=False),
     NumberStream("Covertype, elevation", 12_000, _elevation, "neither", generated=False),
 )
