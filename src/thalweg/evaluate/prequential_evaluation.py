@@ -142,9 +142,6 @@ class Walker(Protocol):
 
 def _walker_of(model: Model, classes: Labels, *, with_proba: bool, delay: int) -> Walker:
     """The quickest way to evaluate this model, its labels coming ``delay`` rows late."""
-    if hasattr(model, "__sklearn_tags__") and is_regressor(model):
-        rule = "be a classifier; prequential_regression walks a regressor"
-        raise InvalidParameter.of("prequential", "model", rule, model)
     if isinstance(model, TableClassifier):
         return _TableWalker(model, _walker_of(model.learner, classes, with_proba=with_proba, delay=delay))
     if delay > 0:
@@ -194,13 +191,11 @@ class _CompiledWalker:
         return Predictions(codes, proba, rate, weights)
 
 
-class _LateWalker:
-    """Labels come late; rows still waiting at the end of the stream stay unlearned."""
+class LateRows:
+    """Chunks as arrays, so that rows that wait for their labels can stand before those that come."""
 
-    def __init__(self, model: Model, classes: Labels, with_proba: bool) -> None:
+    def __init__(self, model: Model) -> None:
         self._model = model
-        self._classes = classes
-        self._with_proba = with_proba and hasattr(model, "follow") and hasattr(model, "predict_proba")
         #: Of the first chunk, and so of every row that waits.
         self._width: int | None = None
         self._names: list[Any] | None = None
@@ -213,6 +208,15 @@ class _LateWalker:
             had, got = self._names or f"{self._width} of them", names or f"{rows.shape[1]} of them"
             raise InvalidInput(f"Chunks must keep their columns while labels are late, {had}, got {got}.")
         return rows
+
+
+class _LateWalker(LateRows):
+    """Labels come late; rows still waiting at the end of the stream stay unlearned."""
+
+    def __init__(self, model: Model, classes: Labels, with_proba: bool) -> None:
+        super().__init__(model)
+        self._classes = classes
+        self._with_proba = with_proba and hasattr(model, "follow") and hasattr(model, "predict_proba")
 
     def __call__(self, batch: Batch) -> Predictions:
         if hasattr(self._model, "follow"):
@@ -367,6 +371,9 @@ def prequential(
     >>> summary.rows, bool(summary.model.error < 0.1)
     (1000, True)
     """
+    if hasattr(model, "__sklearn_tags__") and is_regressor(model):
+        rule = "be a classifier; prequential_regression evaluates regressors"
+        raise InvalidParameter.of("prequential", "model", rule, model)
     known = _classes_of(stream, classes)
     late = whole_number("prequential", "delay", delay)
     walker = _walker_of(model, known, with_proba=with_proba, delay=late)
