@@ -169,7 +169,7 @@ def test_what_cannot_be_walked_is_refused():
         prequential(OnlineLinearRegression(), iter([STREAM.take(10)]))
     with pytest.raises(InvalidParameter, match="'coverage' parameter of prequential_regression must be None"):
         prequential_regression(OnlineLinearRegression(), STREAM, coverage=0.9)
-    with pytest.raises(InvalidParameter, match="'coverage' parameter of AutoRegressor must be 0.5"):
+    with pytest.raises(InvalidParameter, match=r"'coverage' parameter of AutoRegressor must be 0\.5"):
         prequential_regression(AutoRegressor(), STREAM, coverage=0.7)
     with pytest.raises(InvalidParameter, match="The 'members' parameter of Committee must"):
         Committee([OnlineLDC(), OnlineLinearRegression()]).partial_fit([[1.0], [2.0]], [0, 1])

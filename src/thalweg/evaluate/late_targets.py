@@ -35,6 +35,12 @@ def members_of(model: Any, features: int, outputs: int = 1) -> int:
     return int(model._make_core(features).n_members) * outputs
 
 
+def ends_with_width(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """Lower and upper ends; NaN for intervals without a width, which a model gives before it has any."""
+    is_wide = upper > lower
+    return np.where(is_wide, lower, np.nan), np.where(is_wide, upper, np.nan)
+
+
 def nothing_given(model: Any, rows: Floats, targets: Floats) -> Given:
     """Room for what `follow_numbers` predicts."""
     shapes: dict[str, tuple[int, ...]] = {"answers": targets.shape}

@@ -17,7 +17,14 @@ from thalweg.errors import InvalidParameter
 from thalweg.evaluate.averages import push_in_pieces
 from thalweg.evaluate.history import Average, Cumulative, Windowed, no_rows
 from thalweg.evaluate.late_labels import Batch, LateLabels, Waiting
-from thalweg.evaluate.late_targets import Given, follow_numbers, has_intervals, is_fitted, nothing_given
+from thalweg.evaluate.late_targets import (
+    Given,
+    ends_with_width,
+    follow_numbers,
+    has_intervals,
+    is_fitted,
+    nothing_given,
+)
 from thalweg.evaluate.metrics import pinball_loss
 from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.evaluate.prequential_evaluation import (
@@ -175,12 +182,9 @@ class _Walker:
         self.coverage = coverage
 
     def ends(self, given: Given, rows: slice) -> tuple[Floats | None, Floats | None]:
-        """The ends of the intervals that were asked for; NaN for those without a width."""
         if self.coverage is None:
             return None, None
-        lower, upper = given["lower"][rows], given["upper"][rows]
-        is_wide = upper > lower
-        return np.where(is_wide, lower, np.nan), np.where(is_wide, upper, np.nan)
+        return ends_with_width(given["lower"][rows], given["upper"][rows])
 
 
 class _AtOnce(_Walker):

@@ -46,9 +46,12 @@ class PossibleTasks:
 
     def settle(self, head: Chunk) -> Task:
         """The task by the first rows: numbers of which there are many, or with decimals, mean regression."""
+        return self.settle_by(None if self._asked else self._target.quantity(head, self._options.decimal))
+
+    def settle_by(self, quantity: str | None) -> Task:
+        """The task by the quantity that the target holds in the first rows; None for classes."""
         name = self._asked
         if name is None:
-            quantity = self._target.quantity(head, self._options.decimal)
             name = "classification" if quantity is None else "regression"
             if quantity is not None:
                 held = f"{self._target.name} holds {quantity}"
