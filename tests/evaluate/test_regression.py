@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, SGDRegressor
 from sklearn.metrics import mean_absolute_error, mean_pinball_loss, mean_squared_error
 
-from thalweg import AutoRegressor, Committee, OnlineLDC, OnlineLinearRegression, PredictionIntervals
+from thalweg import AutoRegressor, Committee, OnlineLDC, OnlineLinearRegression, PredictionIntervals, TableRegressor
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate import (
     Cumulative,
@@ -149,6 +152,22 @@ def test_late_targets_are_learned_when_they_come_and_judge_what_was_predicted(ma
             mean_pinball_loss(truth, high, alpha=0.9),
         )
     )
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+def test_the_model_of_a_run_is_evaluated_on_frames(delay):
+    X, y = SHORT.take()
+    names = [f"x{place}" for place in range(X.shape[1])]
+    rows = pd.DataFrame(X, columns=names)
+    known = AutoRegressor().partial_fit(rows[:30], y[:30])
+    model, asked = TableRegressor(copy.deepcopy(known)), {"delay": delay, "coverage": 0.9}
+    records = list(prequential_regression(model, [(rows[30:].assign(note="text"), y[30:])], **asked))
+    alone = list(prequential_regression(known, [(rows[30:], y[30:])], **asked))
+    np.testing.assert_array_equal(joined(records, "answers"), joined(alone, "answers"))
+    np.testing.assert_array_equal(joined(records, "upper"), joined(alone, "upper"))
+    assert dumps(model.learner) == dumps(known)
+    with pytest.raises(InvalidParameter, match="prequential_regression evaluates regressors"):
+        prequential(model, [(rows, y)])
 
 
 def test_intervals_hold_where_targets_come_late():

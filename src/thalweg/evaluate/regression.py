@@ -30,6 +30,7 @@ from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.evaluate.prequential_evaluation import (
     LateRows,
     Model,
+    TableWalker,
     Walkable,
     batches_of,
     chunk_for,
@@ -39,6 +40,7 @@ from thalweg.evaluate.prequential_evaluation import (
 from thalweg.learners.base.regressor import as_targets
 from thalweg.parameters import whole_number
 from thalweg.streams.stream import Floats
+from thalweg.table_model import TableRegressor
 
 _OWNER = "prequential_regression"
 
@@ -103,8 +105,8 @@ def prequential_regression(
     Parameters
     ----------
     model : regressor
-        One of ours (asked in one compiled call per chunk), or any scikit-learn regressor with ``partial_fit`` (asked
-        row by row).
+        One of ours (asked in one compiled call per chunk), a `TableRegressor` (its rows are frames), or any
+        scikit-learn regressor with ``partial_fit`` (asked row by row).
     stream : Stream, or iterable of (X, y)
         Where the rows come from: ``thalweg.streams.Table(X, y)`` for rows in memory,
         ``thalweg.frames.chunks(source, target)`` for a frame or a file, a generated stream, or chunks of your own,
@@ -135,9 +137,10 @@ def prequential_regression(
     >>> bool(abs(summarise_regression(records).intervals.coverage - 0.9) < 0.02)
     True
     """
-    compiled = hasattr(model, "predict_then_learn")
-    walkable = compiled or (hasattr(model, "predict") and hasattr(model, "partial_fit"))
-    if not walkable or not is_regressor(model):
+    learner = model.learner if isinstance(model, TableRegressor) else model
+    compiled = hasattr(learner, "predict_then_learn")
+    walkable = compiled or (hasattr(learner, "predict") and hasattr(learner, "partial_fit"))
+    if not walkable or not hasattr(learner, "__sklearn_tags__") or not is_regressor(learner):
         rule = "be a regressor with predict_then_learn, or predict and partial_fit"
         raise InvalidParameter.of(_OWNER, "model", rule, model)
     require_walkable(_OWNER, stream)
@@ -146,15 +149,16 @@ def prequential_regression(
     size = whole_number(_OWNER, "chunk", chunk, least=1)
     late = whole_number(_OWNER, "delay", delay)
     if coverage is not None:
-        if not has_intervals(model):
+        if not has_intervals(learner):
             rule = "be None for a model without intervals, which PredictionIntervals puts around any regressor"
             raise InvalidParameter.of(_OWNER, "coverage", rule, coverage)
-        model._place_of(model._make_core(1), coverage)
-    return _walk((_InTurn if late else _AtOnce)(model, coverage), stream, rows, size, late)
+        learner._place_of(learner._make_core(1), coverage)
+    walker: _Walker = (_InTurn if late else _AtOnce)(learner, coverage)
+    return _walk(walker if learner is model else _OfTable(model, walker), stream, rows, size, late)
 
 
 def _walk(
-    walker: _AtOnce | _InTurn, stream: Walkable, rows: int | None, chunk: int, delay: int
+    walker: _Walker | _OfTable, stream: Walkable, rows: int | None, chunk: int, delay: int
 ) -> Iterator[RegressionRecord]:
     late, baselines = LateLabels(delay=delay), NumberBaselines()
     start = 0
@@ -180,6 +184,14 @@ class _Walker:
     def __init__(self, model: Model, coverage: float | None) -> None:
         self.model = model
         self.coverage = coverage
+
+    def held(self, X: Any) -> Any:
+        """A chunk as it is handed back in a `Batch`; X may be a frame."""
+        raise NotImplementedError
+
+    def __call__(self, batch: Batch, waiting: Waiting | None) -> Given:
+        """Predict and learn the rows of a batch, in its order."""
+        raise NotImplementedError
 
     def ends(self, given: Given, rows: slice) -> tuple[Floats | None, Floats | None]:
         if self.coverage is None:
@@ -208,7 +220,7 @@ class _AtOnce(_Walker):
         return {"answers": answers}
 
 
-class _InTurn(_Walker, LateRows):
+class _InTurn(LateRows, _Walker):
     """Targets come late; rows still waiting at the end of the stream stay unlearned."""
 
     def __init__(self, model: Model, coverage: float | None) -> None:
@@ -231,6 +243,12 @@ class _InTurn(_Walker, LateRows):
             names=self._names,
         )
         return given
+
+
+class _OfTable(TableWalker):
+    def __init__(self, model: TableRegressor, walker: _Walker) -> None:
+        super().__init__(model, walker)
+        self.coverage, self.ends = walker.coverage, walker.ends
 
 
 Value = TypeVar("Value")
