@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.errors import InvalidParameter
 from thalweg.evaluate.late_labels import Batch, Waiting
 from thalweg.evaluate.residual_changes import ResidualChanges
+from thalweg.pipeline.target_encoding import behind_rates
 from thalweg.run.notices import Notices
 from thalweg.run.number_baselines import NumberBaselines
 from thalweg.run.options import RunOptions
@@ -56,14 +57,13 @@ class Regression(Task):
 
     def settle(self, head: Chunk, plan: Plan, clocks: dict[str, Clock]) -> Plan:
         self._column = self.target.number_column(head, self.options.decimal)
-        wide = [column.name for column in plan.columns if isinstance(column, HashedColumn)]
-        why = "left out: it has more than 64 categories, which regression cannot learn"
-        left_out = plan.left_out | dict.fromkeys(wide, why)
-        columns = tuple(column for column in plan.columns if column.name not in wide)
-        self.notices.odd(f"column {name!r} is {why}" for name in wide)
-        if not columns:
-            raise InvalidInput(f"{head.pieces[0].block.file} has no column to learn from beside {self.target.name!r}")
-        return replace(plan, columns=columns, left_out=left_out | {self.target.name: "the target"})
+        columns = tuple(
+            HashedColumn(column.name, rates=1, means=True, na=column.na) if isinstance(column, HashedColumn) else column
+            for column in plan.columns
+        )
+        plan = replace(plan, columns=columns, left_out=plan.left_out | {self.target.name: "the target"})
+        self.model = behind_rates(self.model, plan.wide_categories)
+        return plan
 
     def codes(self, head: Chunk) -> NDArray[np.int32]:
         return np.full(len(head), -1, dtype=np.int32)
