@@ -207,8 +207,12 @@ def test_bad_targets_are_skipped_and_the_model_is_loaded(capsys: pytest.CaptureF
     text = Path("prices.csv").read_text().splitlines()
     text[700] = text[700].rsplit(",", 1)[0] + ",cheap"
     text[701] = text[701].rsplit(",", 1)[0] + ",NA"
+    text[20:23] = [line.rsplit(",", 1)[0] + ",-999" for line in text[20:23]]
     Path("prices.csv").write_text("\n".join(text) + "\n")
-    assert run(capsys, *RUN, "--drop", "told", "--bad-rows", "skip", "--model", "linear", "--coverage", "0.5")[0] == 0
+    given = ("--drop", "told", "--bad-rows", "skip", "--model", "linear", "--coverage", "0.5")
+    code, _, warned = run(capsys, *RUN, *given)
+    assert code == 0
+    assert "the target 'price' has -999 (3 times) in the first 1,000 rows, far from its other values: if" in warned
     rows = metrics()["rows"]
     assert (rows["read"], rows["skipped"], len(predictions())) == (ROWS, 1, ROWS - 1)
     assert rows["bad"] == ["prices.csv, row 700, column 'price': 'cheap' is not a number"]

@@ -25,6 +25,7 @@ from thalweg.tables import Chunk, Encoder, Plan
 from thalweg.tables.cells import parsed
 from thalweg.tables.clock import Clock
 from thalweg.tables.kinds import HashedColumn, NumberColumn
+from thalweg.tables.sentinels import sentinels_of
 from thalweg.tables.target import Target
 
 #: Options that ask something about classes.
@@ -57,6 +58,7 @@ class Regression(Task):
 
     def settle(self, head: Chunk, plan: Plan, clocks: dict[str, Clock]) -> Plan:
         self._column = self.target.number_column(head, self.options.decimal)
+        self.notices.odd(self._sentinels(head, self._column))
         columns = tuple(
             HashedColumn(column.name, rates=1, means=True, na=column.na) if isinstance(column, HashedColumn) else column
             for column in plan.columns
@@ -64,6 +66,16 @@ class Regression(Task):
         plan = replace(plan, columns=columns, left_out=plan.left_out | {self.target.name: "the target"})
         self.model = behind_rates(self.model, plan.wide_categories)
         return plan
+
+    def _sentinels(self, head: Chunk, column: NumberColumn) -> Iterator[str]:
+        """Of numbers in the target that seem to stand for a missing one."""
+        values, _ = parsed(column, head.column(column.name))
+        for code in sentinels_of(values):
+            times = int((values == code).sum())
+            yield (
+                f"the target {column.name!r} has {column.as_written(code)} ({times:,} times) in the first "
+                f"{len(values):,} rows, far from its other values: if it stands for a missing one, leave its cells empty"
+            )
 
     def codes(self, head: Chunk) -> NDArray[np.int32]:
         return np.full(len(head), -1, dtype=np.int32)
