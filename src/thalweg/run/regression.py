@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -73,8 +74,8 @@ class Regression(Task):
         for code in sentinels_of(values):
             times = int((values == code).sum())
             yield (
-                f"the target {column.name!r} has {column.as_written(code)} ({times:,} times) in the first "
-                f"{len(values):,} rows, far from its other values: if it stands for a missing one, leave its cells empty"
+                f"the target {column.name!r} has {column.as_written(code)} {times:,} times in the first {len(values):,} "
+                "rows, far from its other values: if it stands for a missing one, leave its cells empty"
             )
 
     def codes(self, head: Chunk) -> NDArray[np.int32]:
@@ -144,22 +145,31 @@ class Regression(Task):
         """
         model, lower, upper = (predicted[name] for name in _GIVEN)
         members, number, targets = predicted["members"], batch.number, batch.labels
-        for part in np.split(steps, np.flatnonzero(np.diff(steps >= 0)) + 1):
-            if part[0] >= 0:
-                self._now = int(number[part[-1]])
+        cuts = [0, *(np.flatnonzero(np.diff(steps >= 0)) + 1).tolist(), len(steps)]
+        for begin, end in itertools.pairwise(cuts):
+            first, last = int(steps[begin]), int(steps[end - 1])
+            if first >= 0:
+                fresh = slice(first, last + 1)  # rows are predicted in their order
+                self._now = int(number[last])
                 if self._learned:
-                    model[part] = self.model.predict(batch.X[part])
-                    members[part] = self.model.member_answers(batch.X[part])
+                    model[fresh] = self.model.predict(batch.X[fresh])
+                    members[fresh] = self.model.member_answers(batch.X[fresh])
                 if self._judged:
-                    lower[part], upper[part] = self.model.predict_interval(batch.X[part], self.options.coverage)
+                    lower[fresh], upper[fresh] = self.model.predict_interval(batch.X[fresh], self.options.coverage)
                 continue
-            rows = ~part
-            ends = tuple(np.where(np.isnan(end[rows]), model[rows], end[rows]) for end in (lower, upper))
-            delay = self._now - int(number[rows].mean())
+            rows = slice(~first, ~first + 1) if end - begin == 1 else ~steps[begin:end]
+            ends, unknown = (lower[rows], upper[rows]), np.isnan(lower[rows])
+            if unknown.any():
+                ends = np.where(unknown, model[rows], ends[0]), np.where(unknown, model[rows], ends[1])
             self.model.learn_late(
-                batch.X[rows], targets[rows], ends, self.options.coverage, delay=delay, member_answers=members[rows]
+                batch.X[rows],
+                targets[rows],
+                ends,
+                self.options.coverage,
+                delay=self._now - int(number[rows].mean()),
+                member_answers=members[rows],
             )
-            self._learned += len(rows)
+            self._learned += end - begin
             self._judged += int((~np.isnan(model[rows])).sum())
 
     def score(self, batch: Batch, predicted: Predicted, plan: Plan) -> None:
