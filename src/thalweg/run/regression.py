@@ -72,10 +72,10 @@ class Regression(Task):
         """Of numbers in the target that seem to stand for a missing one."""
         values, _ = parsed(column, head.column(column.name))
         for code in sentinels_of(values):
-            times = int((values == code).sum())
+            times = f"{int((values == code).sum()):,} times in the first {len(values):,} rows"
             yield (
-                f"the target {column.name!r} has {column.as_written(code)} {times:,} times in the first {len(values):,} "
-                "rows, far from its other values: if it stands for a missing one, leave its cells empty"
+                f"the target {column.name!r} has {column.as_written(code)} {times}, far from its other values: if it "
+                "stands for a missing one, leave its cells empty"
             )
 
     def codes(self, head: Chunk) -> NDArray[np.int32]:
