@@ -51,7 +51,7 @@ class _Column:
     def touched(self, X: Floats) -> _Touched:
         numbers = X[:, self.at]
         cells = np.where(numbers < 0, -1.0, np.fmod(np.floor(numbers), CELLS)).astype(np.int64)
-        different, place = np.unique(cells, return_inverse=True)
+        different, place = (cells, np.zeros(1, np.int64)) if len(X) == 1 else np.unique(cells, return_inverse=True)
         if len(different) and different[0] < 0:
             different, place = different[1:], place - 1
         return _Touched(different, place.tolist(), self.sums[different].tolist(), list(self.whole))
