@@ -12,7 +12,7 @@ from tests.cli.mutated_tables import SECONDS, check, within
 from thalweg.tables import open_source
 
 #: Tables in each part of the quick sample, and of the long one.
-FEW, MANY = 60, 2_000
+FEW, MANY = 35, 2_000
 
 
 @pytest.mark.parametrize("part", range(2))

@@ -65,7 +65,7 @@ def alone(model, X, y, classes):
 
 
 @pytest.mark.parametrize("name", COMPILED)
-@examples(5)
+@examples(5, least=2)
 @given(seed=st.integers(0, 2**32), features=st.sampled_from([1, 2, 5, 17]), capacity=st.sampled_from([None, 1, 3]))
 def test_each_key_is_as_if_it_were_alone(name, seed, features, capacity):
     model = LEARNERS[name]

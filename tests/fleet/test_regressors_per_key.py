@@ -35,8 +35,7 @@ REGRESSORS = {
 }
 
 
-@pytest.mark.parametrize("capacity", [None, 2])
-@pytest.mark.parametrize("features", [1, 5])
+@pytest.mark.parametrize(("features", "capacity"), [(1, 2), (5, None)])
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_each_key_is_as_if_it_were_alone(name, features, capacity, tmp_path):
     model = REGRESSORS[name]

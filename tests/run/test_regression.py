@@ -191,7 +191,7 @@ def test_the_user_decides(capsys: pytest.CaptureFixture[str]) -> None:
     lines = Path("prices.csv").read_text().splitlines()
     grades = [f"{line},{i % 5}" for i, line in enumerate(lines[1:])]
     Path("prices.csv").write_text("\n".join([f"{lines[0]},grade", *grades]) + "\n")
-    arguments = ("run", "prices.csv", "--out", "out", "--quiet", "--fresh", "--drop", "told", "--limit", "300")
+    arguments = ("run", "prices.csv", "--out", "out", "--quiet", "--fresh", "--drop", "told", "--limit", "120")
     for target, given, task in (
         ("grade", ("--model", "oldc"), None),
         ("grade", ("--model", "linear", "--task", "regression"), "regression"),
@@ -207,8 +207,12 @@ def test_bad_targets_are_skipped_and_the_model_is_loaded(capsys: pytest.CaptureF
     text = Path("prices.csv").read_text().splitlines()
     text[700] = text[700].rsplit(",", 1)[0] + ",cheap"
     text[701] = text[701].rsplit(",", 1)[0] + ",NA"
+    text[20:23] = [line.rsplit(",", 1)[0] + ",-999" for line in text[20:23]]
     Path("prices.csv").write_text("\n".join(text) + "\n")
-    assert run(capsys, *RUN, "--drop", "told", "--bad-rows", "skip", "--model", "linear", "--coverage", "0.5")[0] == 0
+    given = ("--drop", "told", "--bad-rows", "skip", "--model", "linear", "--coverage", "0.5")
+    code, _, warned = run(capsys, *RUN, *given)
+    assert code == 0
+    assert "the target 'price' has -999 3 times in the first 1,000 rows, far from its other values: if" in warned
     rows = metrics()["rows"]
     assert (rows["read"], rows["skipped"], len(predictions())) == (ROWS, 1, ROWS - 1)
     assert rows["bad"] == ["prices.csv, row 700, column 'price': 'cheap' is not a number"]
@@ -258,3 +262,28 @@ def test_a_saved_model_predicts_a_table_and_says_what_it_is(capsys: pytest.Captu
     code, said, _ = run(capsys, "inspect", "out/model.thalweg")
     assert code == 0
     assert "absolute error" in said
+
+
+def test_many_categories_are_learned_by_their_mean_target(capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(0)
+    shop = rng.integers(0, 150, 1200)
+    sales = rng.normal(size=150)[shop] * 5 + rng.normal(size=1200)
+    lines = [f"{x:.3f},shop {s},{y:.3f}" for x, s, y in zip(rng.normal(size=1200), shop, sales, strict=True)]
+    Path("prices.csv").write_text("\n".join(["x,shop,price", *lines]) + "\n")
+    found = []
+    for chunk in ("90", "700"):
+        given = ("--model", "auto-linear", "--delay", "20", "--chunk", chunk, "--fresh")
+        assert run(capsys, *RUN, *given)[0] == 0
+        found.append(results())
+    assert found[0] == found[1]
+    told = metrics()
+    assert told["model"]["title"] == "AutoRegressor"
+    assert told["columns"][1][1:] == [
+        "wide category",
+        "the mean target of its category so far, less that of all rows, counted in 65,536 hashed cells; 0 for an empty "
+        "cell or a new category",
+    ]
+    # eight rows for each shop in the end, the first of them predicted without knowing it
+    assert told["scores"]["model"]["recent_absolute_error"] < 0.6 * told["scores"]["running_mean"]["absolute_error"]
+    model, new = load("out/model.thalweg"), {"x": 0.0, "shop": f"shop {shop[-1]}"}
+    assert model.predict_one(new) != model.predict_one(new | {"shop": "another"})

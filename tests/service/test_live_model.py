@@ -29,6 +29,8 @@ LABELS: dict[str, list[Any]] = {
 }
 #: What takes the place of a label, once or twice, and who challenges.
 REVISED: dict[str, list[Any]] = {"classification": ["dry", "low"], "regression": [-7.25, 1e6]}
+#: One kind of every way in which models are made, asked and judged.
+QUICK = {"classification": ("auto-linear", "nse", "sets", "threshold"), "regression": ("auto", "linear")}
 RIVAL = {"classification": "logistic", "regression": "auto-linear"}
 #: The same columns, with the labels counted by category.
 WIDE = {
@@ -106,7 +108,14 @@ def written(folder: Path, kind: str, described: Any = SCHEMA, task: str = "class
 
 @pytest.mark.parametrize(
     ("task", "kind", "described"),
-    [*((task, kind, SCHEMA) for task in MODELS for kind in MODELS[task]), ("classification", "oldc", WIDE)],
+    [
+        *(
+            pytest.param(task, kind, SCHEMA, marks=() if kind in QUICK[task] else pytest.mark.slow)
+            for task in MODELS
+            for kind in MODELS[task]
+        ),
+        ("classification", "oldc", WIDE),
+    ],
 )
 def test_neither_chunks_nor_snapshots_matter(task, kind, described, tmp_path):
     journal = written(tmp_path, kind, described, task)

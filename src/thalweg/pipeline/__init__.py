@@ -2,11 +2,13 @@
 
 from thalweg.pipeline.pipeline import ClassifierPipeline, RegressorPipeline, StreamPipeline, TransformerPipeline
 from thalweg.pipeline.target_encoding import TargetEncodedClassifier
+from thalweg.pipeline.target_means import TargetEncodedRegressor
 
 __all__ = [
     "ClassifierPipeline",
     "RegressorPipeline",
     "StreamPipeline",
     "TargetEncodedClassifier",
+    "TargetEncodedRegressor",
     "TransformerPipeline",
 ]

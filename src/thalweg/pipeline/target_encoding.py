@@ -30,9 +30,11 @@ from thalweg.errors import InvalidParameter
 from thalweg.learners.base.classifier import StreamClassifier, StreamCore, WithProbabilities
 from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.python_core import Codes, posteriors
+from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.base.rows import Floats, Row
 from thalweg.learners.decisions.prediction_sets import AnswersWithSets, Flags, follow_sets, no_sets
 from thalweg.pipeline.cores import CoreBefore
+from thalweg.pipeline.target_means import TargetEncodedRegressor
 from thalweg.tables.kinds import CELLS, MOST_RATES
 
 #: Rows of a cell, and of all cells together, at which their counts are halved.
@@ -369,9 +371,12 @@ class TargetEncodedClassifier(StreamClassifier):
 
 def learner_of(model: Any) -> Any:
     """The learner behind wide categories, or the model itself where there are none."""
-    return model.learner if isinstance(model, TargetEncodedClassifier) else model
+    return model.learner if isinstance(model, TargetEncodedClassifier | TargetEncodedRegressor) else model
 
 
 def behind_rates(learner: Any, columns: Sequence[tuple[int, int]]) -> Any:
     """The learner, behind these columns of categories where there are any."""
-    return TargetEncodedClassifier(learner, columns) if columns else learner
+    if not columns:
+        return learner
+    behind = TargetEncodedRegressor if isinstance(learner, StreamRegressor) else TargetEncodedClassifier
+    return behind(learner, columns)

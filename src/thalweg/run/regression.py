@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.errors import InvalidParameter
 from thalweg.evaluate.late_labels import Batch, Waiting
 from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.evaluate.residual_changes import ResidualChanges
+from thalweg.pipeline.target_encoding import behind_rates
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import NumberPredictions
@@ -24,6 +26,7 @@ from thalweg.tables import Chunk, Encoder, Plan
 from thalweg.tables.cells import parsed
 from thalweg.tables.clock import Clock
 from thalweg.tables.kinds import HashedColumn, NumberColumn
+from thalweg.tables.sentinels import sentinels_of
 from thalweg.tables.target import Target
 
 #: Options that ask something about classes.
@@ -56,14 +59,24 @@ class Regression(Task):
 
     def settle(self, head: Chunk, plan: Plan, clocks: dict[str, Clock]) -> Plan:
         self._column = self.target.number_column(head, self.options.decimal)
-        wide = [column.name for column in plan.columns if isinstance(column, HashedColumn)]
-        why = "left out: it has more than 64 categories, which regression cannot learn"
-        left_out = plan.left_out | dict.fromkeys(wide, why)
-        columns = tuple(column for column in plan.columns if column.name not in wide)
-        self.notices.odd(f"column {name!r} is {why}" for name in wide)
-        if not columns:
-            raise InvalidInput(f"{head.pieces[0].block.file} has no column to learn from beside {self.target.name!r}")
-        return replace(plan, columns=columns, left_out=left_out | {self.target.name: "the target"})
+        self.notices.odd(self._sentinels(head, self._column))
+        columns = tuple(
+            HashedColumn(column.name, rates=1, means=True, na=column.na) if isinstance(column, HashedColumn) else column
+            for column in plan.columns
+        )
+        plan = replace(plan, columns=columns, left_out=plan.left_out | {self.target.name: "the target"})
+        self.model = behind_rates(self.model, plan.wide_categories)
+        return plan
+
+    def _sentinels(self, head: Chunk, column: NumberColumn) -> Iterator[str]:
+        """Of numbers in the target that seem to stand for a missing one."""
+        values, _ = parsed(column, head.column(column.name))
+        for code in sentinels_of(values):
+            times = f"{int((values == code).sum()):,} times in the first {len(values):,} rows"
+            yield (
+                f"the target {column.name!r} has {column.as_written(code)} {times}, far from its other values: if it "
+                "stands for a missing one, leave its cells empty"
+            )
 
     def codes(self, head: Chunk) -> NDArray[np.int32]:
         return np.full(len(head), -1, dtype=np.int32)
@@ -132,22 +145,31 @@ class Regression(Task):
         """
         model, lower, upper = (predicted[name] for name in _GIVEN)
         members, number, targets = predicted["members"], batch.number, batch.labels
-        for part in np.split(steps, np.flatnonzero(np.diff(steps >= 0)) + 1):
-            if part[0] >= 0:
-                self._now = int(number[part[-1]])
+        cuts = [0, *(np.flatnonzero(np.diff(steps >= 0)) + 1).tolist(), len(steps)]
+        for begin, end in itertools.pairwise(cuts):
+            first, last = int(steps[begin]), int(steps[end - 1])
+            if first >= 0:
+                fresh = slice(first, last + 1)  # rows are predicted in their order
+                self._now = int(number[last])
                 if self._learned:
-                    model[part] = self.model.predict(batch.X[part])
-                    members[part] = self.model.member_answers(batch.X[part])
+                    model[fresh] = self.model.predict(batch.X[fresh])
+                    members[fresh] = self.model.member_answers(batch.X[fresh])
                 if self._judged:
-                    lower[part], upper[part] = self.model.predict_interval(batch.X[part], self.options.coverage)
+                    lower[fresh], upper[fresh] = self.model.predict_interval(batch.X[fresh], self.options.coverage)
                 continue
-            rows = ~part
-            ends = tuple(np.where(np.isnan(end[rows]), model[rows], end[rows]) for end in (lower, upper))
-            delay = self._now - int(number[rows].mean())
+            rows = slice(~first, ~first + 1) if end - begin == 1 else ~steps[begin:end]
+            ends, unknown = (lower[rows], upper[rows]), np.isnan(lower[rows])
+            if unknown.any():
+                ends = np.where(unknown, model[rows], ends[0]), np.where(unknown, model[rows], ends[1])
             self.model.learn_late(
-                batch.X[rows], targets[rows], ends, self.options.coverage, delay=delay, member_answers=members[rows]
+                batch.X[rows],
+                targets[rows],
+                ends,
+                self.options.coverage,
+                delay=self._now - int(number[rows].mean()),
+                member_answers=members[rows],
             )
-            self._learned += len(rows)
+            self._learned += end - begin
             self._judged += int((~np.isnan(model[rows])).sum())
 
     def score(self, batch: Batch, predicted: Predicted, plan: Plan) -> None:

@@ -296,11 +296,16 @@ class HashedColumn(TextColumn):
 
     kind = "wide category"
 
-    def __init__(self, name: str, *, rates: int, na: Sequence[str] = ()) -> None:
+    def __init__(self, name: str, *, rates: int, means: bool = False, na: Sequence[str] = ()) -> None:
         self.rates = rates
+        #: Whether the target is a number, whose mean by category is learned.
+        self.means = means
         features = (f"{name}: label rates",) if rates == 1 else tuple(f"{name}: rate {i + 2}" for i in range(rates))
         numbers = "one number" if rates == 1 else f"{rates} numbers"
         told = f"{numbers}: how often each label came with its category so far, counted in {CELLS:,} hashed cells"
+        if means:
+            features = (f"{name}: mean target", *features[1:])
+            told = f"the mean target of its category so far, less that of all rows, counted in {CELLS:,} hashed cells"
         super().__init__(name, features, f"{told}; 0 for an empty cell or a new category", na)
 
     def encode(self, parsed: tuple[NDArray[np.int64], list[str]], out: Floats, *, learn: bool) -> None:

@@ -151,7 +151,7 @@ def _described(column: Column) -> dict[str, Any]:
     elif isinstance(column, CategoryColumn):
         found |= {"room": column.room} | ({"only": list(column.only)} if column.only else {})
     elif isinstance(column, HashedColumn):
-        found["rates"] = column.rates
+        found |= {"rates": column.rates} | ({"means": True} if column.means else {})
     elif isinstance(column, TimeColumn):
         found |= {"hours": column.hours, "form": column.form}
     return found | ({"na": list(column.na)} if column.na else {})

@@ -67,7 +67,7 @@ class WithIntervals(StreamRegressor, abstract=True):
     ) -> AnswersWithIntervals:
         """Answer and interval of each row before its target is seen; then the row is learned (test-then-train)."""
         if not self.__sklearn_is_fitted__():
-            self._place_of(self._make_core(1), coverage)  # refused before anything is learned
+            self._require_tracked(coverage)
         core, rows, targets, masses = self._take_to_learn(X, y, sample_weight)
         place = self._place_of(core, coverage)
         answers, half = np.empty_like(targets), np.empty_like(targets)
@@ -133,7 +133,7 @@ class WithIntervals(StreamRegressor, abstract=True):
         """
         at_least(0).check(type(self).__name__, "delay", delay)
         if not self.__sklearn_is_fitted__():
-            self._place_of(self._make_core(1), coverage)  # refused before anything is learned
+            self._require_tracked(coverage)
         rows, targets, columns = self._take(X, y)
         lower, upper = _as_ends(interval, targets.shape, columns)
         opinions = None if member_answers is None else self._as_opinions(member_answers, targets.shape, rows.shape[1])
@@ -159,6 +159,10 @@ class WithIntervals(StreamRegressor, abstract=True):
         if (unknown.any(axis=1) != unknown.all(axis=1)).any() or np.isinf(opinions).any():
             raise InvalidInput("member_answers must be finite, or NaN in the whole of a row that was not predicted")
         return opinions
+
+    def _require_tracked(self, coverage: float | None) -> None:
+        """Refuse a coverage before anything is learned."""
+        self._place_of(self._make_core(1), coverage)
 
     def _place_of(self, core: RegressionCore, coverage: float | None) -> int:
         asked = self._usual_coverage if coverage is None else coverage
