@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -61,7 +62,7 @@ def follow_numbers(
     newest: int = 0,
     coverage: float | None = None,
     names: Sequence[Any] | None = None,
-) -> None:
+) -> int:
     """What `follow` of classifiers does: predict and learn in the given order.
 
     A model with intervals learns by `learn_late`, which judges the intervals and the members by what they had
@@ -78,13 +79,19 @@ def follow_numbers(
     number : array
         Of each row in the stream.
     given : dict of arrays
-        From `nothing_given`; what is predicted is written there.
+        From `nothing_given`; what is predicted is written there. Ends of NaN beside an answer
+        stand for an interval without a width.
     newest : int
         Number of the last row predicted before these, where any was.
     coverage : float, optional
         Of the intervals; by default the model's usual one.
     names : sequence, optional
         What the columns are called.
+
+    Returns
+    -------
+    int
+        Number of the last row predicted.
 
     Examples
     --------
@@ -93,28 +100,37 @@ def follow_numbers(
     >>> X, y, model = np.arange(4.0)[:, np.newaxis], np.full(4, 7.0), AutoRegressor()
     >>> given = nothing_given(model, X, y)
     >>> follow_numbers(model, X, y, np.array([0, 1, ~0, 2, ~1, 3]), np.arange(1, 5), given)
+    4
     >>> given["answers"].tolist()
     [nan, nan, 7.0, 7.0]
     """
 
-    def named(part: Places) -> Any:
+    def named(part: slice | Places) -> Any:
         return rows[part] if names is None else NamedRows(rows[part], names)
 
-    judged = has_intervals(model)
-    for part in np.split(order, np.flatnonzero(np.diff(order >= 0)) + 1):
-        if len(part) and part[0] >= 0:
-            newest = int(number[part[-1]])
-            if is_fitted(model):
-                X = named(part)
-                given["answers"][part] = model.predict(X)
-                if judged:
-                    given["lower"][part], given["upper"][part] = model.predict_interval(X, coverage)
-                    given["members"][part] = model.member_answers(X).reshape(len(part), -1)
-        elif judged and len(part):
-            at = ~part
+    answers, known = given["answers"], is_fitted(model)
+    lower, upper, members = (given.get(name, answers) for name in ("lower", "upper", "members"))
+    cuts = [0, *(np.flatnonzero(np.diff(order >= 0)) + 1).tolist(), len(order)]
+    for begin, end in pairwise(cuts) if len(order) else ():
+        first, last = int(order[begin]), int(order[end - 1])
+        if first >= 0:
+            fresh = slice(first, last + 1)  # rows are predicted in their order
+            newest = int(number[last])
+            if known:
+                X = named(fresh)
+                answers[fresh] = model.predict(X)
+                if "members" in given:
+                    lower[fresh], upper[fresh] = model.predict_interval(X, coverage)
+                    members[fresh] = model.member_answers(X).reshape(end - begin, -1)
+            continue
+        at = slice(~first, ~first + 1) if end - begin == 1 else ~order[begin:end]
+        if "members" in given:
+            ends, unknown = (lower[at], upper[at]), np.isnan(lower[at])
+            if unknown.any():
+                ends = np.where(unknown, answers[at], ends[0]), np.where(unknown, answers[at], ends[1])
             delay = max(0, newest - int(number[at].mean()))
-            ends = given["lower"][at], given["upper"][at]
-            members = given["members"][at]
-            model.learn_late(named(at), targets[at], ends, coverage, delay=delay, member_answers=members)
-        elif len(part):
-            model.partial_fit(named(~part), targets[~part])
+            model.learn_late(named(at), targets[at], ends, coverage, delay=delay, member_answers=members[at])
+        else:
+            model.partial_fit(named(at), targets[at])
+        known = True
+    return newest

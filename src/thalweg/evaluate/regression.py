@@ -152,7 +152,7 @@ def prequential_regression(
         if not has_intervals(learner):
             rule = "be None for a model without intervals, which PredictionIntervals puts around any regressor"
             raise InvalidParameter.of(_OWNER, "coverage", rule, coverage)
-        learner._place_of(learner._make_core(1), coverage)
+        learner._require_tracked(coverage)
     walker: _Walker = (_InTurn if late else _AtOnce)(learner, coverage)
     return _walk(walker if learner is model else _OfTable(model, walker), stream, rows, size, late)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.late_labels import Batch, Waiting
+from thalweg.evaluate.late_targets import follow_numbers
 from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.evaluate.residual_changes import ResidualChanges
 from thalweg.pipeline.target_encoding import behind_rates
@@ -144,33 +144,24 @@ class Regression(Task):
         An interval is of no width, and is not given, until the target of a row that was predicted has come.
         """
         model, lower, upper = (predicted[name] for name in _GIVEN)
-        members, number, targets = predicted["members"], batch.number, batch.labels
-        cuts = [0, *(np.flatnonzero(np.diff(steps >= 0)) + 1).tolist(), len(steps)]
-        for begin, end in itertools.pairwise(cuts):
-            first, last = int(steps[begin]), int(steps[end - 1])
-            if first >= 0:
-                fresh = slice(first, last + 1)  # rows are predicted in their order
-                self._now = int(number[last])
-                if self._learned:
-                    model[fresh] = self.model.predict(batch.X[fresh])
-                    members[fresh] = self.model.member_answers(batch.X[fresh])
-                if self._judged:
-                    lower[fresh], upper[fresh] = self.model.predict_interval(batch.X[fresh], self.options.coverage)
-                continue
-            rows = slice(~first, ~first + 1) if end - begin == 1 else ~steps[begin:end]
-            ends, unknown = (lower[rows], upper[rows]), np.isnan(lower[rows])
-            if unknown.any():
-                ends = np.where(unknown, model[rows], ends[0]), np.where(unknown, model[rows], ends[1])
-            self.model.learn_late(
-                batch.X[rows],
-                targets[rows],
-                ends,
-                self.options.coverage,
-                delay=self._now - int(number[rows].mean()),
-                member_answers=members[rows],
-            )
-            self._learned += end - begin
-            self._judged += int((~np.isnan(model[rows])).sum())
+        given = {"answers": model, "lower": lower, "upper": upper, "members": predicted["members"]}
+        self._now = follow_numbers(
+            self.model,
+            batch.X,
+            batch.labels,
+            steps,
+            batch.number,
+            given,
+            newest=self._now,
+            coverage=self.options.coverage,
+        )
+        judging = np.zeros(len(steps), dtype=np.bool_)
+        judging[steps < 0] = ~np.isnan(model[~steps[steps < 0]])
+        if not self._judged:
+            without = steps[(steps >= 0) & (np.cumsum(judging) == 0)]
+            lower[without] = upper[without] = np.nan
+        self._learned += int((steps < 0).sum())
+        self._judged += int(judging.sum())
 
     def score(self, batch: Batch, predicted: Predicted, plan: Plan) -> None:
         rows = batch.learned

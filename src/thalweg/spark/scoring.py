@@ -106,7 +106,7 @@ def _require_interval(model: Any, interval: Any, coverage: float | None) -> None
         raise InvalidParameter.of(_OWNER, "interval", rule, interval)
     if isinstance(interval, str) or len(interval) != 2 or interval[0].lower() == interval[1].lower():
         raise InvalidParameter.of(_OWNER, "interval", "be two names of columns", interval)
-    model._place_of(model._core, coverage)
+    model._require_tracked(coverage)
 
 
 class _Asked(NamedTuple):

@@ -71,7 +71,7 @@ def task_of(model: Any, features: int, *, confidence: bool, coverage: float | No
     if not has_intervals(model):
         require_no_coverage(coverage, owner)
         return Regression()
-    model._place_of(model._make_core(features), coverage)  # refused here rather than in a worker
+    model._require_tracked(coverage)  # refused here rather than in a worker
     return IntervalRegression(coverage, members_of(model, features))
 
 
