@@ -11,6 +11,8 @@ from thalweg.run.regression import Regression
 from thalweg.run.task import Task
 from thalweg.tables import Chunk, Target
 
+#: Whole numbers that are classes beyond doubt, such as 0 and 1.
+_FEW = 2
 _TASKS: tuple[type[Task], ...] = (Classification, Regression)
 
 
@@ -56,6 +58,9 @@ class PossibleTasks:
                 if name in self._refused:
                     but = "--task classification takes the numbers for classes"
                     raise InvalidParameter(f"{held}, which means regression: {self._refused[name]}; {but}")
+            elif not self._target.declared and (self._target.different_numbers(head) or 0) > _FEW:
+                held = f"{self._target.name} holds {self._target.different_numbers(head)} different whole numbers"
+                self.found = f"classification: {held}; --task regression predicts them as numbers"
         if name in self._refused:
             raise self._refused[name]
         return self._made[name]
