@@ -296,7 +296,8 @@ def test_a_wide_table_of_many_classes_is_told_briefly(
     Path("rows.ndjson").write_text("".join(json.dumps(row | {"tags": [1, 2]}) + "\n" for row in rows))
     code, said, complaint = run(capsys, "run", "rows.ndjson", "--target", "y", "--model", "oldc", "--out", "out")
     why = "lists of JSON cannot be learned: write what they hold as columns of their own"
-    assert (code, complaint) == (0, f"thalweg: column 'tags' is left out: {why}\n")
+    held = "classification: y holds 40 different whole numbers; --task regression predicts them as numbers"
+    assert (code, complaint) == (0, f"{held}\nthalweg: column 'tags' is left out: {why}\n")
     assert metrics()["confusion"]["classes"] == [str(label) for label in range(40)]
     assert "c0 to c39, 40 columns" in said
     assert "c20" not in said

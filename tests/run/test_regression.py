@@ -189,8 +189,8 @@ def test_what_does_not_go_together_is_refused(case: str, capsys: pytest.CaptureF
 def test_the_user_decides(capsys: pytest.CaptureFixture[str]) -> None:
     """Whole numbers of which there are few are classes, unless --task says otherwise; and the other way round."""
     lines = Path("prices.csv").read_text().splitlines()
-    grades = [f"{line},{i % 5}" for i, line in enumerate(lines[1:])]
-    Path("prices.csv").write_text("\n".join([f"{lines[0]},grade", *grades]) + "\n")
+    grades = [f"{line},{i % 5},{i % 60}" for i, line in enumerate(lines[1:])]
+    Path("prices.csv").write_text("\n".join([f"{lines[0]},grade,bikes", *grades]) + "\n")
     arguments = ("run", "prices.csv", "--out", "out", "--quiet", "--fresh", "--drop", "told", "--limit", "120")
     for target, given, task in (
         ("grade", ("--model", "oldc"), None),
@@ -198,6 +198,7 @@ def test_the_user_decides(capsys: pytest.CaptureFixture[str]) -> None:
         ("price", ("--model", "oldc", "--task", "classification"), None),
         ("price", ("--model", "oldc", "--categorical", "price"), None),
         ("price", ("--model", "linear"), "regression"),
+        ("bikes", ("--model", "linear"), "regression"),
     ):
         assert run(capsys, *arguments, "--target", target, *given)[0] == 0
         assert metrics().get("task") == task

@@ -18,7 +18,7 @@ from tests.service.rows import stream
 from tests.service.server import Server
 from thalweg import AutoClassifier, OnlineLinearRegression, PredictionIntervals, PredictionSets
 from thalweg.client import AsyncClient, Client
-from thalweg.errors import ServiceRefused
+from thalweg.errors import InvalidInput, ServiceRefused
 from thalweg.streams import LinearResponse, MovingPlane
 
 ROWS, LABELS = (each[1:] for each in stream(241))  # the first row has gaps, and tells too little
@@ -71,6 +71,14 @@ def test_a_table_and_rows_are_the_same_to_a_model(client: Client) -> None:
     assert (second.model, second.probabilities[0]) == ("by-table", None)
 
 
+def test_a_model_is_made_with_costs(client: Client) -> None:
+    client.create("cards", "cost-sensitive", positive="fraud", costs={"fp": 1, "fn": 50})
+    assert client.model("cards").positive == "fraud"
+    for wrong in ({"FP": 1, "fn": 50}, "fp=1"):
+        with pytest.raises(InvalidInput, match="costs must be a mapping with fp and fn"):
+            client.create("others", "auto", positive="fraud", costs=wrong)
+
+
 def test_a_model_of_sets_gives_them_in_every_format(client: Client) -> None:
     pd = pytest.importorskip("pandas")
     X, y = MovingPlane(seed=2).take(300)
@@ -98,7 +106,7 @@ def test_numbers_come_with_intervals_in_every_format_and_from_both_clients(clien
     assert (first.answer, first.prediction, first.lower, first.upper) == (None, None, None, None)
     asked = client.predict(frame[1:120], model="price")
     assert client.label([first.id, *asked.ids], y[:120], model="price").learned == 120
-    twin = PredictionIntervals(OnlineLinearRegression(solver="rls", penalty=1e-6, forgetting=0.001), coverage=0.8)
+    twin = PredictionIntervals(OnlineLinearRegression(solver="rls", penalty=0.01, forgetting=0.001), coverage=0.8)
     X = np.pad(X, ((0, 0), (0, 1)))  # a last feature says whether a cell is missing
     for x, target in zip(X[:120], y[:120].tolist(), strict=True):
         twin.learn_one(x, target)

@@ -11,7 +11,16 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from thalweg.client.protocol import ARROW, DEFAULT_MODEL, JSON, LabelRequest, PredictRequest, RequestBody, RowLabel
+from thalweg.client.protocol import (
+    ARROW,
+    DEFAULT_MODEL,
+    JSON,
+    Costs,
+    LabelRequest,
+    PredictRequest,
+    RequestBody,
+    RowLabel,
+)
 from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
 
 T = TypeVar("T")
@@ -41,12 +50,16 @@ def as_body(given: RequestBody) -> bytes:
     except InvalidInput:
         raise
     except ValueError:  # infinite, or not a number
-        raise InvalidInput("rows must hold finite numbers; leave a missing value out, or give None") from None
+        raise InvalidInput(
+            "rows and labels must hold finite numbers; leave a missing value out, or give None"
+        ) from None
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, RowLabel):
         return {"id": value.id, "label": value.label}
+    if isinstance(value, Costs):
+        return {"fp": value.fp, "fn": value.fn}
     if isinstance(value, date | datetime):
         return value.isoformat()
     if hasattr(value, "item"):

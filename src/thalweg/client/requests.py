@@ -280,6 +280,8 @@ class Calls:
             0.99; of kind "linear" any between 0 and 1.
         """
         parameters, schema = (None if each is None else dict(each) for each in (parameters, schema))
+        if costs is not None and not (isinstance(costs, Mapping) and costs.keys() <= {"fp", "fn"}):
+            raise InvalidInput(f"costs must be a mapping with fp and fn, as in {{'fp': 1, 'fn': 50}}, got {costs!r}")
         priced = None if costs is None else Costs(**costs)
         given = CreateRequest(name, kind, parameters, schema, challenger_of, positive, priced, task, coverage)
         return decoded(await self._posted("/v1/models", Batch(JSON, as_body(given))), Decision)

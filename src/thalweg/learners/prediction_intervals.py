@@ -88,7 +88,7 @@ class PredictionIntervals(WithIntervals):
         about="recursive least squares; --rate is its forgetting",
         when="a linear response that moves at a known pace",
         base="OnlineLinearRegression",
-        parameters={"learner__solver": "rls", "learner__penalty": 1e-6},
+        parameters={"learner__solver": "rls", "learner__penalty": 0.01},
         options={"rate": "learner__forgetting"},
         rate=0.001,
         adaptive=False,

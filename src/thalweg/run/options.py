@@ -83,7 +83,7 @@ class RunOptions:
     task: Literal["classification", "regression"] | None = _option(
         None,
         help="classification (labels) or regression (numbers); by default numbers with decimals, or of which there are "
-        "more than 100, mean regression.",
+        "more than 50, mean regression.",
         metavar="TASK",
         on_spark=True,
         added_later=True,

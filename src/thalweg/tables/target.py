@@ -30,9 +30,10 @@ from thalweg.tables.kinds import NumberColumn
 if TYPE_CHECKING:
     from thalweg.tables.rows import Chunk
 
-#: Beyond this many different numbers among the first rows a target is taken for a quantity; text needs more than this
-#: many, and more than one for every two rows, to be taken for names or times.
-_MOST_CLASSES = 100
+#: Beyond this many different whole numbers among the first rows a target is taken for a quantity.
+_MOST_WHOLE = 50
+#: Texts need more than this many, and more than one for every two rows, to be taken for names or times.
+_MOST_TEXTS = 100
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
 
 
@@ -71,16 +72,20 @@ class Target:
             )
 
     def _holds_numbers(self, head: Chunk) -> bool:
+        return self.different_numbers(head) is not None
+
+    def different_numbers(self, head: Chunk) -> int | None:
+        """How many different numbers the first rows hold; None where they are texts."""
         try:
-            numbers(head.column(self.name))
+            values = numbers(head.column(self.name))
         except BadCell:
-            return False
-        return True
+            return None
+        return len(different_numbers_among(values))
 
     def _unrepeated(self, head: Chunk) -> str | None:
         """How many different texts there are, where most of them occur once."""
         known, places = self.labels(head)
-        if len(known) <= max(_MOST_CLASSES, int((places >= 0).sum()) // 2):
+        if len(known) <= max(_MOST_TEXTS, int((places >= 0).sum()) // 2):
             return None
         return f"{len(known):,} different values in the first {len(places):,} rows, such as {brief(known[0])!r}"
 
@@ -127,10 +132,14 @@ def quantity_among(values: NDArray[np.float64]) -> str | None:
     >>> quantity_among(np.array([0.5, 1.0, np.nan])), quantity_among(np.array([0.0, 1.0]))
     ('2 different numbers in the first 3 rows', None)
     """
-    known = np.unique(values[~np.isnan(values)])
-    if len(known) <= _MOST_CLASSES and (known == np.floor(known)).all():
+    known = different_numbers_among(values)
+    if len(known) <= _MOST_WHOLE and (known == np.floor(known)).all():
         return None
     return f"{len(known):,} different number{'s' * (len(known) > 1)} in the first {len(values):,} rows"
+
+
+def different_numbers_among(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.unique(values[~np.isnan(values)])
 
 
 def plain_label(label: str) -> str:
