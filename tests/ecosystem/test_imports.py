@@ -58,7 +58,7 @@ def test_only_the_needed_parts_of_evaluation_are_loaded(module):
     modules = added("import numpy, sklearn.base", f"import thalweg.{module}")
     names = ["averages", "class_drift", "drift", "late_labels", "metrics", "record", "residual_changes"]
     if module == "run.runner":
-        names += ["alerts", "confusion", "history", "reliability", "running_auc"]
+        names += ["alerts", "confusion", "history", "number_baselines", "reliability", "running_auc"]
     light = {f"thalweg.evaluate.{name}" for name in names}
     assert {name for name in modules if name.startswith("thalweg.evaluate.")} <= light
     assert not any(name.startswith(("thalweg.streams", "scipy.stats", "scipy.integrate")) for name in modules)

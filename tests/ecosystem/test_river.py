@@ -7,7 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from thalweg import CCIPCA, Committee, OnlineLDC, OnlineLinearRegression, OnlineLogistic, StandardScaler, StreamPipeline
+from thalweg import (
+    CCIPCA,
+    Committee,
+    OnlineLDC,
+    OnlineLinearRegression,
+    OnlineLogistic,
+    PredictionIntervals,
+    StandardScaler,
+    StreamPipeline,
+)
 from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
 from thalweg.evaluate import prequential, prequential_regression, summarise, summarise_regression
 from thalweg.river import from_river, river_stream, to_river
@@ -117,8 +126,29 @@ def test_rivers_regressors_in_our_evaluation():
     stream = synth.Friedman(seed=1)
     model = preprocessing.StandardScaler() | linear_model.LinearRegression()
     ours = summarise_regression(prequential_regression(from_river(model), river_stream(stream, limit=500)))
+    late = summarise_regression(prequential_regression(from_river(model), river_stream(stream, limit=500), delay=5))
+    assert late.unscored == 6
+    assert ours.model.squared_error < late.model.squared_error < 2 * ours.model.squared_error
     theirs = evaluate.progressive_val_score(stream.take(500), model.clone(), metrics.MSE())
     assert ours.model.squared_error == pytest.approx(theirs.get(), rel=1e-9)
+
+
+def test_intervals_are_those_of_rivers_kind():
+    learner = PredictionIntervals(OnlineLinearRegression(solver="rls"), 0.8)
+    model = preprocessing.StandardScaler() | to_river(learner)
+    assert model.predict_one({0: 1.0}, with_interval=True).width == 0.0
+    inside, (scale, last) = [], model.steps.values()
+    for x, y in synth.Friedman(seed=1).take(1000):
+        interval = model.predict_one(x, with_interval=True)
+        assert interval.center == pytest.approx(model.predict_one(x))
+        inside.append(y in interval)
+        model.learn_one(x, y)
+    assert abs(np.mean(inside) - 0.8) < 0.03
+    scaled = [[scale.transform_one(x)[name] for name in last.feature_names_]]
+    interval = model.predict_one(x, with_interval=True)
+    assert [[interval.lower], [interval.upper]] == [end.tolist() for end in last.learner_.predict_interval(scaled)]
+    with pytest.raises(NotImplementedError, match="OnlineLinearRegression has no intervals"):
+        to_river(OnlineLinearRegression()).predict_one({0: 1.0}, with_interval=True)
 
 
 def test_rivers_classifiers_in_our_committee():

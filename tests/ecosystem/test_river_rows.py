@@ -12,6 +12,7 @@ import pytest
 from thalweg import (
     CCIPCA,
     AutoClassifier,
+    AutoRegressor,
     BalancedWinnow,
     Committee,
     HiraokaLDA,
@@ -94,6 +95,27 @@ def test_a_new_feature_was_zero_all_the_time(model):
         grown.learn_one(row if i >= 150 else dict(list(row.items())[:3]), label)
     assert grown.feature_names_ == tuple("abcde")
     np.testing.assert_allclose(grown.learner_.decision_function(X), whole.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+@pytest.mark.parametrize("model", [AutoRegressor(curved=False), AutoRegressor()], ids=repr)
+def test_a_mixture_of_regressors_grows(model, width):
+    rng = np.random.default_rng(1)
+    X, noise = rng.normal(size=(1200, width + 1)), rng.normal(size=1200) * 0.1
+    X[:400, width:] = 0.0
+    y = X.sum(axis=1) + noise
+    whole, grown = to_river(model), to_river(model)
+    errors = np.empty((2, 1200))
+    for i, (row, target) in enumerate(zip(dicts(X), y.tolist(), strict=True)):
+        known = row if i >= 400 else dict(list(row.items())[:width])
+        for place, (each, x) in enumerate(((whole, row), (grown, known))):
+            errors[place, i] = each.predict_one(x) - target
+            each.learn_one(x, target)
+    assert len(grown.feature_names_) == width + 1
+    always, later = np.square(errors[:, 800:]).mean(axis=1)
+    assert later < 0.2  # 1 and more without the feature
+    if not model.curved:
+        assert later == pytest.approx(always, rel=1e-3)
 
 
 @pytest.mark.parametrize("model", [OnlineLinearRegression(solver="rls"), OnlineLinearRegression(rate=0.01)], ids=repr)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, SGDRegressor
-from sklearn.metrics import mean_absolute_error, mean_squared_error
+from sklearn.metrics import mean_absolute_error, mean_pinball_loss, mean_squared_error
 
-from thalweg import Committee, OnlineLDC, OnlineLinearRegression
+from thalweg import AutoRegressor, Committee, OnlineLDC, OnlineLinearRegression, PredictionIntervals, TableRegressor
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate import (
     Cumulative,
@@ -20,7 +23,8 @@ from thalweg.evaluate import (
     regrets,
     summarise_regression,
 )
-from thalweg.streams import LinearResponse, MovingPlane
+from thalweg.store import dumps
+from thalweg.streams import LinearResponse, Table
 
 STREAM = LinearResponse(seed=3, length=700)
 SHORT = LinearResponse(seed=3, length=80)
@@ -99,12 +103,93 @@ def test_several_targets_are_averaged():
     assert summary.model.r2 == pytest.approx((alone.model.r2 + 0.0) / 2)
 
 
+@pytest.mark.parametrize("chunk", [1, 7, 4096])
+@pytest.mark.parametrize(
+    "make",
+    [lambda: AutoRegressor(), lambda: OnlineLinearRegression(0.1), lambda: SGDRegressor(random_state=0)],
+    ids=["with intervals", "without", "scikit-learn's"],
+)
+def test_late_targets_are_learned_when_they_come_and_judge_what_was_predicted(make, chunk):
+    (X, y), delay = SHORT.take(), 5
+    model, twin = make(), make()
+    has_intervals = hasattr(twin, "learn_late")
+    asked = {"coverage": 0.8} if has_intervals else {}
+    records = list(prequential_regression(model, SHORT, chunk=chunk, delay=delay, **asked))
+    answers, ends, members = np.zeros(80), np.full((2, 80), np.nan), {}
+    for i in range(80):
+        this, late = slice(i, i + 1), slice(i - delay, i - delay + 1)
+        if i > delay:
+            answers[i] = twin.predict(X[this])[0]
+            if has_intervals:
+                ends[:, this] = twin.predict_interval(X[this], 0.8)
+                members[i] = twin.member_answers(X[this])
+        if i >= delay and has_intervals:
+            then = members.get(i - delay, np.full((1, 18), np.nan))
+            twin.learn_late(X[late], y[late], tuple(ends[:, late]), 0.8, delay=delay, member_answers=then)
+        elif i >= delay:
+            twin.partial_fit(X[late], y[late])
+    np.testing.assert_array_equal(joined(records, "answers"), answers)
+    np.testing.assert_array_equal(joined(records, "no_change"), [*[0.0] * (delay + 1), *y[: -delay - 1]])
+    means = [0.0] * (delay + 1) + [y[: t - delay].mean() for t in range(delay + 1, 80)]
+    np.testing.assert_allclose(joined(records, "running_mean"), means, rtol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), twin.predict(X))
+    summary = summarise_regression(records)
+    assert (summary.rows, summary.unscored) == (80, delay + 1)
+    assert summary.model.squared_error == pytest.approx(mean_squared_error(y[delay + 1 :], answers[delay + 1 :]))
+    assert curve_regression(records, every=5).rows.tolist() == list(range(10, 81, 5))
+    if not has_intervals:
+        assert records[0].lower is summary.intervals is None
+        return
+    assert dumps(model) == dumps(twin)
+    given = ends[0] < ends[1]
+    np.testing.assert_array_equal(joined(records, "lower"), np.where(given, ends[0], np.nan))
+    (low, high), truth = ends[:, given], y[given]
+    assert summary.intervals == pytest.approx(
+        (
+            np.mean((low <= truth) & (truth <= high)),
+            np.mean(high - low),
+            mean_pinball_loss(truth, low, alpha=0.1),
+            mean_pinball_loss(truth, high, alpha=0.9),
+        )
+    )
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+def test_the_model_of_a_run_is_evaluated_on_frames(delay):
+    X, y = SHORT.take()
+    names = [f"x{place}" for place in range(X.shape[1])]
+    rows = pd.DataFrame(X, columns=names)
+    known = AutoRegressor().partial_fit(rows[:30], y[:30])
+    model, asked = TableRegressor(copy.deepcopy(known)), {"delay": delay, "coverage": 0.9}
+    records = list(prequential_regression(model, [(rows[30:].assign(note="text"), y[30:])], **asked))
+    alone = list(prequential_regression(known, [(rows[30:], y[30:])], **asked))
+    np.testing.assert_array_equal(joined(records, "answers"), joined(alone, "answers"))
+    np.testing.assert_array_equal(joined(records, "upper"), joined(alone, "upper"))
+    assert dumps(model.learner) == dumps(known)
+    with pytest.raises(InvalidParameter, match="prequential_regression evaluates regressors"):
+        prequential(model, [(rows, y)])
+
+
+def test_intervals_hold_where_targets_come_late():
+    rng = np.random.default_rng(0)
+    walk = Table(rng.normal(size=(5000, 2)), np.cumsum(rng.normal(size=5000)))
+    records = prequential_regression(AutoRegressor(curved=False), walk, delay=50, coverage=0.9)
+    over_time = curve_regression(records, every=5000, average=Cumulative())
+    assert abs(over_time.intervals.coverage[-1] - 0.9) < 0.02  # 0.18 where partial_fit learns the targets
+    at_once = prequential_regression(PredictionIntervals(OnlineLinearRegression(), 0.7), STREAM, coverage=0.7)
+    assert abs(summarise_regression(at_once).intervals.coverage - 0.7) < 0.03
+
+
 def test_what_cannot_be_walked_is_refused():
     for model in (OnlineLDC(), LinearRegression(), object()):
         with pytest.raises(InvalidParameter, match="be a regressor with predict_then_learn"):
             prequential_regression(model, STREAM)
-    with pytest.raises(InvalidParameter, match="prequential_regression walks a regressor"):
-        prequential(OnlineLinearRegression(), MovingPlane())
+    with pytest.raises(InvalidParameter, match="prequential_regression evaluates regressors"):
+        prequential(OnlineLinearRegression(), iter([STREAM.take(10)]))
+    with pytest.raises(InvalidParameter, match="'coverage' parameter of prequential_regression must be None"):
+        prequential_regression(OnlineLinearRegression(), STREAM, coverage=0.9)
+    with pytest.raises(InvalidParameter, match=r"'coverage' parameter of AutoRegressor must be 0\.5"):
+        prequential_regression(AutoRegressor(), STREAM, coverage=0.7)
     with pytest.raises(InvalidParameter, match="The 'members' parameter of Committee must"):
         Committee([OnlineLDC(), OnlineLinearRegression()]).partial_fit([[1.0], [2.0]], [0, 1])
     for collect in (summarise_regression, curve_regression):

@@ -1,4 +1,7 @@
-"""`thalweg run --delay` and `prequential(delay=)` are one evaluation: the same predictions and errors, row by row."""
+"""`thalweg run --delay` and `prequential(delay=)` are one evaluation: the same predictions and errors, row by row.
+
+So is `prequential_regression(delay=)` where the target is a number.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ import numpy as np
 import pytest
 
 from thalweg.catalogue import make_model
-from thalweg.evaluate import NO_ANSWER, prequential
+from thalweg.evaluate import NO_ANSWER, prequential, prequential_regression
 from thalweg.run.options import PREDICTIONS, RunOptions
 from thalweg.run.runner import Run
-from thalweg.streams import SEA, Table
+from thalweg.streams import SEA, FriedmanDrift, Table
 
 pytest.importorskip("pyarrow")
 
@@ -50,3 +53,27 @@ def test_a_delay_means_the_same_to_the_model_and_to_both_baselines(
         assert (codes[: delay + 1] == NO_ANSWER).all()
         expected = (np.array(["down", "up", ""])[codes] != y)[scored]
         assert run.task.board.score(name)["error"] == (expected.mean() if len(expected) else None)
+
+
+@pytest.mark.parametrize("delay", [0, 1, 40])
+def test_a_delay_means_the_same_to_predicted_numbers(
+    delay: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    X, y = FriedmanDrift(seed=4).take(400)
+    X = X[:, :3]
+    lines = [",".join(map(repr, [*row, target])) for row, target in zip(X.tolist(), y.tolist(), strict=True)]
+    Path("rows.csv").write_text("\n".join(["a,b,c,y", *lines]) + "\n")
+    run = Run(RunOptions("rows.csv", "y", delay=delay, coverage=0.8, out="out"))
+    run.go()
+    model, encoded = make_model("auto", task="regression"), np.column_stack([X, np.zeros(400)])
+    records = list(prequential_regression(model, Table(encoded, y), delay=delay, coverage=0.8, chunk=77))
+    with Path("out", PREDICTIONS).open() as file:
+        written = list(csv.DictReader(file))
+    for name, field in (("prediction", "answers"), ("lower", "lower"), ("upper", "upper")):
+        given = np.concatenate([getattr(record, field) for record in records])[delay + 1 :]
+        shown = np.array([float(row[name] or "nan") for row in written[delay + 1 :]])
+        np.testing.assert_array_equal(given, shown, err_msg=name)
+    mean = np.concatenate([record.running_mean for record in records])
+    expected = np.abs(mean - y)[delay + 1 : 400 - delay].mean()
+    assert run.task.board.score("running_mean")["absolute_error"] == pytest.approx(expected)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,18 @@ pa = pytest.importorskip("pyarrow", reason="the engines need pyarrow")
 
 from tests.examples import examples  # noqa: E402
 from tests.spark.oracle import Event, Oracle  # noqa: E402
-from thalweg import CostSensitive, OnlineLDC, OnlineLinearRegression, Perceptron, StandardScaler, StreamPipeline  # noqa: E402
+from thalweg import (  # noqa: E402
+    AutoRegressor,
+    CostSensitive,
+    OnlineLDC,
+    OnlineLinearRegression,
+    Perceptron,
+    PredictionIntervals,
+    StandardScaler,
+    StreamPipeline,
+)
 from thalweg.errors import InvalidParameter  # noqa: E402
+from thalweg.frames.frame import NamedRows  # noqa: E402
 from thalweg.spark.columns import REAL, TEXT  # noqa: E402
 from thalweg.spark.group import Group  # noqa: E402
 from thalweg.spark.packing import (  # noqa: E402
@@ -34,10 +45,12 @@ from thalweg.spark.packing import (  # noqa: E402
     batch_from_bytes,
     packer,
 )
+from thalweg.spark.tasks import Classification, task_of  # noqa: E402
 from thalweg.store import dumps, loads  # noqa: E402
 
 NAMES = ["level", "flow"]
 LAYOUT = Layout(key=TEXT, id=TEXT, target=TEXT, features=tuple(NAMES))
+LABELS = Classification()
 WAIT = 20
 MODEL = OnlineLDC(0.1, counts="soft", warmup=3)
 
@@ -101,7 +114,7 @@ def streams(draw: st.DrawFn) -> tuple[list[list[Event]], bool]:
 def test_a_key_is_its_slow_twin(stream, cuts):
     batches, late = stream
     wait = WAIT if late else None
-    group = Group(dumps(MODEL), LAYOUT, wait, None, False)
+    group = Group(dumps(MODEL), LAYOUT, wait, None, LABELS)
     twin = Oracle(MODEL, NAMES, wait)
     state, happened, newest = None, Counter(), 0
     for events in batches:
@@ -120,7 +133,7 @@ def test_a_key_is_its_slow_twin(stream, cuts):
     assert state.answered == state.learned + state.expired + len(twin.waiting)
     assert counts["learned"] + counts["dropped"] + len(twin.early) == labels
     if late:
-        after, rest = Group(dumps(MODEL), LAYOUT, wait, 1, False).wake(state, newest + 10**6)
+        after, rest = Group(dumps(MODEL), LAYOUT, wait, 1, LABELS).wake(state, newest + 10**6)
         ended = Counter(event for event, *_ in told(rest))
         assert after is None
         assert ended == Counter(expired=len(twin.waiting), dropped=len(twin.early), forgotten=1)
@@ -129,34 +142,83 @@ def test_a_key_is_its_slow_twin(stream, cuts):
 def test_rows_of_one_time_have_one_order_whatever_the_shuffle():
     rng = np.random.default_rng(1)
     events = [Event(0, False, None, "ab"[i % 2], tuple(rng.normal(size=2))) for i in range(30)]
-    group = Group(dumps(MODEL), LAYOUT, None, None, False)
+    group = Group(dumps(MODEL), LAYOUT, None, None, LABELS)
     orders = [rng.permutation(30) for _ in range(5)]
     states = [group.take(None, packed([events[i] for i in order]), lambda _: 0)[0] for order in orders]
     assert len({state.model for state in states}) == 1
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_a_regressor_learns_numbers_at_once_and_late(late):
+@pytest.mark.parametrize(
+    "model",
+    [AutoRegressor(), PredictionIntervals(OnlineLinearRegression(), 0.7), OnlineLinearRegression(solver="rls")],
+    ids=["mixture", "intervals", "neither"],
+)
+def test_a_regressor_learns_numbers_at_once_and_late(model, late):
     rng = np.random.default_rng(2)
-    layout = Layout(key=TEXT, id=TEXT, target=REAL, features=tuple(NAMES))
-    model = OnlineLinearRegression(solver="rls")
     X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
-    group = Group(dumps(model), layout, 1000 if late else None, None, False)
-    if not late:
-        events = [Event(i, False, None, float(y[i]), tuple(X[i])) for i in range(40)]
-        state, cell = group.take(None, packed(events, layout), lambda _: 0)
-        answers = [answer for _, _, answer, _ in told(cell, layout)]
-        twin = OnlineLinearRegression(solver="rls")
-        assert answers == twin.predict_then_learn(pa.table(dict(zip(NAMES, X.T, strict=True))), y).tolist()
-    else:
-        rows = [Event(2 * i, False, f"{i:02}", None, tuple(X[i])) for i in range(40)]
-        labels = [Event(2 * i + 7, True, f"{i:02}", float(y[i]), (0.0, 0.0)) for i in range(40)]
-        state, cell = group.take(None, packed(rows + labels, layout), lambda _: 0)
-        twin = OnlineLinearRegression(solver="rls")
-        for i in range(40):
-            twin.learn_one(dict(zip(NAMES, X[i], strict=True)), y[i])
-        assert state.learned == 40
+    asked = {"confidence": False, "coverage": None, "owner": "test"}
+    task, twin, lag = task_of(model, 2, **asked), clone(model), 4
+    layout = Layout(TEXT, TEXT, REAL, tuple(NAMES), beside=task.beside, remembered=task.remembered)
+    group = Group(dumps(model), layout, 1000 if late else None, None, task)
+    rows = [Event(2 * i, False, f"{i:02}", None if late else float(y[i]), tuple(X[i])) for i in range(40)]
+    labels = [Event(2 * (i + lag) + 1, True, f"{i:02}", float(y[i]), (0.0, 0.0)) for i in range(40)]
+    events = sorted(rows + labels if late else rows, key=lambda each: each.time)
+    state, happened = None, []
+    for start in range(0, len(events), 13):  # whatever the cuts
+        state, cell = group.take(state, packed(events[start : start + 13], layout), lambda _: 0)
+        happened += batch_from_bytes(cell, layout.outgoing).to_pylist()
+    said = np.full((3, 40), np.nan)  # answer, lower, upper
+    members, named = {}, [NamedRows(x[np.newaxis], NAMES) for x in X]
+    ends = bool(task.beside)
+    for i in range(40 + lag):
+        if i < 40 and twin.__sklearn_is_fitted__():
+            said[0, i] = twin.predict(named[i])[0]
+            if ends:
+                said[1:, i : i + 1] = twin.predict_interval(named[i])
+                members[i] = twin.member_answers(named[i])
+        due = i - lag if late else i
+        if late and ends and due >= 0:
+            then, delay = members.get(due, np.full((1, task.members), np.nan)), min(i, 39) - due
+            twin.learn_late(named[due], y[[due]], tuple(said[1:, [due]]), delay=delay, member_answers=then)
+        elif 0 <= due < 40:
+            twin.partial_fit(named[due], y[[due]])
+    said[1:, ~(said[1] < said[2])] = np.nan
+    columns = (ANSWER, *task.beside)
+    for event in ("answered", "learned") if late else ("answered",):
+        told_of = sorted((each for each in happened if EVENTS[each[EVENT]] == event), key=lambda each: each[TIME])
+        shown = np.array([[each[name] for name in columns] for each in told_of], dtype=np.float64)
+        np.testing.assert_array_equal(shown, said[: len(columns)].T)
     assert state.model == dumps(twin)
+    assert (state.answered, state.learned, state.waiting) == (40, 40, b"")
+
+
+def test_rows_that_wait_in_an_older_checkpoint_are_learned():
+    model = AutoRegressor()
+    task = task_of(model, 2, confidence=False, coverage=None, owner="test")
+    before = Layout(TEXT, TEXT, REAL, tuple(NAMES), beside=task.beside)
+    row = Event(0, False, "a", None, (1.0, 2.0))
+    cell = packed([row], before)[0]
+    came = batch_from_bytes(cell, before.incoming)
+    waiting = pa.RecordBatch.from_arrays([*came.columns, pa.array([0.0])], schema=before.waiting)
+    state = KeyState(dumps(model), answered=1, waiting=bytes(waiting.serialize()))
+    now = Layout(TEXT, TEXT, REAL, tuple(NAMES), beside=task.beside, remembered=task.remembered)
+    group = Group(dumps(model), now, 1000, None, task)
+    after, cell = group.take(state, packed([Event(5, True, "a", 7.0, (0.0, 0.0))], now), lambda _: 0)
+    assert told(cell, now) == [("learned", "a", 0.0, 7.0)]
+    assert (after.learned, after.waiting) == (1, b"")
+    assert loads(after.model).predict(NamedRows(np.array([[1.0, 2.0]]), NAMES)).tolist() == [7.0]
+
+
+def test_what_does_not_go_with_the_task_is_refused():
+    for model, asked, sentence in (
+        (MODEL, {"coverage": 0.9}, "'coverage' parameter of test must be None for a classifier"),
+        (OnlineLinearRegression(), {"coverage": 0.9}, "'coverage' parameter of test must be None for a model without"),
+        (AutoRegressor(), {"coverage": 0.7}, "'coverage' parameter of AutoRegressor must be 0.5"),
+        (AutoRegressor(), {"confidence": True}, "'confidence' parameter of test must be False for a regressor"),
+    ):
+        with pytest.raises(InvalidParameter, match=sentence):
+            task_of(model, 2, owner="test", **({"confidence": False, "coverage": None} | asked))
 
 
 @pytest.mark.parametrize(
@@ -171,12 +233,14 @@ def test_confidence_is_the_probability_of_the_answer(model):
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(50, 2)), np.array(["a", "b"])[rng.integers(0, 2, 50)]
     events = [Event(i, False, None, str(y[i]), tuple(X[i])) for i in range(50)]
-    state, cell = Group(dumps(model), LAYOUT, None, None, True).take(None, packed(events), lambda _: 0)
+    task = Classification(confident=True)
+    layout = replace(LAYOUT, beside=task.beside)
+    state, cell = Group(dumps(model), layout, None, None, task).take(None, packed(events), lambda _: 0)
     twin = clone(model)
     answers, proba, *_ = twin.predict_then_learn(pa.table(dict(zip(NAMES, X.T, strict=True))), y, with_proba=True)
-    batch = batch_from_bytes(cell, LAYOUT.outgoing)
+    batch = batch_from_bytes(cell, layout.outgoing)
     assert batch.column("answer").to_pylist() == answers.tolist()
-    confidence = batch.column("confidence").to_numpy()
+    confidence = batch.column("confidence").to_numpy(zero_copy_only=False)
     assert np.isnan(confidence[0])
     np.testing.assert_array_equal(confidence[1:], np.where(answers == "a", *proba.T)[1:])
     assert state.model == dumps(twin)
@@ -184,8 +248,8 @@ def test_confidence_is_the_probability_of_the_answer(model):
 
 def test_a_state_that_another_model_began_is_refused():
     state = KeyState(dumps(MODEL))
-    Group(dumps(MODEL), LAYOUT, None, None, False).require_begun(state)
+    Group(dumps(MODEL), LAYOUT, None, None, LABELS).require_begun(state)
     with pytest.raises(InvalidParameter, match=r"an OnlineLDC begun with rate = 0\.1 and not 0\.9"):
-        Group(dumps(clone(MODEL).set_params(rate=0.9)), LAYOUT, None, None, False).require_begun(state)
+        Group(dumps(clone(MODEL).set_params(rate=0.9)), LAYOUT, None, None, LABELS).require_begun(state)
     with pytest.raises(InvalidParameter, match="holds an OnlineLDC and not a Perceptron"):
-        Group(dumps(Perceptron()), LAYOUT, None, None, False).require_begun(state)
+        Group(dumps(Perceptron()), LAYOUT, None, None, LABELS).require_begun(state)

@@ -22,7 +22,7 @@ from tests.spark.keyed_job import MODEL, run, streamed  # noqa: E402
 from tests.spark.late_tables import write_late_labels  # noqa: E402
 from tests.spark.oracle import Event, Oracle  # noqa: E402
 from tests.spark.tables import NAMES, by_key, finish, rows, write_parts  # noqa: E402
-from thalweg import OnlineLDC, OnlineLinearRegression, Perceptron, TableClassifier, load  # noqa: E402
+from thalweg import AutoRegressor, OnlineLDC, OnlineLinearRegression, Perceptron, TableClassifier, load  # noqa: E402
 from thalweg.errors import InvalidInput, InvalidParameter, NotAdditive  # noqa: E402
 from thalweg.store import dumps  # noqa: E402
 
@@ -126,6 +126,36 @@ def test_late_labels_find_their_rows_and_nothing_goes_silently(spark, tmp_path):
     assert happened["learned"] > 200
     assert sum(row["expired"] for row in kept.values()) == happened["expired"]
     assert sum(row["dropped"] for row in kept.values()) == happened["dropped"]
+
+
+def test_late_targets_find_what_was_predicted(spark, tmp_path):
+    from thalweg.spark import learn_stream
+
+    table = rows(300, 2)
+    late = pa.compute.add(table.column("at"), pa.scalar(4_500_000, pa.duration("us")))
+    targets = pa.table({"pump": table["pump"], "at": late, "row": table["row"], "heat": table["heat"]})
+    write_parts(table.drop(["state"]), tmp_path / "rows", 2)
+    write_parts(targets, tmp_path / "targets", 2)
+    answers = learn_stream(
+        streamed(spark, tmp_path / "rows").selectExpr("* EXCEPT (heat)", "CAST(NULL AS DOUBLE) AS heat"),
+        AutoRegressor(curved=False),
+        key="pump",
+        target="heat",
+        time="at",
+        columns=NAMES[:2],
+        id="row",
+        labels=streamed(spark, tmp_path / "targets"),
+        wait="1 day",
+        coverage=0.8,
+    )
+    finish(answers, tmp_path / "checkpoint", tmp_path / "out")
+    got = spark.read.parquet(str(tmp_path / "out")).toPandas()
+    first, then = (got[got["event"] == event].sort_values("row") for event in ("answered", "learned"))
+    assert len(first) == len(then) == 300
+    assert then["heat"].tolist() == table.column("heat").to_pylist()
+    for name in ("answer", "lower", "upper"):
+        np.testing.assert_array_equal(first[name], then[name])
+    assert (first["lower"] < first["upper"]).sum() > 250
 
 
 def _events(own):
@@ -290,6 +320,63 @@ def test_a_folder_by_the_command_line(spark, tmp_path, monkeypatch, capsys, kind
     with pytest.raises(SystemExit):
         main(by_key)
     assert "touch the files in the order of their rows" in capsys.readouterr().err
+
+
+def test_a_folder_of_numbers_by_the_command_line(spark, tmp_path, monkeypatch, capsys):
+    from thalweg.catalogue import make_model
+    from thalweg.cli import main
+    from thalweg.spark import models, predict
+
+    monkeypatch.setattr("thalweg.spark.sessions.session", lambda master: _Lasting(spark))
+    table = rows(600, 3).drop(["row", "state"])
+    write_parts(table, tmp_path / "in", 2)
+    common = ["run", str(tmp_path / "in"), "--target", "heat", "--time", "at", "--engine", "spark"]
+    by_pump = [*common, "--key", "pump", "--out", str(tmp_path / "keys")]
+    whole = [*common, "--drop", "pump", "--model", "linear", "--coverage", "0.8", "--out", str(tmp_path / "whole")]
+    for command in (by_pump, whole, by_pump):  # the last resumes the first: nothing is left to learn
+        with pytest.raises(SystemExit) as ended:
+            main(command)
+        assert ended.value.code == 0, capsys.readouterr().err
+    told = capsys.readouterr().out
+    assert "regression: heat holds 600 different numbers in the first 600 rows; --task classification" in told
+    assert "3 models, one per pump, answered 597 rows, with a mean absolute error of" in told
+    got = spark.read.parquet(str(tmp_path / "keys" / "answers")).orderBy("at").toPandas()
+    kept = {row["key"]: bytes(row["model"]) for row in models(spark, str(tmp_path / "keys" / "checkpoint")).collect()}
+    names, said = NAMES[:2], []
+    for key, own in by_key(table, "pump").items():
+        twin = make_model("auto", task="regression")
+        answers, lower, upper = twin.predict_interval_then_learn(own.select(names), own.column("heat"), 0.9)
+        assert kept[key] == dumps(twin)
+        shown = got[got["pump"] == key]
+        assert np.isnan(shown["answer"].iloc[0])
+        np.testing.assert_array_equal(shown["answer"][1:], answers[1:])
+        np.testing.assert_array_equal(shown["lower"][2:], lower[2:])
+        said.append(np.column_stack([own.column("heat").to_numpy(), answers, lower, upper])[1:])
+    truth, answers, lower, upper = np.concatenate(said).T
+    wide = lower < upper
+    found = json.loads((tmp_path / "keys" / "metrics.json").read_text())["rows"]
+    assert (found["answered"], found["scored"], found["keys"]) == (597, 597, 3)
+    assert found["absolute_error"] == pytest.approx(np.abs(answers - truth).mean())
+    assert found["rmse"] == pytest.approx(np.sqrt(np.square(answers - truth).mean()))
+    assert found["coverage"] == pytest.approx(np.mean((lower <= truth) & (truth <= upper), where=wide))
+    assert found["mean_width"] == pytest.approx(np.mean(upper - lower, where=wide))
+    twin = make_model("linear", task="regression").set_params(coverage=0.8)
+    half = twin.partial_fit(table.slice(0, 300).select(names), table.slice(0, 300).column("heat"))
+    answered = spark.read.parquet(str(tmp_path / "whole" / "answers")).orderBy("at").toPandas()
+    np.testing.assert_array_equal(answered["answer"], half.predict(table.slice(300).select(names)))
+    np.testing.assert_array_equal(answered["upper"], half.predict_interval(table.slice(300).select(names), 0.8)[1])
+    twin.partial_fit(table.slice(300).select(names), table.slice(300).column("heat"))
+    assert dumps(load(tmp_path / "whole" / "model.thalweg")) == dumps(twin)
+    for words, sentence in (
+        (["--task", "classification"], "begun with task = 'regression' and not 'classification'"),
+        (["--season", "3"], "--season does not apply with --engine spark"),
+    ):
+        with pytest.raises(SystemExit):
+            main([*by_pump, *words])
+        assert sentence in capsys.readouterr().err
+    known = OnlineLDC().fit(table.select(names), np.arange(600) % 2)
+    with pytest.raises(InvalidParameter, match="OnlineLDC has no intervals"):
+        predict(spark.read.parquet(str(tmp_path / "in")), known, interval=("lower", "upper"))
 
 
 class _Lasting:

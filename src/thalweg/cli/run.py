@@ -90,8 +90,8 @@ def run(
         typer.Option(
             metavar="NAME",
             help="spark: for a folder of Parquet or CSV that is too large for one machine. Needs --time; numbers are "
-            "the features; of the other options --model, --rate, --adaptive, --window, --seed, --drop, --delimiter, "
-            "--out and --json apply, and the same command goes on where it was stopped.",
+            "the features; of the other options --task, --coverage, --model, --rate, --adaptive, --window, --seed, "
+            "--drop, --delimiter, --out and --json apply, and the same command goes on where it was stopped.",
         ),
     ] = None,
     key: Annotated[

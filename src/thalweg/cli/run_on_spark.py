@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,18 +24,24 @@ def run_on_spark(given: Mapping[str, Any], *, key: str | None, master: str, json
     """Learn the folder, write answers and metrics, and tell how it went."""
     from thalweg.errors import InvalidParameter
     from thalweg.files import write_atomically
+    from thalweg.run.notices import Notices
     from thalweg.run.options import METRICS, RunOptions
+    from thalweg.run.tasks import PossibleTasks
 
     apply = [name for name, info in RunOptions.declared().items() if info.on_spark]
     for name, value in given.items():
         if value and name not in apply:
             raise InvalidParameter(f"--{name.replace('_', '-')} does not apply with --engine spark")
     options = RunOptions.of({name: given[name] for name in apply})
-    if options.time is None:
+    time = options.time
+    if time is None:
         raise InvalidParameter("--time COL is missing: with --engine spark it puts the rows in order")
-    model = options.make_model()
     out = Path(options.out)
-    _require_same(options, key, out)
+    begun = _begun(out)
+    if begun is not None and options.task is None:
+        options = replace(options, task=begun.get("task"))
+    _require_same(options, begun, key, out)
+    tasks = PossibleTasks(options, Notices(options, 0))  # refuses what no task can do before Spark starts
 
     from thalweg.spark.sessions import require_spark, session
 
@@ -51,20 +58,28 @@ def run_on_spark(given: Mapping[str, Any], *, key: str | None, master: str, json
                 spark,
                 options.source,
                 target=options.target,
-                time=options.time,
+                time=time,
                 key=key,
                 drop=options.drop,
                 delimiter=options.delimiter,
             )
+            settled = options.task is not None or begun is not None
+            task = tasks.settle_by(None if settled else folder.quantity())
+            if task.name == "regression":
+                options = replace(options, task="regression")
             out.mkdir(parents=True, exist_ok=True)
             settings = options.resolved() | {"key": key}
             write_atomically(out / _SETTINGS, json_module.dumps(settings, indent=1, ensure_ascii=False).encode())
-            found = folder.go(model, out)
+            coverage = options.coverage if task.name == "regression" else None
+            found = folder.go(options.make_model(task.name), out, coverage)
     finally:
         spark.stop()
     metrics = {"engine": "spark", "options": settings | {"master": master}, "rows": found}
     write_atomically(out / METRICS, json_module.dumps(metrics, indent=1, ensure_ascii=False).encode())
-    typer.echo(json_module.dumps(metrics, ensure_ascii=False) if json else _in_words(found, key, out))
+    if json:
+        typer.echo(json_module.dumps(metrics, ensure_ascii=False))
+    else:
+        typer.echo("\n".join([*([tasks.found] if tasks.found else []), *_in_words(found, key, out)]))
 
 
 @contextmanager
@@ -81,15 +96,21 @@ def _silent_children() -> Iterator[None]:
         os.close(kept)
 
 
-def _require_same(options: RunOptions, key: str | None, out: Path) -> None:
-    """Refuse to go on with a run that was begun with other options."""
-    from thalweg.errors import InvalidParameter
+def _begun(out: Path) -> dict[str, Any] | None:
+    """What the run in a folder was begun with; without a task it learns labels. None where there is no run."""
     from thalweg.run.options import what_is_in
 
-    begun: dict[str, Any] = {}
     if (out / _SETTINGS).exists():
-        begun = json_module.loads((out / _SETTINGS).read_bytes())
-    elif what_is_in(out) == "no run":
+        found: dict[str, Any] = json_module.loads((out / _SETTINGS).read_bytes())
+        return found
+    return None if what_is_in(out) == "no run" else {}
+
+
+def _require_same(options: RunOptions, begun: dict[str, Any] | None, key: str | None, out: Path) -> None:
+    """Refuse to go on with a run that was begun with other options."""
+    from thalweg.errors import InvalidParameter
+
+    if begun is None:
         return
     other = options.first_other(begun)
     if other is None and begun["key"] != key:
@@ -98,13 +119,24 @@ def _require_same(options: RunOptions, key: str | None, out: Path) -> None:
         raise InvalidParameter(f"{out} holds a run, begun with {other}: choose another folder with --out")
 
 
-def _in_words(found: Mapping[str, Any], key: str | None, out: Path) -> str:
-    error = "none of them with a label" if found["error"] is None else f"{found['error']:.4f} of them wrongly"
+def _in_words(found: Mapping[str, Any], key: str | None, out: Path) -> list[str]:
     who = "One model" if key is None else f"{found['keys']:,} models, one per {key},"
     where = f"Model: {out / 'model.thalweg'}" if key is None else f"State of every key: {out / 'checkpoint'}"
-    told = [f"{who} answered {found['answered']:,} rows{f', {error}' if found['answered'] else ''}."]
+    told = [f"{who} answered {found['answered']:,} rows{f', {_scores(found)}' if found['answered'] else ''}."]
     if found.get("unanswered"):
         told.append(f"The first {found['unanswered']:,} rows, those of the first file, were learned unanswered.")
     if found["answered"]:
         told.append(f"Answers: {out / 'answers'}")
-    return "\n".join([*told, where])
+    return [*told, where]
+
+
+def _scores(found: Mapping[str, Any]) -> str:
+    if not found["scored"]:
+        return "none of them with a label"
+    if "error" in found:
+        return f"{found['error']:.4f} of them wrongly"
+    errors = f"with a mean absolute error of {found['absolute_error']:.4g} (RMSE {found['rmse']:.4g})"
+    if found["coverage"] is None:
+        return errors
+    held = f"{found['coverage']:.1%} of the targets, with a mean width of {found['mean_width']:.4g}"
+    return f"{errors}; intervals hold {held}"

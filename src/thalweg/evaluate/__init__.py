@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from thalweg.evaluate.rare_classes import RareCurve, RareMeter, RareSummary, curve_rare, summarise_rare
     from thalweg.evaluate.record import NO_ANSWER, Record
     from thalweg.evaluate.regression import (
+        CoverageScores,
         RegressionCurve,
         RegressionRecord,
         RegressionScores,
@@ -85,6 +86,7 @@ __all__ = [
     "Average",
     "BestWeights",
     "ClassScores",
+    "CoverageScores",
     "Cumulative",
     "Curve",
     "Fading",
@@ -164,7 +166,7 @@ _NAMES = {
     "rare_classes": "RareCurve RareMeter RareSummary curve_rare summarise_rare",
     "record": "NO_ANSWER Record",
     "regression": (
-        "RegressionCurve RegressionRecord RegressionScores RegressionSummary curve_regression "
+        "CoverageScores RegressionCurve RegressionRecord RegressionScores RegressionSummary curve_regression "
         "prequential_regression summarise_regression"
     ),
     "regret": "BestWeights KnownLine KnownWeights Regret RegretRecord regrets",

@@ -164,3 +164,14 @@ def means_of(averages: Floats, *, with_proba: bool) -> tuple[Means, Means, Means
 
 def _one_hot(codes: Codes, classes: int) -> Floats:
     return np.equal(codes[:, np.newaxis], np.arange(classes)).astype(np.float64)
+
+
+def pinball_loss(above: Floats, quantile: float) -> Floats:
+    """The loss of a predicted quantile of which the targets lie ``above`` by so much.
+
+    Examples
+    --------
+    >>> pinball_loss(np.array([1.0, -1.0]), 0.9).tolist()
+    [0.9, 0.09999999999999998]
+    """
+    return np.asarray(np.maximum(quantile * above, (quantile - 1.0) * above))

@@ -25,7 +25,7 @@ from thalweg.learners.base.labels import as_labels
 from thalweg.learners.base.rows import Row, as_rows
 from thalweg.parameters import whole_number
 from thalweg.streams import Stream
-from thalweg.table_model import TableClassifier
+from thalweg.table_model import TableClassifier, TableModel, TableRegressor
 
 #: A stream, or chunks of features and labels in arrays or in frames of any library.
 Walkable: TypeAlias = Stream | Iterable[tuple[Any, Any]]
@@ -142,11 +142,8 @@ class Walker(Protocol):
 
 def _walker_of(model: Model, classes: Labels, *, with_proba: bool, delay: int) -> Walker:
     """The quickest way to evaluate this model, its labels coming ``delay`` rows late."""
-    if hasattr(model, "__sklearn_tags__") and is_regressor(model):
-        rule = "be a classifier; prequential_regression walks a regressor"
-        raise InvalidParameter.of("prequential", "model", rule, model)
     if isinstance(model, TableClassifier):
-        return _TableWalker(model, _walker_of(model.learner, classes, with_proba=with_proba, delay=delay))
+        return TableWalker(model, _walker_of(model.learner, classes, with_proba=with_proba, delay=delay))
     if delay > 0:
         if getattr(model, "_needs_labels_at_once", False):
             rule = "be 0 for a model with persistence, which answers by the label of the row before"
@@ -194,13 +191,11 @@ class _CompiledWalker:
         return Predictions(codes, proba, rate, weights)
 
 
-class _LateWalker:
-    """Labels come late; rows still waiting at the end of the stream stay unlearned."""
+class LateRows:
+    """Chunks as arrays, so that rows that wait for their labels can stand before those that come."""
 
-    def __init__(self, model: Model, classes: Labels, with_proba: bool) -> None:
+    def __init__(self, model: Model) -> None:
         self._model = model
-        self._classes = classes
-        self._with_proba = with_proba and hasattr(model, "follow") and hasattr(model, "predict_proba")
         #: Of the first chunk, and so of every row that waits.
         self._width: int | None = None
         self._names: list[Any] | None = None
@@ -213,6 +208,15 @@ class _LateWalker:
             had, got = self._names or f"{self._width} of them", names or f"{rows.shape[1]} of them"
             raise InvalidInput(f"Chunks must keep their columns while labels are late, {had}, got {got}.")
         return rows
+
+
+class _LateWalker(LateRows):
+    """Labels come late; rows still waiting at the end of the stream stay unlearned."""
+
+    def __init__(self, model: Model, classes: Labels, with_proba: bool) -> None:
+        super().__init__(model)
+        self._classes = classes
+        self._with_proba = with_proba and hasattr(model, "follow") and hasattr(model, "predict_proba")
 
     def __call__(self, batch: Batch) -> Predictions:
         if hasattr(self._model, "follow"):
@@ -254,10 +258,10 @@ class _LateWalker:
         return codes
 
 
-class _TableWalker:
+class TableWalker:
     """Rows of a table go through the encoder, which remembers them as in a run; its learner is walked by another."""
 
-    def __init__(self, model: TableClassifier, walker: Walker) -> None:
+    def __init__(self, model: TableModel, walker: Any) -> None:
         self._model = model
         self._walker = walker
         self._before: dict[str, Any] = {}
@@ -267,9 +271,9 @@ class _TableWalker:
         self._before = self._model.encoder.state()
         return self._walker.held(self._model._encoded_to_learn(table))
 
-    def __call__(self, batch: Batch) -> Predictions:
+    def __call__(self, batch: Batch, *others: Any) -> Any:
         try:
-            return self._walker(batch)
+            return self._walker(batch, *others)
         except Exception:
             self._model.encoder.restore(self._before)
             raise
@@ -367,6 +371,9 @@ def prequential(
     >>> summary.rows, bool(summary.model.error < 0.1)
     (1000, True)
     """
+    if isinstance(model, TableRegressor) or (hasattr(model, "__sklearn_tags__") and is_regressor(model)):
+        rule = "be a classifier; prequential_regression evaluates regressors"
+        raise InvalidParameter.of("prequential", "model", rule, model)
     known = _classes_of(stream, classes)
     late = whole_number("prequential", "delay", delay)
     walker = _walker_of(model, known, with_proba=with_proba, delay=late)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from river import base
+from river.conf.interval import Interval
 from sklearn.base import OneToOneFeatureMixin, clone
 
 from thalweg.errors import UnknownFeature
@@ -14,7 +15,7 @@ from thalweg.kernels import compiled
 from thalweg.learners.linear_regression import OnlineLinearRegression
 from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.pipeline.pipeline import TransformerPipeline, named
-from thalweg.river.open_learner import Features, OpenLearner, OpenSupervisedLearner, in_order
+from thalweg.river.open_learner import Features, OpenLearner, OpenSupervisedLearner, in_order, values_of
 from thalweg.transforms.standard_scaler import StandardScaler
 
 
@@ -95,13 +96,33 @@ class RiverRegressor(OpenSupervisedLearner, base.MiniBatchRegressor):
     201.0
     """
 
-    def predict_one(self, x: Features) -> float:
-        """The answer to one row; 0 before any."""
+    @overload
+    def predict_one(self, x: Features, *, with_interval: Literal[False] = False) -> float: ...
+    @overload
+    def predict_one(self, x: Features, *, with_interval: Literal[True]) -> Interval: ...
+    def predict_one(self, x: Features, *, with_interval: bool = False) -> float | Interval:
+        """The answer to one row; 0 before any.
+
+        With ``with_interval`` the interval around it, as `river.conf` gives them, of a learner that has intervals;
+        another one raises NotImplementedError.
+        """
+        if with_interval:
+            return self._interval(x)
         try:
             answer = self.learner_.predict_one(x)
         except UnknownFeature:
             answer = self.learner_.predict_one(self._familiar(x))
         return 0.0 if answer is None else answer
+
+    def _interval(self, x: Features) -> Interval:
+        if not hasattr(self.model, "predict_interval"):
+            raise NotImplementedError(f"{self} has no intervals")
+        if self._vocabulary is None:
+            return Interval(0.0, 0.0)
+        names = tuple(name for name in self.feature_names_ if name in x)
+        rows = self._columns(names, values_of(x, names)[np.newaxis])
+        lower, upper = self.learner_.predict_interval(rows)
+        return Interval(float(lower[0]), float(upper[0]))
 
     def predict_many(self, X: Any) -> Any:
         import pandas as pd

@@ -91,12 +91,36 @@ def _places(small: int, large: int, before: int, features: int) -> NDArray[np.in
     """Where the entries of an axis over features are found on the wider axis."""
     if small * features == large * before:  # feature by feature, be it with several numbers each
         return np.arange(small)
-    upper = np.full((features, features), -1)  # else the rows of a triangle above the diagonal, one behind the other
-    upper[np.triu_indices(features, 1)] = np.arange(features * (features - 1) // 2)
-    places = upper[np.triu_indices(before, 1)]
-    if len(places) != small or features * (features - 1) // 2 != large:
-        raise CannotWiden
-    return places
+    kept = np.arange(before)
+    and_constant = np.append(kept, features)
+    if (small, large) == (_pairs(before), _pairs(features)):
+        return _places_of_pairs(kept, features)
+    if (small, large) == (before + 1, features + 1):
+        return and_constant
+    if (small, large) == (_pairs(before + 1), _pairs(features + 1)):
+        return _places_of_pairs(and_constant, features + 1)
+    if (small, large) == (_terms(before), _terms(features)):
+        products = np.empty((features, features), dtype=np.int64)
+        products[np.triu_indices(features)] = features + np.arange(_pairs(features + 1))
+        return np.concatenate([kept, products[np.triu_indices(before)], [large - 1]])
+    raise CannotWiden
+
+
+def _pairs(entries: int) -> int:
+    return entries * (entries - 1) // 2
+
+
+def _terms(features: int) -> int:
+    """Features, their squares and products, and the constant."""
+    return features + _pairs(features + 1) + 1
+
+
+def _places_of_pairs(kept: NDArray[np.int64], entries: int) -> NDArray[np.int64]:
+    """Where the pairs of these entries are among all: the rows of a triangle above the diagonal, in turn."""
+    upper = np.empty((entries, entries), dtype=np.int64)
+    upper[np.triu_indices(entries, 1)] = np.arange(_pairs(entries))
+    first, second = np.triu_indices(len(kept), 1)
+    return upper[kept[first], kept[second]]
 
 
 def _begin_with_next_to_nothing(diagonal: NDArray[Any], learned: NDArray[Any], rows: int) -> None:
@@ -138,7 +162,7 @@ class OpenLearner(base.Estimator):
         if self._vocabulary is None:
             if x:  # without any feature there is nothing to begin with
                 names = in_order(x)
-                self.learner_.learn_one(_values(x, names), *target)
+                self.learner_.learn_one(values_of(x, names), *target)
                 self._open(names)
         else:
             try:
@@ -158,7 +182,7 @@ class OpenLearner(base.Estimator):
 
     def _with_room(self, x: Features) -> Features:
         """The row, with room made for what it brings; or what the learner knows of it, where there can be none."""
-        _values(x, tuple(x))  # refused before anything changes
+        values_of(x, tuple(x))  # refused before anything changes
         self._make_room(x)
         return x if self._can_grow else self._familiar(x)
 
@@ -287,7 +311,7 @@ def _place(name: Any) -> tuple[list[Any], str]:
     return [int(part) if i % 2 else part for i, part in enumerate(parts)], f"{name} {type(name).__name__}"
 
 
-def _values(x: Features, names: tuple[Any, ...]) -> Floats:
+def values_of(x: Features, names: tuple[Any, ...]) -> Floats:
     """The numbers of a row, in the order of its names; `InvalidInput` where one is none."""
     reader = compiled.RowReader(len(names))
     reader.name(compiled.Vocabulary(names, False))

@@ -38,7 +38,8 @@ def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero") -> Any:
     Returns
     -------
     river.base.MiniBatchClassifier, MiniBatchRegressor or MiniBatchTransformer
-        For `river.compose`, `river.evaluate` and all else that takes one. A feature that appears later was 0 until
+        For `river.compose`, `river.evaluate` and all else that takes one. A regressor with intervals gives them as
+        those of `river.conf` do: ``predict_one(x, with_interval=True)``. A feature that appears later was 0 until
         then. A model with scikit-learn classifiers inside, and `LearnNSE` once it has a member, cannot grow: they do
         not look at features that come later.
 

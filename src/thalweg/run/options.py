@@ -85,6 +85,7 @@ class RunOptions:
         help="classification (labels) or regression (numbers); by default numbers with decimals, or of which there are "
         "more than 100, mean regression.",
         metavar="TASK",
+        on_spark=True,
         added_later=True,
     )
     model: str = _option("auto", help="Model to train; `thalweg models` lists them (default: auto).", on_spark=True)
@@ -175,6 +176,7 @@ class RunOptions:
         help="Regression: share of the rows whose interval is to hold the target: 0.5, 0.8, 0.9 (the default), 0.95 or "
         "0.99.",
         metavar="SHARE",
+        on_spark=True,
         added_later=True,
     )
     season: int | None = _option(

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.late_labels import Batch, Waiting
+from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.evaluate.residual_changes import ResidualChanges
 from thalweg.pipeline.target_encoding import behind_rates
 from thalweg.run.notices import Notices
-from thalweg.run.number_baselines import NumberBaselines
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import NumberPredictions
 from thalweg.run.regression_scoreboard import RegressionScoreboard

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.evaluate.averages import FadingMean, HistoryPoints, WindowedMean
+from thalweg.evaluate.metrics import pinball_loss
 from thalweg.run.error_by_size import ErrorBySize
 from thalweg.run.lowest_coverage import LowestCoverage
 from thalweg.run.scoreboard import FADE, MOST_POINTS, WINDOW, BlockMeans
@@ -217,7 +218,7 @@ class IntervalScores:
         tail = (1.0 - self.asked) / 2.0
         below, above = truth < lower, truth > upper
         lines = np.column_stack(
-            [upper - lower, *(_pinball(truth - end, tau) for end, tau in ((lower, tail), (upper, 1.0 - tail)))]
+            [upper - lower, *(pinball_loss(truth - end, tau) for end, tau in ((lower, tail), (upper, 1.0 - tail)))]
         )
         self._sums = np.cumsum(np.concatenate([self._sums[np.newaxis], lines]), axis=0)[-1]
         self._lowest.add(~(below | above))
@@ -245,10 +246,6 @@ class IntervalScores:
         counts, (rows, missed), sums, lowest = state
         self._counts, self._sums = list(counts), np.array(sums)
         self._lowest.restore(self._counts[0], [rows, rows - missed], lowest)
-
-
-def _pinball(above: Floats, tau: float) -> Floats:
-    return np.asarray(np.maximum(tau * above, (tau - 1.0) * above))
 
 
 def _shares(sums: Floats, of: Floats) -> list[float | None]:

@@ -8,17 +8,24 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from thalweg.errors import DataUnavailable, InvalidInput, NotAdditive
 from thalweg.merging import Part
-from thalweg.spark.columns import column, feature_columns, require_column
+from thalweg.spark.columns import REAL, WHOLE, column, feature_columns, require_column, type_of
 from thalweg.spark.exporting import models, write_batches
+from thalweg.spark.packing import ANSWER
+from thalweg.spark.scores import LabelScores, scores_of
 from thalweg.spark.streaming import learn_stream
 from thalweg.spark.whole_stream import ANSWERS, CHECKPOINT, MODEL, UNANSWERED, learn_global
 from thalweg.store import read_notes
+from thalweg.tables.target import quantity_among
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+#: Rows that settle whether a target holds classes or a quantity.
+_HEAD = 1000
 _ENDINGS = {".parquet": "parquet", ".csv": "csv"}
 
 
@@ -49,13 +56,23 @@ class FolderRun:
                 "--key, or leave out --engine spark"
             )
         self._options = {"header": "true", "sep": delimiter or ","} if self._format == "csv" else {}
-        table = self._table()
+        self._first = table = self._table()
         for name in (target, time, *([key] if key else []), *drop):
             require_column(table, name, source)
         self._require_order(table)
 
-    def go(self, model: Any, out: Path) -> dict[str, Any]:
-        """Learn all files that were not learned before; what was found, over all of them."""
+    def quantity(self) -> str | None:
+        """What numbers the target holds in the first rows, where these are a quantity and not classes."""
+        if type_of(self._first, self._target, self._source) not in (WHOLE, REAL):
+            return None
+        chosen = self._first.select(column(self._first, self._target).cast("double").alias("target"))
+        return quantity_among(chosen.limit(_HEAD).toPandas()["target"].to_numpy(dtype=np.float64))
+
+    def go(self, model: Any, out: Path, coverage: float | None = None) -> dict[str, Any]:
+        """Learn all files that were not learned before; what was found, over all of them.
+
+        ``coverage`` is that of the intervals of a regressor.
+        """
         rows = self._spark.readStream.schema(self._table().schema).format(self._format).options(**self._options)
         rows = rows.option("maxFilesPerTrigger", "1")
         path = Path(self._source)
@@ -66,7 +83,7 @@ class FolderRun:
         names = feature_columns(
             df, model, None, self._source, besides=(self._key, self._target, self._time, *self._drop)
         )
-        common: dict[str, Any] = {"target": self._target, "time": self._time, "columns": names}
+        common: dict[str, Any] = {"target": self._target, "time": self._time, "columns": names, "coverage": coverage}
         if self._key is not None:
             answers = learn_stream(df, model, key=self._key, **common)
             writer = answers.writeStream.foreachBatch(write_batches(str(out / ANSWERS)))
@@ -76,7 +93,7 @@ class FolderRun:
             where = "workers" if _adds_up(model) else "driver"
             once = {"availableNow": True}
             learn_global(df, model, **common, folder=out, answers=True, where=where, trigger=once).awaitTermination()
-        return self._found(out) | {"features": names}
+        return self._found(scores_of(model), out) | {"features": names}
 
     def _table(self) -> DataFrame:
         reader = self._spark.read.format(self._format).options(**self._options)
@@ -96,10 +113,10 @@ class FolderRun:
                     f"before {before['file']} in column {self._time!r}: touch the files in the order of their rows"
                 )
 
-    def _found(self, out: Path) -> dict[str, Any]:
+    def _found(self, scores: LabelScores, out: Path) -> dict[str, Any]:
         from pyspark.sql import functions as F  # noqa: N812
 
-        told: dict[str, Any] = {"answered": 0, "scored": 0, "error": None}
+        told: dict[str, Any] = {"answered": 0, "scored": 0} | dict.fromkeys(scores.names)
         if self._key is None:
             told[UNANSWERED] = read_notes(out / MODEL)[UNANSWERED]
         if not (out / ANSWERS).exists():  # all rows came in the first micro-batch
@@ -107,11 +124,10 @@ class FolderRun:
         answers = self._spark.read.parquet(str(out / ANSWERS))
         if self._key is not None:
             answers = answers.where("event = 'answered'")
-        label = column(answers, self._target)
-        wrong = (answers["answer"] != label).cast("double")
-        row = answers.agg(F.count("*").alias("rows"), F.count(label).alias("scored"), F.avg(wrong)).first()
+        numbers = scores.columns(answers, self._target)
+        row = answers.agg(F.count(ANSWER), F.count(numbers[0]), *map(F.avg, numbers)).first()
         assert row is not None
-        told |= {"answered": row[0], "scored": row[1], "error": row[2]}
+        told |= {"answered": row[0], "scored": row[1]} | scores.of(row[2:])
         if self._key is not None:
             told["keys"] = models(self._spark, str(out / CHECKPOINT)).count()
         return told

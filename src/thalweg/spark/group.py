@@ -11,7 +11,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from thalweg.frames.frame import Floats, NamedRows
-from thalweg.learners.base.labels import probability_of_answers
 from thalweg.spark import model_cache
 from thalweg.spark.late_labels import LabelJoin, in_time
 from thalweg.spark.packing import (
@@ -27,7 +26,9 @@ from thalweg.spark.packing import (
     batch_to_bytes,
     concatenated,
     features_of,
+    remembered_of,
 )
+from thalweg.spark.tasks import Task
 
 _ANSWERED, _LEARNED, _EXPIRED, _DROPPED, _FORGOTTEN = range(len(EVENTS))
 #: A watermark beyond every time.
@@ -40,14 +41,14 @@ class Group:
 
     A new key begins with the model ``start``. A row waits ``wait`` microseconds for its label, and a label for its row;
     with None labels come with their rows. A key is forgotten after ``ttl`` microseconds without a row or a label.
-    ``confident`` says whether the probability of each answer is wanted.
+    ``task`` is what differs between labels and numbers.
     """
 
     start: bytes
     layout: Layout
     wait: int | None
     ttl: int | None
-    confident: bool
+    task: Task
 
     def take(
         self, state: KeyState | None, cells: Iterable[bytes], watermark: Callable[[int], int]
@@ -85,33 +86,30 @@ class Group:
         order = in_time(came.column(TIME).to_numpy(), *rows.T, labels)
         came, named, labels = came.take(pa.array(order)), NamedRows(rows[order], self.layout.features), labels[order]
         model = model_cache.model_to_learn(state.model)
-        confidence = None
-        if self.confident:
-            answers, proba, *_ = model.predict_then_learn(named, labels, with_proba=True)
-            confidence = _of_answers(model, proba, answers)
-        else:
-            answers = model.predict_then_learn(named, labels)
+        answers, beside, _ = self.task.at_once(model, named, labels)
         events = self._events(
-            _ANSWERED, came.column(TIME), came.column(ID), self._arrow(answers), came.column(TARGET), confidence
+            _ANSWERED, came.column(TIME), came.column(ID), self._arrow(answers), came.column(TARGET), beside
         )
         answered, learned = state.answered + len(rows), state.learned + len(rows)
         return replace(state, model=model_cache.model_bytes(model), answered=answered, learned=learned), [events]
 
     def _in_turn(self, state: KeyState, came: pa.RecordBatch) -> tuple[KeyState, list[pa.RecordBatch]]:
-        """Rows with and without labels, and labels by themselves: the whole group by `follow`."""
+        """Rows with and without labels, and labels by themselves, each in its turn."""
         join = LabelJoin(self.layout, state, came, self.wait)
         model = model_cache.model_to_learn(state.model)
-        given, confidence = self._follow(model, join)
+        given, beside, remembered = self.task.in_turn(model, join, self.layout.features, state.answered)
         answers, fresh = self._arrow(given), join.fresh
-        sure = None if confidence is None else confidence[join.old :]
+        now = [None if each is None else each[join.old :] for each in beside]
+        learned = join.learned_late(answers)
+        then = () if remembered is None else self.task.beside_then(remembered[np.sort(join.late)])
         events = [
             self._events(
-                _ANSWERED, fresh.column(TIME), fresh.column(ID), answers.slice(join.old), fresh.column(TARGET), sure
+                _ANSWERED, fresh.column(TIME), fresh.column(ID), answers.slice(join.old), fresh.column(TARGET), now
             ),
-            self._events(_LEARNED, *join.learned_late(answers)),
+            self._events(_LEARNED, *learned, beside=then),
             self._dropped(join.too_late),
         ]
-        waiting, early = join.waiting(answers)
+        waiting, early = join.waiting(answers, remembered)
         after = replace(
             state,
             model=model_cache.model_bytes(model),
@@ -123,22 +121,13 @@ class Group:
         )
         return after, events
 
-    def _follow(self, model: Any, join: LabelJoin) -> tuple[NDArray[Any], Floats | None]:
-        if len(join.order) == 0:  # labels alone, without a row that waits for one
-            return np.zeros(len(join.rows), dtype=join.truth.dtype), None
-        if not hasattr(model, "follow"):
-            return _follow_numbers(model, join, self.layout.features), None
-        rows = NamedRows(join.rows, self.layout.features)
-        answers, proba = model.follow(rows, join.truth, join.order, with_proba=self.confident)
-        return answers, _of_answers(model, proba, answers)
-
     # ------------------------------------------------------------------ what waits
 
     def _without_overdue(self, state: KeyState, watermark: int) -> tuple[KeyState, list[pa.RecordBatch]]:
         """The state without rows and labels that have waited too long, and an event for each of them."""
         if self.wait is None or not (state.waiting or state.early):
             return state, []
-        waiting = batch_or_empty(state.waiting, self.layout.waiting)
+        waiting = self.layout.waiting_rows(state.waiting)
         early = batch_or_empty(state.early, self.layout.incoming)
         over, lost = (each.column(TIME).to_numpy() + self.wait < watermark for each in (waiting, early))
         if not (over.any() or lost.any()):
@@ -152,7 +141,13 @@ class Group:
             early=batch_to_bytes(early.filter(pa.array(~lost))),
         )
         events = [
-            self._events(_EXPIRED, expired.column(TIME), expired.column(ID), expired.column(ANSWER)),
+            self._events(
+                _EXPIRED,
+                expired.column(TIME),
+                expired.column(ID),
+                expired.column(ANSWER),
+                beside=self.task.beside_then(remembered_of(expired)),
+            ),
             self._dropped(dropped),
         ]
         return after, events
@@ -160,9 +155,9 @@ class Group:
     def _wake(self, state: KeyState) -> int:
         """When the key must be woken, in milliseconds; 0 for never."""
         moments = [] if self.ttl is None else [state.newest + self.ttl]
-        for cell, schema in ((state.waiting, self.layout.waiting), (state.early, self.layout.incoming)):
-            if cell and self.wait is not None:
-                moments.append(int(batch_from_bytes(cell, schema).column(TIME).to_numpy().min()) + self.wait)
+        if self.wait is not None:
+            kept = self.layout.waiting_rows(state.waiting), batch_or_empty(state.early, self.layout.incoming)
+            moments += [int(rows.column(TIME).to_numpy().min()) + self.wait for rows in kept if len(rows)]
         return min(moments) // 1000 + 1 if moments else 0
 
     # ------------------------------------------------------------------ events
@@ -174,11 +169,12 @@ class Group:
         ids: pa.Array | None = None,
         answers: pa.Array | None = None,
         targets: pa.Array | None = None,
-        confidence: Floats | None = None,
+        beside: Sequence[Floats | None] = (),
     ) -> pa.RecordBatch:
         rows, schema = len(times), self.layout.outgoing
         code = pa.array(np.full(rows, event, dtype=np.int8))
-        given = (times, ids, code, answers, targets, None if confidence is None else pa.array(confidence))
+        numbers = [None if each is None else pa.array(each, from_pandas=True) for each in beside]
+        given = (times, ids, code, answers, targets, *(numbers or [None] * len(self.layout.beside)))
         columns = [
             pa.nulls(rows, field.type) if column is None else column
             for column, field in zip(given, schema, strict=True)
@@ -192,19 +188,4 @@ class Group:
         return batch_to_bytes(concatenated(events, self.layout.outgoing))
 
     def _arrow(self, values: NDArray[Any]) -> pa.Array:
-        return pa.array(values, type=self.layout.target.arrow)
-
-
-def _follow_numbers(model: Any, join: LabelJoin, names: Sequence[str]) -> Floats:
-    """What `follow` does, for a regressor: as many steps of one kind at a time as there are."""
-    answers = np.zeros(len(join.rows))
-    for part in np.split(join.order, np.flatnonzero(np.diff(join.order < 0)) + 1):
-        if part[0] < 0:
-            model.partial_fit(NamedRows(join.rows[~part], names), join.truth[~part])
-        elif model.__sklearn_is_fitted__():
-            answers[part] = model.predict(NamedRows(join.rows[part], names))
-    return answers
-
-
-def _of_answers(model: Any, proba: Floats | None, answers: NDArray[Any]) -> Floats | None:
-    return None if proba is None else probability_of_answers(proba, model.classes_, answers)
+        return pa.array(values, type=self.layout.target.arrow, from_pandas=True)

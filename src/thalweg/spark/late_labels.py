@@ -23,6 +23,7 @@ from thalweg.spark.packing import (
     batch_to_bytes,
     concatenated,
     features_of,
+    remembered_of,
 )
 
 
@@ -97,17 +98,20 @@ class LabelJoin:
         Labels that came when their row no longer waited.
     order : ndarray
         What to do, as `follow` takes it.
+    remembered_before : ndarray
+        What is remembered of the rows that were answered before.
     """
 
     def __init__(self, layout: Layout, state: KeyState, came: pa.RecordBatch, wait: int | None) -> None:
         self._layout = layout
-        waiting = batch_or_empty(state.waiting, layout.waiting)
+        waiting = layout.waiting_rows(state.waiting)
         early = batch_or_empty(state.early, layout.incoming)
         alone: NDArray[np.bool_] = came.column(IS_LABEL).to_numpy(zero_copy_only=False)
         self.fresh = self._in_time(came.filter(pa.array(~alone)))
         labels = self._in_time(concatenated([early, came.filter(pa.array(alone))], layout.incoming))
         self.old = len(waiting)
         self._answers_before = waiting.column(ANSWER)
+        self.remembered_before = remembered_of(waiting)
         self._every = concatenated([waiting.select(layout.incoming.names), self.fresh], layout.incoming)
         self._without = ~self._every.column(TARGET).is_valid().to_numpy(zero_copy_only=False)
         candidates = np.flatnonzero(self._without)
@@ -142,18 +146,21 @@ class LabelJoin:
         truth[self.late] = of_late
         return truth
 
-    def learned_late(self, answers: pa.Array) -> tuple[pa.Array, ...]:
+    def learned_late(self, answers: pa.Array) -> tuple[pa.Array, pa.Array, pa.Array, pa.Array]:
         """Times, ids, answers and labels of the rows that learned from a label that came by itself."""
         places = pa.array(np.sort(self.late))
         labels = pa.array(self.truth, type=self._layout.target.arrow)
-        columns = (self._every.column(TIME), self._every.column(ID), self._given(answers), labels)
-        return tuple(column.take(places) for column in columns)
+        times, ids = self._every.column(TIME).take(places), self._every.column(ID).take(places)
+        return times, ids, self._given(answers).take(places), labels.take(places)
 
-    def waiting(self, answers: pa.Array) -> tuple[bytes, bytes]:
+    def waiting(self, answers: pa.Array, remembered: Floats | None) -> tuple[bytes, bytes]:
         """Rows and labels that go on waiting; a row without an id waits for nothing."""
         waits = self._without & self._every.column(ID).is_valid().to_numpy(zero_copy_only=False)
         waits[self.late] = False
-        every = pa.RecordBatch.from_arrays([*self._every.columns, self._given(answers)], schema=self._layout.waiting)
+        columns = [*self._every.columns, self._given(answers)]
+        if remembered is not None:
+            columns.append(self._layout.remembered_list(remembered))
+        every = pa.RecordBatch.from_arrays(columns, schema=self._layout.waiting)
         return batch_to_bytes(every.filter(pa.array(waits))), batch_to_bytes(self._labels_left)
 
     def _given(self, answers: pa.Array) -> pa.Array:

@@ -22,7 +22,8 @@ Batches: TypeAlias = Iterator[pa.RecordBatch]
 
 KEY, ROWS = "key", "rows"
 TIME, IS_LABEL, ID, TARGET, FEATURES = "time", "is_label", "id", "target", "features"
-EVENT, ANSWER, CONFIDENCE = "event", "answer", "confidence"
+EVENT, ANSWER, CONFIDENCE, LOWER, UPPER = "event", "answer", "confidence", "lower", "upper"
+REMEMBERED = "remembered"
 #: What can happen, by its number in a packed batch.
 EVENTS = ("answered", "learned", "expired", "dropped", "forgotten")
 #: Cells that are packed at a time: 32 MB of numbers.
@@ -35,6 +36,10 @@ class Layout:
     id: ValueType
     target: ValueType
     features: tuple[str, ...]
+    #: Names of the numbers beside each answer.
+    beside: tuple[str, ...] = ()
+    #: How many numbers are remembered of a row that waits.
+    remembered: int = 0
 
     @cached_property
     def incoming(self) -> pa.Schema:
@@ -60,14 +65,36 @@ class Layout:
                 (EVENT, pa.int8()),
                 (ANSWER, self.target.arrow),
                 (TARGET, self.target.arrow),
-                (CONFIDENCE, pa.float64()),
+                *((name, pa.float64()) for name in self.beside),
             ]
         )
 
     @cached_property
     def waiting(self) -> pa.Schema:
-        """Rows that wait: as they came, and what they were answered."""
+        """Rows that wait: as they came, what they were answered, and what is remembered of them."""
+        without = self._waiting_without
+        if not self.remembered:
+            return without
+        return without.append(pa.field(REMEMBERED, pa.list_(pa.float64(), self.remembered)))
+
+    @cached_property
+    def _waiting_without(self) -> pa.Schema:
         return self.incoming.append(pa.field(ANSWER, self.target.arrow))
+
+    def waiting_rows(self, cell: bytes) -> pa.RecordBatch:
+        """Rows that wait; those of a checkpoint from before anything was remembered with NaN in its place."""
+        try:
+            return batch_or_empty(cell, self.waiting)
+        except (pa.ArrowInvalid, OSError):
+            if not self.remembered:
+                raise
+            rows = batch_from_bytes(cell, self._waiting_without)
+            nothing = self.remembered_list(np.full((len(rows), self.remembered), np.nan))
+            return pa.RecordBatch.from_arrays([*rows.columns, nothing], schema=self.waiting)
+
+    def remembered_list(self, values: Floats) -> pa.Array:
+        flat = pa.array(np.ascontiguousarray(values).ravel())
+        return pa.FixedSizeListArray.from_arrays(flat, self.remembered)
 
     @property
     def packed(self) -> str:
@@ -78,7 +105,7 @@ class Layout:
         of_target = self.target.spark
         return (
             f"{KEY} {self.key.spark}, {TIME} bigint, {ID} {self.id.spark}, {EVENT} string, {ANSWER} {of_target}, "
-            f"{TARGET} {of_target}, {CONFIDENCE} double"
+            f"{TARGET} {of_target}{''.join(f', {name} double' for name in self.beside)}"
         )
 
 
@@ -172,7 +199,15 @@ def batch_to_bytes(batch: pa.RecordBatch) -> bytes:
 
 
 def features_of(batch: pa.RecordBatch) -> Floats:
-    lists = batch.column(FEATURES)
+    return _numbers(batch, FEATURES)
+
+
+def remembered_of(batch: pa.RecordBatch) -> Floats:
+    return _numbers(batch, REMEMBERED) if REMEMBERED in batch.schema.names else np.empty((len(batch), 0))
+
+
+def _numbers(batch: pa.RecordBatch, name: str) -> Floats:
+    lists = batch.column(name)
     values: Floats = lists.flatten().to_numpy(zero_copy_only=False)
     return np.ascontiguousarray(values.reshape(len(batch), lists.type.list_size))
 

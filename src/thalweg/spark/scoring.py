@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ from thalweg.frames.frame import Floats, NamedRows
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.spark.columns import OF_LABELS, feature_columns
 from thalweg.spark.model_cache import broadcast, model_to_predict
-from thalweg.table_model import TableClassifier
+from thalweg.table_model import TableModel
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -33,6 +33,8 @@ def predict(
     columns: Sequence[str] | None = None,
     answer: str = "answer",
     proba: str | None = None,
+    interval: tuple[str, str] | None = None,
+    coverage: float | None = None,
     missing: str = "error",
 ) -> DataFrame:
     """The table with a column of answers; also for a stream, which is then answered and not learned.
@@ -51,6 +53,11 @@ def predict(
     proba : str, optional
         A further column of this name, for classifiers that have them: the probabilities of ``model.classes_``, as an
         array.
+    interval : pair of str, optional
+        Two further columns of these names, for regressors that have intervals: the lower and the upper end of the
+        interval of each row.
+    coverage : float, optional
+        Share of rows whose interval is to hold the target; by default the model's usual one.
     missing : {"error", "null"}
         What to do with a row that has a missing value or one that is not finite among its features: end the query, or
         leave its answer null.
@@ -65,7 +72,7 @@ def predict(
     """
     if isinstance(model, Fleet):
         raise InvalidParameter.of(_OWNER, "model", "be one model: fleet.model_of(key) gives that of a key", model)
-    if isinstance(model, TableClassifier):
+    if isinstance(model, TableModel):
         rule = "take columns of numbers, as model.learner does: its columns are those that model.encode gives"
         raise InvalidParameter.of(_OWNER, "model", rule, model)
     learned = isinstance(model, StreamEstimator) and model.__sklearn_is_fitted__()
@@ -75,7 +82,12 @@ def predict(
         raise InvalidParameter.of(_OWNER, "missing", "be 'error' or 'null'", missing)
     if proba is not None and not hasattr(model, "predict_proba"):
         raise InvalidParameter.of(_OWNER, "proba", f"be None: a {type(model).__name__} has no probabilities", proba)
-    added = {answer: _answer_type(model)} | ({proba: "array<double>"} if proba is not None else {})
+    if interval is None and coverage is not None:
+        raise InvalidParameter.of(_OWNER, "coverage", "be None where no interval is asked for", coverage)
+    if interval is not None:
+        _require_interval(model, interval, coverage)
+    asked = _Asked(answer, proba, interval, coverage)
+    added = asked.types(model)
     taken = {name.lower() for name in df.columns}  # Spark takes Answer for answer
     for name in added:
         if name.lower() in taken:
@@ -84,14 +96,42 @@ def predict(
             )
     names = feature_columns(df, model, columns, _OWNER)
     schema = _widened(df, added)
-    answering = _answering(broadcast(df, model), df.columns, names, answer, proba, missing == "null")
+    answering = _answering(broadcast(df, model), df.columns, names, asked, missing == "null")
     return df.toDF(*(f"column {place}" for place in range(len(df.columns)))).mapInArrow(answering, schema)
 
 
-def _answer_type(model: Any) -> str:
-    if is_classifier(model):
-        return OF_LABELS[model._labels.kind].spark
-    return "double" if getattr(model, "_columns", None) is None else "array<double>"
+def _require_interval(model: Any, interval: Any, coverage: float | None) -> None:
+    if not hasattr(model, "predict_interval"):
+        rule = f"be None: {type(model).__name__} has no intervals, which PredictionIntervals puts around a regressor"
+        raise InvalidParameter.of(_OWNER, "interval", rule, interval)
+    if isinstance(interval, str) or len(interval) != 2 or interval[0].lower() == interval[1].lower():
+        raise InvalidParameter.of(_OWNER, "interval", "be two names of columns", interval)
+    model._place_of(model._core, coverage)
+
+
+class _Asked(NamedTuple):
+    """The columns to add, by their names."""
+
+    answer: str
+    proba: str | None
+    interval: tuple[str, str] | None
+    coverage: float | None
+
+    def types(self, model: Any) -> dict[str, str]:
+        """What Spark calls the types of the columns."""
+        numbers = "double" if getattr(model, "_columns", None) is None else "array<double>"
+        found = {self.answer: OF_LABELS[model._labels.kind].spark if is_classifier(model) else numbers}
+        if self.proba is not None:
+            found[self.proba] = "array<double>"
+        return found | dict.fromkeys(self.interval or (), numbers)
+
+    def columns(self, model: Any, rows: NamedRows) -> dict[str, NDArray[Any]]:
+        found = {self.answer: model.predict(rows)}
+        if self.proba is not None:
+            found[self.proba] = model.predict_proba(rows)
+        if self.interval is not None:
+            found |= zip(self.interval, model.predict_interval(rows, self.coverage), strict=True)
+        return found
 
 
 def _widened(df: DataFrame, added: dict[str, str]) -> Any:
@@ -102,7 +142,7 @@ def _widened(df: DataFrame, added: dict[str, str]) -> Any:
 
 
 def _answering(
-    model: Broadcast[bytes], kept: list[str], names: list[str], answer: str, proba: str | None, skip: bool
+    model: Broadcast[bytes], kept: list[str], names: list[str], asked: _Asked, skip: bool
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def answered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         own = model_to_predict(model.value)
@@ -115,19 +155,19 @@ def _answering(
             if skip:
                 usable = np.asarray(np.isfinite(rows).all(axis=1))
             given = NamedRows(rows if usable.all() else np.ascontiguousarray(rows[usable]), names)
-            batch = batch.append_column(answer, _spread(own.predict, given, usable))
-            if proba is not None:
-                batch = batch.append_column(proba, _spread(own.predict_proba, given, usable))
+            columns = asked.columns(own, given) if usable.any() else dict.fromkeys(asked.types(own))
+            for name, values in columns.items():
+                batch = batch.append_column(name, _spread(values, usable))
             yield batch
 
     return answered
 
 
-def _spread(ask: Callable[[NamedRows], NDArray[Any]], rows: NamedRows, usable: NDArray[np.bool_]) -> pa.Array:
+def _spread(values: NDArray[Any] | None, usable: NDArray[np.bool_]) -> pa.Array:
     """What is answered, null where a row could not be asked about."""
-    if not usable.any():
+    if values is None:
         return pa.nulls(len(usable))
-    answers = _as_arrow(ask(rows))
+    answers = _as_arrow(values)
     if usable.all():
         return answers
     places = np.cumsum(usable) - 1

@@ -37,6 +37,7 @@ from thalweg.spark.packing import (
     unpacker,
 )
 from thalweg.spark.sessions import ROCKSDB, STATE_STORE
+from thalweg.spark.tasks import task_of
 from thalweg.store import dumps
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def learn_stream(
     lateness: str | timedelta = "0 seconds",
     ttl: str | timedelta | None = None,
     confidence: bool = False,
+    coverage: float | None = None,
     state: str | None = None,
 ) -> DataFrame:
     """One model for each key of a stream: what it answers, row by row, each before its label is learned.
@@ -99,6 +101,9 @@ def learn_stream(
         A key that gets neither row nor label for so long, by the watermark, is forgotten, which is told as an event.
     confidence : bool
         Whether the probability of each answer is wanted, of classifiers that have it.
+    coverage : float, optional
+        Share of rows whose interval is to hold the target, of a regressor that has intervals; by default the model's
+        usual one.
     state : {"transform", "apply"}, optional
         How Spark keeps the state: by ``transformWithStateInPandas`` on RocksDB, the default where Spark has it, or by
         ``applyInPandasWithState``. The latter has no timers: a key takes its own newest time for the watermark, looks
@@ -108,9 +113,12 @@ def learn_stream(
     -------
     streaming DataFrame
         With the columns of key, time, id (where there is one) and target, and ``event``, ``answer`` and ``confidence``
-        (where it is wanted). Events are "answered", a row; "learned", a label that came later, beside what its row was
-        answered; "expired", a row whose label did not come in time; "dropped", a label for which no row waited;
-        "forgotten", a key.
+        (where it is wanted). Regressors answer with numbers, null before the first target of a key, and those with
+        intervals give their ends in ``lower`` and ``upper``, null while there is none. Targets that come later judge
+        these intervals, and the members of a mixture, by what was predicted (`learn_late`).
+
+        Events are "answered", a row; "learned", a label that came later, beside what its row was answered; "expired",
+        a row whose label did not come in time; "dropped", a label for which no row waited; "forgotten", a key.
 
     Examples
     --------
@@ -127,22 +135,25 @@ def learn_stream(
     if way not in _WAYS:
         raise InvalidParameter.of(_OWNER, "state", f"be one of {', '.join(_WAYS)}", state)
     _require_fitting(model, id, labels, wait, ttl, way)
-    for name in (key, target, time, id):
-        if name is not None and name.lower() in (EVENT, ANSWER, CONFIDENCE):
-            raise InvalidInput(f"{_OWNER}: column {name!r} needs another name: what is told has one of that name")
     df = with_times(df, time, _OWNER)
     labels = None if labels is None else with_times(labels, time, f"{_OWNER}, labels")
     names = feature_columns(df, model, columns, _OWNER, besides=(key, target, time, id))
+    task = task_of(model, len(names), confidence=confidence, coverage=coverage, owner=_OWNER)
+    for name in (key, target, time, id):
+        if name is not None and name.lower() in (EVENT, ANSWER, CONFIDENCE, *task.beside):
+            raise InvalidInput(f"{_OWNER}: column {name!r} needs another name: what is told has one of that name")
     layout = Layout(
         key=type_of(df, key, _OWNER, numbers=False),
         id=TEXT if id is None else type_of(df, id, _OWNER, numbers=False),
         target=target_type(df, target, model, _OWNER),
         features=tuple(names),
+        beside=task.beside,
+        remembered=task.remembered,
     )
     waits = None if wait is None else microseconds(as_span(wait, _OWNER, "wait"))
     lives = None if ttl is None else microseconds(as_span(ttl, _OWNER, "ttl"))
     behind = as_span(lateness, _OWNER, "lateness")
-    group = Group(dumps(model), layout, waits, lives, confidence and hasattr(model, "predict_proba"))
+    group = Group(dumps(model), layout, waits, lives, task)
     timed = waits is not None or lives is not None
     watermark = f"{microseconds(behind)} microseconds" if timed and way == "transform" else None
     moments = _is_moment(df, time)
@@ -153,7 +164,7 @@ def learn_stream(
         came = came.unionAll(_as_labels(_marked(labels, time, watermark), df, layout, (key, id, target, time)))
     packed = came.mapInArrow(packer(layout), layout.packed).groupBy(KEY)
     learned = _kept(packed, group, way, timed, microseconds(behind)).mapInArrow(unpacker(layout), layout.unpacked)
-    return _named(learned, key, id, target, time, moments, confidence)
+    return _named(learned, key, id, target, time, moments, task.beside)
 
 
 def _way_of(df: DataFrame) -> str:
@@ -255,7 +266,7 @@ def _named(
     target: str,
     time: str,
     moments: bool,
-    confidence: bool,
+    beside: Sequence[str],
 ) -> DataFrame:
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -266,5 +277,5 @@ def _named(
         learned[TARGET].alias(target),
         learned[EVENT],
         learned[ANSWER],
-        *([learned[CONFIDENCE]] if confidence else []),
+        *(learned[name] for name in beside),
     )

@@ -13,6 +13,7 @@ from thalweg.spark.columns import ValueType, column, feature_columns, require_ta
 from thalweg.spark.exporting import write_batches
 from thalweg.spark.model_cache import require_same_model
 from thalweg.spark.scoring import predict
+from thalweg.spark.tasks import task_of
 from thalweg.spark.training import PARTS, TARGET, adding, in_order, prepared, taken
 from thalweg.store import dumps, load, loads, read_notes
 
@@ -36,6 +37,7 @@ def learn_global(
     folder: str | Path,
     columns: Sequence[str] | None = None,
     answers: bool = False,
+    coverage: float | None = None,
     where: str = "workers",
     trigger: dict[str, Any] | None = None,
 ) -> StreamingQuery:
@@ -59,7 +61,10 @@ def learn_global(
     columns : sequence of str, optional
         The features; by default those that the model knows, or all other columns of numbers.
     answers : bool
-        Whether to answer each micro-batch by the model as it was before it, into ``folder/answers``.
+        Whether to answer each micro-batch by the model as it was before it, into ``folder/answers``: the rows with
+        the column ``answer``, and ``lower`` and ``upper`` of a regressor that has intervals.
+    coverage : float, optional
+        Share of rows whose interval is to hold the target; by default the model's usual one.
     where : {"workers", "driver"}
         Who learns. Workers learn parts of a micro-batch at once, for models that add up; the result is the single
         machine's to rounding. The driver learns its rows one after the other, for any learner and to the last bit, as
@@ -98,7 +103,9 @@ def learn_global(
     if (into / MODEL).exists():
         _require_own(into / MODEL, model)
     names = feature_columns(df, model, columns, _OWNER, besides=(target, time))
-    writing = _Learning(model, target, time, into, names, answers, where)
+    task = task_of(model, len(names), confidence=False, coverage=coverage, owner=_OWNER)
+    ends = {"interval": task.beside, "coverage": coverage} if task.beside else {}
+    writing = _Learning(model, target, time, into, names, answers, where, ends)
     writer = df.writeStream.foreachBatch(writing).option("checkpointLocation", str(into / CHECKPOINT))
     return (writer if trigger is None else writer.trigger(**trigger)).start()
 
@@ -112,9 +119,17 @@ def _require_own(path: Path, model: Any) -> None:
 
 class _Learning:
     def __init__(
-        self, start: Any, target: str, time: str, folder: Path, names: list[str], answers: bool, where: str
+        self,
+        start: Any,
+        target: str,
+        time: str,
+        folder: Path,
+        names: list[str],
+        answers: bool,
+        where: str,
+        ends: dict[str, Any],
     ) -> None:
-        self._start, self._target, self._time = start, target, time
+        self._start, self._target, self._time, self._ends = start, target, time, ends
         self._folder, self._names, self._where = folder, names, where
         self._write = write_batches(str(folder / ANSWERS)) if answers else None
 
@@ -131,7 +146,7 @@ class _Learning:
             if not before.__sklearn_is_fitted__():
                 unanswered += rows
             elif self._write is not None:
-                self._write(predict(batch, before, columns=self._names), number)
+                self._write(predict(batch, before, columns=self._names, **self._ends), number)
             after = (self._by_workers if self._where == "workers" else self._by_driver)(before, batch)
             write_atomically(path, dumps(after, notes={"batch": number, UNANSWERED: unanswered}))
         finally:

@@ -59,10 +59,7 @@ class Target:
             if found is None:
                 return None
             values, _ = parsed(found, column)
-        known = np.unique(values[~np.isnan(values)])
-        if len(known) <= _MOST_WHOLE and (known == np.floor(known)).all():
-            return None
-        return f"{len(known):,} different number{'s' * (len(known) > 1)} in the first {len(values):,} rows"
+        return quantity_among(values)
 
     def require_classes(self, head: Chunk) -> None:
         """Refuse texts most of which occur once, such as dates, names or keys: each would become a class."""
@@ -125,6 +122,20 @@ class Target:
             at = {label: place for place, label in enumerate(different)}
             places = np.array([*(at[label] for label in written), -1], dtype=np.int32)[places]
         return different, places
+
+
+def quantity_among(values: NDArray[np.float64]) -> str | None:
+    """What the first numbers of a target are, where they are a quantity and not classes; NaN is none.
+
+    Examples
+    --------
+    >>> quantity_among(np.array([0.5, 1.0, np.nan])), quantity_among(np.array([0.0, 1.0]))
+    ('2 different numbers in the first 3 rows', None)
+    """
+    known = np.unique(values[~np.isnan(values)])
+    if len(known) <= _MOST_WHOLE and (known == np.floor(known)).all():
+        return None
+    return f"{len(known):,} different number{'s' * (len(known) > 1)} in the first {len(values):,} rows"
 
 
 def plain_label(label: str) -> str:

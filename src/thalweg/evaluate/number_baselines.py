@@ -12,10 +12,10 @@ Places = NDArray[np.int64]
 
 
 class NumberBaselines:
-    """The baselines of a run that predicts numbers; they get a target when the model does.
+    """The baselines of regression, for one target or several; they get a target when the model does.
 
     With ``season`` there is also the target so many rows ago. Where that has not come yet, the last one known at a
-    multiple of as many rows ago, and the last value where there is none.
+    multiple of as many rows ago, and the last value where there is none; of one target only.
 
     Examples
     --------
@@ -28,7 +28,9 @@ class NumberBaselines:
 
     def __init__(self, season: int | None = None) -> None:
         self.names = ("last_value", "running_mean", *(("season",) if season else ()))
-        self._total, self._count, self._last = 0.0, 0, np.nan
+        self._total: Any = 0.0
+        self._last: Any = np.nan
+        self._count = 0
         #: By row number modulo the season: the last target, and the number of its row.
         self._season, self._held = np.full(season or 0, np.nan), np.zeros(season or 0, dtype=np.int64)
 
@@ -37,16 +39,17 @@ class NumberBaselines:
         asked = order >= 0
         learned = targets[~order[~asked]]
         before = np.cumsum(~asked)[asked]
-        totals = np.cumsum(np.concatenate([[self._total], learned]))
-        lasts = np.concatenate([[self._last], learned])
-        counts = self._count + before
-        found = {name: np.full(len(targets), np.nan) for name in self.names}
+        one = targets.shape[1:]
+        totals = np.cumsum(np.concatenate([np.broadcast_to(self._total, (1, *one)), learned]), axis=0)
+        lasts = np.concatenate([np.broadcast_to(self._last, (1, *one)), learned])
+        counts = (self._count + before).reshape(-1, *[1] * len(one))
+        found = {name: np.full(targets.shape, np.nan) for name in self.names}
         found["last_value"][order[asked]] = lasts[before]
         found["running_mean"][order[asked]] = np.where(counts > 0, totals[before] / np.maximum(counts, 1), np.nan)
         if "season" in found:
             season = self._seasonal(order, targets, number)
             found["season"] = np.where(np.isnan(season), found["last_value"], season)
-        self._total, self._count, self._last = float(totals[-1]), self._count + len(learned), float(lasts[-1])
+        self._total, self._count, self._last = totals[-1], self._count + len(learned), lasts[-1]
         return found
 
     def _seasonal(self, order: Places, targets: Floats, number: Places) -> Floats:
@@ -62,7 +65,7 @@ class NumberBaselines:
         return found
 
     def state(self) -> list[Any]:
-        return [self._total, self._count, None if np.isnan(self._last) else self._last]
+        return [float(self._total), self._count, None if np.isnan(self._last) else float(self._last)]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {"season": self._season, "season rows": self._held}

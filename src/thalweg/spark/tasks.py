@@ -1,0 +1,183 @@
+"""What learning labels and learning numbers differ in: how a group of rows is answered and learned, and what is said
+beside each answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_regressor
+
+from thalweg.errors import InvalidParameter
+from thalweg.evaluate.late_targets import (
+    ends_with_width,
+    follow_numbers,
+    has_intervals,
+    is_fitted,
+    members_of,
+    nothing_given,
+)
+from thalweg.frames.frame import Floats, NamedRows
+from thalweg.learners.base.labels import probability_of_answers
+from thalweg.spark.late_labels import LabelJoin
+from thalweg.spark.packing import CONFIDENCE, LOWER, UPPER
+
+#: What is remembered of a row beside the answers of the members: both ends of its interval, and its number.
+_ENDS, _NUMBER, _MEMBERS = slice(0, 2), 2, 3
+
+
+class Answers(NamedTuple):
+    """Of each row in hand: the answer, the numbers beside it, and what is remembered until its label comes.
+
+    NaN stands for what was not given; of rows that were answered before the answer is not looked at.
+    """
+
+    answers: NDArray[Any]
+    beside: tuple[Floats | None, ...] = ()
+    remembered: Floats | None = None
+
+
+class Task(Protocol):
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Names of the numbers that are said beside each answer."""
+
+    @property
+    def remembered(self) -> int:
+        """How many numbers are remembered of a row that waits for its label."""
+
+    def at_once(self, model: Any, rows: NamedRows, targets: NDArray[Any]) -> Answers:
+        """Answer and learn rows that have their labels."""
+
+    def in_turn(self, model: Any, join: LabelJoin, names: Sequence[str], answered: int) -> Answers:
+        """Answer and learn in the order of the join, ``answered`` rows having been answered before."""
+
+    def beside_then(self, remembered: Floats) -> tuple[Floats, ...]:
+        """What was said beside the answers of rows that waited."""
+
+
+def task_of(model: Any, features: int, *, confidence: bool, coverage: float | None, owner: str) -> Task:
+    """The task of a model; `InvalidParameter` for what does not go with it."""
+    if not is_regressor(model):
+        if coverage is not None:
+            raise InvalidParameter.of(owner, "coverage", "be None for a classifier", coverage)
+        return Classification(confidence)
+    if confidence:
+        raise InvalidParameter.of(owner, "confidence", "be False for a regressor", confidence)
+    if not has_intervals(model):
+        require_no_coverage(coverage, owner)
+        return Regression()
+    model._place_of(model._make_core(features), coverage)  # refused here rather than in a worker
+    return IntervalRegression(coverage, members_of(model, features))
+
+
+def require_no_coverage(coverage: float | None, owner: str) -> None:
+    if coverage is not None:
+        rule = "be None for a model without intervals, which PredictionIntervals puts around any regressor"
+        raise InvalidParameter.of(owner, "coverage", rule, coverage)
+
+
+@dataclass(frozen=True)
+class Classification:
+    """Labels, with the probability of each answer where it is wanted and the classifier has it."""
+
+    confident: bool = False
+    remembered: ClassVar[int] = 0
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        return (CONFIDENCE,) if self.confident else ()
+
+    def at_once(self, model: Any, rows: NamedRows, targets: NDArray[Any]) -> Answers:
+        if not self._asks(model):
+            return Answers(model.predict_then_learn(rows, targets), (None,) * len(self.beside))
+        answers, proba, *_ = model.predict_then_learn(rows, targets, with_proba=True)
+        return Answers(answers, (_of_answers(model, proba, answers),))
+
+    def in_turn(self, model: Any, join: LabelJoin, names: Sequence[str], answered: int) -> Answers:
+        nothing = (None,) * len(self.beside)
+        if len(join.order) == 0:  # labels alone, without a row that waits for one
+            return Answers(np.zeros(len(join.rows), dtype=join.truth.dtype), nothing)
+        rows, asks = NamedRows(join.rows, names), self._asks(model)
+        answers, proba = model.follow(rows, join.truth, join.order, with_proba=asks)
+        return Answers(answers, (_of_answers(model, proba, answers),) if asks else nothing)
+
+    def beside_then(self, remembered: Floats) -> tuple[Floats, ...]:
+        return ()
+
+    def _asks(self, model: Any) -> bool:
+        return self.confident and hasattr(model, "predict_proba")
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Numbers; the answer is NaN before the first target."""
+
+    beside: ClassVar[tuple[str, ...]] = ()
+    remembered: ClassVar[int] = 0
+
+    def at_once(self, model: Any, rows: NamedRows, targets: NDArray[Any]) -> Answers:
+        unanswered = 0 if is_fitted(model) else 1
+        answers = model.predict_then_learn(rows, targets)
+        answers[:unanswered] = np.nan
+        return Answers(answers)
+
+    def in_turn(self, model: Any, join: LabelJoin, names: Sequence[str], answered: int) -> Answers:
+        given = nothing_given(model, join.rows, join.truth)
+        number = np.zeros(len(join.rows), dtype=np.int64)
+        follow_numbers(model, join.rows, join.truth, join.order, number, given, names=names)
+        return Answers(given["answers"])
+
+    def beside_then(self, remembered: Floats) -> tuple[Floats, ...]:
+        return ()
+
+
+@dataclass(frozen=True)
+class IntervalRegression:
+    """Numbers with intervals, judged by what was predicted: NaN where there is no interval yet."""
+
+    coverage: float | None
+    members: int
+    beside: ClassVar[tuple[str, ...]] = (LOWER, UPPER)
+
+    @property
+    def remembered(self) -> int:
+        return _MEMBERS + self.members
+
+    def at_once(self, model: Any, rows: NamedRows, targets: NDArray[Any]) -> Answers:
+        unanswered = 0 if is_fitted(model) else 1
+        answers, lower, upper = model.predict_interval_then_learn(rows, targets, self.coverage)
+        answers[:unanswered] = np.nan
+        return Answers(answers, ends_with_width(lower, upper))
+
+    def in_turn(self, model: Any, join: LabelJoin, names: Sequence[str], answered: int) -> Answers:
+        old, fresh = join.old, len(join.rows) - join.old
+        given, before = nothing_given(model, join.rows, join.truth), join.remembered_before
+        given["lower"][:old], given["upper"][:old] = before[:, _ENDS].T
+        given["members"][:old] = before[:, _MEMBERS:]
+        known = np.where(np.isnan(before[:, _NUMBER]), answered, before[:, _NUMBER])
+        number = np.concatenate([known.astype(np.int64), answered + 1 + np.arange(fresh)])
+        follow_numbers(
+            model,
+            join.rows,
+            join.truth,
+            join.order,
+            number,
+            given,
+            newest=answered,
+            coverage=self.coverage,
+            names=names,
+        )
+        remembered = np.column_stack([given["lower"], given["upper"], number, given["members"]])
+        return Answers(given["answers"], ends_with_width(given["lower"], given["upper"]), remembered)
+
+    def beside_then(self, remembered: Floats) -> tuple[Floats, ...]:
+        return ends_with_width(*remembered[:, _ENDS].T)
+
+
+def _of_answers(model: Any, proba: Floats | None, answers: NDArray[Any]) -> Floats | None:
+    return None if proba is None else probability_of_answers(proba, model.classes_, answers)
