@@ -64,7 +64,7 @@ def run_on_spark(given: Mapping[str, Any], *, key: str | None, master: str, json
                 delimiter=options.delimiter,
             )
             settled = options.task is not None or begun is not None
-            task = tasks.settle_by(*((None, None) if settled else folder.first_targets()))
+            task = tasks.settle_by(None if settled else folder.quantity())
             if task.name == "regression":
                 options = replace(options, task="regression")
             out.mkdir(parents=True, exist_ok=True)

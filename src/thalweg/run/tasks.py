@@ -48,15 +48,16 @@ class PossibleTasks:
 
     def settle(self, head: Chunk) -> Task:
         """The task by the first rows: numbers of which there are many, or with decimals, mean regression."""
-        if self._asked:
-            return self.settle_by(None, None)
-        return self.settle_by(self._target.quantity(head, self._options.decimal), self._target.different_numbers(head))
+        task = self.settle_by(None if self._asked else self._target.quantity(head, self._options.decimal))
+        if self._asked is None and self.found is None and self._target.name not in head.nominal:
+            different = self._target.different_numbers(head) or 0
+            if different > _FEW:
+                held = f"{self._target.name} holds {different} different whole numbers"
+                self.found = f"classification: {held}; --task regression predicts them as numbers"
+        return task
 
-    def settle_by(self, quantity: str | None, different: int | None) -> Task:
-        """The task by the quantity that the target holds in the first rows, and how many different numbers.
-
-        None stands for classes, and for texts.
-        """
+    def settle_by(self, quantity: str | None) -> Task:
+        """The task by the quantity that the target holds in the first rows; None for classes."""
         name = self._asked
         if name is None:
             name = "classification" if quantity is None else "regression"
@@ -66,9 +67,6 @@ class PossibleTasks:
                 if name in self._refused:
                     but = "--task classification takes the numbers for classes"
                     raise InvalidParameter(f"{held}, which means regression: {self._refused[name]}; {but}")
-            elif different is not None and different > _FEW:
-                held = f"{self._target.name} holds {different} different whole numbers"
-                self.found = f"classification: {held}; --task regression predicts them as numbers"
         if name in self._refused:
             raise self._refused[name]
         return self._made[name]

@@ -19,7 +19,7 @@ from thalweg.spark.scores import LabelScores, scores_of
 from thalweg.spark.streaming import learn_stream
 from thalweg.spark.whole_stream import ANSWERS, CHECKPOINT, MODEL, UNANSWERED, learn_global
 from thalweg.store import read_notes
-from thalweg.tables.target import different_numbers_among, quantity_among
+from thalweg.tables.target import quantity_among
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -61,13 +61,12 @@ class FolderRun:
             require_column(table, name, source)
         self._require_order(table)
 
-    def first_targets(self) -> tuple[str | None, int | None]:
-        """What quantity the target holds in the first rows, None for classes; and how many different numbers."""
+    def quantity(self) -> str | None:
+        """What numbers the target holds in the first rows, where these are a quantity and not classes."""
         if type_of(self._first, self._target, self._source) not in (WHOLE, REAL):
-            return None, None
+            return None
         chosen = self._first.select(column(self._first, self._target).cast("double").alias("target"))
-        values = chosen.limit(_HEAD).toPandas()["target"].to_numpy(dtype=np.float64)
-        return quantity_among(values), len(different_numbers_among(values))
+        return quantity_among(chosen.limit(_HEAD).toPandas()["target"].to_numpy(dtype=np.float64))
 
     def go(self, model: Any, out: Path, coverage: float | None = None) -> dict[str, Any]:
         """Learn all files that were not learned before; what was found, over all of them.

@@ -80,7 +80,7 @@ class Target:
             values = numbers(head.column(self.name))
         except BadCell:
             return None
-        return len(different_numbers_among(values))
+        return len(np.unique(values[~np.isnan(values)]))
 
     def _unrepeated(self, head: Chunk) -> str | None:
         """How many different texts there are, where most of them occur once."""
@@ -132,14 +132,10 @@ def quantity_among(values: NDArray[np.float64]) -> str | None:
     >>> quantity_among(np.array([0.5, 1.0, np.nan])), quantity_among(np.array([0.0, 1.0]))
     ('2 different numbers in the first 3 rows', None)
     """
-    known = different_numbers_among(values)
+    known = np.unique(values[~np.isnan(values)])
     if len(known) <= _MOST_WHOLE and (known == np.floor(known)).all():
         return None
     return f"{len(known):,} different number{'s' * (len(known) > 1)} in the first {len(values):,} rows"
-
-
-def different_numbers_among(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.unique(values[~np.isnan(values)])
 
 
 def plain_label(label: str) -> str:
