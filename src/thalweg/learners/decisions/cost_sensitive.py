@@ -112,6 +112,10 @@ class CostSensitive(Wrapper):
         owner = type(self).__name__
         if not isinstance(self.costs, Mapping) or not self.costs:
             raise InvalidParameter.of(owner, "costs", 'be a mapping of labels to costs or "balanced"', self.costs)
+        meant = {key for key in self.costs if isinstance(key, str) and key.casefold() in _TWO_KINDS}
+        if (meant or self.positive is not None) and self.costs.keys() != _TWO_KINDS:
+            rule = 'have the keys "fp" and "fn", both and no others, for mistakes about a positive label'
+            raise InvalidParameter.of(owner, "costs", rule, self.costs)
         for key, value in self.costs.items():
             for cost in value.values() if isinstance(value, Mapping) else (value,):
                 NOT_NEGATIVE.check(owner, f"costs[{key!r}]", cost)
