@@ -19,6 +19,7 @@ from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.verdict import headline, tiles, tone
 from thalweg.run.metrics import metrics_of
 from thalweg.run.options import RunOptions
+from thalweg.run.rare_scoreboard import RareScoreboard
 from thalweg.run.runner import Run
 
 pytest.importorskip("pyarrow")
@@ -128,6 +129,31 @@ def test_neither_chunks_nor_interruptions_change_a_byte(
     assert Path("cut/predictions.csv").read_bytes() == results("whole")["predictions.csv"]
 
 
+def test_a_checkpoint_without_constant_baselines_continues() -> None:
+    options = RunOptions(source="table.csv", target="fraud", positive="yes", costs="fp=1,fn=20")
+    truth = np.where(np.arange(600) % 10 == 0, 2, 1)
+    said = np.where(np.arange(600) % 7 == 0, 2, 1)
+    answers = dict.fromkeys(("model", "no_change", "majority"), said)
+
+    def add(board: RareScoreboard) -> None:
+        board.add(truth, answers, None, None, np.arange(600), positive=2, unpredicted=0)
+
+    before, after = RareScoreboard(options), RareScoreboard(options)
+    add(before)
+    state = before.state()
+    after.restore(state | {"blocks": state["blocks"][:2]}, before.arrays())
+    add(before)
+    add(after)
+    confusion = np.zeros((3, 3, 3), dtype=np.int64)
+    np.add.at(confusion, (slice(None), np.tile(truth, 2), np.tile(said, 2)), 1)
+    expected, found = (each.metrics(confusion, ["no", "yes"], [0, 1])["costs"] for each in (before, after))
+    for name in ("no_change", "majority"):
+        assert found[name] == expected[name]
+    for name in ("always", "never"):
+        for key in ("difference", "cost"):
+            assert found[name][key] == expected[name][key]
+
+
 class _StopError(Exception):
     """The run is to end here."""
 
@@ -184,6 +210,28 @@ def test_costs_and_alerts_lead_where_they_are_asked_for(rare_table: None, capsys
     assert question(found) == "alerts"
     assert found["rare"]["alerts"]["per"] == "1,000 rows"
     assert "of the alerts are right; they hold" in headline(found)
+
+
+def test_a_model_dearer_than_flagging_every_row_is_said_to_be(
+    rare_table: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = ("run", "table.csv", "--target", "fraud", "--drop", "when", "--model", "oldc")
+    _, said, _ = run(capsys, *plain, "--costs", "fp=1,fn=500", "--out", "out")
+    found = metrics()
+    truth = np.array([row["label"] == "yes" for row in predictions() if row["answer"]])
+    model, costs = found["rare"]["scores"]["model"]["cost"], found["rare"]["costs"]
+    assert costs["always"]["cost"] == (~truth).mean()
+    assert costs["never"]["cost"] == 500 * truth.mean()
+    assert costs["always"]["difference"] == pytest.approx(model - (~truth).mean())
+    assert 0 < costs["always"]["low"] < costs["always"]["difference"] < costs["always"]["high"]
+    assert tone(found) == "worse"
+    assert said.startswith(f"Dearer than always predicting yes: {model:.4g} a row instead of {(~truth).mean():.4g}.")
+    assert [line for line in said.splitlines() if line.startswith("always yes ")]
+    assert f"always yes {(~truth).mean():.4g} · never yes" in Path("out/report.html").read_text()
+    for name in ("always", "never"):  # as written by earlier versions
+        del costs[name]
+    assert headline(found).startswith("Cheaper than no-change")
+    assert "never yes" not in build(found)
 
 
 def test_many_classes_have_macro_averages_and_a_table(
