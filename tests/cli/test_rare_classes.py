@@ -14,6 +14,7 @@ from sklearn import metrics as sk
 from tests.cli.calls import metrics, predictions, run
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate import mean_interval
+from thalweg.evaluate.running_auc import log_odds_bins
 from thalweg.report.page import build
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.verdict import headline, tiles, tone
@@ -284,33 +285,43 @@ def test_probabilities_of_every_label_or_of_none(rare_table: None, capsys: pytes
 
 def test_runs_are_compared_by_blocks(rare_table: None, capsys: pytest.CaptureFixture[str]) -> None:
     plain = ("run", "table.csv", "--target", "fraud", "--drop", "when", "--costs", "fp=1,fn=20", "--quiet")
-    run(capsys, *plain, "--model", "oldc", "--probabilities", "all", "--out", "oldc")
-    run(capsys, *plain, "--model", "logistic", "--out", "logistic")
+    late = ("--delay", "400")  # the first 401 rows have no prediction, the last 400 no score
+    run(capsys, *plain, *late, "--model", "oldc", "--probabilities", "all", "--out", "oldc")
+    run(capsys, *plain, *late, "--model", "logistic", "--out", "logistic")
     _, printed, _ = run(capsys, "compare", "oldc", "logistic", "--json")
     (pair,) = json.loads(printed)["pairs"]
     both: dict[str, list[np.ndarray]] = {"roc_auc": [], "pr_auc": [], "recall": [], "cost": []}
     for folder in ("oldc", "logistic"):
         values = []
-        for at in range(20):
-            rows = [row for row in predictions(folder)[300 * at : 300 * at + 300] if row["answer"]]
+        for at in range(1, 20):  # the first block is empty
+            rows = predictions(folder)
+            rows = [row for row in [*rows[: 300 * at], *rows[300 * at + 300 :]] if row["answer"]]
             truth, said = (np.array([row[name] == "yes" for row in rows]) for name in ("label", "answer"))
             top = np.array([float(row["probability"]) for row in rows])
             of_yes = np.where(said, top, 1 - top)
             if folder == "oldc":
                 of_yes = np.array([float(row["P(yes)"]) for row in rows])
             cost = ((said & ~truth) + 20 * (truth & ~said)).mean()
+            of_yes = log_odds_bins(of_yes)
             areas = sk.roc_auc_score(truth, of_yes), sk.average_precision_score(truth, of_yes)
             values.append((*areas, sk.recall_score(truth, said), cost))
         for name, column in zip(both, np.array(values).T, strict=True):
             both[name].append(column)
+    one, two = (metrics(folder)["rare"]["scores"]["model"] for folder in ("oldc", "logistic"))
     for name, (first, second) in both.items():
-        expected = mean_interval(first - second)
+        difference, half = one[name] - two[name], mean_interval(18 * (first - second)).halfwidth
+        assert pair["rare"][name]["difference"] == difference
         assert pair["rare"][name] == pytest.approx(
-            {"difference": expected.mean, "low": expected.low, "high": expected.high}, abs=1e-12
+            {"difference": difference, "low": difference - half, "high": difference + half}, abs=1e-12
         )
     _, said, _ = run(capsys, "compare", "oldc", "logistic")
     assert "Label yes" in said
     assert "PR AUC" in said
+    assert "Not over the same rows" not in said
+    run(capsys, *plain, "--model", "logistic", "--out", "early")
+    _, said, _ = run(capsys, "compare", "oldc", "early")
+    assert "Not over the same rows: " in " ".join(said.split())
+    assert "are oldc 5,199, logistic 5,999." in " ".join(said.split())
     run(capsys, *plain, "--model", "perceptron", "--positive", "no", "--out", "no")
     _, printed, _ = run(capsys, "compare", "oldc", "no", "--json")
     assert json.loads(printed)["pairs"][0]["rare"] is None

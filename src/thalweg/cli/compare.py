@@ -203,9 +203,13 @@ def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
         yield f"No test over windows: there are fewer than {LEAST_WINDOWS} that do not overlap."
     if any(pair.rare for pair in pairs):
         yield (
-            "Differences of the scores of a label are means over blocks of consecutive rows, with 95 % intervals of "
-            "Student; each pair stands alone."
+            "Differences of the scores of a label have 95 % intervals of the jackknife over blocks of consecutive "
+            "rows; each pair stands alone."
         )
+        scored = {name: run.metrics["rows"]["scored"] for name, run in data.runs.items()}
+        if len(set(scored.values())) > 1:
+            rows = ", ".join(f"{name} {count:,}" for name, count in scored.items())
+            yield f"Not over the same rows: by run, the rows whose labels came in time are {rows}."
     if len(pairs) > 1:
         yield f"Each p is corrected for {len(pairs)} pairs by Holm's method."
 
