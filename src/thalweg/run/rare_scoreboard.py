@@ -217,7 +217,8 @@ class RareScoreboard:
             constant = sums[name] / self.rows if self.rows and name in sums else None
             if constant is not None and cost is not None:
                 difference = cost - constant  # by the counts: the blocks of an older checkpoint begin late
-            found[name] = student_interval(difference, np.asarray(means), blocks["fp"].length)
+            least = -math.inf if difference is None or cost is None else difference - cost
+            found[name] = student_interval(difference, np.asarray(means), blocks["fp"].length, least)
             if name in sums:
                 found[name]["cost"] = constant
         return found
