@@ -66,6 +66,10 @@ def test_the_scores_are_those_of_the_predictions(capsys: pytest.CaptureFixture[s
         "regression: price holds 899 different numbers in the first 1,000 rows; --task classification takes them"
     )
     assert "less absolute error" in said
+    (scored,) = [line.split() for line in said.splitlines() if line.startswith("value 24 rows ago ")]
+    season = metrics()["scores"]["season"]
+    measures = ("absolute_error", "rmse", "r2", "recent_absolute_error")
+    assert scored[4:] == [f"{season[key]:.4g}".replace("-", "−") for key in measures]
     assert "Of the blocks of 1,000 rows, the lowest coverage was " in " ".join(said.split())
     found, lines = metrics(), columns()
     target = lines["target"]
@@ -256,6 +260,7 @@ def test_runs_are_compared_row_by_row(capsys: pytest.CaptureFixture[str]) -> Non
     code, said, _ = run(capsys, "compare", "linear", "tiling")
     assert code == 0
     assert said.index("tiling") < said.index("linear") < said.index("last value")  # the best first
+    assert "…" not in said
     code, _, complaint = run(capsys, "compare", "linear", "oldc")
     assert (code, "predicts labels and linear/metrics.json numbers: they cannot be" in complaint) == (2, True)
 

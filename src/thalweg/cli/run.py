@@ -326,10 +326,10 @@ def _of_numbers(metrics: dict[str, Any]) -> _Summary:
 
     found = as_number_metrics(metrics)
     measures = {
-        "absolute error": "absolute_error",
+        "MAE": "absolute_error",
         "RMSE": "rmse",
         "R²": "r2",
-        f"absolute error, {recent_rows(found)}": "recent_absolute_error",
+        f"MAE,\n{recent_rows(found)}": "recent_absolute_error",
     }
     names = {"model": metrics["model"]["name"]} | baseline_names(found)
     first, *others = (
