@@ -235,6 +235,15 @@ def test_a_model_dearer_than_flagging_every_row_is_said_to_be(
     assert "never yes" not in build(found)
 
 
+def test_the_report_says_what_a_threshold_is_chosen_by(rare_table: None, capsys: pytest.CaptureFixture[str]) -> None:
+    plain = ("run", "table.csv", "--target", "fraud", "--model", "threshold", "--positive", "yes", "--limit", "300")
+    for costs, chosen in (((), "the highest F1 score"), (("--costs", "fp=1,fn=20"), "the lowest cost")):
+        run(capsys, *plain, *costs, "--quiet", "--fresh", "--out", "out")
+        page = Path("out/report.html").read_text()
+        assert f"the threshold of {chosen} on the positive label" in page
+        assert page.count("the threshold of ") == 1
+
+
 def test_many_classes_have_macro_averages_and_a_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -318,6 +327,8 @@ def test_runs_are_compared_by_blocks(rare_table: None, capsys: pytest.CaptureFix
     assert "Label yes" in said
     assert "PR AUC" in said
     assert "Not over the same rows" not in said
+    assert "…" not in said
+    assert f"{pair['rare']['cost']['difference']:+.4f}".replace("-", "−") in said
     run(capsys, *plain, "--model", "logistic", "--out", "early")
     _, said, _ = run(capsys, "compare", "oldc", "early")
     assert "Not over the same rows: " in " ".join(said.split())
