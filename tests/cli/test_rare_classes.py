@@ -14,11 +14,13 @@ from sklearn import metrics as sk
 from tests.cli.calls import metrics, predictions, run
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate import mean_interval
+from thalweg.evaluate.running_auc import log_odds_bins
 from thalweg.report.page import build
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.verdict import headline, tiles, tone
 from thalweg.run.metrics import metrics_of
 from thalweg.run.options import RunOptions
+from thalweg.run.rare_scoreboard import RareScoreboard
 from thalweg.run.runner import Run
 
 pytest.importorskip("pyarrow")
@@ -128,6 +130,31 @@ def test_neither_chunks_nor_interruptions_change_a_byte(
     assert Path("cut/predictions.csv").read_bytes() == results("whole")["predictions.csv"]
 
 
+def test_a_checkpoint_without_constant_baselines_continues() -> None:
+    options = RunOptions(source="table.csv", target="fraud", positive="yes", costs="fp=1,fn=20")
+    truth = np.where(np.arange(600) % 10 == 0, 2, 1)
+    said = np.where(np.arange(600) % 7 == 0, 2, 1)
+    answers = dict.fromkeys(("model", "no_change", "majority"), said)
+
+    def add(board: RareScoreboard) -> None:
+        board.add(truth, answers, None, None, np.arange(600), positive=2, unpredicted=0)
+
+    before, after = RareScoreboard(options), RareScoreboard(options)
+    add(before)
+    state = before.state()
+    after.restore(state | {"blocks": state["blocks"][:2]}, before.arrays())
+    add(before)
+    add(after)
+    confusion = np.zeros((3, 3, 3), dtype=np.int64)
+    np.add.at(confusion, (slice(None), np.tile(truth, 2), np.tile(said, 2)), 1)
+    expected, found = (each.metrics(confusion, ["no", "yes"], [0, 1])["costs"] for each in (before, after))
+    for name in ("no_change", "majority"):
+        assert found[name] == expected[name]
+    for name in ("always", "never"):
+        for key in ("difference", "cost"):
+            assert found[name][key] == expected[name][key]
+
+
 class _StopError(Exception):
     """The run is to end here."""
 
@@ -186,6 +213,37 @@ def test_costs_and_alerts_lead_where_they_are_asked_for(rare_table: None, capsys
     assert "of the alerts are right; they hold" in headline(found)
 
 
+def test_a_model_dearer_than_flagging_every_row_is_said_to_be(
+    rare_table: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = ("run", "table.csv", "--target", "fraud", "--drop", "when", "--model", "oldc")
+    _, said, _ = run(capsys, *plain, "--costs", "fp=1,fn=500", "--out", "out")
+    found = metrics()
+    truth = np.array([row["label"] == "yes" for row in predictions() if row["answer"]])
+    model, costs = found["rare"]["scores"]["model"]["cost"], found["rare"]["costs"]
+    assert costs["always"]["cost"] == (~truth).mean()
+    assert costs["never"]["cost"] == 500 * truth.mean()
+    assert costs["always"]["difference"] == pytest.approx(model - (~truth).mean())
+    assert 0 < costs["always"]["low"] < costs["always"]["difference"] < costs["always"]["high"]
+    assert tone(found) == "worse"
+    assert said.startswith(f"Dearer than always predicting yes: {model:.4g} a row instead of {(~truth).mean():.4g}.")
+    assert [line for line in said.splitlines() if line.startswith("always yes ")]
+    assert f"always yes {(~truth).mean():.4g} · never yes" in Path("out/report.html").read_text()
+    for name in ("always", "never"):  # as written by earlier versions
+        del costs[name]
+    assert headline(found).startswith("Cheaper than no-change")
+    assert "never yes" not in build(found)
+
+
+def test_the_report_says_what_a_threshold_is_chosen_by(rare_table: None, capsys: pytest.CaptureFixture[str]) -> None:
+    plain = ("run", "table.csv", "--target", "fraud", "--model", "threshold", "--positive", "yes", "--limit", "300")
+    for costs, chosen in (((), "the highest F1 score"), (("--costs", "fp=1,fn=20"), "the lowest cost")):
+        run(capsys, *plain, *costs, "--quiet", "--fresh", "--out", "out")
+        page = Path("out/report.html").read_text()
+        assert f"the threshold of {chosen} on the positive label" in page
+        assert page.count("the threshold of ") == 1
+
+
 def test_many_classes_have_macro_averages_and_a_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -236,33 +294,45 @@ def test_probabilities_of_every_label_or_of_none(rare_table: None, capsys: pytes
 
 def test_runs_are_compared_by_blocks(rare_table: None, capsys: pytest.CaptureFixture[str]) -> None:
     plain = ("run", "table.csv", "--target", "fraud", "--drop", "when", "--costs", "fp=1,fn=20", "--quiet")
-    run(capsys, *plain, "--model", "oldc", "--probabilities", "all", "--out", "oldc")
-    run(capsys, *plain, "--model", "logistic", "--out", "logistic")
+    late = ("--delay", "400")  # the first 401 rows have no prediction, the last 400 no score
+    run(capsys, *plain, *late, "--model", "oldc", "--probabilities", "all", "--out", "oldc")
+    run(capsys, *plain, *late, "--model", "logistic", "--out", "logistic")
     _, printed, _ = run(capsys, "compare", "oldc", "logistic", "--json")
     (pair,) = json.loads(printed)["pairs"]
     both: dict[str, list[np.ndarray]] = {"roc_auc": [], "pr_auc": [], "recall": [], "cost": []}
     for folder in ("oldc", "logistic"):
         values = []
-        for at in range(20):
-            rows = [row for row in predictions(folder)[300 * at : 300 * at + 300] if row["answer"]]
+        for at in range(1, 20):  # the first block is empty
+            rows = predictions(folder)
+            rows = [row for row in [*rows[: 300 * at], *rows[300 * at + 300 :]] if row["answer"]]
             truth, said = (np.array([row[name] == "yes" for row in rows]) for name in ("label", "answer"))
             top = np.array([float(row["probability"]) for row in rows])
             of_yes = np.where(said, top, 1 - top)
             if folder == "oldc":
                 of_yes = np.array([float(row["P(yes)"]) for row in rows])
             cost = ((said & ~truth) + 20 * (truth & ~said)).mean()
+            of_yes = log_odds_bins(of_yes)
             areas = sk.roc_auc_score(truth, of_yes), sk.average_precision_score(truth, of_yes)
             values.append((*areas, sk.recall_score(truth, said), cost))
         for name, column in zip(both, np.array(values).T, strict=True):
             both[name].append(column)
+    one, two = (metrics(folder)["rare"]["scores"]["model"] for folder in ("oldc", "logistic"))
     for name, (first, second) in both.items():
-        expected = mean_interval(first - second)
+        difference, half = one[name] - two[name], mean_interval(18 * (first - second)).halfwidth
+        assert pair["rare"][name]["difference"] == difference
         assert pair["rare"][name] == pytest.approx(
-            {"difference": expected.mean, "low": expected.low, "high": expected.high}, abs=1e-12
+            {"difference": difference, "low": difference - half, "high": difference + half}, abs=1e-12
         )
     _, said, _ = run(capsys, "compare", "oldc", "logistic")
     assert "Label yes" in said
     assert "PR AUC" in said
+    assert "Not over the same rows" not in said
+    assert "…" not in said
+    assert f"{pair['rare']['cost']['difference']:+.4f}".replace("-", "−") in said
+    run(capsys, *plain, "--model", "logistic", "--out", "early")
+    _, said, _ = run(capsys, "compare", "oldc", "early")
+    assert "Not over the same rows: " in " ".join(said.split())
+    assert "are oldc 5,199, logistic 5,999." in " ".join(said.split())
     run(capsys, *plain, "--model", "perceptron", "--positive", "no", "--out", "no")
     _, printed, _ = run(capsys, "compare", "oldc", "no", "--json")
     assert json.loads(printed)["pairs"][0]["rare"] is None

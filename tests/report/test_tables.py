@@ -20,6 +20,13 @@ def test_scores_leave_empty_what_is_not_known() -> None:
     assert printed(tables.scores(("error",), {})) == ["error"]
 
 
+def test_a_narrow_terminal_wraps_names_and_cuts_no_number() -> None:
+    name, cells = "auto-linear categorical=station,weekday season=24", ["−0.0013 to +0.0146"] * 3
+    lines = printed(tables.lines(("", "PR AUC", "ROC AUC", "cost"), [[name, *cells]]))
+    assert " ".join(lines).count(cells[0]) == 3
+    assert "…" not in "".join(lines)
+
+
 def test_sections_are_under_their_names() -> None:
     groups = {"SVM": [[" block 51", "0.9", "3"]], "MLP": [tables.Styled([" block 51", "0.8", "4"], "dim")]}
     table = tables.sections(("", "dip", "blocks"), groups)

@@ -12,6 +12,7 @@ from tests.cli.calls import metrics, predictions, run
 
 from thalweg import TableRegressor, load
 from thalweg.catalogue import make_model
+from thalweg.run.regression_scoreboard import RegressionScoreboard
 
 pytest.importorskip("pyarrow")
 
@@ -47,6 +48,17 @@ def columns(folder: str = "out") -> dict[str, np.ndarray]:
     return {name: np.array([float(line[name] or "nan") for line in lines]) for name in lines[0]}
 
 
+def test_no_error_is_smaller_by_more_than_all_of_it() -> None:
+    board = RegressionScoreboard(("last_value", "running_mean"), 0.9)
+    truth = np.where(np.arange(640) % 320 < 10, 100.0, 0.125)
+    answers = {"model": truth * 0.999, "last_value": np.zeros(640), "running_mean": np.zeros(640)}
+    board.add(truth, answers, np.full(640, np.nan), np.full(640, np.nan))
+    for kind in ("absolute", "squared"):
+        found = board.verdict()["last_value"][kind]
+        assert found["skill_low"] < found["skill"] < found["skill_high"] == 1.0
+        assert found["low"] == -np.mean(truth if kind == "absolute" else truth**2)
+
+
 def test_the_scores_are_those_of_the_predictions(capsys: pytest.CaptureFixture[str]) -> None:
     code, said, complaint = run(capsys, *RUN[:-1], "--drop", "told", "--season", "24", "--coverage", "0.8")
     assert code == 0
@@ -54,6 +66,11 @@ def test_the_scores_are_those_of_the_predictions(capsys: pytest.CaptureFixture[s
         "regression: price holds 899 different numbers in the first 1,000 rows; --task classification takes them"
     )
     assert "less absolute error" in said
+    (scored,) = [line.split() for line in said.splitlines() if line.startswith("value 24 rows ago ")]
+    season = metrics()["scores"]["season"]
+    measures = ("absolute_error", "rmse", "r2", "recent_absolute_error")
+    assert scored[4:] == [f"{season[key]:.4g}".replace("-", "−") for key in measures]
+    assert "Of the blocks of 1,000 rows, the lowest coverage was " in " ".join(said.split())
     found, lines = metrics(), columns()
     target = lines["target"]
     held = ~np.isnan(target) & ~np.isnan(lines["prediction"])
@@ -244,6 +261,7 @@ def test_runs_are_compared_row_by_row(capsys: pytest.CaptureFixture[str]) -> Non
     code, said, _ = run(capsys, "compare", "linear", "tiling")
     assert code == 0
     assert said.index("tiling") < said.index("linear") < said.index("last value")  # the best first
+    assert "…" not in said
     code, _, complaint = run(capsys, "compare", "linear", "oldc")
     assert (code, "predicts labels and linear/metrics.json numbers: they cannot be" in complaint) == (2, True)
 

@@ -84,23 +84,23 @@ def _numbers_side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]
 
     console.print(f"{data.source}, target {data.target}, {data.rows:,} rows\n", style="bold", soft_wrap=True)
     keys = {
-        "absolute\nerror": "absolute_error",
+        "MAE": "absolute_error",
         "RMSE": "rmse",
         "R²": "r2",
-        "recent\nabsolute": "recent_absolute_error",
+        "recent\nMAE": "recent_absolute_error",
     }
     lines = [(name, *(short(score[key]) for key in keys.values())) for name, score in _number_scores(data)]
     console.print(tables.lines(("", *keys), lines), "")
-    headers = ("", "absolute error", "squared error", "win-\ndows", "Wilcoxon\np")
-    cells = [
-        (
-            f"{pair.first} – {pair.second}",
-            *(_spread((pair.errors or {}).get(name)) for name in ERRORS),
-            *(("", "") if pair.windows is None else (f"{pair.windows.windows}", _p(pair.windows.p_value))),
-        )
-        for pair in pairs
-    ]
-    console.print(tables.lines(headers, cells))
+    headers = ("", "difference", "95 % interval", "win-\ndows", "Wilcoxon\np")
+    groups: dict[str, list[Sequence[str]]] = {}
+    for pair in pairs:
+        windows = ("", "") if pair.windows is None else (f"{pair.windows.windows}", _p(pair.windows.p_value))
+        tests = {"absolute_error": windows}  # Wilcoxon's is about absolute errors
+        groups[f"{pair.first} – {pair.second}"] = [
+            (f"  {name.replace('_', ' ')}", *_spread((pair.errors or {}).get(name)), *tests.get(name, ("", "")))
+            for name in ERRORS
+        ]
+    console.print(tables.sections(headers, groups))
     console.print(f"\n{' '.join(_notes(data, pairs))}")
 
 
@@ -117,14 +117,14 @@ def _number_scores(data: DataSet) -> Iterator[tuple[str, dict[str, float | None]
             yield baseline.replace("_", " ") + ("" if alike else f", {name}"), score
 
 
-def _spread(interval: Interval | None) -> str:
-    """A difference in the unit of the target, or its square."""
+def _spread(interval: Interval | None) -> tuple[str, str]:
+    """A difference in the unit of the target, or its square, and its interval."""
     from thalweg.report.page.formats import short
 
     if interval is None:
-        return ""
+        return "", ""
     sign = "+" if interval.mean > 0 else ""
-    return f"{sign}{short(interval.mean)}\n{short(interval.low)} to {short(interval.high)}"
+    return f"{sign}{short(interval.mean)}", f"{short(interval.low)} to {short(interval.high)}"
 
 
 def _rare(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:
@@ -142,17 +142,18 @@ def _rare(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:
     ]
     headers = ("", *(names[key] for key in shown))
     console.print(tables.lines(headers, lines), "")
-    cells = [
-        (f"{pair.first} – {pair.second}", *(_difference((pair.rare or {}).get(key)) for key in shown)) for pair in pairs
-    ]
-    console.print(tables.lines(headers, cells))
+    groups = {
+        f"{pair.first} – {pair.second}": [
+            (f"  {names[key]}", *_difference((pair.rare or {})[key])) for key in shown if key in (pair.rare or {})
+        ]
+        for pair in pairs
+    }
+    console.print(tables.sections(("", "difference", "95 % interval"), groups))
 
 
-def _difference(interval: Interval | None) -> str:
-    if interval is None:
-        return ""
-    middle, low, high = (f"{value:+.3f}".replace("-", "−") for value in (interval.mean, interval.low, interval.high))
-    return f"{middle}\n{low} to {high}"
+def _difference(interval: Interval) -> tuple[str, str]:
+    middle, low, high = (f"{value:+.4f}".replace("-", "−") for value in (interval.mean, interval.low, interval.high))
+    return middle, f"{low} to {high}"
 
 
 def _scores(data: DataSet) -> Iterator[tuple[str, Score]]:
@@ -190,8 +191,8 @@ def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
         )
     if any(pair.errors for pair in pairs):
         yield (
-            "Differences of errors are the first's less the second's, means over the rows with 95 % intervals of "
-            "Student over blocks of consecutive rows; each pair stands alone."
+            "Differences of errors are the first's less the second's, means over the rows that both predicted, with "
+            "95 % intervals of Student over blocks of consecutive rows; each pair stands alone."
         )
     without = [str(run.path) for run in runs if not has_predictions(run, runs)]
     if without:
@@ -203,9 +204,13 @@ def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
         yield f"No test over windows: there are fewer than {LEAST_WINDOWS} that do not overlap."
     if any(pair.rare for pair in pairs):
         yield (
-            "Differences of the scores of a label are means over blocks of consecutive rows, with 95 % intervals of "
-            "Student; each pair stands alone."
+            "Differences of the scores of a label have 95 % intervals of the jackknife over blocks of consecutive "
+            "rows; each pair stands alone."
         )
+        scored = {name: run.metrics["rows"]["scored"] for name, run in data.runs.items()}
+        if len(set(scored.values())) > 1:
+            rows = ", ".join(f"{name} {count:,}" for name, count in scored.items())
+            yield f"Not over the same rows: by run, the rows whose labels came in time are {rows}."
     if len(pairs) > 1:
         yield f"Each p is corrected for {len(pairs)} pairs by Holm's method."
 
@@ -219,7 +224,12 @@ def _ranked(console: Console, sets: Sequence[DataSet], ranks: Ranking) -> None:
     ]
     mean_ranks = ("mean rank", *(f"{rank:.2f}" for rank in ranks.test.mean_ranks))
     console.print("Errors\n", style="bold")
-    console.print(tables.lines(("", *ranks.names), [*lines, [""] * len(mean_ranks), mean_ranks]), "")
+    console.print(
+        tables.lines(
+            ("", *(name.replace(" ", "\n") for name in ranks.names)), [*lines, [""] * len(mean_ranks), mean_ranks]
+        ),
+        "",
+    )
     verdict = "differ" if ranks.test.p_value < 0.05 else "cannot be told apart"
     console.print(
         f"Over {len(sets)} data sets the models {verdict}, p = {_p(ranks.test.p_value)} by Friedman's test. "

@@ -297,7 +297,7 @@ class _Summary(NamedTuple):
 def _of_labels(metrics: dict[str, Any]) -> _Summary:
     from thalweg.report import tables
     from thalweg.report.page.content import as_metrics
-    from thalweg.report.page.rare_verdict import question
+    from thalweg.report.page.rare_verdict import cost_baselines, question
     from thalweg.report.page.verdict import findings, headline, recent_rows
 
     scores = metrics["scores"]
@@ -311,6 +311,9 @@ def _of_labels(metrics: dict[str, Any]) -> _Summary:
             measures = {"PR AUC": "pr_auc", "ROC AUC": "roc_auc", "recall": "recall", "precision": "precision"}
         measures |= {"cost": "cost", "error": "error"} if "cost" in scores["model"] else {"error": "error"}
     lines = {name: tuple(scores[key].get(measure) for measure in measures.values()) for name, key in names.items()}
+    if asked and "cost" in measures:
+        constant = cost_baselines(as_metrics(metrics)["rare"])[2:]
+        lines |= {each.name: tuple(each.cost if key == "cost" else None for key in measures) for each in constant}
     scored = tables.scores(tuple(measures), lines)
     return _Summary(headline(as_metrics(metrics)), findings(as_metrics(metrics)), scored)
 
@@ -323,10 +326,10 @@ def _of_numbers(metrics: dict[str, Any]) -> _Summary:
 
     found = as_number_metrics(metrics)
     measures = {
-        "absolute error": "absolute_error",
+        "MAE": "absolute_error",
         "RMSE": "rmse",
         "R²": "r2",
-        f"absolute error, {recent_rows(found)}": "recent_absolute_error",
+        f"MAE,\n{recent_rows(found)}": "recent_absolute_error",
     }
     names = {"model": metrics["model"]["name"]} | baseline_names(found)
     first, *others = (

@@ -23,10 +23,13 @@ Line: TypeAlias = "Cells | Styled"
 
 
 def lines(headers: Sequence[str], rows: Sequence[Line], *, gap: int = 2, left: Collection[int] = (0,)) -> Table:
-    """Formatted cells in columns that do not wrap, aligned right except for the columns in ``left``."""
+    """Formatted cells, aligned right except for the columns in ``left``, which wrap where the terminal is narrow."""
     table = _empty(gap)
     for place, header in enumerate(headers):
-        table.add_column(header, justify="left" if place in left else "right", no_wrap=True, vertical="bottom")
+        named = place in left
+        table.add_column(
+            header, justify="left" if named else "right", no_wrap=not named, overflow="fold", vertical="bottom"
+        )
     for row in rows:
         cells, style = row if isinstance(row, Styled) else (row, None)
         table.add_row(*cells, style=style)

@@ -277,9 +277,12 @@ class Classification(Task):
         labels = ["", *known]
         order = sorted(np.flatnonzero(counts.any(axis=1)).tolist(), key=lambda at: natural_order(labels[at]))
         places = [at - 1 for at in order]
+        scores = {name: board.score(name) for name in ANSWERERS}
         return {
-            "verdict": {name: blocks.interval() for name, blocks in board.blocks.items()},
-            "scores": {name: board.score(name) for name in ANSWERERS},
+            "verdict": {
+                name: blocks.interval(least=-(scores[name]["error"] or 0.0)) for name, blocks in board.blocks.items()
+            },
+            "scores": scores,
             "curve": board.curve(),
             "course": course,
             "confusion": {

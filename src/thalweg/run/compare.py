@@ -204,7 +204,7 @@ class Pair:
     difference: float
     rows: McNemar | None
     windows: Wilcoxon | None
-    #: The first's scores of a rare class less the second's, over blocks; None where the runs are not about one.
+    #: The first's scores of a rare class less the second's; None where the runs are not about one.
     rare: Mapping[str, Interval] | None = None
     #: Of runs that predict numbers: the first's errors less the second's, over blocks; None where there are too few.
     errors: Mapping[str, Interval] | None = None
@@ -232,7 +232,7 @@ def pairs(data: DataSet) -> list[Pair]:
     errors = compare_numbers.differences([run.predictions for run in runs]) if kept and of_numbers else {}
     by_rows = [] if counts is None else [mcnemar_of_counts(int(counts[i, j]), int(counts[j, i])) for i, j in places]
     by_windows = [_over_windows(runs[i], runs[j]) for i, j in places]
-    by_blocks = None if counts is None else _over_blocks(runs, data.rows)
+    by_blocks = None if counts is None else _over_blocks(runs, data.rows, places)
     rows = [test._replace(p_value=p) for test, p in zip(by_rows, _corrected(by_rows), strict=True)]
     windows = [test._replace(p_value=p) for test, p in zip(by_windows, _corrected(by_windows), strict=True)]
     return [
@@ -242,24 +242,26 @@ def pairs(data: DataSet) -> list[Pair]:
             runs[i].error - runs[j].error,
             rows[at] if rows else None,
             windows[at] if windows[at].windows >= LEAST_WINDOWS else None,
-            None if by_blocks is None else compare_rare.differences(by_blocks[i], by_blocks[j]),
+            None if by_blocks is None else by_blocks[i, j],
             errors.get((i, j)),
         )
         for at, (i, j) in enumerate(places)
     ]
 
 
-def _over_blocks(runs: Sequence[RecordedRun], rows: int) -> list[dict[str, NDArray[np.float64]]] | None:
-    """By run, the scores of the rare class in each block; None where the runs are not all about the same one."""
+def _over_blocks(
+    runs: Sequence[RecordedRun], rows: int, places: Sequence[tuple[int, int]]
+) -> dict[tuple[int, int], dict[str, Interval]] | None:
+    """By pair, the differences of the scores of the rare class; None where the runs are not all about the same one."""
     metrics = [run.metrics for run in runs]
     positive = compare_rare.common_positive(metrics)
     if positive is None:
         return None
     costs = compare_rare.common_costs(metrics)
-    return [
-        compare_rare.block_scores(_parts(run), rows, positive, len(run.metrics["confusion"]["classes"]), costs)
-        for run in runs
+    counts = [
+        compare_rare.block_counts(_parts(run), rows, positive, len(run.metrics["confusion"]["classes"])) for run in runs
     ]
+    return {(i, j): compare_rare.differences(counts[i], counts[j], (metrics[i], metrics[j]), costs) for i, j in places}
 
 
 def has_predictions(run: RecordedRun, among: Sequence[RecordedRun]) -> bool:

@@ -1,27 +1,27 @@
 """Two runs over the same rows with a rare class: differences of areas, recall and cost, with intervals over blocks.
 
-The scores of each block of consecutive rows are computed from the predictions of both runs. Mistakes of neighbouring
-rows go together, so Student's interval is that of the differences of blocks.
+The differences are those of the scores in ``metrics.json``. Mistakes of neighbouring rows go together, so the interval
+is that of the jackknife over blocks of consecutive rows of both ``predictions.csv``.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.evaluate import Interval, mean_interval
-from thalweg.kernels import compiled
+from thalweg.evaluate.running_auc import BinnedAuc
 from thalweg.report.page.content import Metrics
 from thalweg.report.page.rare_verdict import question
 from thalweg.tables import Chunk
 
 Floats = NDArray[np.float64]
 
-#: Blocks of a stream, and those with a score without which there is no interval.
+#: Blocks of a stream, and those with rows of a kind without which there is no interval.
 BLOCKS, LEAST_BLOCKS = 20, 6
 SCORES = ("pr_auc", "roc_auc", "recall", "cost")
 
@@ -40,36 +40,70 @@ def common_costs(runs: Sequence[Metrics]) -> Mapping[str, float] | None:
     return {"fp": found[0][0], "fn": found[0][1]} if found[0] is not None and len(set(found)) == 1 else None
 
 
-def block_scores(
-    parts: Iterable[Chunk], rows: int, positive: str, classes: int, costs: Mapping[str, float] | None
-) -> dict[str, Floats]:
-    """By score, a value for each block of a run's predictions, of so many rows and classes; NaN where there is none."""
-    length = -(-rows // BLOCKS)
-    found: dict[str, list[float]] = {name: [] for name in SCORES}
-    for truth, said, scores in _blocks(parts, positive, classes, length):
-        auc = compiled.WindowedAuc(max(len(truth), 1))
+class BlockCounts(NamedTuple):
+    """What the scores of a run are made of, by block; blocks can be added up."""
+
+    #: Rows, false positives, false negatives and positives: a line for each block.
+    outcomes: NDArray[np.int64]
+    #: Negatives and positives by bin of P(positive), of the rows that have one.
+    bins: NDArray[np.int64]
+
+
+def block_counts(parts: Iterable[Chunk], rows: int, positive: str, classes: int) -> BlockCounts:
+    """The counts of a run's predictions, of so many rows and classes, by block."""
+    outcomes, bins = [], []
+    for truth, said, scores in _blocks(parts, positive, classes, -(-rows // BLOCKS)):
         known = ~np.isnan(scores)
-        auc.push(np.ascontiguousarray(scores[known]), np.ascontiguousarray(truth[known]))
-        positives = int(truth.sum())
-        found["pr_auc"].append(auc.average_precision())
-        found["roc_auc"].append(auc.roc_auc())
-        found["recall"].append(int((truth & said).sum()) / positives if positives else math.nan)
-        cost = math.nan
-        if costs is not None and len(truth):
-            cost = float(costs["fp"] * (said & ~truth).sum() + costs["fn"] * (truth & ~said).sum()) / len(truth)
-        found["cost"].append(cost)
-    return {name: np.array(values) for name, values in found.items()}
+        area = BinnedAuc()
+        area.push(scores[known], truth[known])
+        bins.append(area.counts)
+        outcomes.append([len(truth), (said & ~truth).sum(), (truth & ~said).sum(), truth.sum()])
+    return BlockCounts(np.array(outcomes, dtype=np.int64), np.array(bins, dtype=np.int64))
 
 
-def differences(first: Mapping[str, Floats], second: Mapping[str, Floats]) -> dict[str, Interval]:
-    """The first's scores less the second's, over the blocks in which both have one."""
+def differences(
+    first: BlockCounts, second: BlockCounts, runs: tuple[Metrics, Metrics], costs: Mapping[str, float] | None
+) -> dict[str, Interval]:
+    """The first run's scores less the second's, with the jackknife interval of leaving out one block at a time.
+
+    A score is left out that a run lacks, or that fewer than `LEAST_BLOCKS` blocks have anything to say about.
+    """
+    filled = (first.outcomes[:, 0] > 0) & (second.outcomes[:, 0] > 0)
+    left_out = _left_out(first, filled, costs) - _left_out(second, filled, costs)
+    blocks = np.minimum(_informative(first, filled), _informative(second, filled))
+    one, two = (cast("Mapping[str, float | None]", run["rare"]["scores"]["model"]) for run in runs)
     found = {}
-    for name in SCORES:
-        both = first[name] - second[name]
-        both = both[~np.isnan(both)]
-        if len(both) >= LEAST_BLOCKS:
-            found[name] = mean_interval(both)
+    for at, name in enumerate(SCORES):
+        ours, theirs = one.get(name), two.get(name)
+        if ours is None or theirs is None or blocks[at] < LEAST_BLOCKS or (name == "cost" and costs is None):
+            continue
+        half = mean_interval((len(left_out) - 1) * left_out[:, at]).halfwidth
+        found[name] = Interval(ours - theirs, half)
     return found
+
+
+def _left_out(counts: BlockCounts, filled: NDArray[np.bool_], costs: Mapping[str, float] | None) -> Floats:
+    """A line for each filled block: the scores over all others."""
+    outcomes, bins = counts.outcomes[filled], counts.bins[filled]
+    all_outcomes, all_bins = outcomes.sum(axis=0), bins.sum(axis=0)
+    lines = [_scores(all_outcomes - each, all_bins - own, costs) for each, own in zip(outcomes, bins, strict=True)]
+    return np.array(lines).reshape(-1, len(SCORES))
+
+
+def _scores(outcomes: NDArray[np.int64], bins: NDArray[np.int64], costs: Mapping[str, float] | None) -> list[float]:
+    rows, false, missed, positives = outcomes.tolist()
+    area = BinnedAuc()
+    area.counts = bins
+    recall = 1.0 - missed / positives if positives else math.nan
+    cost = (costs["fp"] * false + costs["fn"] * missed) / rows if costs is not None and rows else math.nan
+    return [area.average_precision(), area.roc_auc(), recall, cost]
+
+
+def _informative(counts: BlockCounts, filled: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many blocks say something about each score."""
+    negatives, positives = (counts.bins[filled].sum(axis=2) > 0).sum(axis=0)
+    with_positives = (counts.outcomes[filled, 3] > 0).sum()
+    return np.array([positives, min(negatives, positives), with_positives, filled.sum()])
 
 
 def _blocks(parts: Iterable[Chunk], positive: str, classes: int, length: int) -> Iterator[tuple[Any, Any, Floats]]:

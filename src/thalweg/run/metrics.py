@@ -16,6 +16,7 @@ from thalweg.store import plain_parameters
 def metrics_of(run: Run) -> dict[str, Any]:
     assert run.encoder is not None
     task, options, model = run.task, run.options, run.task.model
+    entry = MODELS[task.name][options.model]
     names = run.encoder.feature_names()
     warnings = run.warnings()
     watched = [names[at] for at in run.history.watch.features]
@@ -47,7 +48,7 @@ def metrics_of(run: Run) -> dict[str, Any]:
         "model": {
             "name": options.model,
             "title": learner_name(model),
-            "about": MODELS[task.name][options.model].about,
+            "about": (options.costs and entry.with_costs) or entry.about,
             "parameters": plain_parameters(learner_of(model)),
             "features": len(run.encoder.plan.feature_names),
             "explain": model.explain() if hasattr(model, "explain") and run.learned else None,

@@ -30,6 +30,8 @@ Floats = NDArray[np.float64]
 #: Rows of the areas over time: with one positive in a hundred rows, a hundred of them.
 WINDOW = 10_000
 _MISTAKES = ("fp", "fn")
+#: Baselines of the cost alone: the label of interest for every row, or for none.
+_CONSTANT = {"always": True, "never": False}
 
 
 class RareScoreboard:
@@ -49,7 +51,7 @@ class RareScoreboard:
         self._outcomes = WindowedMean(WINDOW, 3)
         self._bins = np.zeros((3, BINS))  # rows, sum of P(positive), positives
         #: By baseline and mistake, how many more the model makes.
-        self._blocks = {name: {mistake: BlockMeans() for mistake in _MISTAKES} for name in ANSWERERS[1:]}
+        self._blocks = {name: {mistake: BlockMeans() for mistake in _MISTAKES} for name in (*ANSWERERS[1:], *_CONSTANT)}
 
     def settle(self, labels: Codes, known: list[str]) -> None:
         """Choose the rarer of two labels by the first rows, the later one at a tie, where none is named."""
@@ -111,10 +113,12 @@ class RareScoreboard:
                 self._alerts.update(period[timed], number[timed], of_positive[timed], is_positive[timed])
         for row, area, share in zip(at.tolist(), areas.tolist(), shares.tolist(), strict=True):
             self._history.add([row + unpredicted + self.rows + 1, *map(_known, area), *share])
+        flagged = {name: answers[name] == positive for name in ANSWERERS[1:]}
+        flagged |= {name: np.full(len(truth), flag) for name, flag in _CONSTANT.items()}
         for name, blocks in self._blocks.items():
             for mistake, kind in (("fp", ~is_positive), ("fn", is_positive)):
                 more = (kind & (said != is_positive)).astype(np.int64)
-                blocks[mistake].add(more - (kind & ((answers[name] == positive) != is_positive)))
+                blocks[mistake].add(more - (kind & (flagged[name] != is_positive)))
         self.rows += len(truth)
 
     def _add_scores(self, scores: Floats, flags: NDArray[np.bool_]) -> None:
@@ -176,7 +180,7 @@ class RareScoreboard:
             },
             "curve": None if at is None else self._curve(),
             "reliability": self._reliability() if with_areas else None,
-            "costs": None if costs is None else self._compared_costs(),
+            "costs": None if costs is None else self._compared_costs(model.cost, positives),
             "alerts": None if not with_areas else self._alert_scores(),
         }
 
@@ -202,14 +206,21 @@ class RareScoreboard:
             "expected_error": _known(curve.expected_error),
         }
 
-    def _compared_costs(self) -> dict[str, Any]:
+    def _compared_costs(self, cost: float | None, positives: int) -> dict[str, Any]:
         assert self.costs is not None
         found: dict[str, Any] = dict(self.costs)
+        sums = {"always": self.costs["fp"] * (self.rows - positives), "never": self.costs["fn"] * positives}
         for name, blocks in self._blocks.items():
             means = sum(self.costs[each] * np.array(blocks[each].sums) for each in _MISTAKES) / blocks["fp"].length
             parts = [(self.costs[each], blocks[each].mean) for each in _MISTAKES]
             difference = None if self.rows == 0 else sum(price * (mean or 0.0) for price, mean in parts)
-            found[name] = student_interval(difference, np.asarray(means), blocks["fp"].length)
+            constant = sums[name] / self.rows if self.rows and name in sums else None
+            if constant is not None and cost is not None:
+                difference = cost - constant  # by the counts: the blocks of an older checkpoint begin late
+            least = -math.inf if difference is None or cost is None else difference - cost
+            found[name] = student_interval(difference, np.asarray(means), blocks["fp"].length, least)
+            if name in sums:
+                found[name]["cost"] = constant
         return found
 
     def _alert_scores(self) -> dict[str, Any] | None:
@@ -246,7 +257,8 @@ class RareScoreboard:
         self.rows, self.with_proba = int(state["rows"]), int(state["with_proba"])
         self._history.restore(state["every"], [list(point) for point in state["points"]])
         self._bins = np.array(state["bins"])
-        for blocks, states in zip(self._blocks.values(), state["blocks"], strict=True):
+        # Older checkpoints lack the blocks of the constant baselines, which come last.
+        for blocks, states in zip(self._blocks.values(), state["blocks"], strict=False):
             for mistake, saved in zip(_MISTAKES, states, strict=True):
                 blocks[mistake].restore(saved)
         if self._alerts is not None:

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 #: Rows of the course that is kept of the whole run, and rows at its end that are kept one by one.
 _MOST_SAMPLES, _LAST_ROWS = 500, 200
-#: Rows over which the lowest coverage is taken.
+#: Rows of the blocks of which the lowest coverage is kept.
 _BLOCK = 1000
 _KINDS = ("absolute", "squared")
 #: What is windowed beside the errors.
@@ -113,8 +113,8 @@ class RegressionScoreboard:
         for at, (name, blocks) in enumerate(self.blocks.items(), 1):
             found[name] = {}
             for kind, first in zip(_KINDS, (0, width), strict=True):
-                difference = blocks[kind].interval()
                 reference = float(self.sums[first + at]) / self.rows if self.rows else 0.0
+                difference = blocks[kind].interval(least=-reference)
                 skill = {
                     key: -difference[end] / reference if reference > 0.0 and difference[end] is not None else None
                     for key, end in (("skill", "difference"), ("skill_low", "high"), ("skill_high", "low"))

@@ -51,9 +51,9 @@ class BlockMeans:
         """The mean of all rows."""
         return self._all / self._rows if self._rows else None
 
-    def interval(self) -> dict[str, Any]:
+    def interval(self, least: float = -math.inf) -> dict[str, Any]:
         """The mean with Student's interval over the blocks; None while there are too few of them."""
-        return student_interval(self.mean, np.array(self.sums) / self.length, self.length)
+        return student_interval(self.mean, np.array(self.sums) / self.length, self.length, least)
 
     def state(self) -> dict[str, Any]:
         return {
@@ -69,8 +69,13 @@ class BlockMeans:
         self._all, self._rows = state["all"]
 
 
-def student_interval(difference: float | None, means: Floats, block_rows: int) -> dict[str, Any]:
-    """A difference with Student's interval from the means of blocks; no ends while there are too few of them."""
+def student_interval(
+    difference: float | None, means: Floats, block_rows: int, least: float = -math.inf
+) -> dict[str, Any]:
+    """A difference with Student's interval from the means of blocks; no ends while there are too few of them.
+
+    ``least`` is the lowest difference there can be: less a baseline's error, as no error is below 0.
+    """
     found: dict[str, Any] = {
         "difference": difference,
         "low": None,
@@ -81,7 +86,7 @@ def student_interval(difference: float | None, means: Floats, block_rows: int) -
     }
     if difference is not None and len(means) >= _LEAST_BLOCKS:
         half = float(stdtrit(len(means) - 1, (1 + LEVEL) / 2) * means.std(ddof=1)) / math.sqrt(len(means))
-        found |= {"low": difference - half, "high": difference + half}
+        found |= {"low": max(difference - half, least), "high": difference + half}
     return found
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from thalweg.run.lowest_coverage import LowestCoverage
 
-#: Rows over which the lowest coverage is taken.
+#: Rows of the blocks of which the lowest coverage is kept.
 _BLOCK = 2000
 
 

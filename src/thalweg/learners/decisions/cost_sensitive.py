@@ -66,6 +66,7 @@ class CostSensitive(Wrapper):
     _catalogue = CatalogueEntry(
         name="cost-sensitive",
         about="auto that makes all labels count alike, however rare",
+        with_costs="auto that predicts the label of the lowest expected cost",
         when="rare labels that must not be missed",
         base="AutoClassifier",
     )

@@ -89,7 +89,8 @@ class OnlineThreshold(Wrapper):
 
     _catalogue = CatalogueEntry(
         name="threshold",
-        about="auto with the threshold of the highest F1 score on the last label",
+        about="auto with the threshold of the highest F1 score on the positive label, by default the last",
+        with_costs="auto with the threshold of the lowest cost on the positive label",
         when="a rare label to be flagged",
         base="AutoClassifier",
     )

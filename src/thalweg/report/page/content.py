@@ -191,6 +191,12 @@ class ReliabilityOfPositive(TypedDict):
     expected_error: Known  # the mean distance of the two, weighted by rows (ECE)
 
 
+class ConstantCost(Difference):
+    """Beside the same prediction for every row."""
+
+    cost: Known  # of a row, by that prediction
+
+
 class ComparedCosts(TypedDict):
     """What mistakes cost, and the model's cost of a row less a baseline's."""
 
@@ -198,6 +204,8 @@ class ComparedCosts(TypedDict):
     fn: float
     no_change: Difference
     majority: Difference
+    always: NotRequired[ConstantCost]  # the positive label for every row; not in files of earlier versions
+    never: NotRequired[ConstantCost]  # the positive label for no row
 
 
 class AlertsOfPeriods(TypedDict):

@@ -141,8 +141,8 @@ def _coverage(metrics: NumberMetrics) -> list[str]:
     )
     lowest = found["lowest"]
     if lowest is not None:
-        told += f" The lowest coverage of {count(found['block_rows'])} rows was {percent(lowest['coverage'])}"
-        told += f", from scored row {count(lowest['row'])} on."
+        told += f" Of the blocks of {count(found['block_rows'])} rows, the lowest coverage was "
+        told += f"{percent(lowest['coverage'])}, from scored row {count(lowest['row'])} on."
     return [told]
 
 

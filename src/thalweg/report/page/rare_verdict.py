@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 from scipy.special import stdtrit
@@ -56,22 +56,39 @@ def _model(metrics: Metrics) -> RareScore:
     return _rare(metrics)["scores"]["model"]
 
 
-def _reference(metrics: Metrics) -> tuple[str, Difference, Known]:
-    """The cheaper of the baselines: its name, the difference from it, and its cost."""
-    rare = _rare(metrics)
-    costs = rare["costs"]
-    assert costs is not None
-    scores = rare["scores"]
-    majority, no_change = scores["majority"].get("cost"), scores["no_change"].get("cost")
-    if no_change is not None and majority is not None and no_change < majority:
-        return "no-change", costs["no_change"], no_change
-    return "majority", costs["majority"], majority
+class CostBaseline(NamedTuple):
+    name: str
+    #: In a sentence.
+    phrase: str
+    difference: Difference
+    cost: Known
+
+
+def cost_baselines(rare: Rare) -> list[CostBaseline]:
+    """What the cost of a row is compared with; empty without costs."""
+    costs, scores, positive = rare["costs"], rare["scores"], rare["positive"]
+    if costs is None:
+        return []
+    found = [
+        CostBaseline("majority", "majority", costs["majority"], scores["majority"].get("cost")),
+        CostBaseline("no-change", "no-change", costs["no_change"], scores["no_change"].get("cost")),
+    ]
+    for name, constant in (("always", costs.get("always")), ("never", costs.get("never"))):
+        if constant is not None:
+            phrase = f"{name} predicting {positive}"
+            found.append(CostBaseline(f"{name} {positive}", phrase, constant, constant["cost"]))
+    return found
+
+
+def _reference(metrics: Metrics) -> CostBaseline:
+    """The cheapest of the baselines."""
+    return min(cost_baselines(_rare(metrics)), key=lambda each: math.inf if each.cost is None else each.cost)
 
 
 def tone(metrics: Metrics, asked: Question) -> Standing:
     """By the interval of the cost, or by that of the area under the ROC curve beside one half."""
     if asked == "costs":
-        return standing(_reference(metrics)[1])
+        return standing(_reference(metrics).difference)
     curve = _rare(metrics)["curve"]
     if curve is None:
         return "unknown"
@@ -91,7 +108,7 @@ def tone(metrics: Metrics, asked: Question) -> Standing:
 def headline(metrics: Metrics, asked: Question) -> str:
     rare, model = _rare(metrics), _model(metrics)
     if asked == "costs":
-        name, difference, cost = _reference(metrics)
+        _, name, difference, cost = _reference(metrics)
         found = f"{short(model.get('cost'))} a row instead of {short(cost)}"
         match standing(difference):
             case "better":
@@ -162,11 +179,11 @@ def _of_positive(metrics: Metrics, rows: str) -> list[str]:
             f"over {counted(alerts['periods'], 'period')}."
         )
     if rare["costs"] is not None:
-        costs, scores = rare["costs"], rare["scores"]
+        costs = rare["costs"]
+        others = ", ".join(f"with {each.phrase} {short(each.cost)}" for each in cost_baselines(rare))
         told.append(
             f"With a cost of {short(costs['fp'])} for a false positive and {short(costs['fn'])} for a false negative, "
-            f"a row costs {short(model.get('cost'))}; with majority {short(scores['majority'].get('cost'))}, with "
-            f"no-change {short(scores['no_change'].get('cost'))}."
+            f"a row costs {short(model.get('cost'))}; {others}."
         )
     return told
 
@@ -191,7 +208,7 @@ def _of_classes(metrics: Metrics, rows: str) -> list[str]:
 
 def fine_print(metrics: Metrics, asked: Question) -> str:
     """How the interval was made; empty where there is none."""
-    if asked != "costs" or standing(difference := _reference(metrics)[1]) == "unknown":
+    if asked != "costs" or standing(difference := _reference(metrics).difference) == "unknown":
         return ""
     return (
         f"Mistakes of neighbouring rows go together, so the intervals come from the means of "
@@ -201,11 +218,14 @@ def fine_print(metrics: Metrics, asked: Question) -> str:
 
 def intervals(metrics: Metrics, asked: Question) -> list[Bar]:
     """The cost beside that of each baseline."""
-    costs = _rare(metrics)["costs"]
-    if asked != "costs" or costs is None:
+    if asked != "costs":
         return []
-    pairs = {"no-change": costs["no_change"], "majority": costs["majority"]}
-    return bars({name: (each, interval(each, short, "less")) for name, each in pairs.items()})
+    return bars(
+        {
+            each.name: (each.difference, interval(each.difference, short, "less"))
+            for each in cost_baselines(_rare(metrics))
+        }
+    )
 
 
 def tiles(metrics: Metrics, asked: Question) -> list[Tile]:
@@ -216,7 +236,10 @@ def tiles(metrics: Metrics, asked: Question) -> list[Tile]:
     for name, key, form, meaning in _OF_CLASSES if asked == "classes" else _of_asked(rare):
         scores = (rare["scores"]["model"], rare["scores"]["no_change"], rare["scores"]["majority"])
         values = [written[form](cast(Known, each.get(key))) for each in scores]
-        found.append(Tile(name, values[0], f"no-change {values[1]} · majority {values[2]}", meaning))
+        beside = f"no-change {values[1]} · majority {values[2]}"
+        if key == "cost":
+            beside = " · ".join(f"{each.name} {short(each.cost)}" for each in cost_baselines(rare))
+        found.append(Tile(name, values[0], beside, meaning))
     return found if asked == "classes" else _with_areas(found, rare)
 
 

@@ -102,8 +102,8 @@ def _coverage(metrics: Metrics) -> list[str]:
     )
     lowest = sets["lowest"]
     if lowest is not None:
-        told += f" The lowest coverage of {count(sets['block_rows'])} rows was {percent(lowest['coverage'])}"
-        told += f", from scored row {count(lowest['row'])} on."
+        told += f" Of the blocks of {count(sets['block_rows'])} rows, the lowest coverage was "
+        told += f"{percent(lowest['coverage'])}, from scored row {count(lowest['row'])} on."
     return [told]
 
 
