@@ -64,7 +64,7 @@ class MixedTarget {
 
   // The answer before the row, which is then learned. Members are judged by what they answered when it was predicted, where that
   // is known (`before`), and else by what they answer now.
-  double learn(const double *z, double target, double times, const double *before = nullptr) {
+  double learn(const double *z, double target, double times, const double *before = nullptr, double delay = 0) {
     const bool first = !awake();
     if (first) origin = target;
     const double y = target - origin;
@@ -82,8 +82,9 @@ class MixedTarget {
         std::transform(before, before + members(), then.data(), [this](double each) { return each - origin; });
         answers = then.data();
       }
-      if (!options.residual.empty()) judge_smooth(answers, y, times, limit);
-      mixing.judge(answers, y, times, limit);
+      const double calm = answers == then.data() ? times * std::min(1.0, kSeries / std::max(delay, 1.0)) : times;
+      if (!options.residual.empty()) judge_smooth(answers, y, calm, limit);
+      mixing.judge(answers, y, calm, limit);
     }
     if (bank) bank->learn(z, Lanes(y) - lines, times, limit);
     if (surface) surface->learn(y - curve, times, limit);
@@ -130,6 +131,9 @@ class MixedTarget {
   static constexpr double kNone = std::numeric_limits<double>::infinity();
   static constexpr double kBeyond = 0.1;         // of the range of the targets, by which an answer may leave it
   static constexpr double kHuber = 2, kCut = 3;  // mean absolute residuals: the limit, and the most that one may be
+  // Errors of late predictions come in series as long as the delay: beyond so many rows each counts for less in proportion, or the
+  // weights would follow the last series.
+  static constexpr double kSeries = 10;
   static constexpr double kSizeGain = 0.01, kTrusted = 20;
   static constexpr double kSmoothDiscount = 0.99, kSmoothSharpness = 0.5;
 
@@ -233,24 +237,24 @@ class MixedRegression final : public Regressor {
     }
   }
 
-  void learn_late(const double *x, const double *y, double weight, const double *opinions) override {
+  void learn_late(const double *x, const double *y, double weight, const double *opinions, double delay) override {
     Scratch unasked(outputs());
-    if (weight > 0) learn(x, y, weight, unasked.data(), opinions);
+    if (weight > 0) learn(x, y, weight, unasked.data(), opinions, delay);
   }
 
  protected:
   void make_room() override { targets.clear(); }
   void learn(const double *x, const double *y, double weight, double *given) override {
-    learn(x, y, weight, given, nullptr);
+    learn(x, y, weight, given, nullptr, 0);
   }
 
  private:
   // The row is learned at the scale it is answered at; then the scale learns the row.
-  void learn(const double *x, const double *y, double weight, double *given, const double *opinions) {
+  void learn(const double *x, const double *y, double weight, double *given, const double *opinions, double delay) {
     have_targets(outputs());
     scaling.scale(x, z.data());
     for (int64_t o = 0; o < outputs(); o++)
-      given[o] = targets[o].learn(z.data(), y[o], weight, opinions ? opinions + o * members() : nullptr);
+      given[o] = targets[o].learn(z.data(), y[o], weight, opinions ? opinions + o * members() : nullptr, delay);
     scaling.learn(x, weight);
   }
   void have_targets(int64_t count) {

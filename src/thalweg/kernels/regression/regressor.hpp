@@ -38,7 +38,8 @@ class Regressor {
   }
   // A row whose targets came late. A regressor made of others judges them by what they had answered when the row was predicted,
   // outputs x members; null or NaN: by what they would answer now.
-  virtual void learn_late(const double *x, const double *y, double weight, const double * /*opinions*/) {
+  virtual void learn_late(const double *x, const double *y, double weight, const double * /*opinions*/,
+                          double /*delay*/) {
     Scratch unasked(outputs_);
     step(x, y, weight, unasked.data());
   }

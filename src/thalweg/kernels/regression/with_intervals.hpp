@@ -51,7 +51,7 @@ struct RegressorWithIntervals {
     const int64_t p = regressor->features(), m = regressor->outputs(), all = m * regressor->members();
     for (int64_t i = 0; i < rows; i++) {
       const double weight = weights ? weights[i] : 1;
-      regressor->learn_late(X + i * p, Y + i * m, weight, opinions ? opinions + i * all : nullptr);
+      regressor->learn_late(X + i * p, Y + i * m, weight, opinions ? opinions + i * all : nullptr, delay);
       intervals->learn_late(X + i * p, lower + i * m, upper + i * m, coverage, delay, Y + i * m, weight);
     }
   }
