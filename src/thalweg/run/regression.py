@@ -78,8 +78,8 @@ class Regression(Task):
                 "stands for a missing one, leave its cells empty"
             )
 
-    def codes(self, head: Chunk) -> NDArray[np.int32]:
-        return np.full(len(head), -1, dtype=np.int32)
+    def codes(self, head: Chunk) -> NDArray[Any]:
+        return self.targets(head).values
 
     def begin(self, targets: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[Any]:
         self.board.by_size.settle(targets[known])

@@ -51,8 +51,8 @@ class Task(ABC):
         """Check the target and what was asked by the first rows; the plan with what the task makes of it."""
 
     @abstractmethod
-    def codes(self, head: Chunk) -> NDArray[np.int32]:
-        """Labels of the first rows by number, -1 for none: columns that give them away are odd."""
+    def codes(self, head: Chunk) -> NDArray[Any]:
+        """The first targets, as `oddities` takes them: columns that give them away are odd."""
 
     @abstractmethod
     def begin(self, targets: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[Any]:

@@ -32,11 +32,11 @@ _EPOCHS = tuple((1e9 * unit, 4e9 * unit) for unit in (1.0, 1e3, 1e6, 1e9))
 _DAYS = (19000101.0, 21001231.0)
 
 
-def oddities(head: Chunk, plan: Plan, labels: NDArray[np.int32], *, na: Collection[str], time: str | None) -> list[str]:
-    """Sentinels that were found beside the given ones, columns that give the label away, and row numbers.
+def oddities(head: Chunk, plan: Plan, targets: NDArray[Any], *, na: Collection[str], time: str | None) -> list[str]:
+    """Sentinels that were found beside the given ones, columns that give the target away, and row numbers.
 
-    ``labels`` are those of the rows by number, -1 for none. ``time`` names the column with the time of a row, which may
-    count the rows.
+    ``targets`` are the labels of the rows by number, -1 for none, or else their numbers as floats, NaN for none.
+    ``time`` names the column with the time of a row, which may count the rows.
     """
     sentinels, leaks, counters = [], [], []
     for column in plan.columns:
@@ -51,14 +51,17 @@ def oddities(head: Chunk, plan: Plan, labels: NDArray[np.int32], *, na: Collecti
             if not holds_times and (how := _counts_rows(values)):
                 what = f"column {column.name!r} looks like a row number ({how})"
                 counters.append(f"{what}, which says nothing about the label of a later row: {drop}")
-        if right := _right_alone(values, labels):
+        if targets.dtype.kind == "f":
+            if isinstance(column, NumberColumn) and (near := _near_alone(values, targets)):
+                leaks.append(f"{near.format(repr(column.name))}: if it is known only once the target is, {drop}")
+        elif right := _right_alone(values, targets):
             leaks.append(
                 f"column {column.name!r} alone gives the right label in {right}: if it is known only once the label "
                 f"is, {drop}"
             )
     return [
         *_briefly(sentinels, "values that count as missing"),
-        *_briefly(leaks, "a value that gives the right label alone"),
+        *_briefly(leaks, "a value that gives the target away"),
         *_briefly(counters, "values that look like row numbers"),
     ]
 
@@ -117,6 +120,28 @@ def _right_alone(values: Any, labels: NDArray[np.int32]) -> str | None:
     if errors > min(_MOST_ERRORS * rows, least / _TIMES_BETTER):
         return None
     return f"{rows - errors:,} of the first {rows:,} rows, the most frequent label in {counts.max():,}"
+
+
+def _near_alone(values: Floats, targets: Floats) -> str | None:
+    """How near a line through a column alone comes to the target, where that is suspiciously near.
+
+    Examples
+    --------
+    >>> y = np.random.default_rng(0).normal(size=400)
+    >>> _near_alone(2.0 * y + 1.0, y)
+    'column {} alone gives the target to 0.00 % of its spread in the first 400 rows'
+    >>> _near_alone(np.arange(400.0), y) is None
+    True
+    """
+    known = ~np.isnan(values) & ~np.isnan(targets)
+    x, y = values[known] - values[known].mean(), targets[known] - targets[known].mean()
+    rows, spread = len(y), float(np.sqrt(np.mean(y * y))) if len(y) else 0.0
+    if rows < _LEAST_ROWS or spread == 0.0 or not (square := float(x @ x)) > 0.0:
+        return None
+    left = float(np.sqrt(np.mean((y - x * (float(x @ y) / square)) ** 2)))
+    if left > min(_MOST_ERRORS * spread, float(np.sqrt(np.mean(np.diff(y) ** 2))) / _TIMES_BETTER):
+        return None
+    return f"column {{}} alone gives the target to {100 * left / spread:.2f} % of its spread in the first {rows:,} rows"
 
 
 def _errors_by_value(places: NDArray[Any], labels: NDArray[np.int32]) -> int:
