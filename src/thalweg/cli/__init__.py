@@ -47,7 +47,7 @@ def thalweg(
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error; may stand anywhere.")] = False,
 ) -> None:
-    """Classifiers that stay right while the stream drifts."""
+    """Models that stay right while the stream drifts."""
     if version:
         from importlib.metadata import version as installed_version
 
