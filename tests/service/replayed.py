@@ -42,7 +42,13 @@ def point(labels: int, classes: tuple[str, ...] = ("dry", "wet"), means: bool = 
         }
         if means
         else None,
-        "rare": {"pr_auc": 0.4 + 0.1 * math.sin(labels / 900), "roc_auc": 0.9, "recall": 0.5, "precision": 0.6}
+        "rare": {
+            "pr_auc": 0.4 + 0.1 * math.sin(labels / 900),
+            "roc_auc": 0.9,
+            "recall": 0.5,
+            "precision": 0.6,
+            "cost": 0.2 + labels / 1e5,
+        }
         if means
         else None,
         "means": {

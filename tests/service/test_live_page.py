@@ -18,7 +18,20 @@ from tests.waiting import NEXT_FRAMES
 from thalweg.service.page.pages import _LIES_IN, asset, page
 
 WIDE = {"width": 1280, "height": 900}
-CHARTS = ["error", "rare", "families", "rate", "memory", "half_life", "waiting", "delay", "speed", "mean0", "mean1"]
+CHARTS = [
+    "error",
+    "rare",
+    "cost",
+    "families",
+    "rate",
+    "memory",
+    "half_life",
+    "waiting",
+    "delay",
+    "speed",
+    "mean0",
+    "mean1",
+]
 COLOURS_OF_EACH = """() => [...document.querySelectorAll("canvas")].map((canvas) => {
     const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
     return new Set(new Uint32Array(pixels.buffer)).size;

@@ -87,6 +87,14 @@ export const mainCharts = (course) => {
       wide: true,
       lines: rare,
     },
+    isKnown(course.rare.cost) && {
+      key: "cost",
+      title: "Cost of mistakes",
+      caption: "What mistakes about the label of interest cost a row, over the last 10,000 labels.",
+      unit: "number",
+      wide: true,
+      lines: [line("cost a row", "model", course.rare.cost)],
+    },
   ];
 };
 

@@ -44,6 +44,11 @@ export class Course {
     return (this.scores[name] || []).at(-1) ?? null;
   }
 
+  // Of the label of interest.
+  lastRare(name) {
+    return (this.rare[name] || []).at(-1) ?? null;
+  }
+
   // Labels a second, each over a hundredth of the time shown, or a second: many labels may come at one moment.
   speed() {
     const least = Math.max(1, (this.last("time") - this.time[0]) / 100);

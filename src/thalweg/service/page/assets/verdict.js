@@ -19,7 +19,16 @@ const address = () => location.origin + location.pathname.replace(/\/$/, "");
 
 const curl = (path, body) => `curl ${address()}${path} \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`;
 
+// A rare label is found or missed: that most answers are right says nothing of it.
+const ofRareLabel = (course) => {
+  const [recall, precision, cost] = ["recall", "precision", "cost"].map((name) => course.lastRare(name));
+  const flagged = precision == null ? "nothing is flagged" : `${share(precision)} of what is flagged is right`;
+  const priced = cost == null ? "" : `; mistakes cost ${number(cost)} a row`;
+  return `Finds ${share(recall)} of the rows with the positive label; ${flagged}${priced}.`;
+};
+
 const ofClasses = (course) => {
+  if (course.lastRare("recall") != null) return ofRareLabel(course);
   const [error, still] = [course.last("error"), course.last("no_change")];
   const said = `Recently wrong in ${share(error)} of its answers`;
   if (still == null) return said + ".";
@@ -42,6 +51,8 @@ const TASKS = {
     label: '"yes"',
     tiles: (course) => [
       tile("Error of late", share(course.last("error")), `no-change ${share(course.last("no_change"))}`, "share of wrong answers"),
+      course.lastRare("recall") == null ? null : tile("Recall", share(course.lastRare("recall")), `precision\u00a0${share(course.lastRare("precision"))}`, "rows with the positive label that were found, over the last 10,000 labels"),
+      course.lastRare("cost") == null ? null : tile("Cost", number(course.lastRare("cost")), null, "of mistakes a row, over the last 10,000 labels"),
     ],
   },
   regression: {
