@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from thalweg.report.page.content import Known
+from thalweg.report.page.content import Known, LowestCoverage
 
 _SPACE = "\N{NO-BREAK SPACE}"
 UNKNOWN = "–"
@@ -114,3 +114,17 @@ def in_words(value: Any) -> str:
     kind = next(key for key in ("class", "scikit-learn", "rate") if key in value)
     parameters = {key: each for key, each in value.items() if key != kind} if kind == "rate" else value["parameters"]
     return f"{value[kind]}({', '.join(f'{key}={in_words(each)}' for key, each in parameters.items())})"
+
+
+def lowest_coverage(lowest: LowestCoverage | None, block_rows: int) -> str:
+    r"""The sentence about the block of rows whose sets or intervals held the truth least often; empty without one.
+
+    Examples
+    --------
+    >>> lowest_coverage({"coverage": 0.873, "row": 11001}, 1000)
+    ' Of the blocks of 1,000 rows, the lowest coverage was 87.3\xa0%, from scored row 11,001 on.'
+    """
+    if lowest is None:
+        return ""
+    where = f"{percent(lowest['coverage'])}, from scored row {count(lowest['row'])} on."
+    return f" Of the blocks of {count(block_rows)} rows, the lowest coverage was {where}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from thalweg.report.page.content import Known
-from thalweg.report.page.formats import count, counted, per_hundred, percent, plain, short
+from thalweg.report.page.formats import count, counted, lowest_coverage, per_hundred, percent, plain, short
 from thalweg.report.page.number_content import NumberMetrics, NumberScore, Skill
 from thalweg.report.page.standing import Bar, Standing, Tile, bars, standing
 
@@ -139,11 +139,7 @@ def _coverage(metrics: NumberMetrics) -> list[str]:
         f"The intervals held the target in {percent(found['coverage'])} of the rows, where {asked} were asked for. "
         f"Their mean width is {short(found['mean_width'])}."
     )
-    lowest = found["lowest"]
-    if lowest is not None:
-        told += f" Of the blocks of {count(found['block_rows'])} rows, the lowest coverage was "
-        told += f"{percent(lowest['coverage'])}, from scored row {count(lowest['row'])} on."
-    return [told]
+    return [told + lowest_coverage(found["lowest"], found["block_rows"])]
 
 
 def fine_print(metrics: NumberMetrics) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from thalweg.report.page import rare_verdict
 from thalweg.report.page.content import Difference, Known, Metrics, Score
-from thalweg.report.page.formats import count, counted, per_hundred, percent, plain
+from thalweg.report.page.formats import count, counted, lowest_coverage, per_hundred, percent, plain
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.standing import Bar, Standing, Tile, bars, interval, standing
 
@@ -100,11 +100,7 @@ def _coverage(metrics: Metrics) -> list[str]:
         f"{percent(sets['asked'])} were asked for. They had {sets['mean_size']:.2f} labels on average, and "
         f"{percent(sets['empty'])} of them had none."
     )
-    lowest = sets["lowest"]
-    if lowest is not None:
-        told += f" Of the blocks of {count(sets['block_rows'])} rows, the lowest coverage was "
-        told += f"{percent(lowest['coverage'])}, from scored row {count(lowest['row'])} on."
-    return [told]
+    return [told + lowest_coverage(sets["lowest"], sets["block_rows"])]
 
 
 def fine_print(metrics: Metrics) -> str:
