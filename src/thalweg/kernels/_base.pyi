@@ -32,21 +32,33 @@ class Adwin:
     def state(self) -> dict[str, NDArray[Any]]: ...
     def restore(self, state: dict[str, NDArray[Any]]) -> None: ...
 
+class SparseRows:
+    @overload
+    def __init__(
+        self,
+        starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        width: int,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        width: int,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def in_order(self) -> bool: ...
+    @property
+    def first_bad(self) -> tuple[int, int]: ...
+
 class Core:
-    @property
-    def n_features(self) -> int: ...
-    @property
-    def n_classes(self) -> int: ...
-    @property
-    def rate(self) -> float: ...
-    @property
-    def confidence(self) -> float: ...
-    @property
-    def decides(self) -> bool: ...
-    @property
-    def may_fail(self) -> bool: ...
-    def name_features(self, names: tuple[Hashable, ...] | Vocabulary) -> None: ...
-    def announce(self, at: int) -> None: ...
+    @overload
     def begin(
         self,
         X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -54,6 +66,15 @@ class Core:
         masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
         | None = ...,
     ) -> None: ...
+    @overload
+    def begin(
+        self,
+        X: SparseRows,
+        y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = ...,
+    ) -> None: ...
+    @overload
     def run(
         self,
         X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -67,6 +88,21 @@ class Core:
         *,
         unchecked: bool = ...,
     ) -> int: ...
+    @overload
+    def run(
+        self,
+        X: SparseRows,
+        y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        answers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")] | None = ...,
+        scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
+        rates: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")] | None = ...,
+        shares: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
+        masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = ...,
+        *,
+        unchecked: bool = ...,
+    ) -> int: ...
+    @overload
     def follow(
         self,
         X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -75,32 +111,77 @@ class Core:
         answers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
         scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
     ) -> None: ...
+    @overload
+    def follow(
+        self,
+        X: SparseRows,
+        y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        answers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+        scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
+    ) -> None: ...
+    @overload
+    def learn_then_test(
+        self,
+        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        test_X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        test_y: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        mistakes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> None: ...
+    @overload
+    def learn_then_test(
+        self,
+        X: SparseRows,
+        y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        test_X: SparseRows,
+        test_y: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        mistakes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> None: ...
+    @overload
+    def answers(
+        self,
+        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> None: ...
+    @overload
+    def answers(
+        self, X: SparseRows, out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")]
+    ) -> None: ...
+    @overload
+    def scores(
+        self,
+        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    ) -> None: ...
+    @overload
+    def scores(
+        self, X: SparseRows, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]
+    ) -> None: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_classes(self) -> int: ...
+    @property
+    def rate(self) -> float: ...
+    @property
+    def confidence(self) -> float: ...
+    @property
+    def decides(self) -> bool: ...
+    @property
+    def may_fail(self) -> bool: ...
+    def name_features(self, names: tuple[Hashable, ...] | Vocabulary) -> None: ...
+    @property
+    def is_sparse(self) -> bool: ...
+    @property
+    def feature_names(self) -> tuple[Hashable, ...]: ...
+    def announce(self, at: int) -> None: ...
     def adapters(self) -> list[Any]: ...
     @property
     def n_voices(self) -> int: ...
     @property
     def n_members(self) -> int: ...
     def shares(self) -> NDArray[numpy.float64]: ...
-    def learn_then_test(
-        self,
-        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        test_X: Annotated[
-            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
-        ],
-        test_y: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        mistakes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
-    ) -> None: ...
-    def answers(
-        self,
-        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
-    ) -> None: ...
-    def scores(
-        self,
-        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-    ) -> None: ...
     def answer_one(self, x: Mapping[Any, float] | Sequence[float] | NDArray[numpy.float64] | None) -> int: ...
     def probabilities_one(
         self, x: Mapping[Any, float] | Sequence[float] | NDArray[numpy.float64] | None
@@ -136,7 +217,9 @@ def perceptron(
 def winnow(features: int, rate: tuple[int, float, int], seed: int) -> Core: ...
 def hiraoka(features: int, rate: tuple[int, float, int], components: int, full_gradient: bool) -> Core: ...
 def passive_aggressive(features: int, C: float, second: bool) -> Core: ...
-def logistic(features: int, rate: tuple[int, float, int], penalty: float) -> Core: ...
+def logistic(
+    features: int, rate: tuple[int, float, int], penalty: float, per_feature: bool = ..., forgetting: float = ...
+) -> Core: ...
 def persistence(features: int) -> Core: ...
 def no_change(features: int) -> Core: ...
 def majority(features: int) -> Core: ...
@@ -158,34 +241,32 @@ def forecaster(
     base: Core, windows: Sequence[int], horizon: int, discount: float, sharpness: float, residual_rate: float
 ) -> Core: ...
 def forecast(core: Core, member: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]: ...
-def class_weighted(inner: Core, balanced: bool) -> Core: ...
-def set_class_weights(
-    core: Core, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
-) -> None: ...
-def recalibrated(inner: Core, memory: float, delay: int) -> Core: ...
-def cost_sensitive(inner: Core, balanced: bool) -> Core: ...
-def set_costs(
-    core: Core,
-    costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-) -> None: ...
+@overload
 def expected_costs(
     core: Core,
     X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
 ) -> None: ...
-def online_threshold(
-    inner: Core, objective: int, target: float, false_positive: float, false_negative: float, memory: float, delay: int
-) -> Core: ...
-def set_positive(core: Core, index: int) -> None: ...
-def threshold(core: Core) -> tuple[int, float]:
-    """
-    Index of the positive class, negative where it is not known; the threshold in log-odds, or NaN.
-    """
-
-def prediction_sets(inner: Core, coverage: float, step: float, delay: int) -> Core: ...
+@overload
+def expected_costs(
+    core: Core, X: SparseRows, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]
+) -> None: ...
+@overload
 def follow_sets(
     core: Core,
     X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    sets: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu")],
+    scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    answers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")] | None = ...,
+    masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+    | None = ...,
+) -> None: ...
+@overload
+def follow_sets(
+    core: Core,
+    X: SparseRows,
     y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     sets: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu")],
@@ -198,6 +279,26 @@ def follow_sets(
     Sets, answers and learning in any order: i stands for "the set of row i", -1 - i for "learn row i".
     """
 
+def class_weighted(inner: Core, balanced: bool) -> Core: ...
+def set_class_weights(
+    core: Core, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+) -> None: ...
+def recalibrated(inner: Core, memory: float, delay: int) -> Core: ...
+def cost_sensitive(inner: Core, balanced: bool) -> Core: ...
+def set_costs(
+    core: Core,
+    costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+) -> None: ...
+def online_threshold(
+    inner: Core, objective: int, target: float, false_positive: float, false_negative: float, memory: float, delay: int
+) -> Core: ...
+def set_positive(core: Core, index: int) -> None: ...
+def threshold(core: Core) -> tuple[int, float]:
+    """
+    Index of the positive class, negative where it is not known; the threshold in log-odds, or NaN.
+    """
+
+def prediction_sets(inner: Core, coverage: float, step: float, delay: int) -> Core: ...
 def kernel_mean(
     features: int,
     budget: int,
@@ -269,16 +370,7 @@ class SweepRunner:
     def core(self, run: int) -> Core: ...
 
 class RegressionCore:
-    @property
-    def n_features(self) -> int: ...
-    @property
-    def n_outputs(self) -> int: ...
-    @property
-    def rate(self) -> float: ...
-    @property
-    def cuts(self) -> tuple[int, int, float]: ...
-    def name_features(self, names: tuple[Hashable, ...] | Vocabulary) -> None: ...
-    def widen(self, outputs: int) -> None: ...
+    @overload
     def begin(
         self,
         X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -286,6 +378,15 @@ class RegressionCore:
         masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
         | None = ...,
     ) -> None: ...
+    @overload
+    def begin(
+        self,
+        X: SparseRows,
+        Y: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = ...,
+    ) -> None: ...
+    @overload
     def run(
         self,
         X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -299,6 +400,21 @@ class RegressionCore:
         half_widths: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
         coverage: int = ...,
     ) -> None: ...
+    @overload
+    def run(
+        self,
+        X: SparseRows,
+        Y: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        answers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
+        weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]
+        | None = ...,
+        intercepts: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
+        masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = ...,
+        half_widths: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
+        coverage: int = ...,
+    ) -> None: ...
+    @overload
     def learn_late(
         self,
         X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -312,6 +428,66 @@ class RegressionCore:
         masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
         | None = ...,
     ) -> None: ...
+    @overload
+    def learn_late(
+        self,
+        X: SparseRows,
+        Y: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        lower: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        upper: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        coverage: int,
+        delay: float,
+        opinions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
+        | None = ...,
+        masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = ...,
+    ) -> None: ...
+    @overload
+    def half_widths_of(
+        self,
+        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        coverage: int,
+    ) -> None: ...
+    @overload
+    def half_widths_of(
+        self,
+        X: SparseRows,
+        out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        coverage: int,
+    ) -> None:
+        """The same at each row, for one of the coverages."""
+
+    @overload
+    def answers(
+        self,
+        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    ) -> None: ...
+    @overload
+    def answers(
+        self, X: SparseRows, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]
+    ) -> None: ...
+    @overload
+    def member_answers(
+        self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
+    ) -> NDArray[numpy.float64]: ...
+    @overload
+    def member_answers(self, X: SparseRows) -> NDArray[numpy.float64]: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_outputs(self) -> int: ...
+    @property
+    def rate(self) -> float: ...
+    @property
+    def cuts(self) -> tuple[int, int, float]: ...
+    def name_features(self, names: tuple[Hashable, ...] | Vocabulary) -> None: ...
+    @property
+    def is_sparse(self) -> bool: ...
+    @property
+    def feature_names(self) -> tuple[Hashable, ...]: ...
+    def widen(self, outputs: int) -> None: ...
     def track_intervals(self, coverages: Sequence[float], step: float, local: bool) -> None:
         """
         Track intervals of these coverages from here on; local: of widths that depend on the row.
@@ -324,25 +500,9 @@ class RegressionCore:
         By how much an interval reaches beyond its answer at a row of usual noise: outputs x coverages.
         """
 
-    def half_widths_of(
-        self,
-        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-        coverage: int,
-    ) -> None:
-        """The same at each row, for one of the coverages."""
-
     @property
     def n_members(self) -> int: ...
     def shares(self) -> NDArray[numpy.float64]: ...
-    def member_answers(
-        self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
-    ) -> NDArray[numpy.float64]: ...
-    def answers(
-        self,
-        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-    ) -> None: ...
     def answer_one(
         self, x: Mapping[Any, float] | Sequence[float] | NDArray[numpy.float64] | None
     ) -> NDArray[numpy.float64]: ...
@@ -361,7 +521,13 @@ class RegressionCore:
     def restore(self, state: dict[str, NDArray[Any]]) -> None: ...
 
 def gradient_regression(
-    features: int, rate: tuple[int, float, int], intercept: bool, averaged: bool, penalty: float, forgetting: float
+    features: int,
+    rate: tuple[int, float, int],
+    intercept: bool,
+    averaged: bool,
+    penalty: float,
+    forgetting: float,
+    per_feature: bool = ...,
 ) -> RegressionCore: ...
 def least_squares(features: int, intercept: bool, penalty: float, forgetting: float) -> RegressionCore: ...
 def mixed_regression(

@@ -62,21 +62,6 @@ void Learner::weighted_run(const double *X, const int64_t *y, const double *weig
   }
 }
 
-void Learner::follow(const double *X, const int64_t *y, const int64_t *order, int64_t steps, const Outputs &out) {
-  for (int64_t i = 0; i < steps; i++) {
-    const int64_t row = order[i] < 0 ? -1 - order[i] : order[i];
-    const double *x = X + row * features_;
-    if (order[i] < 0) {
-      step(x, y[row]);
-      continue;
-    }
-    if (out.scores) scores(x, out.scores + row * classes_);
-    const bool then_learned = i + 1 < steps && order[i + 1] == -1 - row;  // whose answer comes for nothing
-    out.answers[row] = then_learned ? step(x, y[row]) : answer(x);
-    i += then_learned;
-  }
-}
-
 void Learner::learn_then_test(const double *X, const int64_t *y, int64_t rows, const double *test_X,
                               const int64_t *test_y, int64_t tests, int64_t *mistakes) {
   for (int64_t i = 0; i < rows; i++) {

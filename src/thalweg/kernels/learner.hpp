@@ -55,6 +55,8 @@ class Learner {
     insert(at);
     classes_++;
   }
+  // Features of sparse rows (rows/sparse_row.hpp) that were never there get the next slots; these are their numbers.
+  virtual void appear(const int64_t *, int64_t) {}
   // One discriminant per class, -infinity for a class never seen.
   virtual void scores(const double *x, double *out) const = 0;
   // The class of the highest score, the lowest index at a tie, -1 where no class was seen; another where it `decides`.
@@ -103,7 +105,21 @@ class Learner {
   virtual void weighted_run(const double *X, const int64_t *y, const double *weights, int64_t rows, const Outputs &out);
 
   // Answers and learns in any order: i stands for "answer row i", -1 - i for "learn row i".
-  void follow(const double *X, const int64_t *y, const int64_t *order, int64_t steps, const Outputs &out);
+  template <class Access>
+  void follow(Access X, const int64_t *y, const int64_t *order, int64_t steps, const Outputs &out) {
+    for (int64_t i = 0; i < steps; i++) {
+      const int64_t row = order[i] < 0 ? -1 - order[i] : order[i];
+      if (order[i] < 0) {
+        step(X.to_learn(row), y[row]);
+        continue;
+      }
+      const bool then_learned = i + 1 < steps && order[i + 1] == -1 - row;  // whose answer comes for nothing
+      const double *x = then_learned ? X.to_learn(row) : X.at(row);
+      if (out.scores) scores(x, out.scores + row * classes_);
+      out.answers[row] = then_learned ? step(x, y[row]) : answer(x);
+      i += then_learned;
+    }
+  }
 
   // Train-then-test: after each row, the mistakes on that row's own `tests` test rows.
   void learn_then_test(const double *X, const int64_t *y, int64_t rows, const double *test_X, const int64_t *test_y,

@@ -32,6 +32,7 @@ class _Baseline(WithProbabilities, StreamClassifier, abstract=True):
     """A classifier of which scikit-learn's checks must not expect a good score."""
 
     _uses_features = False
+    _takes_sparse = True
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -136,6 +136,10 @@ class Committee(WithProbabilities, StreamClassifier):
         return compiled.committee(cores, discounts, float(self.sharpness), self.loss, start)
 
     @property
+    def _takes_sparse(self) -> bool:
+        return all(getattr(member, "_takes_sparse", False) for member in self.members)
+
+    @property
     def _needs_labels_at_once(self) -> bool:
         return self.persistence or any(getattr(member, "_needs_labels_at_once", False) for member in self.members)
 

@@ -45,7 +45,8 @@ product; the numbers then agree with those of single rows to rounding, about 1e-
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -88,6 +89,10 @@ class OnlineLinearRegression(LinearRegressor):
         Old rows lose this share of their weight with every new row, so the memory is about 1 / forgetting rows; larger
         follows drift faster and is noisier. "rls": of the squared errors. "sgd", when ``averaged``: of the average.
 
+    per_feature : bool, default False
+        With "sgd", whether each feature has a step size of its own, ``rate`` over the root of its squared values so
+        far: for rare indicators and words.
+
     Attributes
     ----------
     coef_, intercept_ : ndarray, float
@@ -115,6 +120,7 @@ class OnlineLinearRegression(LinearRegressor):
     True
     """
 
+    _parameters_before: ClassVar[Mapping[str, Any]] = {"per_feature": False}
     _why_not_merged = "each of its gradient steps depends on what the rows before it had made of it"
 
     _rules = Rules(
@@ -123,6 +129,7 @@ class OnlineLinearRegression(LinearRegressor):
         penalty=NOT_NEGATIVE,
         forgetting=FORGETTING,
         solver=OneOf("sgd", "rls"),
+        per_feature=FLAG,
     )
 
     def __init__(
@@ -134,6 +141,7 @@ class OnlineLinearRegression(LinearRegressor):
         averaged: bool = False,
         penalty: float = 0.0,
         forgetting: float = 0.0,
+        per_feature: bool = False,
     ) -> None:
         self.rate = rate
         self.intercept = intercept
@@ -141,6 +149,15 @@ class OnlineLinearRegression(LinearRegressor):
         self.averaged = averaged
         self.penalty = penalty
         self.forgetting = forgetting
+        self.per_feature = per_feature
+
+    @property
+    def _takes_sparse(self) -> bool:
+        return self.solver == "sgd"
+
+    @property
+    def _why_not_sparse(self) -> str:  # type: ignore[override]
+        return 'solver="rls" keeps a matrix over all pairs of features; use solver="sgd" or X.toarray()'
 
     def _make_core(self, features: int) -> RegressionCore:
         self._rules.check(self)
@@ -150,9 +167,10 @@ class OnlineLinearRegression(LinearRegressor):
                 raise InvalidParameter.of(
                     _OWNER, "forgetting", 'be 0 with solver="sgd" unless averaged: its rate forgets', self.forgetting
                 )
-            return compiled.gradient_regression(
-                features, self._rate().code(), bool(self.intercept), bool(self.averaged), penalty, forgetting
-            )
+            flags = (bool(self.intercept), bool(self.averaged), penalty, forgetting, bool(self.per_feature))
+            return compiled.gradient_regression(features, self._rate().code(), *flags)
+        if self.per_feature:
+            raise InvalidParameter.of(_OWNER, "per_feature", 'be False with solver="rls", which has no step', True)
         if self.averaged:
             raise InvalidParameter.of(_OWNER, "averaged", 'be False with solver="rls", which is exact', True)
         if self.rate is not None:

@@ -1,6 +1,7 @@
 // A compiled learner as Python sees it: one class, `Core`, whatever the algorithm.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
@@ -9,10 +10,107 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
+// Methods that take many rows, dense (Rows is Matrix) or sparse (const SparseRows &).
+template <class Rows, class TestRows> void bind_rows(nb::class_<Core> &core) {
+  using namespace nb::literals;
+  core.def(
+          "begin",
+          [](Core &c, Rows X, Labels y, std::optional<Vector> masses) {
+            const Learning alone(c);
+            const auto rows = c.access(X);
+            c.check_labels(rows.rows, y.size(), masses ? masses->size() : y.size());
+            c.check_labels(y.data(), y.size());
+            c.begin(rows, y.data(), masses ? masses->data() : nullptr);
+          },
+          "X"_a, "y"_a, "masses"_a = nb::none())
+      .def(
+          "run",
+          [](Core &c, Rows X, Labels y, std::optional<OutLabels> answers, std::optional<OutMatrix> scores,
+             std::optional<OutVector> rates, std::optional<OutMatrix> shares, std::optional<Vector> masses,
+             bool unchecked) -> int64_t {
+            const Learning alone(c);  // checked inside the gate: classes may arrive until then
+            const auto rows = c.access(X);
+            c.check_labels(rows.rows, y.size(), masses ? masses->size() : y.size());
+            const auto fits = [&](const std::optional<OutMatrix> &out, int64_t columns) {
+              return !out || (out->shape(0) == y.size() && int64_t(out->shape(1)) == columns);
+            };
+            if ((answers && answers->size() != y.size()) || (rates && rates->size() != y.size()) ||
+                !fits(scores, c.learner->classes()) || !fits(shares, c.learner->members()))
+              throw std::invalid_argument("shapes do not agree");
+            const Outputs out{answers ? answers->data() : nullptr, scores ? scores->data() : nullptr,
+                              rates ? rates->data() : nullptr, shares ? shares->data() : nullptr};
+            if constexpr (std::is_same_v<Rows, Matrix>)
+              if (unchecked) return c.run_checking(X.data(), y.data(), rows.rows, out);
+            c.check_labels(y.data(), y.size());
+            c.run(rows, y.data(), masses ? masses->data() : nullptr, out);
+            return -1;
+          },
+          "X"_a, "y"_a, "answers"_a = nb::none(), "scores"_a = nb::none(), "rates"_a = nb::none(),
+          "shares"_a = nb::none(), "masses"_a = nb::none(), nb::kw_only(), "unchecked"_a = false)
+      .def(
+          "follow",
+          [](Core &c, Rows X, Labels y, Labels order, OutLabels answers, std::optional<OutMatrix> scores) {
+            const Learning alone(c);
+            const auto rows = c.access(X);
+            if (int64_t(y.size()) != rows.rows || int64_t(answers.size()) != rows.rows ||
+                (scores &&
+                 (int64_t(scores->shape(0)) != rows.rows || int64_t(scores->shape(1)) != c.learner->classes())))
+              throw std::invalid_argument("shapes do not agree");
+            for (std::size_t i = 0; i < order.size(); i++) {
+              const int64_t step = order.data()[i], row = step < 0 ? -1 - step : step;
+              if (row >= rows.rows) throw std::invalid_argument("no such row");
+              if (step < 0) c.check_class(y.data()[row]);
+            }
+            const Outputs out{answers.data(), scores ? scores->data() : nullptr, nullptr, nullptr};
+            c.learner->follow(rows, y.data(), order.data(), order.size(), out);
+          },
+          "X"_a, "y"_a, "order"_a, "answers"_a, "scores"_a = nb::none())
+      .def(
+          "learn_then_test",
+          [](Core &c, Rows X, Labels y, TestRows test_X, LabelMatrix test_y, OutLabels mistakes) {
+            const Learning alone(c);
+            const auto rows = c.access(X), tests = c.access(test_X);
+            c.check_labels(rows.rows, y.size(), mistakes.size());
+            c.check_labels(y.data(), y.size());
+            if (int64_t(test_y.shape(0)) != rows.rows || int64_t(test_y.size()) != tests.rows)
+              throw std::invalid_argument("shapes do not agree");
+            c.learn_then_test(rows, y.data(), tests, test_y.data(), test_y.shape(1), mistakes.data());
+          },
+          "X"_a, "y"_a, "test_X"_a, "test_y"_a, "mistakes"_a)
+      .def(
+          "answers",
+          [](const Core &c, Rows X, OutLabels out) {
+            const Reading together(c);
+            auto rows = c.access(X);
+            if (int64_t(out.size()) != rows.rows) throw std::invalid_argument("shapes do not agree");
+            for (int64_t i = 0; i < rows.rows; i++) out.data()[i] = c.learner->answer(rows.at(i));
+          },
+          "X"_a, "out"_a)
+      .def(
+          "scores",
+          [](const Core &c, Rows X, OutMatrix out) {
+            const Reading together(c);
+            auto rows = c.access(X);
+            if (int64_t(out.shape(0)) != rows.rows || int64_t(out.shape(1)) != c.learner->classes())
+              throw std::invalid_argument("shapes do not agree");
+            for (int64_t i = 0; i < rows.rows; i++) c.learner->scores(rows.at(i), out.data() + i * out.shape(1));
+          },
+          "X"_a, "out"_a);
+}
+
 void bind_core(nb::module_ &module) {
   using namespace nb::literals;
-  nb::class_<Core>(module, "Core")
-      .def_prop_ro("n_features", [](const Core &c) { return c.learner->features(); })
+  nb::class_<SparseRows>(module, "SparseRows")
+      .def(nb::init<Labels, SparseRows::Short, Vector, int64_t>(), "starts"_a, "columns"_a, "values"_a, "width"_a)
+      .def(nb::init<Labels, Labels, Vector, int64_t>(), "starts"_a, "columns"_a, "values"_a, "width"_a)
+      .def("__len__", &SparseRows::rows)
+      .def_prop_ro("shape", [](const SparseRows &X) { return std::make_tuple(X.rows(), X.width()); })
+      .def_prop_ro("in_order", &SparseRows::in_order)
+      .def_prop_ro("first_bad", &SparseRows::first_bad);
+  nb::class_<Core> core(module, "Core");
+  bind_rows<Matrix, Matrix>(core);
+  bind_rows<const SparseRows &, const SparseRows &>(core);
+  core.def_prop_ro("n_features", [](const Core &c) { return c.learner->features(); })
       .def_prop_ro("n_classes", [](const Core &c) { return c.learner->classes(); })
       .def_prop_ro("rate",
                    [](const Core &c) {
@@ -23,7 +121,15 @@ void bind_core(nb::module_ &module) {
       .def_prop_ro("decides", [](const Core &c) { return c.learner->decides(); })
       .def_prop_ro("may_fail", [](const Core &c) { return c.learner->may_fail(); })
       .def(
-          "name_features", [](Core &c, NamesOrVocabulary names) { c.row.name(names); }, "names"_a)
+          "name_features",
+          [](Core &c, NamesOrVocabulary names) {
+            if (c.sparse) c.sparse.reader->name(nb::cast<nb::tuple>(names));
+            else c.row.name(names);
+          },
+          "names"_a)
+      .def_prop_ro("is_sparse", [](const Core &c) { return bool(c.sparse); })
+      .def_prop_ro("feature_names",
+                   [](const Core &c) { return Names(c.sparse ? c.sparse.reader->names() : nb::tuple()); })
       .def(
           "announce",
           [](Core &c, int64_t at) {
@@ -33,56 +139,6 @@ void bind_core(nb::module_ &module) {
             c.codes.reset();  // places behind it have moved
           },
           "at"_a)
-      .def(
-          "begin",
-          [](Core &c, Matrix X, Labels y, std::optional<Vector> masses) {
-            const Learning alone(c);
-            c.check(X.shape(0), X.shape(1), y.size(), y.data(), masses ? masses->size() : y.size());
-            if (masses) c.learner->weighted_begin(X.data(), y.data(), masses->data(), X.shape(0));
-            else c.learner->begin(X.data(), y.data(), X.shape(0));
-          },
-          "X"_a, "y"_a, "masses"_a = nb::none())
-      .def(
-          "run",
-          [](Core &c, Matrix X, Labels y, std::optional<OutLabels> answers, std::optional<OutMatrix> scores,
-             std::optional<OutVector> rates, std::optional<OutMatrix> shares, std::optional<Vector> masses,
-             bool unchecked) -> int64_t {
-            const Learning alone(c);  // checked inside the gate: classes may arrive until then
-            c.check_shapes(X.shape(0), X.shape(1), y.size(), masses ? masses->size() : y.size());
-            const auto fits = [&](const std::optional<OutMatrix> &out, int64_t columns) {
-              return !out || (out->shape(0) == y.size() && int64_t(out->shape(1)) == columns);
-            };
-            if ((answers && answers->size() != y.size()) || (rates && rates->size() != y.size()) ||
-                !fits(scores, c.learner->classes()) || !fits(shares, c.learner->members()))
-              throw std::invalid_argument("shapes do not agree");
-            const Outputs out{answers ? answers->data() : nullptr, scores ? scores->data() : nullptr,
-                              rates ? rates->data() : nullptr, shares ? shares->data() : nullptr};
-            if (unchecked) return c.run_checking(X.data(), y.data(), X.shape(0), out);
-            c.check_labels(y.data(), y.size());
-            if (masses) c.learner->weighted_run(X.data(), y.data(), masses->data(), X.shape(0), out);
-            else c.learner->run(X.data(), y.data(), X.shape(0), out);
-            return -1;
-          },
-          "X"_a, "y"_a, "answers"_a = nb::none(), "scores"_a = nb::none(), "rates"_a = nb::none(),
-          "shares"_a = nb::none(), "masses"_a = nb::none(), nb::kw_only(), "unchecked"_a = false)
-      .def(
-          "follow",
-          [](Core &c, Matrix X, Labels y, Labels order, OutLabels answers, std::optional<OutMatrix> scores) {
-            const Learning alone(c);
-            const int64_t rows = X.shape(0);
-            if (int64_t(X.shape(1)) != c.learner->features() || int64_t(y.size()) != rows ||
-                int64_t(answers.size()) != rows ||
-                (scores && (int64_t(scores->shape(0)) != rows || int64_t(scores->shape(1)) != c.learner->classes())))
-              throw std::invalid_argument("shapes do not agree");
-            for (std::size_t i = 0; i < order.size(); i++) {
-              const int64_t step = order.data()[i], row = step < 0 ? -1 - step : step;
-              if (row >= rows) throw std::invalid_argument("no such row");
-              if (step < 0) c.check_class(y.data()[row]);
-            }
-            const Outputs out{answers.data(), scores ? scores->data() : nullptr, nullptr, nullptr};
-            c.learner->follow(X.data(), y.data(), order.data(), order.size(), out);
-          },
-          "X"_a, "y"_a, "order"_a, "answers"_a, "scores"_a = nb::none())
       .def("adapters",
            [](const Core &c) {
              nb::list found;
@@ -99,44 +155,12 @@ void bind_core(nb::module_ &module) {
              return owned_array(shares.data(), {shares.size()});
            })
       .def(
-          "learn_then_test",
-          [](Core &c, Matrix X, Labels y, Cube test_X, LabelMatrix test_y, OutLabels mistakes) {
-            const Learning alone(c);
-            c.check(X.shape(0), X.shape(1), y.size(), y.data(), y.size());
-            if (test_X.shape(0) != X.shape(0) || test_y.shape(0) != X.shape(0) || test_y.shape(1) != test_X.shape(1) ||
-                test_X.shape(2) != X.shape(1) || mistakes.size() != y.size())
-              throw std::invalid_argument("shapes do not agree");
-            c.learner->learn_then_test(X.data(), y.data(), X.shape(0), test_X.data(), test_y.data(), test_X.shape(1),
-                                       mistakes.data());
-          },
-          "X"_a, "y"_a, "test_X"_a, "test_y"_a, "mistakes"_a)
-      .def(
-          "answers",
-          [](const Core &c, Matrix X, OutLabels out) {
-            const Reading together(c);
-            if (int64_t(X.shape(1)) != c.learner->features() || out.size() != X.shape(0))
-              throw std::invalid_argument("shapes do not agree");
-            for (std::size_t i = 0; i < X.shape(0); i++) out.data()[i] = c.learner->answer(X.data() + i * X.shape(1));
-          },
-          "X"_a, "out"_a)
-      .def(
-          "scores",
-          [](const Core &c, Matrix X, OutMatrix out) {
-            const Reading together(c);
-            if (int64_t(X.shape(1)) != c.learner->features() || out.shape(0) != X.shape(0) ||
-                int64_t(out.shape(1)) != c.learner->classes())
-              throw std::invalid_argument("shapes do not agree");
-            for (std::size_t i = 0; i < X.shape(0); i++)
-              c.learner->scores(X.data() + i * X.shape(1), out.data() + i * out.shape(1));
-          },
-          "X"_a, "out"_a)
-      .def(
           "answer_one",
           [](Core &c, Row x) {
             const BriefReading together(c);
             Scratch own(c.learner->features());  // a member in Python may let another reader in
-            std::copy_n(c.row.read(x), c.learner->features(), own.data());
-            return c.learner->answer(own.data());
+            SparseRoom room;
+            return c.learner->answer(c.read(x, own, room));
           },
           "x"_a.none())
       .def(
@@ -145,8 +169,8 @@ void bind_core(nb::module_ &module) {
             const BriefReading together(c);
             const int64_t p = c.learner->features(), classes = c.learner->classes();
             Scratch own(p + classes);
-            std::copy_n(c.row.read(x), p, own.data());
-            c.learner->probabilities(own.data(), own.data() + p);
+            SparseRoom room;
+            c.learner->probabilities(c.read(x, own, room), own.data() + p);
             nb::list all;
             for (int64_t k = 0; k < classes; k++) all.append(own.data()[p + k]);
             return nb::typed<nb::list, double>(all);
@@ -157,7 +181,7 @@ void bind_core(nb::module_ &module) {
           [](Core &c, Row x, int64_t k) {
             const BriefLearning alone(c);
             c.check_class(k);
-            c.learner->step(c.row.read(x), k);
+            c.learner->step(c.read_to_learn(x), k);
           },
           "x"_a.none(), "k"_a)
       .def(
@@ -175,25 +199,34 @@ void bind_core(nb::module_ &module) {
             if (!c.knows_label(y, k)) return false;
             const BriefLearning alone(c);
             c.check_class(k);
-            c.learner->step(c.row.read(x), k);
+            c.learner->step(c.read_to_learn(x), k);
             return true;
           },
           "x"_a.none(), "y"_a.none())
       .def(
-          "check_one", [](Core &c, Row x) { c.row.read(x); }, "x"_a.none())
+          "check_one",
+          [](Core &c, Row x) {
+            Scratch own(c.learner->features());
+            SparseRoom room;
+            c.read(x, own, room);
+          },
+          "x"_a.none())
       .def("copy",
            [](const Core &c) {
              const auto copied = [&c] {
                const Reading together(c);
                return c.learner->copy();
              };
-             return new Core(copied());
+             auto *twin = new Core(copied());
+             twin->sparse.copy_from(c.sparse);
+             return twin;
            })
       .def(
           "state",
           [](Core &c, std::string prefix) {
             const BriefLearning alone(c);
             StateWriter writer(std::move(prefix));
+            c.sparse.visit(writer, *c.learner);
             c.learner->visit(writer);
             return writer.values;
           },
@@ -204,6 +237,7 @@ void bind_core(nb::module_ &module) {
             const BriefLearning alone(c);
             StateReader reader(values);
             c.codes.reset();
+            c.sparse.visit(reader, *c.learner);
             c.learner->visit(reader);
           },
           "state"_a);

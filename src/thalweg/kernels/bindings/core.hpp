@@ -9,6 +9,7 @@
 
 #include "learner.hpp"
 #include "rows/row_reader.hpp"
+#include "rows/sparse_rows.hpp"
 #include "rows/values.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -20,10 +21,73 @@ struct Gated {
   std::shared_mutex gate;
 };
 
+// The rows of a matrix, as a learner takes them.
+struct DenseAccess {
+  const double *X;
+  int64_t rows, p;
+  const double *at(int64_t i) const { return X + i * p; }
+  const double *to_learn(int64_t i) const { return X + i * p; }
+};
+
+// Gives a learner room for the features that got slots meanwhile.
+template <class Model> void make_room(Model &learner, const FeatureSlots &slots, int64_t known) {
+  if (slots.size() > known) learner.appear(slots.ids().data() + known, slots.size() - known);
+}
+
+// The same for sparse rows: new features of those to be learned get slots, and room in the learner.
+template <class Model> struct SparseAccess {
+  const SparseRows &X;
+  FeatureSlots &slots;
+  Model &learner;
+  int64_t rows = X.rows();
+  SparseRoom room{};
+  const double *at(int64_t i) { return X.read(i, slots, room).as_row(); }
+  const double *to_learn(int64_t i) {
+    const int64_t known = slots.size();
+    const SparseRow &row = X.read_to_learn(i, slots, room);
+    make_room(learner, slots, known);
+    return row.as_row();
+  }
+};
+
+// What a core of sparse rows keeps beside its learner, null where rows are dense, and the row at hand.
+struct SparseCore {
+  explicit SparseCore(bool wanted) : reader(wanted ? new SparseReader : nullptr) {}
+  std::unique_ptr<SparseReader> reader;
+  SparseRoom room;
+
+  explicit operator bool() const { return bool(reader); }
+  template <class Model> SparseAccess<Model> access(const SparseRows &X, Model &learner) const {
+    if (!reader) throw std::invalid_argument("takes dense rows");
+    return {X, reader->slots, learner};
+  }
+  template <class Model> const double *read_to_learn(nb::handle x, Model &learner) {
+    const int64_t known = reader->slots.size();
+    const SparseRow &row = reader->read_one(x, room, true);
+    make_room(learner, reader->slots, known);
+    return row.as_row();
+  }
+  void copy_from(const SparseCore &other) {
+    if (!other) return;
+    reader->slots = other.reader->slots;
+    if (other.reader->named()) reader->name(other.reader->names());
+  }
+  // The features by slot. A learner that has none yet gets room for them.
+  template <class Model> void visit(State &state, Model &learner) {
+    if (!reader || !state.wants("feature_ids")) return;
+    std::vector<int64_t> ids = reader->slots.ids();
+    state.integers("feature_ids", ids);
+    if (ids == reader->slots.ids()) return;
+    if (reader->slots.size() || !reader->slots.restore(ids)) throw BadState("feature_ids");
+    make_room(learner, reader->slots, 0);
+  }
+};
+
 struct Core : Gated {
-  explicit Core(Learner *raw) : learner(raw), row(raw->features()) {}
+  explicit Core(Learner *raw) : learner(raw), row(raw->features()), sparse(raw->features() == 0) {}
   std::unique_ptr<Learner> learner;
   RowReader row;
+  SparseCore sparse;
   nb::object codes, types;  // the labels' places and their usual types, until another class is announced
 
   // Whether a label is one of these; then its place.
@@ -36,16 +100,26 @@ struct Core : Gated {
     return found;
   }
 
-  void check_shapes(std::size_t rows, std::size_t features, std::size_t labels, std::size_t masses) const {
-    if (int64_t(features) != learner->features() || rows != labels || rows != masses)
-      throw std::invalid_argument("shapes do not agree");
+  // Rows are dense or sparse as the learner takes them.
+  DenseAccess access(const Matrix &X) const {
+    if (sparse || int64_t(X.shape(1)) != learner->features()) throw std::invalid_argument("shapes do not agree");
+    return {X.data(), int64_t(X.shape(0)), learner->features()};
+  }
+  SparseAccess<Learner> access(const SparseRows &X) const { return sparse.access(X, *learner); }
+  // One row, kept until the next one is learned.
+  const double *read_to_learn(nb::handle x) { return sparse ? sparse.read_to_learn(x, *learner) : row.read(x); }
+  // One row to answer: in room of the caller's own, since there may be several.
+  const double *read(nb::handle x, Scratch &own, SparseRoom &room) {
+    if (sparse) return sparse.reader->read_one(x, room, false).as_row();
+    std::copy_n(row.read(x), learner->features(), own.data());
+    return own.data();
+  }
+
+  void check_labels(std::size_t rows, std::size_t labels, std::size_t masses) const {
+    if (rows != labels || rows != masses) throw std::invalid_argument("shapes do not agree");
   }
   void check_labels(const int64_t *y, int64_t count) const {
     if (!are_places(y, count, learner->classes())) throw std::invalid_argument("a class that was never announced");
-  }
-  void check(std::size_t rows, std::size_t features, std::size_t labels, const int64_t *y, std::size_t masses) const {
-    check_shapes(rows, features, labels, masses);
-    check_labels(y, int64_t(labels));
   }
   // Test-then-train over rows and labels that nobody has looked at: some are looked at, then learned while they are in
   // the cache. Where one is not good all that was learned is forgotten again. Returns the place of a value that is no
@@ -65,6 +139,45 @@ struct Core : Gated {
       learner->run(x, y + from, count, out.after(from, learner->classes()));
     }
     return -1;
+  }
+
+  // Test-then-train over rows that were looked at.
+  void run(const DenseAccess &X, const int64_t *y, const double *masses, const Outputs &out) {
+    if (masses) learner->weighted_run(X.X, y, masses, X.rows, out);
+    else learner->run(X.X, y, X.rows, out);
+  }
+  void run(SparseAccess<Learner> X, const int64_t *y, const double *masses, const Outputs &out) {
+    const int64_t classes = learner->classes(), members = learner->members();
+    for (int64_t i = 0; i < X.rows; i++) {
+      const double *x = X.to_learn(i);
+      if (out.scores) learner->scores(x, out.scores + i * classes);
+      if (out.shares) learner->shares(out.shares + i * members);
+      const int64_t given = masses ? learner->counted_step(x, y[i], masses[i]) : learner->step(x, y[i]);
+      if (out.answers) out.answers[i] = given;
+      if (out.rates) out.rates[i] = learner->rate();
+    }
+  }
+  // Forget everything and begin from these rows.
+  void begin(const DenseAccess &X, const int64_t *y, const double *masses) {
+    if (masses) learner->weighted_begin(X.X, y, masses, X.rows);
+    else learner->begin(X.X, y, X.rows);
+  }
+  void begin(const SparseAccess<Learner> &X, const int64_t *y, const double *masses) {
+    learner->begin(nullptr, y, 0);
+    run(X, y, masses, {});
+  }
+
+  void learn_then_test(const DenseAccess &X, const int64_t *y, const DenseAccess &test_X, const int64_t *test_y,
+                       int64_t tests, int64_t *mistakes) {
+    learner->learn_then_test(X.X, y, X.rows, test_X.X, test_y, tests, mistakes);
+  }
+  void learn_then_test(SparseAccess<Learner> X, const int64_t *y, SparseAccess<Learner> test_X, const int64_t *test_y,
+                       int64_t tests, int64_t *mistakes) {
+    for (int64_t i = 0; i < X.rows; i++) {
+      learner->step(X.to_learn(i), y[i]);
+      mistakes[i] = 0;
+      for (int64_t j = i * tests; j < (i + 1) * tests; j++) mistakes[i] += learner->answer(test_X.at(j)) != test_y[j];
+    }
   }
 
   void check_class(int64_t k) const {

@@ -39,8 +39,61 @@ template <class Kind, class Change> static void change_all(Core &core, const Cha
   if (!change_all<Kind>(*core.learner, change)) throw std::invalid_argument("another kind of learner");
 }
 
+// Functions that take many rows, dense (Rows is Matrix) or sparse (const SparseRows &).
+template <class Rows> void bind_rows(nb::module_ &module) {
+  using namespace nb::literals;
+  module.def(
+      "expected_costs",
+      [](const Core &core, Rows X, OutMatrix out) {
+        const Reading together(core);
+        const auto &learner = as<CostSensitive>(core);
+        const int64_t c = learner.classes();
+        auto rows = core.access(X);
+        if (int64_t(out.shape(0)) != rows.rows || int64_t(out.shape(1)) != c)
+          throw std::invalid_argument("shapes do not agree");
+        Scratch room(c);
+        for (int64_t i = 0; i < rows.rows; i++) {
+          learner.inside().probabilities(rows.at(i), room.data());
+          learner.expected_costs(room.data(), out.data() + i * c);
+        }
+      },
+      "core"_a, "X"_a, "out"_a);
+  module.def(
+      "follow_sets",
+      [](Core &core, Rows X, Labels y, Labels order, OutFlags sets, OutMatrix scores, std::optional<OutLabels> answers,
+         std::optional<Vector> masses) {
+        const Learning alone(core);
+        auto &learner = as<PredictionSets>(core);
+        auto all = core.access(X);
+        const int64_t rows = all.rows, c = learner.classes();
+        if (int64_t(y.size()) != rows || int64_t(sets.shape(0)) != rows || int64_t(sets.shape(1)) != c ||
+            int64_t(scores.shape(0)) != rows || int64_t(scores.shape(1)) != c ||
+            (answers && int64_t(answers->size()) != rows) || (masses && int64_t(masses->size()) != rows))
+          throw std::invalid_argument("shapes do not agree");
+        for (std::size_t i = 0; i < order.size(); i++) {
+          const int64_t step = order.data()[i], row = step < 0 ? -1 - step : step;
+          if (row >= rows) throw std::invalid_argument("no such row");
+          if (step < 0) core.check_class(y.data()[row]);
+        }
+        for (std::size_t i = 0; i < order.size(); i++) {
+          const int64_t step = order.data()[i], row = step < 0 ? -1 - step : step;
+          const double *x = (step < 0 ? all.to_learn(row) : all.at(row));
+          if (step < 0) {
+            learner.counted_step(x, y.data()[row], masses ? masses->data()[row] : 1);
+          } else {
+            learner.set_of(x, sets.data() + row * c, scores.data() + row * c);
+            if (answers) answers->data()[row] = learner.answer(x);
+          }
+        }
+      },
+      "core"_a, "X"_a, "y"_a, "order"_a, "sets"_a, "scores"_a, "answers"_a = nb::none(), "masses"_a = nb::none(),
+      "Sets, answers and learning in any order: i stands for \"the set of row i\", -1 - i for \"learn row i\".");
+}
+
 void bind_decisions(nb::module_ &module) {
   using namespace nb::literals;
+  bind_rows<Matrix>(module);
+  bind_rows<const SparseRows &>(module);
   module.def(
       "class_weighted",
       [](const Core &inner, bool balanced) { return new Core(new ClassWeighted(fresh(inner), balanced)); }, "inner"_a,
@@ -74,21 +127,6 @@ void bind_decisions(nb::module_ &module) {
       },
       "core"_a, "costs"_a);
   module.def(
-      "expected_costs",
-      [](const Core &core, Matrix X, OutMatrix out) {
-        const Reading together(core);
-        const auto &learner = as<CostSensitive>(core);
-        const int64_t p = learner.features(), c = learner.classes();
-        if (int64_t(X.shape(1)) != p || out.shape(0) != X.shape(0) || int64_t(out.shape(1)) != c)
-          throw std::invalid_argument("shapes do not agree");
-        Scratch room(c);
-        for (int64_t i = 0; i < int64_t(X.shape(0)); i++) {
-          learner.inside().probabilities(X.data() + i * p, room.data());
-          learner.expected_costs(room.data(), out.data() + i * c);
-        }
-      },
-      "core"_a, "X"_a, "out"_a);
-  module.def(
       "online_threshold",
       [](const Core &inner, int64_t objective, double target, double false_positive, double false_negative,
          double memory, int64_t delay) {
@@ -120,35 +158,6 @@ void bind_decisions(nb::module_ &module) {
         return new Core(new PredictionSets(fresh(inner), coverage, step, delay));
       },
       "inner"_a, "coverage"_a, "step"_a, "delay"_a);
-  module.def(
-      "follow_sets",
-      [](Core &core, Matrix X, Labels y, Labels order, OutFlags sets, OutMatrix scores,
-         std::optional<OutLabels> answers, std::optional<Vector> masses) {
-        const Learning alone(core);
-        auto &learner = as<PredictionSets>(core);
-        const int64_t rows = X.shape(0), p = learner.features(), c = learner.classes();
-        if (int64_t(X.shape(1)) != p || int64_t(y.size()) != rows || int64_t(sets.shape(0)) != rows ||
-            int64_t(sets.shape(1)) != c || int64_t(scores.shape(0)) != rows || int64_t(scores.shape(1)) != c ||
-            (answers && int64_t(answers->size()) != rows) || (masses && int64_t(masses->size()) != rows))
-          throw std::invalid_argument("shapes do not agree");
-        for (std::size_t i = 0; i < order.size(); i++) {
-          const int64_t step = order.data()[i], row = step < 0 ? -1 - step : step;
-          if (row >= rows) throw std::invalid_argument("no such row");
-          if (step < 0) core.check_class(y.data()[row]);
-        }
-        for (std::size_t i = 0; i < order.size(); i++) {
-          const int64_t step = order.data()[i], row = step < 0 ? -1 - step : step;
-          const double *x = X.data() + row * p;
-          if (step < 0) {
-            learner.counted_step(x, y.data()[row], masses ? masses->data()[row] : 1);
-          } else {
-            learner.set_of(x, sets.data() + row * c, scores.data() + row * c);
-            if (answers) answers->data()[row] = learner.answer(x);
-          }
-        }
-      },
-      "core"_a, "X"_a, "y"_a, "order"_a, "sets"_a, "scores"_a, "answers"_a = nb::none(), "masses"_a = nb::none(),
-      "Sets, answers and learning in any order: i stands for \"the set of row i\", -1 - i for \"learn row i\".");
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -14,6 +14,7 @@
 #include "ensemble/foreign.hpp"
 #include "ensemble/rate_bank.hpp"
 #include "ensemble/scaled.hpp"
+#include "ensemble/sparse_scaled.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -62,6 +63,7 @@ void bind_ensemble(nb::module_ &module) {
       "scaled",
       [](const Core &inner, bool sparse) {
         if (inner.learner->classes()) throw std::invalid_argument("needs a fresh learner");
+        if (inner.sparse) return new Core(new SparseScaled(*inner.learner));
         return new Core(new Scaled(*inner.learner, sparse));
       },
       "inner"_a, "sparse"_a = false);

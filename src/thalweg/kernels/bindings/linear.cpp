@@ -13,20 +13,26 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
+// A learner for rows of so many features; for sparse rows where there are 0.
+template <template <class> class Algorithm, class... Options> Core *make_linear(int64_t p, Options... options) {
+  if (p == 0) return new Core(new Algorithm<SparseWeights>(p, std::move(options)...));
+  return new Core(new Algorithm<DenseWeights>(p, std::move(options)...));
+}
+
 void bind_linear(nb::module_ &module) {
   using namespace nb::literals;
   module.def(
       "perceptron",
       [](int64_t p, RateCode rate, double margin, bool averaged, double start_scale, uint64_t seed, bool intercept) {
-        return new Core(new Perceptron(p, PerceptronOptions{margin, start_scale, averaged, intercept, seed},
-                                       make_rate(rate, Rate::kPower, false)));
+        return make_linear<Perceptron>(p, PerceptronOptions{margin, start_scale, averaged, intercept, seed},
+                                       make_rate(rate, Rate::kPower, false));
       },
       "features"_a, "rate"_a, "margin"_a, "averaged"_a, "start_scale"_a, "seed"_a, "intercept"_a = true);
   module.def(
       "winnow",
       [](int64_t p, RateCode rate, uint64_t seed) {
         const bool decaying = std::get<0>(rate) == Rate::kInverseSqrt;
-        return new Core(new Winnow(p, seed, decaying, make_rate(rate, Rate::kProduct, !decaying)));
+        return make_linear<Winnow>(p, seed, decaying, make_rate(rate, Rate::kProduct, !decaying));
       },
       "features"_a, "rate"_a, "seed"_a);
   module.def(
@@ -37,14 +43,15 @@ void bind_linear(nb::module_ &module) {
       "features"_a, "rate"_a, "components"_a, "full_gradient"_a);
   module.def(
       "passive_aggressive",
-      [](int64_t p, double C, bool second) { return new Core(new PassiveAggressive(p, C, second)); }, "features"_a,
+      [](int64_t p, double C, bool second) { return make_linear<PassiveAggressive>(p, C, second); }, "features"_a,
       "C"_a, "second"_a);
   module.def(
       "logistic",
-      [](int64_t p, RateCode rate, double penalty) {
-        return new Core(new Logistic(p, penalty, make_rate(rate, Rate::kPower, false)));
+      [](int64_t p, RateCode rate, double penalty, bool per_feature, double forgetting) {
+        return make_linear<Logistic>(p, LogisticOptions{penalty, per_feature, forgetting},
+                                     make_rate(rate, Rate::kPower, false));
       },
-      "features"_a, "rate"_a, "penalty"_a);
+      "features"_a, "rate"_a, "penalty"_a, "per_feature"_a = false, "forgetting"_a = 0.0);
   module.def("persistence", [](int64_t p) { return new Core(new Persistence(p)); }, "features"_a);
   module.def("no_change", [](int64_t p) { return new Core(new NoChange(p)); }, "features"_a);
   module.def("majority", [](int64_t p) { return new Core(new Majority(p)); }, "features"_a);

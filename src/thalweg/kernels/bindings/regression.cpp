@@ -22,10 +22,100 @@ template <int P> Regressor *least_squares(int64_t p, const LeastSquaresOptions &
   }
 }
 
+// Methods that take many rows, dense (Rows is Matrix) or sparse (const SparseRows &).
+template <class Rows> void bind_rows(nb::class_<RegressionCore> &core) {
+  using namespace nb::literals;
+  core.def(
+          "begin",
+          [](RegressionCore &c, Rows X, Matrix Y, std::optional<Vector> masses) {
+            const Learning alone(c);
+            const auto rows = c.access(X);
+            c.check(rows.rows, Y, masses);
+            c.begin(rows, Y.data(), masses ? masses->data() : nullptr);
+          },
+          "X"_a, "Y"_a, "masses"_a = nb::none())
+      .def(
+          "run",
+          [](RegressionCore &c, Rows X, Matrix Y, std::optional<OutMatrix> answers, std::optional<OutCube> weights,
+             std::optional<OutMatrix> intercepts, std::optional<Vector> masses, std::optional<OutMatrix> half_widths,
+             int64_t coverage) {
+            const Learning alone(c);
+            const auto rows = c.access(X);
+            c.check(rows.rows, Y, masses);
+            const auto fits = [&](const std::optional<OutMatrix> &out) {
+              return !out || (out->shape(0) == Y.shape(0) && out->shape(1) == Y.shape(1));
+            };
+            if (half_widths) c.require(coverage);
+            if (!fits(answers) || !fits(intercepts) || !fits(half_widths) ||
+                weights.has_value() != intercepts.has_value() ||
+                (weights && (weights->shape(0) != Y.shape(0) || weights->shape(1) != Y.shape(1) ||
+                             int64_t(weights->shape(2)) != c.regressor->features())))
+              throw std::invalid_argument("shapes do not agree");
+            const RegressionOutputs out{answers ? answers->data() : nullptr, weights ? weights->data() : nullptr,
+                                        intercepts ? intercepts->data() : nullptr};
+            c.run(rows, Y.data(), masses ? masses->data() : nullptr, out, half_widths ? half_widths->data() : nullptr,
+                  coverage);
+          },
+          "X"_a, "Y"_a, "answers"_a = nb::none(), "weights"_a = nb::none(), "intercepts"_a = nb::none(),
+          "masses"_a = nb::none(), "half_widths"_a = nb::none(), "coverage"_a = 0)
+      .def(
+          "learn_late",
+          [](RegressionCore &c, Rows X, Matrix Y, Matrix lower, Matrix upper, int64_t coverage, double delay,
+             std::optional<Matrix> opinions, std::optional<Vector> masses) {
+            const Learning alone(c);
+            const auto rows = c.access(X);
+            c.check(rows.rows, Y, masses);
+            c.require(coverage);
+            for (const Matrix &end : {lower, upper})
+              if (end.shape(0) != Y.shape(0) || end.shape(1) != Y.shape(1))
+                throw std::invalid_argument("shapes do not agree");
+            const int64_t all = c.regressor->outputs() * c.regressor->members();
+            if (opinions && (opinions->shape(0) != Y.shape(0) || int64_t(opinions->shape(1)) != all))
+              throw std::invalid_argument("shapes do not agree");
+            c.learn_late(rows, Y.data(), masses ? masses->data() : nullptr, lower.data(), upper.data(), coverage, delay,
+                         opinions ? opinions->data() : nullptr);
+          },
+          "X"_a, "Y"_a, "lower"_a, "upper"_a, "coverage"_a, "delay"_a, "opinions"_a = nb::none(),
+          "masses"_a = nb::none())
+      .def(
+          "half_widths_of",
+          [](const RegressionCore &c, Rows X, OutMatrix out, int64_t coverage) {
+            const Reading together(c);
+            c.require(coverage);
+            auto rows = c.access(X);
+            c.check_answers(rows.rows, out);
+            for (int64_t i = 0; i < rows.rows; i++)
+              c.intervals->half_widths(rows.at(i), coverage, out.data() + i * out.shape(1));
+          },
+          "X"_a, "out"_a, "coverage"_a, "The same at each row, for one of the coverages.")
+      .def(
+          "answers",
+          [](const RegressionCore &c, Rows X, OutMatrix out) {
+            const Reading together(c);
+            auto rows = c.access(X);
+            c.check_answers(rows.rows, out);
+            for (int64_t i = 0; i < rows.rows; i++) c.regressor->answer(rows.at(i), out.data() + i * out.shape(1));
+          },
+          "X"_a, "out"_a)
+      .def(
+          "member_answers",
+          [](const RegressionCore &c, Rows X) {
+            const BriefReading together(c);
+            auto rows = c.access(X);
+            const std::size_t m = c.regressor->outputs(), n = c.regressor->members();
+            Buffer given(rows.rows * m * n);
+            for (int64_t i = 0; i < rows.rows; i++) c.regressor->member_answers(rows.at(i), given.data() + i * m * n);
+            return owned_array(given.data(), {std::size_t(rows.rows), m, n});
+          },
+          "X"_a);
+}
+
 void bind_regression(nb::module_ &module) {
   using namespace nb::literals;
-  nb::class_<RegressionCore>(module, "RegressionCore")
-      .def_prop_ro("n_features", [](const RegressionCore &c) { return c.regressor->features(); })
+  nb::class_<RegressionCore> core(module, "RegressionCore");
+  bind_rows<Matrix>(core);
+  bind_rows<const SparseRows &>(core);
+  core.def_prop_ro("n_features", [](const RegressionCore &c) { return c.regressor->features(); })
       .def_prop_ro("n_outputs", [](const RegressionCore &c) { return c.regressor->outputs(); })
       .def_prop_ro("rate",
                    [](const RegressionCore &c) {
@@ -39,7 +129,15 @@ void bind_regression(nb::module_ &module) {
                      return std::tuple<int64_t, int64_t, double>(cuts.count, cuts.first_row, cuts.square);
                    })
       .def(
-          "name_features", [](RegressionCore &c, NamesOrVocabulary names) { c.row.name(names); }, "names"_a)
+          "name_features",
+          [](RegressionCore &c, NamesOrVocabulary names) {
+            if (c.sparse) c.sparse.reader->name(nb::cast<nb::tuple>(names));
+            else c.row.name(names);
+          },
+          "names"_a)
+      .def_prop_ro("is_sparse", [](const RegressionCore &c) { return bool(c.sparse); })
+      .def_prop_ro("feature_names",
+                   [](const RegressionCore &c) { return Names(c.sparse ? c.sparse.reader->names() : nb::tuple()); })
       .def(
           "widen",
           [](RegressionCore &c, int64_t outputs) {
@@ -47,55 +145,6 @@ void bind_regression(nb::module_ &module) {
             c.widen(outputs);
           },
           "outputs"_a)
-      .def(
-          "begin",
-          [](RegressionCore &c, Matrix X, Matrix Y, std::optional<Vector> masses) {
-            const Learning alone(c);
-            c.check(X, Y, masses);
-            c.begin(X.data(), Y.data(), masses ? masses->data() : nullptr, X.shape(0));
-          },
-          "X"_a, "Y"_a, "masses"_a = nb::none())
-      .def(
-          "run",
-          [](RegressionCore &c, Matrix X, Matrix Y, std::optional<OutMatrix> answers, std::optional<OutCube> weights,
-             std::optional<OutMatrix> intercepts, std::optional<Vector> masses, std::optional<OutMatrix> half_widths,
-             int64_t coverage) {
-            const Learning alone(c);
-            c.check(X, Y, masses);
-            const auto fits = [&](const std::optional<OutMatrix> &out) {
-              return !out || (out->shape(0) == Y.shape(0) && out->shape(1) == Y.shape(1));
-            };
-            if (half_widths) c.require(coverage);
-            if (!fits(answers) || !fits(intercepts) || !fits(half_widths) ||
-                weights.has_value() != intercepts.has_value() ||
-                (weights && (weights->shape(0) != Y.shape(0) || weights->shape(1) != Y.shape(1) ||
-                             weights->shape(2) != X.shape(1))))
-              throw std::invalid_argument("shapes do not agree");
-            const RegressionOutputs out{answers ? answers->data() : nullptr, weights ? weights->data() : nullptr,
-                                        intercepts ? intercepts->data() : nullptr};
-            c.run(X.data(), Y.data(), masses ? masses->data() : nullptr, X.shape(0), out,
-                  half_widths ? half_widths->data() : nullptr, coverage);
-          },
-          "X"_a, "Y"_a, "answers"_a = nb::none(), "weights"_a = nb::none(), "intercepts"_a = nb::none(),
-          "masses"_a = nb::none(), "half_widths"_a = nb::none(), "coverage"_a = 0)
-      .def(
-          "learn_late",
-          [](RegressionCore &c, Matrix X, Matrix Y, Matrix lower, Matrix upper, int64_t coverage, double delay,
-             std::optional<Matrix> opinions, std::optional<Vector> masses) {
-            const Learning alone(c);
-            c.check(X, Y, masses);
-            c.require(coverage);
-            for (const Matrix &end : {lower, upper})
-              if (end.shape(0) != Y.shape(0) || end.shape(1) != Y.shape(1))
-                throw std::invalid_argument("shapes do not agree");
-            const int64_t all = c.regressor->outputs() * c.regressor->members();
-            if (opinions && (opinions->shape(0) != Y.shape(0) || int64_t(opinions->shape(1)) != all))
-              throw std::invalid_argument("shapes do not agree");
-            c.learn_late(X.data(), Y.data(), masses ? masses->data() : nullptr, X.shape(0), lower.data(), upper.data(),
-                         coverage, delay, opinions ? opinions->data() : nullptr);
-          },
-          "X"_a, "Y"_a, "lower"_a, "upper"_a, "coverage"_a, "delay"_a, "opinions"_a = nb::none(),
-          "masses"_a = nb::none())
       .def(
           "track_intervals",
           [](RegressionCore &c, std::vector<double> coverages, double step, bool local) {
@@ -118,16 +167,6 @@ void bind_regression(nb::module_ &module) {
             return owned_array(widths.data(), {m, n});
           },
           "By how much an interval reaches beyond its answer at a row of usual noise: outputs x coverages.")
-      .def(
-          "half_widths_of",
-          [](const RegressionCore &c, Matrix X, OutMatrix out, int64_t coverage) {
-            const Reading together(c);
-            c.require(coverage);
-            c.check_answers(X, out);
-            for (std::size_t i = 0; i < X.shape(0); i++)
-              c.intervals->half_widths(X.data() + i * X.shape(1), coverage, out.data() + i * out.shape(1));
-          },
-          "X"_a, "out"_a, "coverage"_a, "The same at each row, for one of the coverages.")
       .def_prop_ro("n_members", [](const RegressionCore &c) { return c.regressor->members(); })
       .def("shares",
            [](const RegressionCore &c) {
@@ -138,32 +177,12 @@ void bind_regression(nb::module_ &module) {
              return owned_array(weights.data(), {m, n});
            })
       .def(
-          "member_answers",
-          [](const RegressionCore &c, Matrix X) {
-            const BriefReading together(c);
-            if (int64_t(X.shape(1)) != c.regressor->features()) throw std::invalid_argument("shapes do not agree");
-            const std::size_t m = c.regressor->outputs(), n = c.regressor->members();
-            Buffer given(X.shape(0) * m * n);
-            for (std::size_t i = 0; i < X.shape(0); i++)
-              c.regressor->member_answers(X.data() + i * X.shape(1), given.data() + i * m * n);
-            return owned_array(given.data(), {X.shape(0), m, n});
-          },
-          "X"_a)
-      .def(
-          "answers",
-          [](const RegressionCore &c, Matrix X, OutMatrix out) {
-            const Reading together(c);
-            c.check_answers(X, out);
-            for (std::size_t i = 0; i < X.shape(0); i++)
-              c.regressor->answer(X.data() + i * X.shape(1), out.data() + i * out.shape(1));
-          },
-          "X"_a, "out"_a)
-      .def(
           "answer_one",
           [](RegressionCore &c, Row x) {
             const BriefReading together(c);
             Scratch answers(c.regressor->outputs());
-            c.regressor->answer(c.row.read(x), answers.data());
+            SparseRoom room;
+            c.regressor->answer(c.read(x, room), answers.data());
             return owned_array(answers.data(), {std::size_t(c.regressor->outputs())});
           },
           "x"_a.none())
@@ -173,7 +192,8 @@ void bind_regression(nb::module_ &module) {
             const BriefReading together(c);
             if (c.regressor->outputs() != 1) throw std::invalid_argument("more than one number");
             double answer;
-            c.regressor->answer(c.row.read(x), &answer);
+            SparseRoom room;
+            c.regressor->answer(c.read(x, room), &answer);
             return answer;
           },
           "x"_a.none())
@@ -183,11 +203,16 @@ void bind_regression(nb::module_ &module) {
           "learn_one", [](RegressionCore &c, Row x, Vector y) { return c.learn(x, y.data(), y.size()); }, "x"_a.none(),
           "y"_a)
       .def(
-          "check_one", [](RegressionCore &c, Row x) { c.row.read(x); }, "x"_a.none())
+          "check_one",
+          [](RegressionCore &c, Row x) {
+            SparseRoom room;
+            c.read(x, room);
+          },
+          "x"_a.none())
       .def("coefficients",
            [](const RegressionCore &c) {
              const BriefReading together(c);
-             const std::size_t m = c.regressor->outputs(), p = c.regressor->features();
+             const std::size_t m = c.regressor->outputs(), p = c.regressor->coefficient_count();
              std::vector<double> weights(m * p), intercepts(m);
              c.regressor->coefficients(weights.data(), intercepts.data());
              return std::make_tuple(owned_array(weights.data(), {m, p}), owned_array(intercepts.data(), {m}));
@@ -196,6 +221,7 @@ void bind_regression(nb::module_ &module) {
            [](RegressionCore &c) {
              const BriefLearning alone(c);
              StateWriter writer;
+             c.sparse.visit(writer, *c.regressor);
              c.visit(writer);
              return writer.values;
            })
@@ -204,17 +230,20 @@ void bind_regression(nb::module_ &module) {
           [](RegressionCore &c, StateDict values) {
             const BriefLearning alone(c);
             StateReader reader(values);
+            c.sparse.visit(reader, *c.regressor);
             c.visit(reader);
           },
           "state"_a);
 
   module.def(
       "gradient_regression",
-      [](int64_t p, RateCode rate, bool intercept, bool averaged, double penalty, double forgetting) {
-        return new RegressionCore(new GradientRegression(p, GradientOptions{intercept, averaged, penalty, forgetting},
-                                                         make_rate(rate, Rate::kPower, false)));
+      [](int64_t p, RateCode rate, bool intercept, bool averaged, double penalty, double forgetting, bool per_feature) {
+        const GradientOptions options{intercept, averaged, penalty, forgetting, per_feature};
+        const Rate steps = make_rate(rate, Rate::kPower, false);
+        if (p == 0) return new RegressionCore(new GradientRegression<SparseWeights>(p, options, steps));
+        return new RegressionCore(new GradientRegression<DenseWeights>(p, options, steps));
       },
-      "features"_a, "rate"_a, "intercept"_a, "averaged"_a, "penalty"_a, "forgetting"_a);
+      "features"_a, "rate"_a, "intercept"_a, "averaged"_a, "penalty"_a, "forgetting"_a, "per_feature"_a = false);
   module.def(
       "least_squares",
       [](int64_t p, bool intercept, double penalty, double forgetting) {

@@ -28,6 +28,7 @@ class ClassWeighted final : public Learner {
   void scores(const double *x, double *out) const override { inner->scores(x, out); }
   void posteriors(const double *x, double *out) const override { inner->posteriors(x, out); }
 
+  void appear(const int64_t *ids, int64_t count) override { inner->appear(ids, count); }
   int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
   void judged_step(const double *x, int64_t k, double weight, double *out) override {
     inner->judged_step(x, k, weight > 0 ? weight * count(k, weight) : 0, out);

@@ -44,6 +44,9 @@ class Wrapper : public Learner {
     return weight > 0 ? own_step(x, k, weight, out) : Learner::probable_step(x, k, weight, out);
   }
 
+  void appear(const int64_t *ids, int64_t count) override {
+    for (auto &member : team) member->appear(ids, count);
+  }
   int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
   void begin(const double *X, const int64_t *y, int64_t given) override {
     rows = 0;

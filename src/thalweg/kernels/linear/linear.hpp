@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "linear_algebra/simd.hpp"
+#include "linear/weights.hpp"
 #include "rate.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -21,16 +21,17 @@ inline double uniform(uint64_t seed, uint64_t arrival, uint64_t position) {
   return double(h >> 11) * 0x1p-53;
 }
 
-class Linear : public Learner {
+template <class Weights> class Linear : public Learner {
  public:
-  Linear(int64_t p, Rate rate) : Learner(p), width(p), rate_(std::move(rate)), z(width.stride(), 0.0) {}
+  using Row = typename Weights::Row;
+
+  Linear(int64_t p, Rate rate) : Learner(p), rate_(std::move(rate)), weights(p), holder(weights) {}
 
   double rate() const override { return rate_.value; }
 
   void scores(const double *x, double *out) const override {
-    Scratch at(width.stride());
-    pad(x, at.data());
-    score(at.data(), out);
+    typename Weights::Reader reader(weights, x);
+    score(reader.row(), out);
   }
 
   int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
@@ -43,57 +44,71 @@ class Linear : public Learner {
     for (int64_t i = 0; i < rows; i++) step(X + i * features(), y[i]);
   }
 
+  void appear(const int64_t *ids, int64_t count) override {
+    if constexpr (Weights::kSparse) {
+      const int64_t before = weights.features();
+      make_room(ids, count);
+      for (int64_t c = 0; c < classes(); c++)
+        if (arrival[c] >= 0) start(c, before);
+    }
+  }
+
   void visit(State &state) override {
     visit_classes(state);
     state.integers("arrival", arrival);
     if (int64_t(arrival.size()) != classes()) throw BadState("arrival");
     awake = std::count_if(arrival.begin(), arrival.end(), [](int64_t a) { return a >= 0; });
     state.matrix("bias", bias, 1, classes(), classes());
-    state.matrix("weights", weights, classes(), features(), width.stride());
+    weights.visit(state, "weights", classes());
     rate_.visit(state);
   }
 
  protected:
-  using V = Width<0>::V;
-  static constexpr int L = Width<0>::L;
-
-  virtual void score(const double *at, double *out) const {
-    for (int64_t c = 0; c < classes(); c++)
-      out[c] = arrival[c] < 0 ? -__builtin_inf() : bias[c] + width.dot(row(weights, c), at);
+  virtual void score(Row x, double *out) const {
+    if constexpr (Weights::kSparse) {
+      weights.dots(x, out);
+      for (int64_t c = 0; c < classes(); c++) {
+        out[c] = arrival[c] < 0 ? -__builtin_inf() : bias[c] + out[c];
+        for (int64_t i = 0; i < x.unseen_count; i++) out[c] += starting_weight(c, x.unseen[i]) * x.unseen_values[i];
+      }
+    } else {
+      for (int64_t c = 0; c < classes(); c++) out[c] = arrival[c] < 0 ? -__builtin_inf() : bias[c] + weights.dot(c, x);
+    }
   }
-  virtual void wake(int64_t k) = 0;  // a class's first row
-  // The row is in z, its scores in score_; its step is `weight` times as large as that of a row that counts once.
-  virtual void learn(int64_t k, int64_t given, double step_size, double weight) = 0;
+  // The weights from this feature on get what they have at a class's first row, and at their own.
+  virtual void start(int64_t, int64_t) {}
+  // The same of a feature that no learned row had.
+  virtual double starting_weight(int64_t, int64_t) const { return 0; }
+  virtual void wake(int64_t k) { start(k, 0); }  // a class's first row
+  // The scores of the row are in score_; its step is `weight` times as large as that of a row that counts once.
+  virtual void learn(Row x, int64_t k, int64_t given, double step_size, double weight) = 0;
   virtual void forget() {
     std::fill(bias.begin(), bias.end(), 0.0);
-    std::fill(weights.begin(), weights.end(), 0.0);
+    weights.clear();
+  }
+  // More features, in sparse weights.
+  virtual void make_room(const int64_t *, int64_t count) {
+    if constexpr (Weights::kSparse) weights.appear(count);
   }
 
   int64_t weighted_step(const double *x, int64_t k, double weight) override {
-    pad(x, z.data());
-    score(z.data(), score_.data());
+    Row row = holder.read(weights, x);
+    score(row, score_.data());
     const int64_t given = highest(score_.data(), classes());
     if (arrival[k] < 0) {
       arrival[k] = awake++;
       wake(k);
     }
-    learn(k, given, rate_.next(given != k), weight);
+    learn(row, k, given, rate_.next(given != k), weight);
     return given;
   }
 
   void insert(int64_t at) override {
     arrival.insert(arrival.begin() + at, -1);
     insert_row(bias, at, 1);
-    insert_row(weights, at, width.stride());
+    weights.insert_class(at);
     score_.resize(arrival.size());
   }
-
-  void pad(const double *x, double *to) const {
-    std::copy(x, x + features(), to);
-    std::fill(to + features(), to + width.stride(), 0.0);
-  }
-  const double *row(const Buffer &matrix, int64_t c) const { return matrix.data() + c * width.stride(); }
-  double *row(Buffer &matrix, int64_t c) const { return matrix.data() + c * width.stride(); }
 
   // The best-scored class that is awake and not k; -1 where k is alone.
   int64_t rival(int64_t k) const {
@@ -103,11 +118,25 @@ class Linear : public Learner {
     return best;
   }
 
-  Width<0> width;
   Rate rate_;
   std::vector<int64_t> arrival;  // in which order the classes came; -1: not yet
   int64_t awake = 0;
-  Buffer bias, weights, z, score_;
+  Weights weights;
+  typename Weights::Holder holder;
+  Buffer bias, score_;
 };
+
+// What a learner inherits from the template is only found by name with this.
+#define THALWEG_LINEAR(Weights) \
+  using Base = Linear<Weights>; \
+  using typename Base::Row;     \
+  using Base::arrival;          \
+  using Base::bias;             \
+  using Base::classes;          \
+  using Base::features;         \
+  using Base::insert_row;       \
+  using Base::rival;            \
+  using Base::score_;           \
+  using Base::weights;
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -7,29 +7,29 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-class PassiveAggressive final : public Linear {
+template <class Weights> class PassiveAggressive final : public Linear<Weights> {
+  THALWEG_LINEAR(Weights)
+
  public:
   PassiveAggressive(int64_t p, double C, bool second)
-      : Linear(p, Rate(Rate::kConstant, 1, 0, Rate::kPower, 0, 1e300)), C(C), second(second) {}
+      : Base(p, Rate(Rate::kConstant, 1, 0, Rate::kPower, 0, 1e300)), C(C), second(second) {}
   Learner *copy() const override { return new PassiveAggressive(*this); }
   double confidence() const override { return 2; }
 
  protected:
-  void wake(int64_t) override {}
-
-  void learn(int64_t k, int64_t, double, double weight) override {
+  void learn(Row x, int64_t k, int64_t, double, double weight) override {
     const int64_t other = rival(k);
     if (other < 0) return;
     const double score = score_[k] == -__builtin_inf() ? 0 : score_[k];  // woken by this very row: zero weights
     const double loss = 1 - (score - score_[other]);
     if (!(loss > 0)) return;
-    const double square = 1 + width.dot(z.data(), z.data());  // |[1, x]|^2
-    const double most = weight * C;                           // a row's share in the objective is its weight
+    const double square = 1 + weights.squared_norm(x);  // |[1, x]|^2
+    const double most = weight * C;                     // a row's share in the objective is its weight
     const double tau = second ? loss / (square + 1 / (2 * most)) : std::min(most, loss / square);  // PA-II, PA-I
     bias[k] += tau / 2;
     bias[other] -= tau / 2;
-    width.add(row(weights, k), tau / 2, z.data());
-    width.add(row(weights, other), -tau / 2, z.data());
+    weights.add(k, tau / 2, x);
+    weights.add(other, -tau / 2, x);
   }
 
  private:

@@ -13,77 +13,96 @@ struct PerceptronOptions {
   uint64_t seed = 0;
 };
 
-class Perceptron final : public Linear {
+template <class Weights> class Perceptron final : public Linear<Weights> {
+  THALWEG_LINEAR(Weights)
+
  public:
-  Perceptron(int64_t p, PerceptronOptions options, Rate rate) : Linear(p, std::move(rate)), options(options) {}
+  Perceptron(int64_t p, PerceptronOptions options, Rate rate) : Base(p, std::move(rate)), options(options), late(p) {}
   Learner *copy() const override { return new Perceptron(*this); }
   double confidence() const override { return 2; }
 
   void visit(State &state) override {
-    Linear::visit(state);
+    Base::visit(state);
     state.integer("rows", rows);
     if (!options.averaged) return;
     state.matrix("late_bias", late_bias, 1, classes(), classes());
-    state.matrix("late_weights", late_weights, classes(), features(), width.stride());
+    late.visit(state, "late_weights", classes());
   }
 
  protected:
   void insert(int64_t at) override {
-    Linear::insert(at);
+    Base::insert(at);
     current_.resize(score_.size());
     if (!options.averaged) return;
     insert_row(late_bias, at, 1);
-    insert_row(late_weights, at, width.stride());
+    late.insert_class(at);
+  }
+  void make_room(const int64_t *ids, int64_t count) override {
+    Base::make_room(ids, count);
+    if (options.start_scale != 0) this->ids.insert(this->ids.end(), ids, ids + count);
+    if constexpr (Weights::kSparse)
+      if (options.averaged) late.appear(count);
   }
 
   // The average of all weights so far is w - late / rows: a change made after `rows` rows is missing from that many.
-  void score(const double *at, double *out) const override {
-    Linear::score(at, out);
+  void score(Row x, double *out) const override {
+    Base::score(x, out);
     if (!options.averaged || rows == 0) return;
-    for (int64_t c = 0; c < classes(); c++)
-      out[c] -= (late_bias[c] + width.dot(row(late_weights, c), at)) / double(rows);
+    for (int64_t c = 0; c < classes(); c++) out[c] -= (late_bias[c] + late.dot(c, x)) / double(rows);
   }
 
   void wake(int64_t k) override {  // "small random numbers"
-    const auto small = [&](int64_t j) { return options.start_scale * (2 * uniform(options.seed, arrival[k], j) - 1); };
-    if (options.intercept) bias[k] = small(0);
-    for (int64_t j = 0; j < features(); j++) row(weights, k)[j] = small(j + 1);
+    if (options.intercept) bias[k] = small(k, 0);
+    this->start(k, 0);
   }
+  void start(int64_t c, int64_t from) override {
+    if (options.start_scale == 0) return;
+    if constexpr (Weights::kSparse)
+      for (int64_t j = from; j < weights.features(); j++) weights.at(c, j) = starting_weight(c, ids[j]);
+    else
+      for (int64_t j = from; j < features(); j++) weights.of(c)[j] = starting_weight(c, j);
+  }
+  double starting_weight(int64_t c, int64_t feature) const override { return small(c, feature + 1); }
 
-  void learn(int64_t k, int64_t, double eta, double weight) override {
+  void learn(Row x, int64_t k, int64_t, double eta, double weight) override {
     if (options.averaged) {  // the average answers, the current weights learn
-      Linear::score(z.data(), current_.data());
+      Base::score(x, current_.data());
       score_.swap(current_);
     } else if (score_[k] == -__builtin_inf()) {  // woken by this very row
-      score_[k] = bias[k] + width.dot(row(weights, k), z.data());
+      score_[k] = bias[k] + weights.dot(k, x);
     }
     const int64_t other = rival(k);
     // "<=" and not "<": from equal weights a strict test would never begin to learn.
     if (other >= 0 && score_[k] - score_[other] <= options.margin) {
-      move(k, weight * eta / 2);
-      move(other, -weight * eta / 2);
+      move(k, weight * eta / 2, x);
+      move(other, -weight * eta / 2, x);
     }
     rows++;
   }
 
   void forget() override {
-    Linear::forget();
+    Base::forget();
     std::fill(late_bias.begin(), late_bias.end(), 0.0);
-    std::fill(late_weights.begin(), late_weights.end(), 0.0);
+    late.clear();
     rows = 0;
   }
 
  private:
-  void move(int64_t c, double by) {
+  double small(int64_t c, int64_t position) const {
+    return options.start_scale * (2 * uniform(options.seed, arrival[c], position) - 1);
+  }
+  void move(int64_t c, double by, Row x) {
     if (options.intercept) bias[c] += by;
-    width.add(row(weights, c), by, z.data());
+    weights.add(c, by, x);
     if (!options.averaged) return;
     if (options.intercept) late_bias[c] += by * double(rows);
-    width.add(row(late_weights, c), by * double(rows), z.data());
+    late.add(c, by * double(rows), x);
   }
 
   PerceptronOptions options;
-  Buffer late_bias, late_weights, current_;
+  Weights late;
+  Buffer late_bias, current_;
+  std::vector<int64_t> ids;  // of the features of sparse rows, where their weights start at random
   int64_t rows = 0;
 };
 

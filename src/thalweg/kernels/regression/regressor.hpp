@@ -29,6 +29,8 @@ class Regressor {
     outputs_ = outputs;
     make_room();
   }
+  // Features of sparse rows (rows/sparse_row.hpp) that were never there get the next slots; these are their numbers.
+  virtual void appear(const int64_t *, int64_t) {}
   virtual void answer(const double *x, double *out) const = 0;
   // Writes the answers to x as they would have been given before its targets y, which are then learned as those of a row
   // that counts `weight` times; 0 only answers.
@@ -47,6 +49,7 @@ class Regressor {
   virtual void begin(const double *X, const double *Y, const double *weights, int64_t rows) = 0;
   // The linear model that answers, where it is one: outputs x features, and outputs.
   virtual void coefficients(double *, double *) const { throw std::invalid_argument("not a linear model"); }
+  virtual int64_t coefficient_count() const { return features_; }
   // A regressor made of others: how many for a target, the share each has in the answer, and what each answers, outputs x
   // members.
   virtual int64_t members() const { return 0; }

@@ -21,7 +21,8 @@ from thalweg.kernels._base import Core
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
 from thalweg.learners.base.labels import Labels, as_labels
 from thalweg.learners.base.python_core import PythonCore, posteriors
-from thalweg.learners.base.rows import Floats, Row, are_many_rows, as_rows, bad_value, clearer_error
+from thalweg.learners.base.rows import Floats, Row, are_many_rows, as_rows, bad_value, clearer_error, width_for_core
+from thalweg.learners.base.sparse_rows import is_sparse
 
 StreamCore: TypeAlias = Core | PythonCore
 
@@ -107,7 +108,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         rows, labels = self._take(X, y)
         masses = self._masses(sample_weight, len(rows), first=True)
         known, codes = Labels.none().encode(labels)
-        core = self._new_core(rows.shape[1], known)
+        core = self._new_core(width_for_core(rows), known)
         self._begin(core, rows, codes, **masses)
         self._commit(core, known, self._remember_columns(X))
         return self
@@ -269,7 +270,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         X, y : array of shape (steps, features), array of shape (steps,)
             The rows to learn.
         X_test, y_test : array of shape (steps, tests, features), array of shape (steps, tests)
-            For each step, rows of the concept in force.
+            For each step, rows of the concept in force. Sparse rows come as one matrix of steps x tests rows.
 
         Returns
         -------
@@ -277,17 +278,28 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
             The number of mistakes on each step's test set.
         """
         rows, labels = self._take(X, y)
-        test_X, test_y = np.asarray(X_test), np.asarray(y_test)
+        test_y = np.asarray(y_test)
         steps, features = rows.shape
-        if test_X.ndim != 3 or test_X.shape[0] != steps or test_X.shape[2] != features:
-            raise InvalidInput(f"X_test must have shape ({steps}, tests, {features}) to go with X, got {test_X.shape}")
-        if test_y.shape != test_X.shape[:2]:
-            raise InvalidInput(f"y_test must have shape {test_X.shape[:2]} to go with X_test, got {test_y.shape}")
-        test_rows, test_labels = self._take(test_X.reshape(-1, features), test_y.reshape(-1), name="X_test")
+        test_X: Any = X_test
+        if is_sparse(test_X):
+            tests = test_X.shape[0] // steps
+            if test_X.shape != (steps * tests, features):
+                raise InvalidInput(
+                    f"X_test must have the {features} columns of X and as many rows for each of its {steps}"
+                )
+        else:
+            test_X = np.asarray(test_X)
+            if test_X.ndim != 3 or test_X.shape[0] != steps or test_X.shape[2] != features:
+                shape = f"({steps}, tests, {features})"
+                raise InvalidInput(f"X_test must have shape {shape} to go with X, got {test_X.shape}")
+            tests, test_X = test_X.shape[1], test_X.reshape(-1, features)
+        if test_y.shape != (steps, tests):
+            raise InvalidInput(f"y_test must have shape {(steps, tests)} to go with X_test, got {test_y.shape}")
+        test_rows, test_labels = self._take(test_X, test_y.reshape(-1), name="X_test")
         core, codes = self._ready(rows, labels, X)
         test_codes = self._codes_of_known(test_labels)
         mistakes = np.empty(steps, dtype=np.int64)
-        core.learn_then_test(rows, codes, test_rows.reshape(test_X.shape), test_codes.reshape(test_y.shape), mistakes)
+        core.learn_then_test(rows, codes, test_rows, test_codes.reshape(test_y.shape), mistakes)
         return mistakes
 
     def _codes_of_known(self, labels: NDArray[Any]) -> NDArray[np.int64]:

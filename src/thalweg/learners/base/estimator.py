@@ -20,7 +20,7 @@ from thalweg.errors import InvalidInput, InvalidParameter, NotAdditive
 from thalweg.frames.frame import NamedRows
 from thalweg.frames.reading import names_of_columns, with_names
 from thalweg.kernels import compiled
-from thalweg.learners.base.rows import Floats, Row, as_rows, names_of, width_of
+from thalweg.learners.base.rows import Floats, Row, names_of, rows_for, width_of
 from thalweg.learners.base.sample_weight import as_masses
 
 if TYPE_CHECKING:
@@ -150,8 +150,18 @@ class StreamEstimator(WithColumns, abstract=True):
     _guide: ClassVar[tuple[GuideRow, ...]] = ()
     #: Whether a model keeps at least a number of each feature; baselines keep none.
     _uses_features: ClassVar[bool] = True
+    #: Why sparse rows are refused, where they are, and what to use.
+    _why_not_sparse: ClassVar[str] = (
+        "it keeps a matrix over all pairs of features; use OnlineLogistic, PassiveAggressive, Perceptron or "
+        "AutoClassifier, whose cost is that of the values that are not zero, or X.toarray()"
+    )
     #: Whether `fit` learns its rows one after the other, as a stream, and not as a batch.
     _fit_depends_on_order: ClassVar[bool] = False
+
+    @property
+    def _takes_sparse(self) -> bool:
+        """Whether rows may be a sparse matrix of SciPy's; `_make_core` is then asked for a core of 0 features."""
+        return False
 
     def _make_core(self, features: int) -> Any:
         """The core for rows of this width; raises `InvalidParameter` where a parameter breaks its rule."""
@@ -170,7 +180,7 @@ class StreamEstimator(WithColumns, abstract=True):
                 f"This {type(self).__name__} instance is not fitted yet: it has seen no row. "
                 "Call 'fit' or 'partial_fit' first."
             )
-        rows = as_rows(X, self, "X")
+        rows: Floats = rows_for(X, self, "X")
         self._require_same_columns(X)
         return rows
 
@@ -197,7 +207,8 @@ class StreamEstimator(WithColumns, abstract=True):
         if names is not None:
             core.name_features(names)
             self.feature_names_in_ = np.asarray(names, dtype=object)
-        self.n_features_in_ = core.n_features
+        if not getattr(core, "is_sparse", False):  # whose width was told by the rows
+            self.n_features_in_ = core.n_features
         self._core = core
         self._remember_parameters()
 
@@ -241,6 +252,11 @@ class StreamEstimator(WithColumns, abstract=True):
 
     # ------------------------------------------------------------------ being an estimator
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_sparse
+        return tags
+
     def __sklearn_is_fitted__(self) -> bool:
         return "_core" in self.__dict__
 
@@ -259,7 +275,8 @@ class StreamEstimator(WithColumns, abstract=True):
         super().__setstate__({**self._parameters_before, **state})
         if "_core" in self.__dict__:
             saved: dict[str, NDArray[Any]] = state["_core"]
-            self._core = self._make_core(self.n_features_in_)
+            sparse = any(name.endswith("feature_ids") for name in saved)
+            self._core = self._make_core(0 if sparse else self.n_features_in_)
             if hasattr(self, "feature_names_in_"):
                 self._core.name_features(tuple(self.feature_names_in_.tolist()))
             self._core.restore(saved)

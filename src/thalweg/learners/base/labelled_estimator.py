@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.labels import Labels, as_labels
-from thalweg.learners.base.rows import Floats, Row, as_rows, names_of
+from thalweg.learners.base.rows import Floats, Row, as_rows, names_of, rows_for, width_for_core
 
 
 class LabelledEstimator(StreamEstimator, abstract=True):
@@ -28,7 +28,7 @@ class LabelledEstimator(StreamEstimator, abstract=True):
     _labels: Labels
 
     def _take(self, X: ArrayLike, y: ArrayLike, name: str = "X") -> tuple[Floats, NDArray[Any]]:
-        rows = as_rows(X, self, name)
+        rows: Floats = rows_for(X, self, name)
         return rows, as_labels(y, len(rows), type(self).__name__)
 
     def _ready(
@@ -54,7 +54,7 @@ class LabelledEstimator(StreamEstimator, abstract=True):
         if unchecked and wider is not known:
             as_rows(rows, self, "X")  # what is refused must be refused before a label is announced
         if len(known) == 0:
-            self._commit(self._new_core(rows.shape[1], wider), wider, self._remember_columns(X))
+            self._commit(self._new_core(width_for_core(rows), wider), wider, self._remember_columns(X))
         else:
             self._require_same_parameters()
             self._require_same_columns(X)

@@ -154,7 +154,8 @@ class PythonCore(ABC):
     def learn_then_test(self, X: Floats, y: Codes, test_X: Floats, test_y: Codes, mistakes: Codes, /) -> None:
         for i in range(len(X)):
             self.learn(X[i : i + 1], y[i : i + 1])
-            mistakes[i] = (self.answers_of(test_X[i]) != test_y[i]).sum()
+            tests = slice(i * test_y.shape[1], (i + 1) * test_y.shape[1])
+            mistakes[i] = (self.answers_of(test_X[tests]) != test_y[i]).sum()
 
     def answers(self, X: Floats, out: Codes, /) -> None:
         out[:] = self.answers_of(X)

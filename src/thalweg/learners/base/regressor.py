@@ -16,7 +16,8 @@ from thalweg.frames.reading import as_array, as_plain, frame_of
 from thalweg.kernels import compiled
 from thalweg.kernels._base import RegressionCore
 from thalweg.learners.base.estimator import StreamEstimator
-from thalweg.learners.base.rows import Floats, Row, as_rows, clearer_error, names_of
+from thalweg.learners.base.rows import Floats, Row, clearer_error, names_of, rows_for, width_for_core
+from thalweg.learners.base.sparse_rows import sparse_weights
 
 
 def as_targets(y: ArrayLike | None, rows: int, owner: str) -> tuple[Floats, int | None]:
@@ -129,7 +130,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
         """
         rows, targets, columns = self._take(X, y)
         masses = self._masses(sample_weight, len(rows), first=True)
-        core = self._make_core(rows.shape[1])
+        core = self._make_core(width_for_core(rows))
         core.widen(targets.shape[1])
         core.begin(rows, targets, **masses)
         self._commit(core, columns, self._remember_columns(X))
@@ -197,13 +198,13 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
     # ------------------------------------------------------------------ taking rows in
 
     def _take(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats, int | None]:
-        rows = as_rows(X, self, "X")
+        rows: Floats = rows_for(X, self, "X")
         return rows, *as_targets(y, len(rows), type(self).__name__)
 
     def _ready(self, X: ArrayLike, rows: Floats, columns: int | None) -> RegressionCore:
         """The core, with room for these targets."""
         if not self.__sklearn_is_fitted__():
-            core = self._make_core(rows.shape[1])
+            core = self._make_core(width_for_core(rows))
             core.widen(1 if columns is None else columns)
             self._commit(core, columns, self._remember_columns(X))
             return core
@@ -267,7 +268,7 @@ class LinearRegressor(StreamRegressor, abstract=True):
     Attributes
     ----------
     coef_ : ndarray of shape (features,) or (outputs, features)
-        The weights that answer.
+        The weights that answer; of a model of sparse rows a `scipy.sparse.csr_array` of shape (outputs, features).
     intercept_ : float or ndarray of shape (outputs,)
         Their constant term.
     """
@@ -296,15 +297,20 @@ class LinearRegressor(StreamRegressor, abstract=True):
         if not with_coef:
             self._run(core, rows, targets, answers, **masses)
             return self._shaped(answers)
+        if core.is_sparse:
+            raise InvalidInput("with_coef needs dense rows: of sparse ones the features come on the way")
         width = core.coefficients()[0].shape[1]
         weights, intercepts = np.empty((*targets.shape, width)), np.empty_like(targets)
         self._run(core, rows, targets, answers, weights, intercepts, **masses)
         return LinearAnswers(self._shaped(answers), self._shaped(weights), self._shaped(intercepts))
 
     @property
-    def coef_(self) -> Floats:
+    def coef_(self) -> Any:
         """The weights that answer."""
-        weights = self._learned_core().coefficients()[0]
+        core = self._learned_core()
+        weights = core.coefficients()[0]
+        if core.is_sparse:
+            return sparse_weights(core.state()["feature_ids"], weights, self.n_features_in_)
         return weights[0] if self._columns is None else weights
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,8 @@ from thalweg.errors import InvalidInput, NotNumbers
 from thalweg.frames.frame import row_major
 from thalweg.frames.reading import as_plain, frame_of
 from thalweg.kernels import compiled
+from thalweg.kernels._base import SparseRows
+from thalweg.learners.base.sparse_rows import as_sparse_rows, densified, from_dense, is_sparse
 
 Floats: TypeAlias = NDArray[np.float64]
 #: How many missing features are named.
@@ -33,9 +35,27 @@ def as_rows(X: ArrayLike, owner: BaseEstimator, name: str) -> Floats:
     at, column = compiled.first_bad(rows)
     if at >= 0:
         missing = frame is not None and frame.is_null(at, column)
-        shown = "a missing value" if missing else _shown(rows[at, column])
-        raise no_number(name, shown, at, column if frame is None else repr(frame.names[column]))
+        value = "a missing value" if missing else shown(rows[at, column])
+        raise no_number(name, value, at, column if frame is None else repr(frame.names[column]))
     return rows
+
+
+def rows_for(X: Any, owner: Any, name: str) -> Any:
+    """Rows as the owner's core takes them: an array, or `SparseRows` where X is sparse and the owner takes that."""
+    core = owner.__dict__.get("_core")
+    if not is_sparse(X):
+        rows = as_rows(X, owner, name)
+        return from_dense(rows) if getattr(core, "is_sparse", False) else rows
+    if not owner._takes_sparse:
+        raise NotNumbers(f"{name} is sparse, and {owner._in_a_sentence()} takes dense rows: {owner._why_not_sparse}")
+    if core is not None and not getattr(core, "is_sparse", False):
+        return as_rows(densified(X, name), owner, name)
+    return as_sparse_rows(X, name)
+
+
+def width_for_core(rows: Any) -> int:
+    """How many features a core is made for: 0 stands for sparse rows, whose features come on the way."""
+    return 0 if isinstance(rows, SparseRows) else int(rows.shape[1])
 
 
 def are_many_rows(X: object) -> TypeGuard[Floats]:
@@ -46,7 +66,7 @@ def are_many_rows(X: object) -> TypeGuard[Floats]:
 def bad_value(rows: Floats, place: int, name: str) -> InvalidInput:
     """The refusal of rows for the value at this place among all of them."""
     at, column = divmod(place, rows.shape[1])
-    return no_number(name, _shown(rows[at, column]), at, column)
+    return no_number(name, shown(rows[at, column]), at, column)
 
 
 def no_number(name: str, shown: str, row: int, column: int | str) -> InvalidInput:
@@ -55,7 +75,8 @@ def no_number(name: str, shown: str, row: int, column: int | str) -> InvalidInpu
     return InvalidInput(f"{name} {rule}, got {shown} at row {row}, column {column}{hint}")
 
 
-def _shown(value: np.float64) -> str:
+def shown(value: np.float64) -> str:
+    """A value that is no finite number, in words."""
     return "NaN" if np.isnan(value) else f"infinity ({value})" if np.isinf(value) else repr(float(value))
 
 

@@ -30,6 +30,10 @@ class Wrapper(WithLogPosteriors, WithWeights, abstract=True):
     _fit_depends_on_order = True
     _why_not_merged = "what it learned of its learner's probabilities depends on the order of the rows"
 
+    @property
+    def _takes_sparse(self) -> bool:
+        return bool(getattr(self.learner, "_takes_sparse", False))
+
     def _inner_core(self, features: int) -> Core:
         return compiled_core_of(self.learner, features, type(self).__name__, "learner")
 

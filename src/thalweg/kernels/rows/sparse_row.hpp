@@ -1,0 +1,37 @@
+// A row of which only the values that are not zero are given.
+//
+// Features are numbered in the order in which learned rows had them first (feature_slots.hpp): frequent features come early,
+// so that their weights lie together in the cache, and memory grows with the features seen and not with the width.
+//
+// Learners take a row as `const double *`. One that was made for 0 features takes sparse rows: it is handed the address of a
+// SparseRow in place of p numbers, which learners made of others pass on as it is.
+#pragma once
+
+#include <cstdint>
+
+namespace thalweg::THALWEG_LEVEL {
+
+struct SparseRow {
+  const int32_t *slots = nullptr;
+  const double *values = nullptr;
+  int64_t count = 0;
+  // Features that no learned row had, by the number that the caller gave them.
+  const int64_t *unseen = nullptr;
+  const double *unseen_values = nullptr;
+  int64_t unseen_count = 0;
+
+  static const SparseRow &of(const double *x) { return *reinterpret_cast<const SparseRow *>(x); }
+  const double *as_row() const { return reinterpret_cast<const double *>(this); }
+
+  double squared_norm() const {
+    double sums[4] = {};  // that do not wait for one another
+    int64_t i = 0;
+    for (; i + 4 <= count; i += 4)
+      for (int k = 0; k < 4; k++) sums[k] += values[i + k] * values[i + k];
+    for (; i < count; i++) sums[0] += values[i] * values[i];
+    for (i = 0; i < unseen_count; i++) sums[1] += unseen_values[i] * unseen_values[i];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

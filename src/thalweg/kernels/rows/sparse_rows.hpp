@@ -1,0 +1,81 @@
+// Sparse rows from Python: a matrix in CSR form, or one row as a dict of the values that are not zero.
+#pragma once
+
+#include <tuple>
+
+#include "bindings/arrays.hpp"
+#include "rows/feature_slots.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+// The three arrays of a CSR matrix, which are looked at once: every number must be that of a column, in rising order.
+class SparseRows {
+ public:
+  using Starts = Labels;
+  using Short = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+  SparseRows(Starts starts, Short columns, Vector values, int64_t width)
+      : SparseRows(std::move(starts), std::move(values), width) {
+    short_ = columns;
+    check(columns.data(), columns.size());
+  }
+  SparseRows(Starts starts, Labels columns, Vector values, int64_t width)
+      : SparseRows(std::move(starts), std::move(values), width) {
+    long_ = columns;
+    check(columns.data(), columns.size());
+  }
+
+  int64_t rows() const { return int64_t(starts_.size()) - 1; }
+  int64_t width() const { return width_; }
+  bool in_order() const { return in_order_; }
+  // Row and column of the first value that may not be learned; (-1, -1) where there is none.
+  std::tuple<int64_t, int64_t> first_bad() const;
+
+  const SparseRow &read(int64_t i, const FeatureSlots &features, SparseRoom &room) const {
+    const int64_t from = starts_.data()[i], count = starts_.data()[i + 1] - from;
+    return short_.is_valid() ? room.read(features, short_.data() + from, values_.data() + from, count)
+                             : room.read(features, long_.data() + from, values_.data() + from, count);
+  }
+  const SparseRow &read_to_learn(int64_t i, FeatureSlots &features, SparseRoom &room) const {
+    const int64_t from = starts_.data()[i], count = starts_.data()[i + 1] - from;
+    return short_.is_valid() ? room.read_to_learn(features, short_.data() + from, values_.data() + from, count)
+                             : room.read_to_learn(features, long_.data() + from, values_.data() + from, count);
+  }
+
+ private:
+  SparseRows(Starts starts, Vector values, int64_t width)
+      : starts_(std::move(starts)), values_(std::move(values)), width_(width) {}
+  template <class Index> void check(const Index *columns, std::size_t count);
+
+  Starts starts_;
+  Short short_;
+  Labels long_;
+  Vector values_;
+  int64_t width_;
+  bool in_order_ = true;
+};
+
+// What a core of sparse rows keeps beside its learner: the slots of the features, and their names where rows are dicts.
+class SparseReader {
+ public:
+  FeatureSlots slots;
+
+  // A dict of numbers of features to values; of names where there are names, of which those that are new get numbers when
+  // their row is learned.
+  const SparseRow &read_one(nb::handle row, SparseRoom &room, bool learn);
+  bool named() const { return named_; }
+  nb::tuple names() const { return nb::tuple(names_); }
+  void name(nb::tuple names);
+
+ private:
+  int64_t number_of(PyObject *key, nb::list &fresh) const;
+  void sort_by_feature();
+
+  bool named_ = false;
+  nb::dict numbers_;  // of the names
+  nb::list names_;    // in the order of their numbers
+  std::vector<int64_t> ids_;
+  std::vector<double> values_;
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

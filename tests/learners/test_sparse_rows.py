@@ -1,0 +1,192 @@
+"""Sparse rows against dense ones: the same predictions and the same model, whatever the features and their numbers."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix
+from sklearn.base import clone
+
+from thalweg import (
+    AutoClassifier,
+    BalancedWinnow,
+    Committee,
+    CostSensitive,
+    MajorityClass,
+    NoChange,
+    OnlineLDC,
+    OnlineLinearRegression,
+    OnlineLogistic,
+    PassiveAggressive,
+    Perceptron,
+)
+from thalweg.errors import InvalidInput, NotNumbers
+from thalweg.rates import InverseSqrt
+from thalweg.store import load, save
+
+CLASSIFIERS = [
+    Perceptron(),
+    Perceptron(averaged=True, margin=0.1),
+    BalancedWinnow(),
+    PassiveAggressive(C=0.1),
+    OnlineLogistic(),
+    OnlineLogistic(0.5, penalty=0.05),
+    OnlineLogistic(1.0, per_feature=True, forgetting=0.01),
+    OnlineLogistic(InverseSqrt(1.0), class_weight="balanced"),
+    NoChange(),
+    MajorityClass(),
+    Committee([OnlineLogistic(), Perceptron(), BalancedWinnow()], persistence=True),
+    CostSensitive(OnlineLogistic(), {("a", "b"): 2.0}),
+]
+REGRESSORS = [
+    OnlineLinearRegression(),
+    OnlineLinearRegression(0.1, penalty=0.01, intercept=False),
+    OnlineLinearRegression(averaged=True),
+    OnlineLinearRegression(0.05, averaged=True, forgetting=0.02, penalty=0.05),
+    OnlineLinearRegression(0.2, averaged=True, forgetting=0.05, penalty=4.9),
+    OnlineLinearRegression(0.3, per_feature=True),
+]
+BOTH = pytest.mark.parametrize("model", [*CLASSIFIERS, *REGRESSORS], ids=str)
+
+
+def rows(seed: int, count: int = 300, width: int = 40) -> tuple[csr_array, np.ndarray, np.ndarray]:
+    """Rows of which a tenth is not zero, with labels and with numbers that depend on them."""
+    rng = np.random.default_rng(seed)
+    X = csr_array(np.where(rng.random((count, width)) < 0.1, rng.normal(size=(count, width)), 0.0))
+    score = X @ rng.normal(size=width) + 0.1 * rng.normal(size=count)
+    return X, np.digitize(score, [-0.7, 0.7]).astype(str), score
+
+
+def scores(model, X):
+    return model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
+
+
+def targets(model, labels, numbers):
+    return labels if hasattr(model, "classes_") or hasattr(model, "decision_function") else numbers
+
+
+@pytest.mark.filterwarnings("ignore::thalweg.errors.Diverging")
+@BOTH
+@given(seed=st.integers(0, 10**6), cut=st.integers(1, 299))
+def test_sparse_rows_are_learned_as_dense_ones(model, seed, cut):
+    X, labels, numbers = rows(seed)
+    if isinstance(model, CostSensitive):
+        labels = np.where(labels == "0", "a", "b")
+    y = targets(model, labels, numbers)
+    dense, sparse = clone(model), clone(model)
+    for part in (slice(0, cut), slice(cut, None)):
+        expected, got = (
+            dense.predict_then_learn(X[part].toarray(), y[part]),
+            sparse.predict_then_learn(X[part], y[part]),
+        )
+        if y.dtype.kind == "U":
+            assert (expected == got).mean() > 0.99  # a tie may fall on either side
+        else:
+            np.testing.assert_allclose(got, expected, atol=1e-10)
+    np.testing.assert_allclose(scores(sparse, X), scores(dense, X.toarray()), rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(scores(sparse, X.toarray()), scores(sparse, X), rtol=0, atol=0)
+    np.testing.assert_allclose(scores(dense, X), scores(dense, X.toarray()), rtol=0, atol=0)
+
+
+@BOTH
+def test_a_model_of_sparse_rows_continues_from_copies_and_files_to_the_last_bit(model, tmp_path):
+    X, labels, numbers = rows(3)
+    if isinstance(model, CostSensitive):
+        labels = np.where(labels == "0", "a", "b")
+    y = targets(model, labels, numbers)
+    first = clone(model).partial_fit(X[:200], y[:200])
+    save(first, tmp_path / "model")
+    others = [copy.deepcopy(first), pickle.loads(pickle.dumps(first)), load(tmp_path / "model")]
+    expected = scores(first.partial_fit(X[200:], y[200:]), X)
+    for other in others:
+        np.testing.assert_array_equal(scores(other.partial_fit(X[200:], y[200:]), X), expected)
+
+
+@pytest.mark.parametrize("make", [csr_matrix, csc_matrix, coo_array, csr_array])
+def test_every_format_is_the_matrix_it_stands_for(make):
+    X, y, _ = rows(1)
+    expected = OnlineLogistic().partial_fit(X, y).decision_function(X)
+    np.testing.assert_array_equal(OnlineLogistic().partial_fit(make(X), y).decision_function(make(X)), expected)
+
+
+def test_values_of_a_column_that_is_there_twice_are_added():
+    twice = csr_array((np.array([1.0, 2.0, 3.0]), np.array([1, 0, 1]), np.array([0, 3, 3])), shape=(2, 3))
+    once = csr_array([[2.0, 4.0, 0.0], [0.0, 0.0, 0.0]])
+    models = [PassiveAggressive().partial_fit(X, [0, 1]) for X in (twice, once)]
+    np.testing.assert_array_equal(models[0].decision_function(once), models[1].decision_function(once))
+
+
+def test_memory_grows_with_the_features_that_were_seen():
+    wide = csr_array((np.ones(4), np.array([0, 10**12, 5, 2**40]), np.array([0, 2, 4])), shape=(2, 2**41))
+    model = OnlineLogistic().partial_fit(wide, [0, 1])
+    assert model.n_features_in_ == 2**41
+    assert sum(array.nbytes for array in model._core.state().values()) < 500
+    assert model.decision_function(wide).shape == (2,)
+
+
+def test_what_cannot_be_learned_is_refused_and_changes_nothing():
+    X, y, _ = rows(2)
+    model = OnlineLogistic().partial_fit(X, y)
+    before = model.decision_function(X)
+    bad = X.copy()
+    bad.data[7] = np.inf
+    row = int(np.searchsorted(bad.indptr, 7, side="right")) - 1
+    with pytest.raises(InvalidInput, match=rf"infinity \(inf\) at row {row}, column {bad.indices[7]}"):
+        model.partial_fit(bad, y)
+    with pytest.raises(InvalidInput, match="features"):
+        model.partial_fit(X[:, :30], y)
+    with pytest.raises(NotNumbers, match=r"an OnlineLDC takes dense rows: .*use OnlineLogistic"):
+        OnlineLDC().partial_fit(X, y)
+    with pytest.raises(NotNumbers, match=r'solver="rls".* use solver="sgd"'):
+        OnlineLinearRegression(solver="rls").partial_fit(X, np.zeros(len(y)))
+    np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+def test_rows_in_any_order_and_with_tests_of_their_own():
+    X, y, _ = rows(4)
+    order = np.array([0, 1, ~0, 2, ~1, 3, ~3, ~2, *np.arange(4, 300).repeat(2)])
+    order[9::2] = ~order[9::2]
+    dense, sparse = (PassiveAggressive().follow(given, y, order, with_proba=True) for given in (X.toarray(), X))
+    assert (dense[0] == sparse[0]).all()
+    np.testing.assert_allclose(sparse[1], dense[1], atol=1e-12)
+    tests, labels = X[np.arange(600) % 300], y[np.arange(600) % 300].reshape(300, 2)
+    dense = Perceptron().learn_then_test(X.toarray(), y, tests.toarray().reshape(300, 2, 40), labels)
+    assert (Perceptron().learn_then_test(X, y, tests, labels) == dense).all()
+
+
+def test_single_rows_are_dicts_of_columns():
+    X, y, _ = rows(5)
+    model, one = OnlineLogistic().partial_fit(X[:100], y[:100]), OnlineLogistic().partial_fit(X[:100], y[:100])
+    model.partial_fit(X[100:], y[100:])
+    for i in range(100, 300):
+        start, end = X.indptr[i : i + 2]
+        row = dict(zip(X.indices[start:end].tolist(), X.data[start:end].tolist(), strict=True))
+        one.predict_one(row)
+        one.learn_one(row, y[i])
+    np.testing.assert_array_equal(one.decision_function(X), model.decision_function(X))
+    with pytest.raises(InvalidInput, match="must be a dict of columns' numbers, got the key 'a'"):
+        one.learn_one({"a": 1.0}, "0")
+    with pytest.raises(InvalidInput, match="must be a dict"):
+        one.learn_one([1.0, 2.0], "0")
+
+
+def test_the_default_learns_rare_words():
+    rng = np.random.default_rng(0)
+    words = rng.zipf(1.3, size=(3000, 20)) % 5000
+    weights = rng.normal(size=5000)
+    y = (weights[words].sum(axis=1) > 0).astype(int)
+    X = csr_array((np.ones(60_000), words.ravel(), np.arange(0, 60_001, 20)), shape=(3000, 2**20))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = AutoClassifier()
+        errors = model.predict_then_learn(X, y) != y
+    plain = OnlineLogistic().predict_then_learn(X, y) != y
+    assert errors[1000:].mean() < plain[1000:].mean()
+    assert len(model.weights_) == len(model.members_)
+    assert "logistic" in model.explain()
