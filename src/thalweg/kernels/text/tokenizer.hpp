@@ -39,24 +39,28 @@ class Tokenizer {
     uint8_t *out = buffer_.data(), *start = out;
     starts_.clear();
     ends_.clear();
-    for (int length = 0;;) {
-      for (uint8_t letter; at < end && (letter = characters_.ascii_word[*at]); at++, length++) *out++ = letter;
-      if (at < end) {
+    const uint8_t *const ascii_word = characters_.ascii_word;
+    std::ptrdiff_t spare = 0;  // bytes of the word beyond one for each character
+    for (;;) {
+      for (uint8_t letter; at < end && (letter = ascii_word[*at]); at++) *out++ = letter;
+      if (at < end && *at >= 0x80) {
         const Character character = characters_.next(at, end);
         if (character.kind == Kind::word) {
-          out = write_utf8(character.lower, out);
-          length++;
+          uint8_t *behind = write_utf8(character.lower, out);
+          spare += behind - out - 1;
+          out = behind;
           continue;
         }
       }
-      if (length >= 2) {
+      if (out - start - spare >= 2) {
         starts_.push_back(start);
         ends_.push_back(out);
         *out++ = ' ';
         start = out;
       }
       out = start;
-      length = 0;
+      spare = 0;
+      while (at < end && *at < 0x80 && !ascii_word[*at]) at++;
       if (at == end) break;
     }
     const std::size_t count = starts_.size();
