@@ -5,13 +5,16 @@ pandas, polars and pyarrow are not imported for lists and NumPy arrays. Of Arrow
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, MissingExtra
+
+#: Strings that are encoded together: one letter beyond ASCII slows down those in its batch only.
+_BATCH = 128
 
 
 class Strings(NamedTuple):
@@ -87,18 +90,20 @@ def _arrow_column(values: Any, array: Any, name: str) -> Any:
 
 
 def _from_list(values: Sequence[Any], name: str) -> Strings:
-    try:
-        joined = "".join(values)
-    except TypeError:
-        values = [_text(value, row, name) for row, value in enumerate(values)]
-        joined = "".join(values)
-    if joined.isascii():
-        sizes: Iterable[int] = map(len, values)
-    else:
-        sizes = (len(value if value.isascii() else _encoded(value)) for value in values)
+    sizes: list[int] = []
+    pieces: list[bytes] = []
+    for start in range(0, len(values), _BATCH):
+        part = values[start : start + _BATCH]
+        try:
+            joined = "".join(part)
+        except TypeError:
+            part = [_text(value, row, name) for row, value in enumerate(part, start)]
+            joined = "".join(part)
+        pieces.append(_encoded(joined))
+        sizes += map(len, part if joined.isascii() else map(_encoded, part))
     offsets = np.zeros(len(values) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(sizes, np.int64, len(values)), out=offsets[1:])
-    return Strings(offsets, np.frombuffer(_encoded(joined), np.uint8))
+    np.cumsum(sizes, out=offsets[1:])
+    return Strings(offsets, np.frombuffer(b"".join(pieces), np.uint8))
 
 
 def _encoded(text: str) -> bytes:
