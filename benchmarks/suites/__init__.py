@@ -14,6 +14,7 @@ NAMES = (
     "river_loop",
     "latency",
     "untuned",
+    "text",
     "wide_rows",
     "growth",
     "kernel_mean",

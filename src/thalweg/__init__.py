@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from thalweg.transforms import RandomFeatures as RandomFeatures
     from thalweg.transforms import RandomTilings as RandomTilings
     from thalweg.transforms import StandardScaler as StandardScaler
+    from thalweg.transforms import TextHasher as TextHasher
 
 __version__ = "0.1.0"
 
@@ -64,6 +65,7 @@ _PACKAGES = (
     "spark",
     "store",
     "streams",
+    "text",
     "transforms",
 )
 _NAMES = {
@@ -95,7 +97,7 @@ _NAMES = {
     "pipeline": ["StreamPipeline"],
     "store": ["load", "save"],
     "table_model": ["TableClassifier", "TableRegressor"],
-    "transforms": ["CCIPCA", "RandomFeatures", "RandomTilings", "StandardScaler"],
+    "transforms": ["CCIPCA", "RandomFeatures", "RandomTilings", "StandardScaler", "TextHasher"],
 }
 __getattr__, __dir__, _ = lazy_loader.attach(__name__, _PACKAGES, _NAMES)
 __all__ = sorted(name for names in _NAMES.values() for name in names)

@@ -54,7 +54,10 @@ _FEW_FEATURES = 8192
 _MOST_FEATURES = 2**24
 _ELSEWHERE = "elsewhere"
 _CLASSES: dict[str, type[StreamEstimator]] = {
-    name: getattr(home, name) for home in (learners, transforms, pipeline) for name in home.__all__
+    name: value
+    for home in (learners, transforms, pipeline)
+    for name, value in ((name, getattr(home, name)) for name in home.__all__)
+    if issubclass(value, StreamEstimator)
 } | {"Fleet": fleet.Fleet, "RegressorFleet": fleet.RegressorFleet}
 _RATES: dict[str, type[rates.Rate]] = {
     kind.__name__: kind for kind in (rates.Constant, rates.InverseSqrt, rates.ErrorDriven)

@@ -56,7 +56,8 @@ def require(found: dict[str, Any], recorded: dict[str, Any]) -> None:
 def test_every_class_that_can_be_saved_has_a_file() -> None:
     files = [path for path in FILES.values() if not is_of_scikit_learn(path)]
     loaded = [thalweg.load(path) for path in [*files, FINISHED, FINISHED_NUMBERS]]
-    public = [getattr(thalweg, name) for name in thalweg.__all__]
+    stateless = {"TextHasher"}  # `dumps` refuses it
+    public = [getattr(thalweg, name) for name in thalweg.__all__ if name not in stateless]
     for kind in [Fleet, *(each for each in public if isinstance(each, type))]:
         assert any(isinstance(each, kind) for each in loaded), f"{kind.__name__} has no fixture"
 

@@ -26,6 +26,7 @@ PACKAGES = (
     "spark",
     "store",
     "streams",
+    "text",
     "transforms",
 )
 REFERENCE = sorted([*ROOT.glob("docs/api*.md"), *ROOT.glob("docs/api/**/*.md")])

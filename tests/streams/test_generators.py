@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 import math
 
@@ -12,6 +13,7 @@ import scipy.stats
 from thalweg.errors import InvalidInput
 from thalweg.streams import (
     SEA,
+    DriftingTopics,
     Fraud,
     FriedmanDrift,
     LinearResponse,
@@ -287,3 +289,40 @@ def test_fraud_is_rare_and_shifted_along_three_numbers_then_along_the_others() -
         assert honest[:, :6].std(axis=0) == pytest.approx(1.0, abs=0.03)
     np.testing.assert_array_equal(X[:, 6], np.arange(60_000))
     assert set(X[:, 7]) == set(range(300))
+
+
+def test_words_of_a_text_follow_zipf_and_a_share_of_them_the_topic() -> None:
+    stream = DriftingTopics(seed=3, n_classes=3, share=0.2, topic_words=20, words=30, rows_per_topic=10**9)
+    X, y = stream.take(6000)
+    texts = [text.split() for text in X[:, 0]]
+    lengths = np.array([len(text) for text in texts])
+    assert abs(np.median(lengths) - 30) <= 1
+    assert lengths.max() <= 120
+    counts = [collections.Counter(itertools.chain(*itertools.compress(texts, y == label))) for label in range(3)]
+    total = sum(counts, collections.Counter())
+    ranked = total.most_common(2)
+    # ranks 0 and 1 of Zipf's law: (1 + shift) / (0 + shift)
+    assert ranked[0][1] / ranked[1][1] == pytest.approx(3.7 / 2.7, rel=0.05)
+    for label, own in enumerate(counts):
+        others = sum((count for place, count in enumerate(counts) if place != label), collections.Counter())
+        telling = [word for word, count in own.items() if count > 10 * (others[word] + 1)]
+        assert 10 <= len(telling) <= 20
+        assert sum(own[word] for word in telling) / own.total() == pytest.approx(0.2, abs=0.03)
+
+
+def test_topics_drift_gradually_and_change_at_once() -> None:
+    def frequencies(stream: DriftingTopics, time: int, label: int) -> collections.Counter[str]:
+        X, y = stream.concept(time).draw(1500)
+        counts = collections.Counter(" ".join(X[y == label, 0]).split())
+        return collections.Counter({word: count / counts.total() for word, count in counts.items()})
+
+    def distance(one: collections.Counter[str], two: collections.Counter[str]) -> float:
+        return sum(abs(one[word] - two[word]) for word in one | two) / 2
+
+    # every word is of the topic, so that distances are those of topics
+    stream = DriftingTopics(seed=1, share=1 - 1e-9, topic_words=10, rows_per_topic=1000, rows_per_change=5000)
+    first = frequencies(stream, 0, 0)
+    shifts = [distance(first, frequencies(stream, time, 0)) for time in (0, 250, 500, 999)]
+    assert shifts == pytest.approx([0.0, 0.25, 0.5, 1.0], abs=0.05)
+    assert distance(frequencies(stream, 4999, 0), frequencies(stream, 5000, 1)) < 0.05
+    assert distance(frequencies(stream, 4999, 0), frequencies(stream, 5000, 0)) > 0.9

@@ -650,6 +650,87 @@ class FadingAuc:
     def roc_auc(self) -> float: ...
     def average_precision(self) -> float: ...
 
+class FeatureNames:
+    def __init__(self, bits: int, limit: int) -> None: ...
+    @overload
+    def add_texts(
+        self,
+        offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        analyzer: str,
+        low: int,
+        high: int,
+    ) -> None: ...
+    @overload
+    def add_texts(
+        self,
+        offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        analyzer: str,
+        low: int,
+        high: int,
+    ) -> None:
+        """Count the n-grams of texts."""
+
+    @overload
+    def add_strings(
+        self,
+        offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> None: ...
+    @overload
+    def add_strings(
+        self,
+        offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> None:
+        """Count whole strings."""
+
+    def names(self) -> list[tuple[int, bytes, int]]:
+        """Index, token and count of each feature that has a name, by index."""
+
+    def restore(self, token: bytes, count: int) -> None: ...
+
+@overload
+def hash_strings(
+    offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    bits: int,
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.int8]]: ...
+@overload
+def hash_strings(
+    offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    bits: int,
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.int8]]:
+    """Index among 2**bits features and sign (1 or -1) of each string."""
+
+@overload
+def hash_texts(
+    offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    bits: int,
+    analyzer: str,
+    low: int,
+    high: int,
+    signed: bool,
+    norm: str,
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+@overload
+def hash_texts(
+    offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    bits: int,
+    analyzer: str,
+    low: int,
+    high: int,
+    signed: bool,
+    norm: str,
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]:
+    """
+    Counts of the hashed n-grams of each text, as CSR arrays: indptr, indices, values.
+    """
+
 def first_bad(
     X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
 ) -> tuple[int, int]:

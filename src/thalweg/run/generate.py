@@ -40,6 +40,10 @@ def _as_times(minutes: Floats) -> list[str]:
     return list(map(str, np.datetime64("2024-01-01T00:00") + minutes.astype("timedelta64[m]")))
 
 
+def _as_texts(values: Any) -> list[str]:
+    return list(values)
+
+
 def _as_merchants(numbers: Floats) -> list[str]:
     return [f"m{number:03.0f}" for number in numbers.tolist()]
 
@@ -62,6 +66,9 @@ GENERATORS: Mapping[str, Generator] = {
         "Fraud",
         "six numbers, a clock, a shop; 1 % fraud, which changes",
         spelled={"time": _as_times, "merchant": _as_merchants},
+    ),
+    "topics": Generator(
+        "DriftingTopics", "texts; topics that change gradually and at once", spelled={"text": _as_texts}
     ),
     "two-norm": Generator("TwoNorm", "20 features; two Gaussian classes, parted by a plane"),
     "ring-norm": Generator("RingNorm", "20 features; two Gaussian classes, parted by a sphere"),

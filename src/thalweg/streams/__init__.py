@@ -5,6 +5,7 @@
     Stream                       rows in time: take, batches, iteration; always the same rows
     ├── ConceptStream            generated: a concept at every time that draws any number of rows
     │   ├── DriftingGaussians    classes whose means move: `Circling`, `Gliding` or `Jumping`
+    │   ├── DriftingTopics       texts of classes that differ in a few words, which change gradually and at once
     │   ├── Fraud                a rare class, columns that carry nothing, a sudden change
     │   ├── RandomRBFDrift       small clouds around centroids that move, several to a class
     │   ├── TwoNorm, RingNorm    Gaussians in 20 dimensions that stay: best told apart by a plane, by a sphere
@@ -42,6 +43,7 @@ from thalweg.streams.concept import (
 from thalweg.streams.datasets import load_covertype, load_elec2, load_sea_concepts, load_weather
 from thalweg.streams.disc_and_bow import DiscAndBow
 from thalweg.streams.drifting_gaussians import DriftingGaussians
+from thalweg.streams.drifting_topics import DriftingTopics
 from thalweg.streams.fraud import Fraud
 from thalweg.streams.friedman_drift import FriedmanDrift
 from thalweg.streams.linear_response import LinearResponse
@@ -65,6 +67,7 @@ __all__ = [
     "ConceptStream",
     "DiscAndBow",
     "DriftingGaussians",
+    "DriftingTopics",
     "Fraud",
     "FriedmanDrift",
     "Gliding",

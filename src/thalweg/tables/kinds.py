@@ -213,7 +213,7 @@ def filled(columns: Sequence[NumberColumn], values: Floats, gaps: NDArray[np.boo
     return values
 
 
-class TextColumn(Column):
+class NamesColumn(Column):
     """Names, each of which is the same wherever it occurs."""
 
     def parse(self, column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
@@ -234,7 +234,7 @@ class TextColumn(Column):
         return parsed[0] < 0
 
 
-class CategoryColumn(TextColumn):
+class CategoryColumn(NamesColumn):
     """One feature for each category, with room for some that come late; then one for all others.
 
     In plans of earlier versions only some of many categories have a feature of their own: ``only``.
@@ -291,7 +291,7 @@ class CategoryColumn(TextColumn):
         self.categories = {category: i for i, category in enumerate(state["categories"])}
 
 
-class HashedColumn(TextColumn):
+class HashedColumn(NamesColumn):
     """Very many categories: the number of a cell, by a hash of the name, for a learner that counts labels by cell."""
 
     kind = "wide category"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.tables.cells import parsed
-from thalweg.tables.kinds import Floats, NumberColumn, TextColumn
+from thalweg.tables.kinds import Floats, NamesColumn, NumberColumn
 
 if TYPE_CHECKING:
     from thalweg.tables.plan import Plan
@@ -40,7 +40,7 @@ def oddities(head: Chunk, plan: Plan, targets: NDArray[Any], *, na: Collection[s
     """
     sentinels, leaks, counters = [], [], []
     for column in plan.columns:
-        if not isinstance(column, NumberColumn | TextColumn):
+        if not isinstance(column, NumberColumn | NamesColumn):
             continue
         values, _ = parsed(column, head.column(column.name))
         drop = f"--drop {shlex.quote(column.name)} leaves it out"

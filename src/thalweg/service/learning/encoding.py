@@ -13,7 +13,7 @@ from thalweg.client.protocol import MOST_COLUMNS, MOST_TEXT
 from thalweg.service.commands import Refused
 from thalweg.tables.cells import parsed
 from thalweg.tables.encoder import Encoder
-from thalweg.tables.kinds import CategoryColumn, Column, NumberColumn, TextColumn
+from thalweg.tables.kinds import CategoryColumn, Column, NamesColumn, NumberColumn
 from thalweg.tables.ndjson_rows import column_of
 from thalweg.tables.plan import Plan
 
@@ -85,7 +85,7 @@ def gaps_of(encoder: Encoder, found: Sequence[Any]) -> NDArray[np.bool_] | None:
 
 def _quickly(column: Column, values: list[Any]) -> Any:
     """Cells of the expected kind; None where there are others among them."""
-    if isinstance(column, TextColumn) and any(type(word) is str and len(word) > MOST_TEXT for word in values):
+    if isinstance(column, NamesColumn) and any(type(word) is str and len(word) > MOST_TEXT for word in values):
         return None
     return column.parse_values(values)
 
