@@ -19,5 +19,6 @@ void bind_regression(nb::module_ &module);
 void bind_tilings(nb::module_ &module);
 void bind_transforms(nb::module_ &module);
 void bind_evaluate(nb::module_ &module);
+void bind_sparse_lines(nb::module_ &module);
 
 }  // namespace thalweg::THALWEG_LEVEL

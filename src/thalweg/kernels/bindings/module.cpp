@@ -114,6 +114,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
   bind_tilings(module);
   bind_transforms(module);
   bind_evaluate(module);
+  bind_sparse_lines(module);
 
   module.def(
       "first_bad",
