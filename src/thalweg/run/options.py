@@ -278,11 +278,7 @@ class RunOptions:
         if "source" not in values:
             raise InvalidParameter("SOURCE is missing: name the file to learn, a folder of files, or - for a pipe")
         if "target" not in values:
-            from thalweg.tables.opening import last_attribute
-
-            last = last_attribute(values["source"])
-            suggested = "" if last is None else f", such as the last attribute: --target {shlex.quote(last)}"
-            raise InvalidParameter(f"--target COL is missing: name the column of labels{suggested}")
+            values["target"] = _target_of(values["source"], values.get("encoding", cls.encoding))
         return cls(**values)
 
     def first_other(self, begun: Mapping[str, Any], besides: Collection[str] = ()) -> str | None:
@@ -342,6 +338,18 @@ def _defaults() -> dict[str, Any]:
 
 def _as_json(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
+
+
+def _target_of(source: str, encoding: str) -> str:
+    """The column of labels where the format has one; else an error with a suggestion, where there is one."""
+    from thalweg.tables.opening import label_column, last_attribute
+
+    label = label_column(source, encoding)
+    if label is not None:
+        return label
+    last = last_attribute(source)
+    suggested = "" if last is None else f", such as the last attribute: --target {shlex.quote(last)}"
+    raise InvalidParameter(f"--target COL is missing: name the column of labels{suggested}")
 
 
 def _from_file(path: Path, known: set[str]) -> dict[str, Any]:

@@ -66,7 +66,12 @@ def answer(
         delimiter=delimiter or table.get("delimiter"),
         encoding=encoding or table.get("encoding", "utf-8"),
     )
-    source = replace(source, json_columns=tuple(column.name for column in plan.columns))
+    columns = plan.columns
+    source = replace(
+        source,
+        json_columns=tuple(column.name for column in columns),
+        json_maps=tuple(column.name for column in columns if column.sparse),
+    )
     done = 0
     for chunk in chunks(_with_all_columns(source.blocks(), plan, given, tell), _ROWS):
         if chunk.bad and bad_rows == "error":
