@@ -70,13 +70,13 @@ class RunOptions:
     """All options of a run, declared once: the command line, TOML files and the checks below read them here."""
 
     source: str = _option(
-        help="CSV, Parquet, Arrow, NDJSON or ARFF file, compressed or not; a folder of such files, read in the "
-        "natural order of their names (part-2 before part-10); or - for standard input.",
+        help="CSV, Parquet, Arrow, NDJSON, ARFF, svmlight or Vowpal Wabbit file, compressed or not; a folder of such "
+        "files, read in the natural order of their names (part-2 before part-10); or - for standard input.",
         on_spark=True,
     )
     target: str = _option(
-        help="Column to predict (required): labels, or numbers. A row whose cell is empty is only predicted; 1 and 1.0 "
-        "are the same label.",
+        help="Column to predict (required; label for svmlight and Vowpal Wabbit files): labels, or numbers. A row whose "
+        "cell is empty is only predicted; 1 and 1.0 are the same label.",
         metavar="COL",
         on_spark=True,
     )
@@ -187,7 +187,7 @@ class RunOptions:
         added_later=True,
     )
     delimiter: str | None = _option(None, help="Delimiter of CSV, such as ; or tab (default: detected).", on_spark=True)
-    encoding: str = _option("utf-8", help="Encoding of CSV, NDJSON and ARFF (default: utf-8).")
+    encoding: str = _option("utf-8", help="Encoding of files of text (default: utf-8).")
     decimal: Literal[".", ","] | None = _option(
         None,
         help="Decimal separator, . or , (default: detected).",

@@ -85,7 +85,7 @@ def answer(
         done += len(chunk) + len(chunk.bad)
         rows: Any = model._named(encoded.X)
         learner: Any = model.learner
-        if not len(rows):
+        if not len(number):
             yield Answered(number, model._no_predictions(), encoded.bad)
             continue
         proba = learner.predict_proba(rows) if hasattr(learner, "predict_proba") else None

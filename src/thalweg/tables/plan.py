@@ -103,13 +103,16 @@ class Plan:
         pairs = zip(self.columns, ends, strict=True)
         return tuple((end - column.rates, column.rates) for column, end in pairs if isinstance(column, HashedColumn))
 
-    def without_cells(self, X: Floats) -> Floats:
-        """The features with 0 for the number of a cell, which measures nothing."""
-        if not self.wide_categories:
-            return X
-        X = X.copy()
-        X[:, [at for at, _ in self.wide_categories]] = 0.0
-        return X
+    def without_cells(self, X: Any) -> Floats:
+        """The features with names, with 0 for the number of a cell, which measures nothing."""
+        named: Floats = X
+        if self.sparse_columns:
+            count = len(self.feature_names)
+            named = X[:, :count].toarray() if count else np.empty((X.shape[0], 0))
+        if self.wide_categories:
+            named = named.copy()
+            named[:, [at for at, _ in self.wide_categories]] = 0.0
+        return named
 
     def describe(self) -> list[tuple[str, str, str]]:
         """Name, kind and treatment of every column, in the table's order."""
@@ -214,11 +217,16 @@ def plan_columns(
     detect_sentinels : bool
         Whether numbers such as -999 count as missing where they are repeated and far from all others.
     """
+    import pyarrow as pa
+
     present = head.column_names
     for name in (target, *drop, *categorical, *reserved):
         if name is not None and name not in present:
             close = ", ".join(map(repr, present[:20])) + (", …" if len(present) > 20 else "")
             raise InvalidInput(f"{head.pieces[0].block.file} has no column {name!r}; it has {close}")
+    if target is not None and pa.types.is_nested(kind := head.column(target).type):
+        file = head.pieces[0].block.file
+        raise InvalidInput(f"{file}: the target {target!r} must hold labels or numbers, got values of type {kind}")
     columns: list[Column] = []
     left_out: dict[str, str] = {}
     labels = None if target is None else len(names(head.column(target)).drop_null().unique())
