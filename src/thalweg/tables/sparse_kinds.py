@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.kernels import compiled
 from thalweg.tables.cells import LARGEST, BadCell, brief
 from thalweg.tables.kinds import Column, Floats
 
@@ -124,14 +125,15 @@ class MapColumn(Column):
 
         if self.keys == "index":
             try:
-                indices = keys.cast(pa.int64()).to_numpy(zero_copy_only=False)
+                indices = (keys if pa.types.is_int32(keys.type) else keys.cast(pa.int64())).to_numpy(
+                    zero_copy_only=False
+                )
             except pa.ArrowInvalid as error:
                 raise BadCell(0, "a key is not an index") from error
-            wrong = (indices < 0) | (indices >= INDEX_WIDTH)
-            if wrong.any():
-                at = int(wrong.argmax())
+            if len(indices) and not 0 <= indices.min() <= indices.max() < INDEX_WIDTH:
+                at = int(((indices < 0) | (indices >= INDEX_WIDTH)).argmax())
                 raise BadCell(_row(at, offsets), f"the index {indices[at]} is not between 0 and {INDEX_WIDTH - 1}")
-            return indices.astype(np.int32), None
+            return indices.astype(np.int32, copy=False), None
         encoded = keys.cast(pa.string()).dictionary_encode()
         cells, signs = self._places(encoded.dictionary.to_pylist())
         places = encoded.indices.to_numpy()
@@ -201,9 +203,8 @@ def _numbers(items: Any, offsets: Places) -> Floats:
     if not _is_number(items.type):
         raise BadCell(0, f"values of type {items.type} are no numbers")
     values: Floats = pc.fill_null(pc.cast(items, pa.float64(), safe=False), 0.0).to_numpy()
-    wrong = ~(np.abs(values) <= LARGEST)
-    if wrong.any():
-        at = int(wrong.argmax())
+    _, at = compiled.first_bad(values[None])
+    if at >= 0:
         raise BadCell(_row(at, offsets), f"{float(values[at])!r} is beyond the numbers that can be learned")
     return values
 
@@ -221,10 +222,10 @@ def _canonical(
         rows.sum_duplicates()
         rows.eliminate_zeros()
         indptr, indices, values = rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data
-        wrong = ~(np.abs(values) <= LARGEST)
-        if wrong.any():
+        _, at = compiled.first_bad(values[None])
+        if at >= 0:
             what = "the values of one feature add up to a number beyond those that can be learned"
-            raise BadCell(_row(int(wrong.argmax()), indptr), what)
+            raise BadCell(_row(at, indptr), what)
     return SparseCells(indptr, indices, values, missing)
 
 
