@@ -251,8 +251,17 @@ bool read_svmlight_line(const char *line, const char *end, SparseLines &lines) {
 
 // ------------------------------------------------------------------ Vowpal Wabbit
 
-THALWEG_INLINE const char *end_of_name(const char *at, const char *end) {
-  while (at < end && !is_blank(*at) && *at != ':' && *at != '|') at++;
+// Which bytes end a name: blanks, with the line feed behind a line, colons and bars.
+struct NameEnds {
+  bool ends[256] = {};
+  constexpr NameEnds() {
+    for (char c : {' ', '\t', '\n', '\v', '\f', '\r', ':', '|'}) ends[uint8_t(c)] = true;
+  }
+};
+
+THALWEG_INLINE const char *end_of_name(const char *at) {
+  static constexpr NameEnds table;
+  while (!table.ends[uint8_t(*at)]) at++;
   return at;
 }
 
@@ -317,14 +326,14 @@ bool read_vowpal_line(const char *line, const char *end, SparseLines &lines) {
   for (at = bar; (at = skip_blanks(at, end)) < end;) {
     if (*at == '|') {
       space = at + 1;
-      space_end = end_of_name(space, end);
+      space_end = end_of_name(space);
       if (space == space_end && space < end && *space == ':') throw Malformed{"a namespace has no name", space, space};
       if (space_end - space > kLongestNamespace)
         throw Malformed{"the namespace {!r} has more than 256 bytes", space, space_end};
       at = read_vowpal_value(space_end, end, scale);
       continue;
     }
-    const char *name = at, *name_end = end_of_name(at, end);
+    const char *name = at, *name_end = end_of_name(at);
     if (name == name_end) throw Malformed{"{!r} is a feature without a name", name, end_of_word(name, end)};
     at = read_vowpal_value(name_end, end, *values);
     if (scale != 1.0 && !may_be_learned(*values *= scale))
