@@ -18,7 +18,7 @@ from thalweg.learners.base.intervals import Interval
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.base.rows import names_of
 from thalweg.tables.cells import parsed, spelled_as
-from thalweg.tables.encoder import Encoder
+from thalweg.tables.encoder import Encoder, stack_rows
 from thalweg.tables.kinds import CategoryColumn
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import Block, Chunk, Piece, as_text
@@ -46,7 +46,7 @@ class TableModel:
             if not hasattr(learner, "feature_names_in_"):
                 raise InvalidParameter.of(owner, "encoder", "be given: the learner knows no names", None)
             encoder = Encoder(Plan.of_numbers(learner.feature_names_in_.tolist()), missing="error")
-        width = len(encoder.plan.feature_names)
+        width = encoder.plan.width
         if getattr(learner, "n_features_in_", width) != width:
             rule = f"give the {learner.n_features_in_} features of the learner"
             raise InvalidParameter.of(owner, "encoder", rule, f"{width} features")
@@ -64,10 +64,17 @@ class TableModel:
         """The columns that are read."""
         return [column.name for column in self.encoder.plan.columns]
 
-    def encode(self, X: Any) -> Floats:
-        """The rows as the learner sees them, one column for each of ``encoder.feature_names()``. Nothing is learned."""
-        found = list(self._encoded(X))
-        return np.concatenate(found) if found else np.empty((0, len(self.encoder.plan.feature_names)))
+    def encode(self, X: Any) -> Any:
+        """The rows as the learner sees them, one column for each of ``encoder.feature_names()``. Nothing is learned.
+
+        With sparse columns they are a `scipy.sparse.csr_array`, in which those stand behind all others.
+        """
+        plan, found = self.encoder.plan, list(self._encoded(X))
+        if not found:
+            from scipy.sparse import csr_array
+
+            return csr_array((0, plan.width)) if plan.sparse_columns else np.empty((0, plan.width))
+        return stack_rows(found)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The prediction for each row. Nothing is learned."""
@@ -124,7 +131,7 @@ class TableModel:
 
     # ------------------------------------------------------------------ from frames to features
 
-    def _encoded(self, X: Any) -> Iterator[Floats]:
+    def _encoded(self, X: Any) -> Iterator[Any]:
         quick = self._quickly(X) if _are_dicts(X) else None
         if quick is not None:
             yield quick
@@ -133,7 +140,7 @@ class TableModel:
         for start in range(0, len(table), _ROWS):
             yield self._features(table, start, min(_ROWS, len(table) - start), learn=False)
 
-    def _features(self, table: Any, start: int, rows: int, *, learn: bool) -> Floats:
+    def _features(self, table: Any, start: int, rows: int, *, learn: bool) -> Any:
         block = Block(table, "X", 0)  # rows are counted from 0, as Python counts
         encoded = self.encoder.encode(Chunk([Piece(block, start, rows)], []), learn=learn)
         if encoded.bad:  # of an encoder that skips bad rows: each row needs a prediction
@@ -144,7 +151,7 @@ class TableModel:
         """The features of rows that are about to be learned; the encoder remembers them."""
         return self._named(self._features(self._with_known_spelling(table), 0, len(table), learn=True))
 
-    def _quickly(self, rows: Sequence[Mapping[str, Any]]) -> Floats | None:
+    def _quickly(self, rows: Sequence[Mapping[str, Any]]) -> Any:
         """The features of dicts, by Arrow only for columns that need it; None where something is wrong."""
         found = []
         for column in self.encoder.plan.columns:
@@ -158,7 +165,7 @@ class TableModel:
             found.append(cells)
         return self.encoder.features(found, len(rows), learn=False)
 
-    def _named(self, rows: Floats) -> Any:
+    def _named(self, rows: Any) -> Any:
         """Encoded rows with the names that the learner checks, where it knows any."""
         return NamedRows(rows, self.encoder.plan.feature_names) if hasattr(self.learner, "feature_names_in_") else rows
 
@@ -188,7 +195,7 @@ class TableModel:
 
     def _refused(self, given: object, rule: str) -> InvalidInput:
         """For those who have encoded rows, what takes them."""
-        encoded = f"model.learner takes arrays of the {len(self.encoder.plan.feature_names)} encoded features"
+        encoded = f"model.learner takes arrays of the {self.encoder.plan.width} encoded features"
         return InvalidInput(f"{rule}, got a {type(given).__name__}: {encoded}")
 
     def _with_known_spelling(self, table: Any) -> Any:

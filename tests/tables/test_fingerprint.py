@@ -50,6 +50,33 @@ def test_numbers_of_json_are_the_same_beside_a_word() -> None:
     assert sums(pa.table({"a": [1.0, 2.5, None]}), [], 9) == sums(pa.table({"a": ["1", "2.5", None]}), [], 9)
 
 
+maps = st.one_of(
+    st.none(), st.lists(st.tuples(st.text(max_size=2), st.one_of(st.none(), st.integers(0, 3))), max_size=3)
+)
+
+
+@examples(100)
+@given(rows=st.lists(maps, min_size=1, max_size=12), other=st.lists(maps, min_size=1, max_size=12), data=st.data())
+def test_maps_are_told_apart_however_they_are_cut(rows: list[Any], other: list[Any], data: Any) -> None:
+    def table(of: list[Any]) -> Any:
+        return pa.table({"a": pa.array(of, pa.map_(pa.string(), pa.float64()))})
+
+    cuts = data.draw(st.lists(st.integers(0, len(rows)), max_size=4))
+    whole = sums(table(rows), [], 1000, typed=True)
+    assert sums(table(rows), cuts, data.draw(st.integers(1, 20)), typed=data.draw(st.booleans())) == whole
+    assert (sums(table(other), [], 1000, typed=True) == whole) == (rows == other)
+
+
+def test_maps_in_checkpoints_of_earlier_versions_are_summed_as_they_were() -> None:
+    table = pa.table({"a": pa.array([[("x", 1.5)], None, []], pa.map_(pa.string(), pa.float64()))})
+    before = Fingerprint({"a": [4088658807, 1352420767]})
+    again = before.begin_again()
+    for chunk in chunks([Block(table, "rows", 1, typed=True)], 2):
+        again.take(chunk)
+    assert again.sums == before.sums
+    assert len(sums(table, [], 9, typed=True)["a"]) == 4
+
+
 KINDS = {
     "float": pa.array([1.5, None, 3.0]),
     "whole": pa.array([1, 2, None]),

@@ -132,8 +132,6 @@ FOREIGN = {
     "a workbook of Excel (.xlsx)": _zip("[Content_Types].xml"),
     "a workbook of Excel (.xls)": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504),
     "a ZIP archive that begins with rows.csv": _zip("rows.csv"),
-    "in the format of svmlight and libsvm": b"# rows\n1 1:0.5 7:-1e-3 # first\n-1 qid:3 2:1\n",
-    "in the format of Vowpal Wabbit": b"1 1.0 'first|weather rain:0.5 wind |level 3\n-1 |weather sun\n| rain\n",
     "one array of JSON": b'[\n {"a": 1}, {"a": 2}\n]\n',
     "a page of HTML or XML": b"<!DOCTYPE html><html></html>",
     "compressed by xz": b"\xfd7zXZ\x00rest",

@@ -20,7 +20,9 @@ def test_rows_are_sorted_as_python_sorts_them(run_bytes: int, typed: bool) -> No
         times = [None if rng.random() < 0.1 else int(time) for time in rng.integers(0, 40, 200)]
         texts = [f"{at}-{place}" for place in range(200)]
         column = pa.array(times) if typed or at % 2 else pa.array([None if t is None else str(t) for t in times])
-        table = pa.table({"when": column, "text": pa.array(texts).dictionary_encode() if typed else texts})
+        maps = pa.array([[(text, 1.0)] for text in texts], pa.map_(pa.string(), pa.float64()))
+        words = pa.array(texts).dictionary_encode() if typed else texts
+        table = pa.table({"when": column, "text": words, "map": maps})
         bad = [BadRow(f"{at // 3}.csv", at * 201 + 5, None, "ragged")]
         blocks.append(Block(table, f"{at // 3}.csv", at * 201 + 1, bad, typed=typed))
         numbers = [at * 201 + 1 + place + (place >= 4) for place in range(200)]
@@ -32,5 +34,8 @@ def test_rows_are_sorted_as_python_sorts_them(run_bytes: int, typed: bool) -> No
         (text, block.file_of(place), block.number_of(place))
         for block in found
         for place, text in enumerate(block.table.column("text").to_pylist())
+    ]
+    assert [cell for block in found for cell in block.table.column("map").to_pylist()] == [
+        [(row[0], 1.0)] for row in rows
     ]
     assert rows == [row[1:] for row in sorted(expected, key=lambda row: 1e9 if row[0] is None else row[0])]

@@ -111,7 +111,7 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
 def _features_of(plan: Plan) -> Iterator[str]:
     """How many features a table gives, and which of them are no columns of it."""
     columns = len(plan.columns)
-    yield f"{len(plan.feature_names):,} features from {columns:,} column{'s' * (columns > 1)}"
+    yield f"{plan.width:,} features from {columns:,} column{'s' * (columns > 1)}"
     derived = [feature for column in plan.columns for feature in column.features if feature != column.name]
     if derived:
         yield f"  made from columns: {', '.join(derived[:_MOST_DERIVED])}{', …' * (len(derived) > _MOST_DERIVED)}"

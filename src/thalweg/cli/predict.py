@@ -38,9 +38,7 @@ def predict(
     delimiter: Annotated[
         str | None, typer.Option(help="Delimiter of CSV (default: as in the run, or detected).")
     ] = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="Encoding of CSV, NDJSON and ARFF (default: as in the run).")
-    ] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding of files of text (default: as in the run).")] = None,
     probabilities: Annotated[
         str,
         typer.Option(help="Probabilities to write: top (of the answer), all (also P(label) of each label) or none."),

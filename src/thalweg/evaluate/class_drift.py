@@ -151,7 +151,7 @@ class ClassChangeDetector:
 
     def add(self, X: Floats, labels: NDArray[np.int64]) -> list[dict[str, Any]]:
         """Rows whose labels have come, in that order; the changes found now."""
-        if len(X) == 0 or X.shape[1] > WIDEST:
+        if len(X) == 0 or not 0 < X.shape[1] <= WIDEST:
             self.rows += len(X)
             return []
         if self.rows == 0:

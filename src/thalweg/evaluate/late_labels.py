@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.learners.baselines import MajorityClass, NoChange
+from thalweg.tables.encoder import stack_rows
 
 Places = NDArray[np.int64]
 
@@ -140,7 +141,7 @@ class LateLabels:
         else:
             due, clock = number + self.delay, number
         if old is not None and carried:
-            X, labels = np.concatenate([old.X, X]), np.concatenate([old.labels, labels])
+            X, labels = stack_rows([old.X, X]), np.concatenate([old.labels, labels])
             number, due = np.concatenate([old.number, number]), np.concatenate([old.due, due])
         if len(clock):
             self.clock = int(clock[-1])

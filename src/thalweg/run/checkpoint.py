@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _KEY = "thalweg-run"
 _PROTOCOL = 2
+#: The arrays of compressed rows.
+_COMPRESSED = ("data", "indices", "indptr")
 
 #: What JSON holds, arrays, and models as their own files.
 Parts = tuple[dict[str, Any], dict[str, NDArray[Any]], dict[str, bytes]]
@@ -57,6 +59,13 @@ def read(path: Path) -> Parts:
     return header["plain"], others, models
 
 
+def _compressed(arrays: dict[str, NDArray[Any]], width: int) -> Any:
+    from scipy.sparse import csr_array
+
+    found: Any = tuple(arrays[f"X {name}"] for name in _COMPRESSED)
+    return csr_array(found, shape=(len(found[2]) - 1, width))
+
+
 def state_of(run: Run) -> Parts:
     """All that a run in progress must remember."""
     assert run.encoder is not None
@@ -64,7 +73,11 @@ def state_of(run: Run) -> Parts:
     arrays: dict[str, NDArray[Any]] = {}
     waiting = run.late.waiting
     if waiting is not None:
-        arrays = {"X": waiting.X, "labels": waiting.labels, "due": waiting.due, "number": waiting.number}
+        if isinstance(waiting.X, np.ndarray):
+            arrays = {"X": waiting.X}
+        else:
+            arrays = {f"X {name}": getattr(waiting.X, name) for name in _COMPRESSED}
+        arrays |= {"labels": waiting.labels, "due": waiting.due, "number": waiting.number}
         arrays |= {f"answered {name}": values for name, values in waiting.predicted.items()}
     own, own_arrays = run.task.state()
     arrays |= own_arrays
@@ -113,7 +126,8 @@ def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], mo
     if plain.get("file_order", "names") == "names":
         run.natural_order = False
         run.source = replace(run.source, files=tuple(sorted(run.source.files)))
-    if "X" in arrays:
+    if "due" in arrays:
         predicted = {name[9:]: values for name, values in arrays.items() if name.startswith("answered ")}
-        run.late.waiting = Waiting(arrays["X"], arrays["labels"], arrays["due"], arrays["number"], predicted)
+        X = arrays["X"] if "X" in arrays else _compressed(arrays, plan.width)
+        run.late.waiting = Waiting(X, arrays["labels"], arrays["due"], arrays["number"], predicted)
     run.predictions = run.predictions_file(int(plain["predictions"]))

@@ -107,7 +107,7 @@ class Classification(Task):
         if self.options.probabilities == "all" and len(number):
             labels = batch.labels[batch.carried :]
             self.notices.late_labels(self.names.known, self.probability_labels, labels, int(number[0]) - 1)
-        rows = len(batch.X)
+        rows = batch.X.shape[0]
         predicted: Predicted = {"model": np.zeros(rows, dtype=np.int64)}
         if hasattr(self.model, "predict_proba"):
             names = ("of_truth", "of_answer", "squared", *(("of_positive",) if self.rare is not None else ()))
@@ -145,7 +145,7 @@ class Classification(Task):
             rows = slice(int(asked[0]), int(asked[-1]) + 1)
             given, proba, *_ = self.model.predict_then_learn(batch.X[rows], words[rows], with_proba=True)
         else:
-            in_hand, places = _rows_of(np.where(steps < 0, ~steps, steps), len(batch.X))
+            in_hand, places = _rows_of(np.where(steps < 0, ~steps, steps), batch.X.shape[0])
             order, among = np.where(steps < 0, ~places, places), places[steps >= 0]
             if self.sets is None:
                 given, proba = self.model.follow(batch.X[in_hand], words[in_hand], order, with_proba=True)

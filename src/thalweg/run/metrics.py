@@ -50,7 +50,7 @@ def metrics_of(run: Run) -> dict[str, Any]:
             "title": learner_name(model),
             "about": (options.costs and entry.with_costs) or entry.about,
             "parameters": plain_parameters(learner_of(model)),
-            "features": len(run.encoder.plan.feature_names),
+            "features": run.encoder.plan.width,
             "explain": model.explain() if hasattr(model, "explain") and run.learned else None,
         },
     }

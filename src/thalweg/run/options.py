@@ -70,13 +70,13 @@ class RunOptions:
     """All options of a run, declared once: the command line, TOML files and the checks below read them here."""
 
     source: str = _option(
-        help="CSV, Parquet, Arrow, NDJSON or ARFF file, compressed or not; a folder of such files, read in the "
-        "natural order of their names (part-2 before part-10); or - for standard input.",
+        help="CSV, Parquet, Arrow, NDJSON, ARFF, svmlight or Vowpal Wabbit file, compressed or not; a folder of such "
+        "files, read in the natural order of their names (part-2 before part-10); or - for standard input.",
         on_spark=True,
     )
     target: str = _option(
-        help="Column to predict (required): labels, or numbers. A row whose cell is empty is only predicted; 1 and 1.0 "
-        "are the same label.",
+        help="Column to predict (required; label for svmlight and Vowpal Wabbit files): labels, or numbers. A row "
+        "whose cell is empty is only predicted; 1 and 1.0 are the same label.",
         metavar="COL",
         on_spark=True,
     )
@@ -187,7 +187,7 @@ class RunOptions:
         added_later=True,
     )
     delimiter: str | None = _option(None, help="Delimiter of CSV, such as ; or tab (default: detected).", on_spark=True)
-    encoding: str = _option("utf-8", help="Encoding of CSV, NDJSON and ARFF (default: utf-8).")
+    encoding: str = _option("utf-8", help="Encoding of files of text (default: utf-8).")
     decimal: Literal[".", ","] | None = _option(
         None,
         help="Decimal separator, . or , (default: detected).",
@@ -278,11 +278,7 @@ class RunOptions:
         if "source" not in values:
             raise InvalidParameter("SOURCE is missing: name the file to learn, a folder of files, or - for a pipe")
         if "target" not in values:
-            from thalweg.tables.opening import last_attribute
-
-            last = last_attribute(values["source"])
-            suggested = "" if last is None else f", such as the last attribute: --target {shlex.quote(last)}"
-            raise InvalidParameter(f"--target COL is missing: name the column of labels{suggested}")
+            values["target"] = _target_of(values["source"], values.get("encoding", cls.encoding))
         return cls(**values)
 
     def first_other(self, begun: Mapping[str, Any], besides: Collection[str] = ()) -> str | None:
@@ -342,6 +338,18 @@ def _defaults() -> dict[str, Any]:
 
 def _as_json(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
+
+
+def _target_of(source: str, encoding: str) -> str:
+    """The column of labels where the format has one; else an error with a suggestion, where there is one."""
+    from thalweg.tables.opening import label_column, last_attribute
+
+    label = label_column(source, encoding)
+    if label is not None:
+        return label
+    last = last_attribute(source)
+    suggested = "" if last is None else f", such as the last attribute: --target {shlex.quote(last)}"
+    raise InvalidParameter(f"--target COL is missing: name the column of labels{suggested}")
 
 
 def _from_file(path: Path, known: set[str]) -> dict[str, Any]:

@@ -66,7 +66,12 @@ def answer(
         delimiter=delimiter or table.get("delimiter"),
         encoding=encoding or table.get("encoding", "utf-8"),
     )
-    source = replace(source, json_columns=tuple(column.name for column in plan.columns))
+    columns = plan.columns
+    source = replace(
+        source,
+        json_columns=tuple(column.name for column in columns),
+        json_maps=tuple(column.name for column in columns if column.sparse),
+    )
     done = 0
     for chunk in chunks(_with_all_columns(source.blocks(), plan, given, tell), _ROWS):
         if chunk.bad and bad_rows == "error":
@@ -80,7 +85,7 @@ def answer(
         done += len(chunk) + len(chunk.bad)
         rows: Any = model._named(encoded.X)
         learner: Any = model.learner
-        if not len(rows):
+        if not len(number):
             yield Answered(number, model._no_predictions(), encoded.bad)
             continue
         proba = learner.predict_proba(rows) if hasattr(learner, "predict_proba") else None

@@ -100,12 +100,12 @@ class Regression(Task):
         now: NDArray[np.int64] | None,
     ) -> Predicted:
         names = (*_GIVEN, *self.baselines.names)
-        predicted: Predicted = {name: np.full(len(batch.X), np.nan) for name in names}
+        predicted: Predicted = {name: np.full(batch.X.shape[0], np.nan) for name in names}
         predicted |= self.baselines.follow(batch.order, batch.labels, batch.number)
         if self._is_late:
             if self._members is None:
                 self._members = self.model._make_core(batch.X.shape[1]).n_members
-            predicted["members"] = np.full((len(batch.X), self._members), np.nan)
+            predicted["members"] = np.full((batch.X.shape[0], self._members), np.nan)
         if waiting is not None and len(waiting):
             for name, values in waiting.predicted.items():
                 predicted[name][: batch.carried] = values

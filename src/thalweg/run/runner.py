@@ -163,7 +163,7 @@ class Run:
     def _further_chunks(self) -> Iterator[Chunk]:
         """Those after the last checkpoint; the rows before it must be those that were learned."""
         given = self._chunks()
-        found, rows = Fingerprint(), 0
+        found, rows = self.fingerprint.begin_again(), 0
         for chunk in itertools.islice(given, self.chunks_done):
             found.take(chunk)
             rows += len(chunk) + len(chunk.bad)

@@ -1,5 +1,5 @@
-"""From files to features: rows of CSV, Parquet, Arrow, NDJSON and ARFF in constant memory, and a plan and encoder for
-their columns.
+"""From files to features: rows of CSV, Parquet, Arrow, NDJSON, ARFF, svmlight and Vowpal Wabbit text, in constant
+memory, with a plan and an encoder for their columns.
 """
 
 from __future__ import annotations

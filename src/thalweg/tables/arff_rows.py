@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from thalweg.errors import InvalidInput
-from thalweg.tables.rows import BadRow, Block, utf8_pieces, whole_lines
+from thalweg.tables.rows import NAME_THE_ENCODING, BadRow, Block, utf8_pieces, whole_lines
 
 _LINES = 4096
 #: A cell: between single or double quotes, with backslashes before signs that would end it, or as it stands.
@@ -90,9 +90,7 @@ def _lines(pieces: Iterator[bytes], name: str) -> Iterator[str]:
         try:
             yield line.decode()
         except UnicodeDecodeError as error:
-            raise InvalidInput(
-                f"{name} is not UTF-8 throughout: {error}; name the encoding, as in --encoding latin-1"
-            ) from error
+            raise InvalidInput(f"{name} is not UTF-8 throughout: {error}; {NAME_THE_ENCODING}") from error
 
 
 def _attribute(line: str, name: str) -> Attribute:

@@ -42,6 +42,8 @@ class Clock:
 
         if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
             return cls(_COUNTER)
+        if pa.types.is_nested(column.type):
+            raise InvalidInput(f"column {name!r} must hold times, got values of type {column.type}")
         if not is_text(column):
             return cls()
         cells = trimmed(column).drop_null().unique().to_pylist()

@@ -14,10 +14,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from thalweg.errors import InvalidInput
-from thalweg.tables.rows import BadRow, Block, utf8_pieces
+from thalweg.tables.rows import NAME_THE_ENCODING, BadRow, Block, is_utf8, utf8_pieces
 
 _LONGEST_ROW = 1 << 28
-_NAME_IT = "name the encoding, as in --encoding latin-1"
 
 
 def read(
@@ -79,7 +78,7 @@ def _header(content: bytes, name: str, delimiter: str) -> tuple[list[str], bytes
         names = _cells(line, delimiter) if line.strip() else []
     for column, times in Counter(names).items():
         if not column.isprintable() and any("\udc80" <= sign <= "\udcff" for sign in column):
-            raise InvalidInput(f"{name}: a column name in the header is not UTF-8; {_NAME_IT}")
+            raise InvalidInput(f"{name}: a column name in the header is not UTF-8; {NAME_THE_ENCODING}")
         if times > 1:
             raise InvalidInput(f"{name}: the column name {column!r} stands more than once in the header")
     return names, content[len(text[: lines.tell()].encode(errors="surrogateescape")) :]
@@ -88,7 +87,7 @@ def _header(content: bytes, name: str, delimiter: str) -> tuple[list[str], bytes
 def _parse(content: bytes, header: list[str], name: str, delimiter: str, first: int) -> Block:
     """The rows of a piece; those that are ragged or not UTF-8 are bad."""
     unread: list[BadRow] = []
-    if not _is_utf8(content):  # the parser would give up on all rows for one such byte
+    if not is_utf8(content):  # the parser would give up on all rows for one such byte
         content, unread = _without_other_encodings(content, header, name, delimiter, first)
     others = [bad.row - place for place, bad in enumerate(unread)]
     table, ragged = _table(content, header, delimiter, name, first)
@@ -128,16 +127,6 @@ def _table(
     return table, ragged
 
 
-def _is_utf8(content: bytes) -> bool:
-    if content.isascii():
-        return True
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def _without_other_encodings(
     content: bytes, header: list[str], name: str, delimiter: str, first: int
 ) -> tuple[bytes, list[BadRow]]:
@@ -156,7 +145,7 @@ def _without_other_encodings(
             before = row[: error.start].decode(errors="surrogateescape")
             cells = len(_cells(text, delimiter))
             column = header[min(len(_cells(f"{before}?", delimiter)), len(header)) - 1]
-            byte = f"the byte {row[error.start]:#x} is not UTF-8; {_NAME_IT}"
+            byte = f"the byte {row[error.start]:#x} is not UTF-8; {NAME_THE_ENCODING}"
             fits = cells == len(header)
             bad.append(BadRow(name, number, column if fits else None, byte if fits else _ragged(cells, header)))
         number += 1

@@ -25,7 +25,8 @@ _FEW = 1024
 class Encoded:
     """The rows of a chunk that could be used."""
 
-    X: Floats
+    #: A `scipy.sparse.csr_array` where the plan has a sparse column.
+    X: Any
     #: Their places in the chunk.
     kept: NDArray[np.int64]
     #: The others, with those that could not even be read.
@@ -103,8 +104,12 @@ class Encoder:
                 found += [(column, each) for each in new]
         return found
 
-    def features(self, parsed: Sequence[Any], rows: int, *, learn: bool) -> Floats:
-        """The features of rows whose cells are parsed, column by column in the order of the plan."""
+    def features(self, parsed: Sequence[Any], rows: int, *, learn: bool) -> Any:
+        """The features of rows whose cells are parsed, column by column in the order of the plan.
+
+        They are an array, or a `scipy.sparse.csr_array` where the plan has sparse columns: those stand behind all
+        others.
+        """
         X = np.empty((rows, len(self.plan.feature_names)))
         gaps = np.zeros(rows, dtype=np.bool_)
         numbers: list[tuple[NumberColumn, int, Floats]] = []
@@ -122,7 +127,20 @@ class Encoder:
             gaps |= self._numbers(numbers, X, learn=learn)
         if self.plan.marks_gaps:
             X[:, -1] = gaps
-        return X
+        return self._with_sparse(X, parsed) if self.plan.sparse_columns else X
+
+    def _with_sparse(self, X: Floats, parsed: Sequence[Any]) -> Any:
+        from scipy.sparse import csr_array, hstack
+
+        # scipy would take 64-bit indices wherever one of its arrays has them.
+        small = np.int32 if self.plan.width <= np.iinfo(np.int32).max else np.int64
+        parts = [csr_array(X)] if X.shape[1] else []
+        for column, cells in zip(self.plan.columns, parsed, strict=True):
+            if column.sparse:
+                indptr, indices, values = column.compressed(cells)
+                arrays: Any = values, indices.astype(small, copy=False), indptr.astype(small)
+                parts.append(csr_array(arrays, shape=(len(X), column.width)))
+        return parts[0] if len(parts) == 1 else hstack(parts, format="csr")
 
     def _numbers(self, numbers: list[tuple[NumberColumn, int, Floats]], X: Floats, *, learn: bool) -> NDArray[np.bool_]:
         """Write all columns of numbers at once; which rows have a gap that no feature of its own marks."""
@@ -174,6 +192,15 @@ class Encoder:
         encoder = cls(Plan.from_json(kept["plan"]), missing=kept["missing"])
         encoder.restore(kept["encoder"])
         return encoder
+
+
+def stack_rows(parts: Sequence[Any]) -> Any:
+    """Features of several chunks one below the other, be they arrays or compressed rows."""
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    from scipy.sparse import vstack
+
+    return vstack(parts, format="csr")
 
 
 def _chosen(values: Any, kept: NDArray[np.int64]) -> Any:

@@ -5,12 +5,14 @@ It is of what the cells hold, and does not depend on how the rows are cut into b
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thalweg.tables.rows import as_text
+from thalweg.tables.sparse_kinds import map_keys
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,10 +21,18 @@ if TYPE_CHECKING:
 
 
 class Fingerprint:
-    """Two running CRC-32 for each column: of its cells one after the other, and of where each ends."""
+    """Two running CRC-32 for each column: of its cells one after the other, and of where each ends.
+
+    A column of maps has four: of how many entries each has, of the keys, of where those end, and of the values. In
+    checkpoints of earlier versions it has two, of its cells as Python writes them.
+    """
 
     def __init__(self, sums: dict[str, list[int]] | None = None) -> None:
         self.sums = {name: list(pair) for name, pair in (sums or {}).items()}
+
+    def begin_again(self) -> Fingerprint:
+        """One of no rows that sums as this one does."""
+        return Fingerprint({name: [0] * len(sums) for name, sums in self.sums.items()})
 
     def take(self, chunk: Chunk) -> None:
         """Go on with some rows."""
@@ -31,12 +41,29 @@ class Fingerprint:
         for piece in chunk.pieces:
             for name in piece.block.table.column_names:
                 for array in piece.column(name).chunks:
-                    raw = piece.block.typed and _has_width(array.type)
-                    self._add(name, *(_values(array) if raw else _texts(array)))
+                    if map_keys(array.type) and len(self.sums.get(name, ())) != 2:
+                        self._add(name, *_entries(array))
+                    else:
+                        raw = piece.block.typed and _has_width(array.type)
+                        self._add(name, *(_values(array) if raw else _texts(array)))
 
-    def _add(self, name: str, content: Any, ends: Any) -> None:
-        before = self.sums.get(name, [0, 0])
-        self.sums[name] = [zlib.crc32(content, before[0]), zlib.crc32(ends, before[1])]
+    def _add(self, name: str, *content: Any) -> None:
+        pairs = itertools.zip_longest(content, self.sums.get(name, ()))
+        self.sums[name] = [zlib.crc32(b"" if each is None else each, total or 0) for each, total in pairs]
+
+
+def _entries(array: pa.Array) -> tuple[Any, ...]:
+    """How many entries each map has, -1 for one that is missing, and all keys and values, one after the other."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    offsets = np.asarray(array.offsets)
+    lengths = np.diff(offsets)
+    if array.null_count:
+        lengths[array.is_null().to_numpy(zero_copy_only=False)] = -1
+    keys, items = (each.slice(offsets[0], offsets[-1] - offsets[0]) for each in (array.keys, array.items))
+    numbers = pc.cast(items, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return lengths, *(_values(keys) if pa.types.is_integer(keys.type) else _texts(keys.cast(pa.string()))), numbers
 
 
 def _has_width(kind: pa.DataType) -> bool:

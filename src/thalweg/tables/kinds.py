@@ -44,6 +44,8 @@ class Column(ABC):
     """One column and its features."""
 
     kind: str
+    #: Whether it gives compressed rows and no features with names.
+    sparse = False
 
     def __init__(self, name: str, features: tuple[str, ...], treatment: str, na: Sequence[str] = ()) -> None:
         self.name = name
@@ -52,6 +54,11 @@ class Column(ABC):
         self.features = features
         #: What is done to it, in words.
         self.treatment = treatment
+
+    @property
+    def width(self) -> int:
+        """How many features it has."""
+        return len(self.features)
 
     @abstractmethod
     def parse(self, column: pa.ChunkedArray) -> Any:
@@ -68,6 +75,10 @@ class Column(ABC):
     @abstractmethod
     def encode(self, parsed: Any, out: Floats, *, learn: bool) -> None:
         """Write the features of each row; with ``learn`` remember what was seen."""
+
+    def compressed(self, parsed: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats]:
+        """Of a sparse column: where each row begins, the sorted indices of its entries, and their values."""
+        raise NotImplementedError
 
     def done(self) -> str:
         """What is done to it, by what is known of it by now."""

@@ -1,18 +1,24 @@
 """NDJSON: one JSON object a line. The first lines say which keys are columns; one missing later is a missing value.
 
 A key that only later lines have is no column: which there are must be settled before the first row is learned. Blocks
-name such keys.
+name such keys. A column that mostly holds objects of numbers in the first lines is one of maps, and a row with anything
+else there is bad.
 """
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from thalweg.errors import InvalidInput
+from thalweg.tables.cells import BadCell
 from thalweg.tables.rows import WHOLE, BadRow, Block, text_of, utf8_pieces, whole_lines
+from thalweg.tables.sparse_kinds import entries_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: Lines of a block after the first.
 _LINES = 4096
@@ -25,11 +31,12 @@ def read(
     *,
     head: int,
     columns: Sequence[str] = (),
+    maps: Collection[str] = (),
     as_it_comes: bool = False,
 ) -> Iterator[Block]:
     """The objects of a file, some thousand lines at a time; of a pipe, as they come.
 
-    Without ``columns`` they are the keys of the first ``head`` lines.
+    Without ``columns`` they are the keys of the first ``head`` lines, which also say which hold maps.
     """
     settled = list(columns)
     first = 1
@@ -38,10 +45,12 @@ def read(
         for begin in range(0, len(lines), step):
             part = lines[begin : begin + step]
             try:
-                block = _block([line.decode() for line in part], settled, name, first)
+                block = _block([line.decode() for line in part], settled, maps, name, first)
             except UnicodeDecodeError as error:
                 raise InvalidInput(f"{name} is not UTF-8 throughout, near row {first:,}: {error}") from error
-            settled = settled or block.table.column_names
+            if not settled:
+                settled = block.table.column_names
+                maps = maps_among(block.table)
             yield block
             first += len(part)
 
@@ -61,12 +70,19 @@ def _lines(pieces: Iterator[bytes], head: int) -> Iterator[list[bytes]]:
     yield have
 
 
-def _block(lines: Iterable[str], columns: list[str], name: str, first: int) -> Block:
+def maps_among(table: pa.Table) -> list[str]:
+    """The columns that hold maps."""
+    import pyarrow.types as types
+
+    return [field.name for field in table.schema if types.is_map(field.type)]
+
+
+def _block(lines: Iterable[str], columns: list[str], maps: Collection[str], name: str, first: int) -> Block:
     import pyarrow as pa
 
     known = set(columns)
     ignored: dict[str, tuple[str, int]] = {}
-    objects: list[dict[str, Any]] = []
+    objects: dict[int, dict[str, Any]] = {}
     bad: list[BadRow] = []
     for number, line in enumerate(lines, first):
         try:
@@ -75,14 +91,54 @@ def _block(lines: Iterable[str], columns: list[str], name: str, first: int) -> B
             bad.append(BadRow(name, number, None, f"it is not JSON: {error}"))
             continue
         if isinstance(value, dict):
-            objects.append(value)
+            objects[number] = value
             if columns and not known.issuperset(value):
                 ignored |= {key: (name, number) for key in value if key not in known and key not in ignored}
         else:
             bad.append(BadRow(name, number, None, f"it must be an object, got {line.strip()[:40]}"))
-    names = columns or list(dict.fromkeys(key for value in objects for key in value))
-    table = {key: column_of([value.get(key) for value in objects]) for key in names}
+    names = columns or list(dict.fromkeys(key for value in objects.values() for key in value))
+    if not columns:
+        maps = [key for key in names if _are_maps([value.get(key) for value in objects.values()])]
+    for key in maps:
+        bad += _take_entries(objects, key, name)
+    found = list(objects.values())
+    table = {
+        key: pa.array([value.get(key) for value in found], pa.map_(pa.string(), pa.float64()))
+        if key in maps
+        else column_of([value.get(key) for value in found])
+        for key in names
+    }
     return Block(pa.table(table), name, first, bad, ignored=ignored)
+
+
+def _are_maps(values: Sequence[Any]) -> bool:
+    """Whether most values are objects of numbers."""
+    present = [value for value in values if value is not None]
+    if not any(type(value) is dict for value in present):
+        return False
+    return sum(_wrong_entries(value) is None for value in present) > len(present) / 2
+
+
+def _wrong_entries(value: Any) -> str | None:
+    try:
+        "".join(key for key, _ in entries_of(value)).encode()
+    except BadCell as error:
+        return error.what
+    except UnicodeEncodeError:
+        return "a key is half of a character"
+    return None
+
+
+def _take_entries(objects: dict[int, dict[str, Any]], key: str, name: str) -> Iterator[BadRow]:
+    """Replace objects of numbers by their entries, and take out the rows with anything else."""
+    for number, row in list(objects.items()):
+        if row.get(key) is None:
+            continue
+        if wrong := _wrong_entries(row[key]):
+            yield BadRow(name, number, key, wrong)
+            del objects[number]
+        else:
+            row[key] = entries_of(row[key])
 
 
 def column_of(values: list[Any]) -> Any:

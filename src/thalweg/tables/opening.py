@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from thalweg.errors import DataUnavailable, InvalidInput, MissingExtra
-from thalweg.tables import arff_rows, csv_rows, ndjson_rows
+from thalweg.tables import arff_rows, csv_rows, ndjson_rows, sparse_rows
 from thalweg.tables.rows import HEAD_ROWS, Block
 from thalweg.tables.unread_formats import unread_format
 
-Format = Literal["csv", "ndjson", "arff", "parquet", "arrow-file", "arrow-stream"]
+Format = Literal["csv", "ndjson", "arff", "svmlight", "vowpal-wabbit", "parquet", "arrow-file", "arrow-stream"]
 
 _GZIP, _ZSTD, _BZ2 = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh"
 _MAGIC: dict[bytes, Format] = {b"PAR1": "parquet", b"ARROW1": "arrow-file"}
@@ -74,7 +74,7 @@ def format_of(head: bytes) -> Format:
         return "arrow-stream"
     if head.removeprefix(_BYTE_ORDER_MARK).lstrip()[:1] == b"{":
         return "ndjson"
-    return "arff" if arff_rows.is_arff(head) else "csv"
+    return "arff" if arff_rows.is_arff(head) else sparse_rows.sparse_format(head) or "csv"
 
 
 def delimiter_of(head: bytes) -> str:
@@ -186,6 +186,8 @@ class Source:
     head: int = HEAD_ROWS
     #: The keys that are columns, where they are known beforehand.
     json_columns: tuple[str, ...] = ()
+    #: Those of them that hold objects of numbers.
+    json_maps: tuple[str, ...] = ()
     #: How many files and folders of a folder are left out: hidden ones, and folders in it.
     left_out: int = 0
     _position: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
@@ -217,28 +219,32 @@ class Source:
     def blocks(self) -> Iterator[Block]:
         """The rows, block by block; all files must have the columns of the first."""
         columns: list[str] = []
-        for block in self._all(columns):
+        maps = list(self.json_maps)
+        for block in self._all(columns, maps):
             if not columns:
                 columns += block.table.column_names
+                maps += ndjson_rows.maps_among(block.table)
             elif sorted(block.table.column_names) != sorted(columns):
                 raise InvalidInput(_other_columns(block, columns))
             yield replace(block, table=block.table.select(columns))
 
-    def _all(self, columns: list[str]) -> Iterator[Block]:
+    def _all(self, columns: list[str], maps: list[str]) -> Iterator[Block]:
         if not self.files:
-            yield from self._read(sys.stdin.buffer, "standard input", None, columns)
+            yield from self._read(sys.stdin.buffer, "standard input", None, columns, maps)
         before = 0
         for path in self.files:
             try:
                 with path.open("rb") as file:
-                    for block in self._read(file, str(path), path, columns):
+                    for block in self._read(file, str(path), path, columns, maps):
                         self._position["read"] = before + file.tell()
                         yield block
                 before += path.stat().st_size
             except OSError as error:
                 raise DataUnavailable(f"{path} cannot be read: {error.strerror or error}") from error
 
-    def _read(self, file: IO[bytes], name: str, path: Path | None, columns: list[str]) -> Iterator[Block]:
+    def _read(
+        self, file: IO[bytes], name: str, path: Path | None, columns: list[str], maps: list[str]
+    ) -> Iterator[Block]:
         try:
             stream, packed = _peeked(file)
             path = None if packed else path
@@ -255,9 +261,12 @@ class Source:
                 settings: dict[str, Any] = {
                     "head": self.head,
                     "columns": columns or self.json_columns,
+                    "maps": maps,
                     "as_it_comes": self.is_pipe,
                 }
                 yield from ndjson_rows.read(stream, name, self.encoding, **settings)
+            elif kind in ("svmlight", "vowpal-wabbit"):
+                yield from sparse_rows.read(stream, name, self.encoding, kind, as_it_comes=self.is_pipe)
             else:
                 yield from read(path, stream, name, kind)
         except (EOFError, OSError) as error:
@@ -277,7 +286,7 @@ def open_source(
     delimiter : str, optional
         Between the cells of a CSV file; by default found out. A tab may be written as ``tab``.
     encoding : str, default "utf-8"
-        Of CSV, NDJSON and ARFF.
+        Of CSV, NDJSON, ARFF, svmlight and Vowpal Wabbit.
     head : int, default 1000
         Rows of NDJSON whose keys are the columns. A key that is absent from a row is a missing value there; one that
         comes later is ignored.
@@ -329,17 +338,33 @@ def holds_text(path: Path) -> bool:
     return format_of(head) in ("csv", "ndjson", "arff")
 
 
+def label_column(given: str, encoding: str = "utf-8") -> str | None:
+    """The column of labels where the format of a file, or of the first of a folder, has one; None where it has none."""
+    head = _head_of(given)
+    has_one = head is not None and format_of(as_utf8(head, encoding)) in ("svmlight", "vowpal-wabbit")
+    return sparse_rows.LABEL if has_one else None
+
+
 def last_attribute(given: str) -> str | None:
     """The last column of an ARFF file, by custom its label; None where that cannot be said."""
-    path = Path(given)
-    if not path.is_file():
+    head = _head_of(given)
+    if head is None or format_of(head) != "arff":
         return None
     try:
-        with path.open("rb") as file:
-            head = _peeked(file)[0].head
-        lines = head.decode(errors="replace").splitlines()
-        return arff_rows.attributes_of(iter(lines), given)[-1].name if format_of(head) == "arff" else None
-    except (EOFError, InvalidInput, OSError):
+        return arff_rows.attributes_of(iter(head.decode(errors="replace").splitlines()), given)[-1].name
+    except InvalidInput:
+        return None
+
+
+def _head_of(given: str) -> bytes | None:
+    """The first lines of a file, or of the first of a folder; None for a pipe, and where they cannot be read."""
+    try:
+        source = open_source(given)
+        if source.is_pipe:
+            return None
+        with source.files[0].open("rb") as file:
+            return _peeked(file)[0].head
+    except (DataUnavailable, EOFError, OSError):
         return None
 
 

@@ -41,6 +41,7 @@ from thalweg.tables.kinds import (
 )
 from thalweg.tables.rows import as_text
 from thalweg.tables.sentinels import LateSentinels, sentinels_of
+from thalweg.tables.sparse_kinds import HASH_BITS, MOST_HASH_BITS, MapColumn, map_keys
 from thalweg.tables.timestamps import FORMS, form_of, seems_a_date
 
 if TYPE_CHECKING:
@@ -77,8 +78,18 @@ class Plan:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """All features, in their order."""
+        """All features with names, in their order; those of sparse columns come behind them and have none."""
         return (*(feature for column in self.columns for feature in column.features), *self.marks)
+
+    @property
+    def width(self) -> int:
+        """The number of features, with those of sparse columns."""
+        return sum(column.width for column in self.columns) + len(self.marks)
+
+    @property
+    def sparse_columns(self) -> tuple[Column, ...]:
+        """The columns that give compressed rows; with any, so do all together."""
+        return tuple(column for column in self.columns if column.sparse)
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -92,13 +103,16 @@ class Plan:
         pairs = zip(self.columns, ends, strict=True)
         return tuple((end - column.rates, column.rates) for column, end in pairs if isinstance(column, HashedColumn))
 
-    def without_cells(self, X: Floats) -> Floats:
-        """The features with 0 for the number of a cell, which measures nothing."""
-        if not self.wide_categories:
-            return X
-        X = X.copy()
-        X[:, [at for at, _ in self.wide_categories]] = 0.0
-        return X
+    def without_cells(self, X: Any) -> Floats:
+        """The features with names, with 0 for the number of a cell, which measures nothing."""
+        named: Floats = X
+        if self.sparse_columns:
+            count = len(self.feature_names)
+            named = X[:, :count].toarray() if count else np.empty((X.shape[0], 0))
+        if self.wide_categories:
+            named = named.copy()
+            named[:, [at for at, _ in self.wide_categories]] = 0.0
+        return named
 
     def describe(self) -> list[tuple[str, str, str]]:
         """Name, kind and treatment of every column, in the table's order."""
@@ -154,16 +168,19 @@ def _described(column: Column) -> dict[str, Any]:
         found |= {"rates": column.rates} | ({"means": True} if column.means else {})
     elif isinstance(column, TimeColumn):
         found |= {"hours": column.hours, "form": column.form}
+    elif isinstance(column, MapColumn):
+        found |= {"keys": column.keys} | ({"hash_bits": column.hash_bits} if column.keys == "name" else {})
     return found | ({"na": list(column.na)} if column.na else {})
 
 
 def _column(kind: str, name: str, **options: Any) -> Column:
     """A column as a file describes it, which may be forged: ValueError before it takes all memory."""
     too_wide = options.get("room", 0) > MOST_CATEGORIES or not 1 <= options.get("rates", 1) <= MOST_RATES
-    if too_wide or options.get("form") not in (None, *FORMS):
+    too_wide |= not 1 <= options.get("hash_bits", HASH_BITS) <= MOST_HASH_BITS
+    if too_wide or options.get("form") not in (None, *FORMS) or options.get("keys", "index") not in ("index", "name"):
         raise ValueError(f"column {name!r} cannot be as it is described")
     kinds: dict[str, type[Column]] = {
-        each.kind: each for each in (NumberColumn, CategoryColumn, HashedColumn, TimeColumn, DurationColumn)
+        each.kind: each for each in (NumberColumn, CategoryColumn, HashedColumn, TimeColumn, DurationColumn, MapColumn)
     }
     return kinds[kind](name, **options)
 
@@ -200,11 +217,16 @@ def plan_columns(
     detect_sentinels : bool
         Whether numbers such as -999 count as missing where they are repeated and far from all others.
     """
+    import pyarrow as pa
+
     present = head.column_names
     for name in (target, *drop, *categorical, *reserved):
         if name is not None and name not in present:
             close = ", ".join(map(repr, present[:20])) + (", …" if len(present) > 20 else "")
             raise InvalidInput(f"{head.pieces[0].block.file} has no column {name!r}; it has {close}")
+    if target is not None and pa.types.is_nested(kind := head.column(target).type):
+        file = head.pieces[0].block.file
+        raise InvalidInput(f"{file}: the target {target!r} must hold labels or numbers, got values of type {kind}")
     columns: list[Column] = []
     left_out: dict[str, str] = {}
     labels = None if target is None else len(names(head.column(target)).drop_null().unique())
@@ -228,7 +250,7 @@ def plan_columns(
         told = [f"; {name!r} is {why}" for name, why in left_out.items() if why.startswith("left out:")][:1]
         beside = "" if target is None else f" beside {target!r}"
         raise InvalidInput(f"{head.pieces[0].block.file} has no column to learn from{beside}{''.join(told)}")
-    return Plan(tuple(columns), left_out, tuple(present))
+    return Plan(tuple(columns), left_out, tuple(present), marks_gaps=not all(column.sparse for column in columns))
 
 
 def _settle(
@@ -237,6 +259,8 @@ def _settle(
     """What a column is, or why it is left out."""
     import pyarrow as pa
 
+    if keys := map_keys(column.type):
+        return MapColumn(name, keys=keys)
     if categorical or pa.types.is_boolean(column.type):
         return _category(name, column, declared=categorical, rates=rates)
     if pa.types.is_nested(column.type) or "binary" in str(column.type):
@@ -266,6 +290,8 @@ def _settle(
 
 def _with_na(column: Column, cells: pa.ChunkedArray, na: Sequence[str], *, detect_sentinels: bool) -> Column:
     """The column with the values that stand for a missing one: those that are given, and those that are found."""
+    if column.sparse:
+        return column
     column = _column(**_described(column) | {"na": na})
     if not isinstance(column, NumberColumn):
         return column

@@ -164,8 +164,19 @@ class Chunk:
 
         arrays = [chunk for piece in self.pieces for chunk in piece.column(name).chunks]
         if len({array.type for array in arrays}) > 1:
-            arrays = [as_text(array) for array in arrays]
+            kind = next((array.type for array in arrays if pa.types.is_map(array.type)), None)
+            arrays = [as_text(array) if kind is None else self._as_map(array, kind, name) for array in arrays]
         return pa.chunked_array(arrays)
+
+    def _as_map(self, array: pa.Array, kind: pa.DataType, name: str) -> pa.Array:
+        import pyarrow as pa
+
+        if array.null_count == len(array):
+            return pa.nulls(len(array), kind)
+        if array.type != kind:
+            file = self.pieces[-1].block.file
+            raise InvalidInput(f"{file}: column {name!r} must be of one type, got {array.type} and {kind}")
+        return array
 
     def positions(self) -> list[int]:
         """The place of each row among all rows of the chunk, those that could not be read counted too."""
@@ -221,6 +232,7 @@ def chunks(blocks: Iterable[Block], size: int | Callable[[int], int], head: int 
 
 
 PIECE_BYTES = 1 << 22
+NAME_THE_ENCODING = "name the encoding, as in --encoding latin-1"
 
 
 def utf8_pieces(stream: io.RawIOBase, name: str, encoding: str, *, as_it_comes: bool) -> Iterator[bytes]:
@@ -242,6 +254,16 @@ def utf8_pieces(stream: io.RawIOBase, name: str, encoding: str, *, as_it_comes: 
                 raise InvalidInput(f"{name} is not {encoding.upper()} throughout: {error}") from error
         yield content.removeprefix(codecs.BOM_UTF8) if start else content
         start = False
+
+
+def is_utf8(content: bytes) -> bool:
+    if content.isascii():
+        return True
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def whole_lines(pieces: Iterable[bytes]) -> Iterator[list[bytes]]:

@@ -112,6 +112,8 @@ def _of_one_type(column: pa.ChunkedArray, typed: bool) -> Any:
     """A column of the same type in all blocks: JSON may have numbers in one and text in the next."""
     import pyarrow as pa
 
+    if pa.types.is_nested(column.type):
+        return column
     if not typed:
         return as_text(column)
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

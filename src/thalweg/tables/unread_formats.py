@@ -23,12 +23,6 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"%PDF-", "a PDF document", _EXPORT),
 )
 _ZIP = b"PK\x03\x04"
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-#: A label, then numbers of features with their values.
-_SVMLIGHT = re.compile(rf"{_NUMBER}(?:,{_NUMBER})*(?:\s+qid:\d+)?(?:\s+\d+:{_NUMBER})+\s*(?:#.*)?")
-#: A label, perhaps an importance and a tag, then a bar, a namespace and names with or without values.
-_VOWPAL = re.compile(rf"(?:{_NUMBER}(?:\s+{_NUMBER})*)?\s*(?:'\S*)?\s*\|[^\s|:]*(?::{_NUMBER})?(?:\s+[^\s|]+)+.*")
-_VOWPAL_MARK = re.compile(rf"\|[A-Za-z]\S*\s|[^\s|:]:{_NUMBER}(?:\s|$)")
 
 
 def unread_format(head: bytes, file: str) -> str | None:
@@ -43,8 +37,8 @@ def unread_format(head: bytes, file: str) -> str | None:
 
     Examples
     --------
-    >>> unread_format(b"1 3:0.5 7:1\n-1 3:0.25\n", "rows.txt").partition(":")[0]
-    'rows.txt is in the format of svmlight and libsvm, which is not read'
+    >>> unread_format(b'[{"price": 3}]', "rows.json").partition(":")[0]
+    'rows.json is one array of JSON, which is not read'
     >>> unread_format(b"price,class\n1,a\n", "rows.csv") is None
     True
     """
@@ -60,7 +54,7 @@ def unread_format(head: bytes, file: str) -> str | None:
         return _sentence(file, "one array of JSON", "jq -c '.[]' {file} > rows.ndjson")
     if start.startswith((b"<!doctype html", b"<html", b"<?xml")):
         return _sentence(file, "a page of HTML or XML", _EXPORT)
-    return _lines_without_header(head, file)
+    return None
 
 
 def _archive(head: bytes) -> tuple[str, str]:
@@ -72,26 +66,6 @@ def _archive(head: bytes) -> tuple[str, str]:
     if first == "[Content_Types].xml" or first.startswith(("xl/", "_rels/", "docProps/")):
         return "a workbook of Excel (.xlsx)", _PANDAS.replace("{read}", "read_excel")
     return f"a ZIP archive that begins with {first}", "unzip -p {file} | thalweg run - …"
-
-
-def _lines_without_header(head: bytes, file: str) -> str | None:
-    lines = [line.strip() for line in head.decode(errors="replace").splitlines()[:20]]
-    lines = [
-        line if len(line) < 4096 else line[:4096].rsplit(" ", 1)[0]
-        for line in lines
-        if line and not line.startswith("#")
-    ]
-    if len(lines) > 1 and not head.endswith((b"\n", b"\r")):
-        lines = lines[:-1]  # it may be cut
-    if lines and all(_SVMLIGHT.fullmatch(line) for line in lines):
-        advice = (
-            'python -c "import pandas; from sklearn.datasets import load_svmlight_file as load; X, y = load({file!r});'
-            " pandas.DataFrame(X.toarray()).assign(label=y).to_csv('rows.csv', index=False)\""
-        )
-        return _sentence(file, "in the format of svmlight and libsvm", advice)
-    if lines and all(_VOWPAL.fullmatch(line) for line in lines) and any(_VOWPAL_MARK.search(line) for line in lines):
-        return _sentence(file, "in the format of Vowpal Wabbit", "write its features as columns of a CSV file")
-    return None
 
 
 def _sentence(file: str, what: str, advice: str) -> str:

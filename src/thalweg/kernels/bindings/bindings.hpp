@@ -8,6 +8,7 @@ namespace thalweg::THALWEG_LEVEL {
 namespace nb = nanobind;
 
 void bind_core(nb::module_ &module);
+void bind_sparse_lines(nb::module_ &module);
 void bind_discriminant(nb::module_ &module);
 void bind_linear(nb::module_ &module);
 void bind_ensemble(nb::module_ &module);

@@ -103,6 +103,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
           },
           "state"_a);
   bind_core(module);
+  bind_sparse_lines(module);
   bind_discriminant(module);
   bind_linear(module);
   bind_ensemble(module);

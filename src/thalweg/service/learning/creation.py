@@ -115,6 +115,8 @@ def from_file(path: Path) -> dict[str, Any]:
     model = load(path)
     if not hasattr(model, "encoder"):
         raise ModelFileError(f"{path} was not written by `thalweg run`: it does not say what its columns are")
+    for column in model.encoder.plan.sparse_columns:
+        raise ModelFileError(f"{path} cannot be served: its column {column.name!r} is sparse")
     body = {
         "kind": learner_name(model.learner),
         "schema": model.encoder.to_json(),

@@ -1,0 +1,228 @@
+"""Columns whose cells are maps from indices or names to numbers, as sparse features.
+
+A cell has few entries of very many possible ones, so such a column has no named features: it has a width, and gives its
+cells as compressed rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.kernels import compiled
+from thalweg.tables.cells import LARGEST, BadCell, brief
+from thalweg.tables.kinds import Column, Floats
+from thalweg.text.strings import strings_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Indices are below this, so that they and their number are 32-bit integers.
+INDEX_WIDTH = 2**31 - 1
+HASH_BITS, MOST_HASH_BITS = 20, 30
+
+Keys = Literal["index", "name"]
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SparseCells:
+    """Compressed rows: sorted indices without duplicates, values that are not zero, and which cells were missing."""
+
+    indptr: Places
+    indices: NDArray[np.int32]
+    values: Floats
+    missing: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.missing)
+
+    def __getitem__(self, kept: Places) -> SparseCells:
+        lengths = np.diff(self.indptr)[kept]
+        indptr = np.append(0, np.cumsum(lengths))
+        entries = np.repeat(self.indptr[kept] - indptr[:-1], lengths) + np.arange(indptr[-1])
+        return SparseCells(indptr, self.indices[entries], self.values[entries], self.missing[kept])
+
+
+class MapColumn(Column):
+    """Indices as they are, or names hashed with a sign into cells, as scikit-learn's `FeatureHasher` does."""
+
+    kind = "map"
+    sparse = True
+
+    def __init__(self, name: str, *, keys: Keys, hash_bits: int = HASH_BITS) -> None:
+        self.keys: Keys = keys
+        self.hash_bits = hash_bits
+        self._width = INDEX_WIDTH if keys == "index" else 1 << hash_bits
+        told = "sparse features by their indices"
+        if keys == "name":
+            told = f"sparse features by their names, hashed into {self._width:,} cells with a sign"
+        super().__init__(name, (), f"{told}; a missing cell has none")
+
+    @property
+    def width(self) -> int:
+        """The size of the index space."""
+        return self._width
+
+    def parse(self, column: pa.ChunkedArray) -> SparseCells:
+        """The entries of each cell, hashed, sorted, and added up where an index has several."""
+        import pyarrow as pa
+
+        rows = len(column)
+        if column.null_count == rows:
+            return SparseCells(
+                np.zeros(rows + 1, np.int64), np.empty(0, np.int32), np.empty(0), np.ones(rows, np.bool_)
+            )
+        if not pa.types.is_map(column.type):
+            at, cell = next((at, cell) for at, cell in enumerate(column) if cell.is_valid)
+            raise BadCell(at, f"{brief(str(cell))!r} is not an object of numbers")
+        array = column.combine_chunks()
+        missing = array.is_null().to_numpy(zero_copy_only=False)
+        offsets = np.asarray(array.offsets).astype(np.int64)
+        if missing.any():  # a missing cell may have entries all the same
+            lengths = np.where(missing, 0, np.diff(offsets))
+            entries = pa.array(
+                np.repeat(offsets[:-1] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+            )
+            keys, items = array.keys.take(entries), array.items.take(entries)
+            offsets = np.append(0, np.cumsum(lengths))
+        else:
+            begin, length = int(offsets[0]), int(offsets[-1] - offsets[0])
+            keys, items = array.keys.slice(begin, length), array.items.slice(begin, length)
+            offsets = offsets - offsets[0]
+        values = _numbers(items, offsets)
+        indices, signs = self._indices(keys, offsets)
+        return _canonical(offsets, indices, values if signs is None else values * signs, missing, self.width)
+
+    def parse_values(self, values: Sequence[Any]) -> SparseCells | None:
+        """The same of dicts; None where one is none, or holds what is no number."""
+        try:
+            cells = [() if value is None else entries_of(value) for value in values]
+            keys = [key for cell in cells for key, _ in cell]
+            indices, signs = self._places(keys) if self.keys == "name" else (_as_indices(keys), None)
+        except (BadCell, ValueError):
+            return None
+        offsets = np.cumsum([0, *map(len, cells)], dtype=np.int64)
+        entries = np.array([value for cell in cells for _, value in cell], dtype=np.float64)
+        missing = np.array([value is None for value in values], dtype=np.bool_)
+        return _canonical(offsets, indices, entries if signs is None else entries * signs, missing, self.width)
+
+    def missing(self, parsed: SparseCells) -> NDArray[np.bool_]:
+        return parsed.missing
+
+    def encode(self, parsed: SparseCells, out: Floats, *, learn: bool) -> None:
+        """Nothing: it has no dense features."""
+
+    def compressed(self, parsed: SparseCells) -> tuple[Places, NDArray[np.int32], Floats]:
+        """The rows as where each begins, the indices of their entries, and the values."""
+        return parsed.indptr, parsed.indices, parsed.values
+
+    def _indices(self, keys: Any, offsets: Places) -> tuple[NDArray[np.int32], NDArray[np.int8] | None]:
+        import pyarrow as pa
+
+        if self.keys == "index":
+            try:
+                indices = (keys if pa.types.is_int32(keys.type) else keys.cast(pa.int64())).to_numpy(
+                    zero_copy_only=False
+                )
+            except pa.ArrowInvalid as error:
+                raise BadCell(0, "a key is not an index") from error
+            if len(indices) and not 0 <= indices.min() <= indices.max() < INDEX_WIDTH:
+                at = int(((indices < 0) | (indices >= INDEX_WIDTH)).argmax())
+                raise BadCell(_row(at, offsets), f"the index {indices[at]} is not between 0 and {INDEX_WIDTH - 1}")
+            return indices.astype(np.int32, copy=False), None
+        return self._places(keys)
+
+    def _places(self, names: Any) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
+        """Where names are hashed to, and their signs."""
+        return compiled.hash_strings(*strings_of(names, self.name), self.hash_bits)
+
+
+def entries_of(cell: object) -> list[tuple[Any, float]]:
+    """The entries of an object of numbers, true and false as 1 and 0, without those that are null.
+
+    Examples
+    --------
+    >>> entries_of({"free": 2, "money": True, "now": None})
+    [('free', 2.0), ('money', 1.0)]
+    """
+    if not isinstance(cell, dict):
+        raise BadCell(0, f"{brief(str(cell))!r} is not an object of numbers")
+    found = []
+    for key, value in cell.items():
+        if value is None:
+            continue
+        if not isinstance(value, int | float):
+            raise BadCell(0, f"{brief(str(value))!r}, the value of {brief(str(key))!r}, is not a number")
+        if not abs(value) <= LARGEST:
+            raise BadCell(
+                0, f"{value!r:.40}, the value of {brief(str(key))!r}, is beyond the numbers that can be learned"
+            )
+        found.append((key, float(value)))
+    return found
+
+
+def _as_indices(keys: Sequence[Any]) -> NDArray[np.int32]:
+    indices = np.array([int(key) for key in keys], dtype=np.int64)
+    if ((indices < 0) | (indices >= INDEX_WIDTH)).any():
+        raise ValueError("an index is out of bounds")
+    return indices.astype(np.int32)
+
+
+def map_keys(kind: pa.DataType) -> Keys | None:
+    """What the keys of a type are; None for types that are no maps from indices or names to numbers."""
+    import pyarrow.types as types
+
+    if not types.is_map(kind) or not _is_number(kind.item_type):
+        return None
+    if types.is_integer(kind.key_type):
+        return "index"
+    return "name" if types.is_string(kind.key_type) or types.is_large_string(kind.key_type) else None
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    import pyarrow.types as types
+
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind))
+
+
+def _numbers(items: Any, offsets: Places) -> Floats:
+    """The values, 0 for those that are missing, as zeros are left out anyway."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not _is_number(items.type):
+        raise BadCell(0, f"values of type {items.type} are no numbers")
+    values: Floats = pc.fill_null(pc.cast(items, pa.float64(), safe=False), 0.0).to_numpy()
+    _, at = compiled.first_bad(values[None])
+    if at >= 0:
+        raise BadCell(_row(at, offsets), f"{float(values[at])!r} is beyond the numbers that can be learned")
+    return values
+
+
+def _canonical(
+    indptr: Places, indices: NDArray[np.int32], values: Floats, missing: NDArray[np.bool_], width: int
+) -> SparseCells:
+    rising = np.diff(indices) > 0
+    starts = indptr[1:-1]
+    rising[starts[(starts > 0) & (starts < len(indices))] - 1] = True  # where one row ends and the next begins
+    if not rising.all() or not values.all():
+        from scipy.sparse import csr_array
+
+        rows = csr_array((values, indices, indptr), shape=(len(missing), width), copy=True)
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+        indptr, indices, values = rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data
+        _, at = compiled.first_bad(values[None])
+        if at >= 0:
+            what = "the values of one feature add up to a number beyond those that can be learned"
+            raise BadCell(_row(at, indptr), what)
+    return SparseCells(indptr, indices, values, missing)
+
+
+def _row(entry: int, offsets: Places) -> int:
+    return int(np.searchsorted(offsets, entry, side="right")) - 1
