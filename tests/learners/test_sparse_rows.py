@@ -190,3 +190,11 @@ def test_the_default_learns_rare_words():
     assert errors[1000:].mean() < plain[1000:].mean()
     assert len(model.weights_) == len(model.members_)
     assert "logistic" in model.explain()
+
+
+def test_a_file_of_a_model_of_sparse_rows_holds_the_features_that_were_seen(tmp_path):
+    wide = csr_array((np.ones(4), np.array([0, 10**12, 5, 2**40]), np.array([0, 2, 4])), shape=(2, 2**41))
+    model = Perceptron().partial_fit(wide, [0, 1])
+    save(model, tmp_path / "model")
+    assert (tmp_path / "model").stat().st_size < 5000
+    np.testing.assert_array_equal(load(tmp_path / "model").decision_function(wide), model.decision_function(wide))

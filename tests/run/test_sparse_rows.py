@@ -25,7 +25,7 @@ def write(kind: str, count: int = 2500) -> None:
     lines = []
     for _ in range(count):
         sign = 1 if rng.random() < 0.5 else -1
-        keys = rng.choice(10_000, 5, replace=False)
+        keys = rng.choice(300, 5, replace=False)
         entries = [(f"{key}" if kind == "svmlight" else f"w{key}", round(rng.normal() + sign, 3)) for key in keys]
         bar = "" if kind == "svmlight" else "| "
         lines.append(f"{sign} {bar}" + " ".join(f"{key}:{value}" for key, value in entries))
