@@ -28,12 +28,11 @@ A feature that is mostly zero is scaled by its other values, so that rare indica
 zero-one loss with a memory of 200 rows: a committee of fourteen linear members, which is many times faster and cannot
 follow a curved boundary.
 
-Over sparse rows the members are others: logistic regressions with a step size for each feature, at rates of 0.1, 0.3,
-1 and
-3 and, with squared gradients of the last thousand rows, at 0.3 and 1; passive-aggressive at C = 0.1; and the most
-frequent label. They start with the same weight, over values relative to the root mean square of their feature's
-(``kernels/ensemble/sparse_scaled.hpp``), and are mixed by the same rule. They were settled on generated topics and on
-docstrings (``python -m benchmarks text``). Cost: about 70 ns for each value that is not zero, for two classes.
+Over sparse rows the members are others: logistic regressions with a step size for each feature, at rates of 0.1, 0.3, 1
+and 3, and the most frequent label. They start with the same weight, over values relative to the root mean square of
+their feature's (``kernels/ensemble/sparse_scaled.hpp``), and are mixed by the same rule. They were settled on generated
+topics and on docstrings (``python -m benchmarks text``). Cost: about 50 ns for each value that is not zero, for two
+classes with weights in the cache.
 
 Rows may have weights: each member takes them as it does by itself, and is charged for a mistake by the row's weight.
 
@@ -132,12 +131,11 @@ TILING_MEMBERS: Mapping[str, Member] = {
 #: The members over sparse rows, by name: all start with the same weight.
 SPARSE_MEMBERS: Mapping[str, Member] = {
     **{
-        f"logistic {rate:g} per feature{f', forgetting {forgetting:g}' if forgetting else ''}": Member(
-            partial(compiled.logistic, rate=(0, rate, 0), penalty=0.0, per_feature=True, forgetting=forgetting), 1.0
+        f"logistic {rate:g} per feature": Member(
+            partial(compiled.logistic, rate=(0, rate, 0), penalty=0.0, per_feature=True), 1.0
         )
-        for rate, forgetting in ((0.1, 0.0), (0.3, 0.0), (1.0, 0.0), (3.0, 0.0), (0.3, 0.001), (1.0, 0.001))
+        for rate in (0.1, 0.3, 1.0, 3.0)
     },
-    "passive-aggressive C=0.1": Member(partial(compiled.passive_aggressive, C=0.1, second=False), 1.0),
     "most frequent label": Member(compiled.majority, 1.0),
 }
 _LAST: Mapping[str, Member] = {"persistence": Member(compiled.persistence, 1.0)}
