@@ -223,15 +223,6 @@ class SparseLines:
 
 def read_svmlight(text: bytes) -> SparseLines: ...
 def read_vowpal_wabbit(text: bytes) -> SparseLines: ...
-def tidy_rows(
-    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]:
-    """
-    Entries of each row sorted by index, those of one index added up, and without zeros.
-    """
-
 def discriminant(
     features: int,
     rate: tuple[int, float, int],

@@ -96,7 +96,7 @@ class MapColumn(Column):
             offsets = offsets - offsets[0]
         values = _numbers(items, offsets)
         indices, signs = self._indices(keys, offsets)
-        return _canonical(offsets, indices, values if signs is None else values * signs, missing)
+        return _canonical(offsets, indices, values if signs is None else values * signs, missing, self.width)
 
     def parse_values(self, values: Sequence[Any]) -> SparseCells | None:
         """The same of dicts; None where one is none, or holds what is no number."""
@@ -109,7 +109,7 @@ class MapColumn(Column):
         offsets = np.cumsum([0, *map(len, cells)], dtype=np.int64)
         entries = np.array([value for cell in cells for _, value in cell], dtype=np.float64)
         missing = np.array([value is None for value in values], dtype=np.bool_)
-        return _canonical(offsets, indices, entries if signs is None else entries * signs, missing)
+        return _canonical(offsets, indices, entries if signs is None else entries * signs, missing, self.width)
 
     def missing(self, parsed: SparseCells) -> NDArray[np.bool_]:
         return parsed.missing
@@ -204,12 +204,19 @@ def _numbers(items: Any, offsets: Places) -> Floats:
     return values
 
 
-def _canonical(indptr: Places, indices: NDArray[np.int32], values: Floats, missing: NDArray[np.bool_]) -> SparseCells:
+def _canonical(
+    indptr: Places, indices: NDArray[np.int32], values: Floats, missing: NDArray[np.bool_], width: int
+) -> SparseCells:
     rising = np.diff(indices) > 0
     starts = indptr[1:-1]
     rising[starts[(starts > 0) & (starts < len(indices))] - 1] = True  # where one row ends and the next begins
     if not rising.all() or not values.all():
-        indptr, indices, values = compiled.tidy_rows(indptr, indices, values)
+        from scipy.sparse import csr_array
+
+        rows = csr_array((values, indices, indptr), shape=(len(missing), width), copy=True)
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+        indptr, indices, values = rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data
         _, at = compiled.first_bad(values[None])
         if at >= 0:
             what = "the values of one feature add up to a number beyond those that can be learned"

@@ -13,7 +13,6 @@ template <class T> Array<T> owned_array(const T *from, std::initializer_list<std
 
 template Array<double> owned_array(const double *, std::initializer_list<std::size_t>);
 template Array<float> owned_array(const float *, std::initializer_list<std::size_t>);
-template Array<int32_t> owned_array(const int32_t *, std::initializer_list<std::size_t>);
 template Array<int64_t> owned_array(const int64_t *, std::initializer_list<std::size_t>);
 template Array<uint8_t> owned_array(const uint8_t *, std::initializer_list<std::size_t>);
 

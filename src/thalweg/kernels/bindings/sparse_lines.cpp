@@ -4,12 +4,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
-#include "bindings/python_state.hpp"
 #include "rows/sparse_lines.hpp"
-#include "rows/sparse_rows.hpp"
-#include "rows/tidy_rows.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -64,23 +60,6 @@ void bind_sparse_lines(nb::module_ &module) {
           "Row, reason as a template of `str.format`, and the bytes that it is about.");
   module.def("read_svmlight", &read<read_svmlight>, "text"_a);
   module.def("read_vowpal_wabbit", &read<read_vowpal_wabbit>, "text"_a);
-  module.def(
-      "tidy_rows",
-      [](Labels starts, SparseRows::Short indices, Vector values) {
-        const auto rows = int64_t(starts.size()) - 1;
-        bool good = rows >= 0 && starts.data()[0] == 0 && indices.size() == values.size();
-        for (int64_t i = 0; good && i < rows; i++) good = starts.data()[i] <= starts.data()[i + 1];
-        if (!good || starts.data()[rows] > int64_t(indices.size())) throw std::invalid_argument("no compressed rows");
-        const TidyRows found = [&] {
-          nb::gil_scoped_release released;
-          return tidy_rows(starts.data(), rows, indices.data(), values.data());
-        }();
-        return std::make_tuple(owned_array(found.starts.data(), {found.starts.size()}),
-                               owned_array(found.indices.data(), {found.indices.size()}),
-                               owned_array(found.values.data(), {found.values.size()}));
-      },
-      "starts"_a, "indices"_a, "values"_a,
-      "Entries of each row sorted by index, those of one index added up, and without zeros.");
 }
 
 }  // namespace thalweg::THALWEG_LEVEL
