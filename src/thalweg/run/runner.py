@@ -153,12 +153,19 @@ class Run:
         if self.options.sort and self.options.time is not None:
             blocks = in_time_order(blocks, self.options.time)
         # A pipe is not read ahead: nobody knows when it gives more, and a run that is done must not wait for it.
-        for chunk in chunks(blocks if self.source.is_pipe else one_ahead(blocks), size, head=head):
+        found = self._parsed_ahead(chunks(blocks, size, head=head))
+        for chunk in found if self.source.is_pipe else one_ahead(found):
             self.taken += len(chunk)
             self.notices.ignored_keys(chunk, self.source.files)
             yield chunk
             if self.taken == limit:
                 return
+
+    def _parsed_ahead(self, given: Iterator[Chunk]) -> Iterator[Chunk]:
+        for chunk in given:
+            if self.encoder is not None and len(chunk):
+                self.encoder.parse_ahead(chunk)
+            yield chunk
 
     def _further_chunks(self) -> Iterator[Chunk]:
         """Those after the last checkpoint; the rows before it must be those that were learned."""

@@ -95,6 +95,11 @@ class Encoder:
         }
         return Encoded(self.features(chosen, len(kept), learn=learn), kept, bad, times, sentinels)
 
+    def parse_ahead(self, chunk: Chunk) -> None:
+        """Parse the sparse columns of a chunk that is encoded later, on another thread."""
+        for column in self.plan.sparse_columns:
+            chunk.parsed[column.name] = parsed(column, chunk.column(column.name))
+
     def _without_late_sentinels(self, parsed: list[Any]) -> list[tuple[NumberColumn, Found]]:
         """Replace codes of missing values that the first rows did not have; those that were found."""
         found = []
@@ -154,7 +159,7 @@ class Encoder:
 
     def _parse(self, column: Column, chunk: Chunk) -> tuple[Any, list[tuple[int, str]]]:
         """The values of a column, and the places where there is none, with the reason."""
-        values, wrong = parsed(column, chunk.column(column.name))
+        values, wrong = chunk.parsed.pop(column.name, None) or parsed(column, chunk.column(column.name))
         if self.missing == "error":
             seen = {at for at, _ in wrong}
             places = (int(at) for at in np.flatnonzero(column.missing(values)))
