@@ -153,8 +153,8 @@ class Run:
         if self.options.sort and self.options.time is not None:
             blocks = in_time_order(blocks, self.options.time)
         # A pipe is not read ahead: nobody knows when it gives more, and a run that is done must not wait for it.
-        found = self._parsed_ahead(chunks(blocks, size, head=head))
-        for chunk in found if self.source.is_pipe else one_ahead(found):
+        found = chunks(blocks if self.source.is_pipe else one_ahead(blocks), size, head=head)
+        for chunk in found if self.source.is_pipe else self._parsed_ahead(found):
             self.taken += len(chunk)
             self.notices.ignored_keys(chunk, self.source.files)
             yield chunk
@@ -162,10 +162,11 @@ class Run:
                 return
 
     def _parsed_ahead(self, given: Iterator[Chunk]) -> Iterator[Chunk]:
-        for chunk in given:
-            if self.encoder is not None and len(chunk):
-                self.encoder.parse_ahead(chunk)
-            yield chunk
+        """The chunks; those behind the first with their sparse columns parsed while the one before is learned."""
+        yield from itertools.islice(given, 1)
+        encoder = self.encoder
+        sparse = encoder is not None and encoder.plan.sparse_columns
+        yield from one_ahead(map(encoder.with_sparse_parsed, given)) if encoder is not None and sparse else given
 
     def _further_chunks(self) -> Iterator[Chunk]:
         """Those after the last checkpoint; the rows before it must be those that were learned."""
