@@ -246,6 +246,7 @@ def test_a_damaged_record_of_sparse_rows_is_found() -> None:
         "twice": forged({}, CompressedRows(X.indptr, np.array([2, 2, 0], int32), X.values, 3)),
         "falling": forged({}, CompressedRows(X.indptr, np.array([2, 1, 0], int32), X.values, 3)),
         "backwards": forged({}, CompressedRows(np.array([0, 4, 3], int32), X.indices, X.values, 3)),
+        "no number": forged({}, CompressedRows(X.indptr, X.indices, np.array([1.0, np.nan, 3.0]), 3)),
         "begins late": forged({}, CompressedRows(np.array([1, 2, 3], int32), X.indices, X.values, 3)),
     }
     for what, body in wrong.items():

@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.kernels import compiled
+
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32] | NDArray[np.int64]
 
@@ -82,13 +84,9 @@ class CompressedRows:
         places = np.frombuffer(body, kind, rows + 1 + entries, at)
         at += places.nbytes + -places.nbytes % 8
         indptr, indices = places[: rows + 1], places[rows + 1 :]
-        if indptr[0] != 0 or indptr[-1] != entries or (np.diff(indptr) < 0).any():
-            raise ValueError("the beginnings of sparse rows do not fit their entries")
-        if entries and not 0 <= indices.min() <= indices.max() < width:
-            raise ValueError("an index of sparse rows is out of bounds")
-        falls = np.flatnonzero(np.diff(indices) <= 0) + 1
-        if not np.isin(falls, indptr).all():
-            raise ValueError("the indices of a sparse row are not in rising order")
+        checked = compiled.SparseRows(indptr.astype(np.int64, copy=False), indices, values, width)
+        if indptr[-1] != entries or not checked.in_order or checked.first_bad != (-1, -1):
+            raise ValueError("its sparse rows do not fit their entries")
         return cls(indptr, indices, values, width), at
 
 
@@ -104,7 +102,7 @@ def stacked(parts: Sequence[Features]) -> Features:
     first = compressed[0]
     if len(compressed) < len(parts) or any(part.width != first.width for part in compressed):
         raise ValueError("the rows of a model must be all dense or all sparse, and of one width")
-    lengths = np.concatenate([np.diff(part.indptr) for part in compressed])
+    lengths = np.concatenate([part.indptr[1:] - part.indptr[:-1] for part in compressed])
     return CompressedRows(
         np.append(0, np.cumsum(lengths)).astype(_index_type(first.width)),
         np.concatenate([part.indices for part in compressed]),
