@@ -80,8 +80,6 @@ def test_the_commands_take_sparse_files(capsys: pytest.CaptureFixture[str]) -> N
     assert (code, len(said.splitlines())) == (0, 2500)
     code, said, _ = run(capsys, "inspect", "out/model.thalweg")
     assert "sparse features by their indices" in said
-    code, _, told = run(capsys, "serve", "--model", "out/model.thalweg")
-    assert (code, told) == (2, "thalweg: out/model.thalweg cannot be served: its column 'features' is sparse\n")
     for option, wrong in {
         "--target": "rows: the target 'features' must hold labels or numbers, got values of type map<int32, double>",
         "--time": "column 'features' must hold times, got values of type map<int32, double>",

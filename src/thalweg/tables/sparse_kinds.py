@@ -99,17 +99,22 @@ class MapColumn(Column):
         return _canonical(offsets, indices, values if signs is None else values * signs, missing, self.width)
 
     def parse_values(self, values: Sequence[Any]) -> SparseCells | None:
-        """The same of dicts; None where one is none, or holds what is no number."""
+        """The same of dicts; None where `entries` refuses one."""
         try:
-            cells = [() if value is None else entries_of(value) for value in values]
-            keys = [key for cell in cells for key, _ in cell]
-            indices, signs = self._places(keys) if self.keys == "name" else (_as_indices(keys), None)
-        except (BadCell, ValueError):
+            cells = [() if value is None else self.entries(value) for value in values]
+        except BadCell:
             return None
+        keys = [key for cell in cells for key, _ in cell]
+        indices, signs = self._places(keys) if self.keys == "name" else (np.array(keys, dtype=np.int32), None)
         offsets = np.cumsum([0, *map(len, cells)], dtype=np.int64)
         entries = np.array([value for cell in cells for _, value in cell], dtype=np.float64)
         missing = np.array([value is None for value in values], dtype=np.bool_)
         return _canonical(offsets, indices, entries if signs is None else entries * signs, missing, self.width)
+
+    def entries(self, cell: object) -> list[tuple[Any, float]]:
+        """The entries of a dict by index or name; `BadCell` says which is none."""
+        found = entries_of(cell)
+        return found if self.keys == "name" else [(_as_index(key), value) for key, value in found]
 
     def missing(self, parsed: SparseCells) -> NDArray[np.bool_]:
         return parsed.missing
@@ -166,11 +171,18 @@ def entries_of(cell: object) -> list[tuple[Any, float]]:
     return found
 
 
-def _as_indices(keys: Sequence[Any]) -> NDArray[np.int32]:
-    indices = np.array([int(key) for key in keys], dtype=np.int64)
-    if ((indices < 0) | (indices >= INDEX_WIDTH)).any():
-        raise ValueError("an index is out of bounds")
-    return indices.astype(np.int32)
+def _as_index(key: Any) -> int:
+    """An index, which is text in JSON.
+
+    Examples
+    --------
+    >>> _as_index("17"), _as_index(17)
+    (17, 17)
+    """
+    text = str(key)
+    if not (text.isascii() and text.isdigit()) or len(text) > len(str(INDEX_WIDTH)) or int(text) >= INDEX_WIDTH:
+        raise BadCell(0, f"the key {brief(text)!r} is not an index between 0 and {INDEX_WIDTH - 1}")
+    return int(text)
 
 
 def map_keys(kind: pa.DataType) -> Keys | None:
