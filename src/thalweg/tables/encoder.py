@@ -188,6 +188,15 @@ class Encoder:
         for column in self.plan.columns:
             column.restore(state[column.name])
 
+    def mark(self) -> list[Any]:
+        """A point that `undo` returns to: unlike `state`, cheap whatever was remembered."""
+        return [column.mark() for column in self.plan.columns]
+
+    def undo(self, marks: list[Any]) -> None:
+        """Forget what was remembered since `mark`, by one call of `encode` at the most."""
+        for column, mark in zip(self.plan.columns, marks, strict=True):
+            column.undo(mark)
+
     def to_json(self) -> dict[str, Any]:
         """The whole encoder, as model files and journals hold it."""
         return {"plan": self.plan.to_json(), "encoder": self.state(), "missing": self.missing}
