@@ -215,7 +215,7 @@ class TableModel:
 
 
 class TableClassifier(TableModel):
-    """A classifier for rows as they are in a table: numbers, categories, times and gaps, in columns with names.
+    """A classifier for rows as they are in a table: numbers, categories, text, times and gaps in named columns.
 
     `thalweg.load` returns one for a model file written by `thalweg run`. Rows are a frame of pandas or polars, a table
     of pyarrow, or a list of dicts. A single row is a dict. pyarrow is needed: ``pip install 'thalweg[files]'``.
@@ -295,7 +295,7 @@ class TableClassifier(TableModel):
 
 
 class TableRegressor(TableModel):
-    """A regressor for rows as they are in a table: numbers, categories, times and gaps, in columns with names.
+    """A regressor for rows as they are in a table: numbers, categories, text, times and gaps in named columns.
 
     `thalweg.load` returns one for a model file of a run with a number as its target. Rows and rules are those of
     `TableClassifier`.

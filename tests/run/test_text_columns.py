@@ -53,7 +53,7 @@ class Cut(Exception):
 
 def test_a_run_that_is_cut_off_resumes_to_the_same_bytes() -> None:
     write()
-    whole = begun("whole", delay=70)
+    whole = begun("whole", delay=70, text=["body"])
     whole.go()
     whole.save_model(Path("whole/model"))
     whole.write_metrics(metrics_of(whole) | {"run": None})
@@ -63,8 +63,8 @@ def test_a_run_that_is_cut_off_resumes_to_the_same_bytes() -> None:
             raise Cut
 
     with pytest.raises(Cut):
-        begun("cut", delay=70).go(cut, checkpoint_seconds=0)
-    again = begun("cut", delay=70)
+        begun("cut", delay=70, text=["body"]).go(cut, checkpoint_seconds=0)
+    again = begun("cut", delay=70, text=["body"])
     assert again.resume()
     assert 1000 < again.answered < 1600
     again.go()
@@ -76,9 +76,11 @@ def test_a_run_that_is_cut_off_resumes_to_the_same_bytes() -> None:
 
 def test_words_that_carry_the_decision_are_those_of_each_label(capsys: pytest.CaptureFixture[str]) -> None:
     write()
-    code, said, _ = run(capsys, "run", "mail.csv", "--target", "label", "--out", "out", "--quiet")
-    assert code == 0
+    code, said, told = run(capsys, "run", "mail.csv", "--target", "label", "--out", "out", "--quiet")
+    warning = "column 'body' is learned as text, so that only linear boundaries are learned in the other columns"
+    assert (code, warning in told) == (0, True)
     found = metrics()
+    assert warning in found["warnings"][0]
     assert [line[1] for line in found["columns"]] == ["sparse category", "number", "text", "–"]
     assert found["scores"]["model"]["error"] < 0.1
     assert 0.0 < found["words"]["share"] < 1.0
@@ -106,9 +108,19 @@ def test_words_that_carry_the_decision_are_those_of_each_label(capsys: pytest.Ca
 @pytest.mark.parametrize("model", ["calibrated", "majority"])
 def test_words_need_weights(model: str) -> None:
     write(400)
-    of_model = begun("out", model=model)
+    of_model = begun("out", model=model, text=["body"])
     of_model.go()
+    assert not of_model.warnings()
     assert ("words" in metrics_of(of_model)) == (model == "calibrated")
+
+
+def test_words_need_rows_that_are_learned() -> None:
+    rows = [f"{'' if i % 2 else 'the river rises again'},{i % 4 // 2 if i % 2 else ''}\n" for i in range(100)]
+    Path("mail.csv").write_text("body,label\n" + "".join(rows))
+    unseen = begun("out", text=["body"])
+    unseen.go()
+    assert (unseen.learned, unseen.unlabelled) == (50, 50)
+    assert "words" not in metrics_of(unseen)
 
 
 def test_names_of_vowpal_wabbit_are_words_and_indices_are_none() -> None:

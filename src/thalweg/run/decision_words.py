@@ -35,7 +35,7 @@ def decision_words(model: Any, plan: Plan, labels: Sequence[str]) -> dict[str, A
     own = np.where(seen[:, None], weights[at] * signs[:, None], 0.0)
     classes = [str(label) for label in model.classes_]
     by_label = []
-    for label in labels:
+    for label in filter(classes.__contains__, labels):
         of_label = own[:, classes.index(label)]
         best = np.argsort(-of_label, kind="stable")[:_MOST_WORDS]
         words = [[names[i], float(of_label[i])] for i in best if of_label[i] > 0.0]
@@ -72,6 +72,8 @@ def _heaviest_member(model: Any) -> tuple[float, NDArray[np.int64], NDArray[np.f
         return None
     state, shares = core.state(""), core.shares().tolist() or [1.0]
     features, best = state["feature_ids"], None
+    if not len(features):  # no row that was learned had any
+        return None
     for name, weights in state.items():
         match = _WEIGHTS.fullmatch(name)
         if match and weights.shape == (len(features), len(model.classes_)):

@@ -264,7 +264,10 @@ class Run:
                 "one holds whole numbers, the other times"
             )
         plan = self.task.settle(head, plan, self.clocks)
-        self.notices.odd(oddities(head, plan, self.task.codes(head), na=self.options.na, time=self.options.time))
+        given = self.options
+        self.notices.odd(
+            oddities(head, plan, self.task.codes(head), na=given.na, time=given.time, text=given.text),
+        )
         return Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
 
     def _columns(self, head: Chunk, reserved: list[str], *, detect_text: bool) -> Plan:
