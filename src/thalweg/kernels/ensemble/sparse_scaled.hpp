@@ -37,7 +37,7 @@ class SparseScaled final : public Learner {
     Scaling own(SparseRow::of(x), *this);
     inner->posteriors(own.row.as_row(), out);
   }
-  // The scale learns the row first, of which it takes no label: a value that its feature has for the first time is 1 or -1.
+  // The row is learned at the scale it was answered at; then the scale learns the row.
   void judged_step(const double *x, int64_t k, double weight, double *out) override {
     inner->judged_step(scaled(x, weight), k, weight, out);
   }
@@ -71,19 +71,21 @@ class SparseScaled final : public Learner {
  private:
   static constexpr double kMostRows = 10'000;
 
-  // A row as it would be scaled now. Features that were never seen have the scale of the value itself.
+  // A row as it would be scaled now. A value that its feature has for the first time is 1 or -1.
   struct Scaling {
     Scaling(const SparseRow &x, const SparseScaled &by) : room(x.count + x.unseen_count), row(x) {
-      for (int64_t i = 0; i < x.count; i++) room.data()[i] = by.relative(x.values[i], by.squares[x.slots[i]]);
-      for (int64_t i = 0; i < x.unseen_count; i++)
-        room.data()[x.count + i] = by.relative(x.unseen_values[i], x.unseen_values[i] * x.unseen_values[i]);
+      for (int64_t i = 0; i < x.count; i++) room.data()[i] = by.relative(x.values[i], x.slots[i]);
+      for (int64_t i = 0; i < x.unseen_count; i++) room.data()[x.count + i] = sign(x.unseen_values[i]);
       row.values = room.data();
       row.unseen_values = room.data() + x.count;
     }
     Scratch room;
     SparseRow row;
   };
-  static double relative(double value, double square) { return square > 0 ? value / std::sqrt(square) : 0; }
+  static double sign(double value) { return double(value > 0) - double(value < 0); }
+  double relative(double value, int64_t slot) const {
+    return squares[slot] > 0 ? value / std::sqrt(squares[slot]) : sign(value);
+  }
 
   const double *scaled(const double *given, double weight) {
     const SparseRow &x = SparseRow::of(given);
@@ -91,9 +93,9 @@ class SparseScaled final : public Learner {
     for (int64_t i = 0; i < x.count; i++) {
       const double value = x.values[i];
       double &count = counts[x.slots[i]], &square = squares[x.slots[i]];
+      values[i] = relative(value, x.slots[i]);
       count = std::min(count + weight, kMostRows);
       if (count > 0) square += std::min(1.0, weight / count) * (value * value - square);
-      values[i] = relative(value, square);
     }
     row = x;
     row.values = values.data();
