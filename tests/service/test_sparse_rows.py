@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,16 @@ from tests.service.server import ARROW, Client, Server
 from tests.service.test_arrow import as_stream
 from thalweg import load
 from thalweg.client import Client as TypedClient
+from thalweg.client.protocol import CreateRequest
 from thalweg.errors import JournalDamaged
+from thalweg.service.batcher import PublishedModel
+from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import CompressedRows, as_learned, stacked
 from thalweg.service.journal.records import PredictBody, PredictedLabels, Record
+from thalweg.service.learning.creation import record_of
 from thalweg.service.learning.ledger import predicted_rows
+from thalweg.service.learning.live_model import LiveModel
+from thalweg.service.learning.rebuild import decision
 from thalweg.store import dumps
 
 MAP = pa.map_(pa.int32(), pa.float64())
@@ -38,9 +45,9 @@ def entries(rows: int) -> tuple[list[dict[int, float]], list[str]]:
     return [dict(zip(*each, strict=True)) for each in zip(keys, values, strict=True)], [str(sign) for sign in signs]
 
 
-def replayed(capsys: pytest.CaptureFixture[str], data: Path) -> Any:
+def replayed(capsys: pytest.CaptureFixture[str], data: Path, *options: str) -> Any:
     """The learner that a journal gives."""
-    assert run(capsys, "replay", str(data), "--out", "replayed.thalweg")[0] == 0
+    assert run(capsys, "replay", str(data), "--out", "replayed.thalweg", *options)[0] == 0
     return load("replayed.thalweg").learner
 
 
@@ -82,6 +89,14 @@ def test_late_labels_give_the_predictions_of_a_run(
     client.label([(each["id"], label) for each, label in zip(answers, labels, strict=True)][-8:-7])
     server.stop()
     assert dumps(replayed(capsys, tmp_path / "data")) == dumps(load("out/model.thalweg").learner)
+    for kind in ("label", "predict"):
+        with sqlite3.connect(tmp_path / "data" / "journal.sqlite3") as database:
+            [(seq,)] = database.execute("SELECT min(seq) FROM journal WHERE kind = ?", [kind])
+            database.execute("UPDATE journal SET body = substr(body, 1, length(body) - 20) WHERE seq = ?", [seq])
+        database.close()
+        code, _, told = run(capsys, "replay", str(tmp_path / "data"), "--whole", "--out", "replayed.thalweg")
+        assert (code, len(told.splitlines())) == (2, 1)
+        assert f"record {seq} of the journal is damaged: " in told
 
 
 def test_a_service_continues_a_run_with_kills_and_corrected_labels(
@@ -117,6 +132,7 @@ def test_a_service_continues_a_run_with_kills_and_corrected_labels(
     server.stop()
     continued, whole = replayed(capsys, tmp_path / "data"), load("whole/model.thalweg")
     assert dumps(continued) == dumps(whole.learner)
+    assert dumps(replayed(capsys, tmp_path / "data", "--whole")) == dumps(whole.learner)
     assert load("replayed.thalweg").encoder.to_json() == whole.encoder.to_json()
 
 
@@ -164,7 +180,7 @@ def test_the_first_rows_may_hold_maps_and_a_bad_entry_refuses_its_request_alone(
 def test_models_that_take_dense_rows_refuse_maps(start: Callable[..., Server]) -> None:
     client = start("--new", "oldc").client()
     use = "use auto, auto-linear, calibrated, cost-sensitive, threshold, sets, no-change, majority"
-    why = f"column 'words' is sparse, which classification by 'oldc' does not take: {use}"
+    why = f"column 'words' is sparse, which a model of kind 'oldc' does not take: {use}"
     assert refused(client, {"words": {"b": 2}}) == why
     assert client.predict([{"size": 1.0}])  # nothing was settled
 
@@ -181,6 +197,17 @@ def test_models_that_take_dense_rows_refuse_maps(start: Callable[..., Server]) -
     assert "'who' has too many categories" in created(name="c", kind="auto", schema=wide)[1]
     assert created(name="c", kind="auto") == created(name="d", kind="oldc", challenger_of="c") == (201, "")
     assert refused(client, {"words": {"b": 2}}, "c") == why
+
+
+def test_first_rows_must_suit_a_challenger_that_is_being_made() -> None:
+    made = decision(Record(1, "m", "create", 1, 0, orjson.dumps(record_of(CreateRequest("m", "auto"), None))))
+    model = PublishedModel.of(LiveModel("m", made), 0)
+    model.coming.append("oldc")
+    with pytest.raises(Refused, match="a model of kind 'oldc' does not take"):
+        model.settle([{"words": {"free": 1}}])
+    assert model.encoder is None
+    model.coming.clear()
+    assert model.settle([{"words": {"free": 1}}])["plan"]["columns"][0]["kind"] == "map"
 
 
 def test_the_client_sends_maps(start: Callable[..., Server]) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.catalogue import ask_of, make_model
+from thalweg.catalogue import MODELS, ask_of, make_model
 from thalweg.client.protocol import MOST_TEXT
 from thalweg.evaluate.averages import WindowedMean
 from thalweg.evaluate.drift import ChangeDetector
@@ -21,6 +22,8 @@ from thalweg.service.learning.progress import WINDOW, Progress, View, family_wei
 from thalweg.service.learning.rare_progress import RareProgress
 from thalweg.service.learning.task import Floats, Task
 from thalweg.service.responses import LabelResponse
+from thalweg.tables.kinds import HashedColumn
+from thalweg.tables.plan import Plan
 from thalweg.tables.rows import text_of
 from thalweg.tables.target import plain_label
 
@@ -142,6 +145,21 @@ class Classification(Task):
     def check(self, model: Any) -> None:
         model._make_core(2)  # where parameters are looked at
 
+    def check_columns(self, plan: Plan, kinds: Iterable[str]) -> None:
+        """`Refused` where there are sparse columns, which some kinds do not take and wide categories do not go with."""
+        if not plan.sparse_columns:
+            return
+        fitting = _kinds_for_sparse()
+        for kind in kinds:
+            if kind not in fitting:
+                name, use = plan.sparse_columns[0].name, ", ".join(fitting)
+                raise Refused(
+                    422, f"column {name!r} is sparse, which a model of kind {kind!r} does not take: use {use}"
+                )
+        for column in plan.columns:
+            if isinstance(column, HashedColumn):
+                raise Refused(422, f"column {column.name!r} has too many categories beside sparse ones: leave it out")
+
     def read_label(self, value: Any, at: int) -> str:
         """A label as text, by the rules of a column of labels: 1 and 1.0 are one class.
 
@@ -206,6 +224,12 @@ class Classification(Task):
 
     def progress_from(self, state: dict[str, Any]) -> MistakeProgress:
         return MistakeProgress.from_state(state)
+
+
+@cache
+def _kinds_for_sparse() -> tuple[str, ...]:
+    """The kinds of models that take sparse rows."""
+    return tuple(kind for kind in MODELS[Classification.name] if make_model(kind)._takes_sparse)
 
 
 def _probability(answers: Predicted | None, row: int) -> float:
