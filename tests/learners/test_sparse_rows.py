@@ -198,3 +198,12 @@ def test_a_file_of_a_model_of_sparse_rows_holds_the_features_that_were_seen(tmp_
     save(model, tmp_path / "model")
     assert (tmp_path / "model").stat().st_size < 5000
     np.testing.assert_array_equal(load(tmp_path / "model").decision_function(wide), model.decision_function(wide))
+
+
+def test_the_default_takes_weights_of_sparse_rows():
+    X, y, _ = rows(6)
+    weights = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    some = weights > 0
+    heavy = AutoClassifier(class_weight="balanced").partial_fit(X, y, sample_weight=weights)
+    light = AutoClassifier(class_weight="balanced").partial_fit(X[some], y[some], sample_weight=weights[some])
+    np.testing.assert_allclose(heavy.predict_proba(X), light.predict_proba(X), atol=1e-12)

@@ -136,7 +136,7 @@ class Chunk:
 
     pieces: list[Piece]
     bad: list[BadRow]
-    #: By name, columns that were parsed ahead (`Encoder.parse_ahead`).
+    #: By name, columns that were parsed ahead (`Encoder.with_sparse_parsed`).
     parsed: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __len__(self) -> int:
