@@ -22,7 +22,6 @@ from thalweg.service.learning.progress import WINDOW, Progress, View, family_wei
 from thalweg.service.learning.rare_progress import RareProgress
 from thalweg.service.learning.task import Floats, Task
 from thalweg.service.responses import LabelResponse
-from thalweg.tables.kinds import HashedColumn
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import text_of
 from thalweg.tables.target import plain_label
@@ -146,19 +145,12 @@ class Classification(Task):
         model._make_core(2)  # where parameters are looked at
 
     def check_columns(self, plan: Plan, kinds: Iterable[str]) -> None:
-        """`Refused` where there are sparse columns, which some kinds do not take and wide categories do not go with."""
-        if not plan.sparse_columns:
-            return
+        """`Refused` where a column is sparse, which some kinds do not take."""
         fitting = _kinds_for_sparse()
-        for kind in kinds:
-            if kind not in fitting:
-                name, use = plan.sparse_columns[0].name, ", ".join(fitting)
-                raise Refused(
-                    422, f"column {name!r} is sparse, which a model of kind {kind!r} does not take: use {use}"
-                )
-        for column in plan.columns:
-            if isinstance(column, HashedColumn):
-                raise Refused(422, f"column {column.name!r} has too many categories beside sparse ones: leave it out")
+        strange = [kind for kind in kinds if kind not in fitting]
+        for column in plan.sparse_columns if strange else ():
+            what = f"is sparse, which a model of kind {strange[0]!r} does not take: use {', '.join(fitting)}"
+            raise Refused(422, f"column {column.name!r} {what}")
 
     def read_label(self, value: Any, at: int) -> str:
         """A label as text, by the rules of a column of labels: 1 and 1.0 are one class.
