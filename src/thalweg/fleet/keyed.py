@@ -352,7 +352,7 @@ class RegressorFleet(Fleet):
         core.widen(1)
         return core
 
-    def _take(self, X: ArrayLike, y: ArrayLike, name: str = "X") -> tuple[Floats, Floats]:
+    def _take(self, X: ArrayLike, y: ArrayLike, name: str = "X", *, anew: bool = False) -> tuple[Floats, Floats]:
         rows = as_rows(X, self, name)
         targets, columns = as_targets(y, len(rows), "Fleet")
         if columns is not None:

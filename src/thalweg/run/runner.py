@@ -248,6 +248,8 @@ class Run:
             detect_sentinels=not self.options.keep_sentinels,
         )
         self.task = self.tasks.settle(head)
+        if plan.sparse_columns:
+            self.task.take_sparse_rows()
         if self.tasks.found is not None:
             self.say(self.tasks.found)
         self.clocks = {

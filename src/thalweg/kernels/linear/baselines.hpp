@@ -14,18 +14,19 @@ class Baseline : public Learner {
   using Learner::Learner;
   double rate() const override { return std::nan(""); }
 
-  int64_t step(const double *x, int64_t k) override {
-    const int64_t given = answer(x);
-    learn(k);
-    return given;
-  }
+  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
   void begin(const double *, const int64_t *y, int64_t rows) override {
     forget();
-    for (int64_t i = 0; i < rows; i++) learn(y[i]);
+    for (int64_t i = 0; i < rows; i++) learn(y[i], 1);
   }
 
  protected:
-  virtual void learn(int64_t k) = 0;
+  int64_t weighted_step(const double *x, int64_t k, double weight) override {
+    const int64_t given = answer(x);
+    learn(k, weight);
+    return given;
+  }
+  virtual void learn(int64_t k, double weight) = 0;
   virtual void forget() = 0;
 };
 
@@ -45,7 +46,7 @@ class NoChange final : public Baseline {
 
  protected:
   void insert(int64_t at) override { last += last >= at; }
-  void learn(int64_t k) override { last = k; }
+  void learn(int64_t k, double) override { last = k; }
   void forget() override { last = -1; }
 
  private:
@@ -66,7 +67,7 @@ class Majority final : public Baseline {
 
  protected:
   void insert(int64_t at) override { insert_row(counts, at, 1); }
-  void learn(int64_t k) override { counts[k] += 1; }
+  void learn(int64_t k, double weight) override { counts[k] += weight; }
   void forget() override { std::fill(counts.begin(), counts.end(), 0.0); }
 
  private:
