@@ -138,7 +138,8 @@ def test_texts_are_hashed_by_the_first_step(scaled):
         assert each.predict_one("an awful night") == "blame"
     assert [type(step) for step in model.named_steps.values()] == [type(step) for step in steps]
     before = dumps(model)
-    for wrong in ([3.0], X.toarray()[:2, :3], X):
+    assert (model.predict(X) == model.predict(TEXTS)).all()  # hashed before
+    for wrong in ([3.0], X[:2, :3].toarray(), X[:2, :3]):
         with pytest.raises(InvalidInput, match="text"):
             model.partial_fit(wrong, ["praise"] * np.shape(wrong)[0])
     with pytest.raises(InvalidInput, match="must hold texts, got 3 of type int"):

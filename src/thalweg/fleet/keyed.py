@@ -143,6 +143,7 @@ class Fleet(LabelledEstimator):
 
     _core: FleetCore
 
+    _why_not_sparse = "its models are arrays over all features; use X.toarray(), or a model of sparse rows for each key"
     _why_not_merged = "keys are kept in the order of their use; add the models of a key, which model_of gives"
 
     _rules = Rules(

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import vstack
 from sklearn.base import clone, is_regressor
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
-from thalweg.errors import InvalidParameter
+from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithWeights
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.foreign import core_of
@@ -23,10 +22,11 @@ from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.regressor import LinearAnswers, LinearRegressor, StreamRegressor
 from thalweg.learners.base.rows import Floats, Row
 from thalweg.learners.base.sample_weight import require_weights_taken
-from thalweg.learners.base.sparse_rows import as_matrix
+from thalweg.learners.base.sparse_rows import as_matrix, is_sparse
 from thalweg.pipeline.chain import Chain
 from thalweg.pipeline.cores import ClassifierCore, ForeignRegressor, RegressorCore
 from thalweg.pipeline.target_encoding import learner_of
+from thalweg.tables.encoder import stack_rows
 from thalweg.transforms.base import StreamTransformer, WithRowWeights
 from thalweg.transforms.text_hasher import TextHasher
 
@@ -245,7 +245,15 @@ class StreamPipeline(StreamEstimator):
         return super()._why_not_sparse
 
     def _without_texts(self, X: Any) -> Any:
-        return X if self._hasher is None else self._hasher.transform(X)
+        if self._hasher is None:
+            return X
+        width = 1 << self._hasher.hash_bits
+        if not is_sparse(X):
+            return self._hasher.transform(X)
+        if X.shape[-1] != width:
+            wanted = f"texts, or sparse rows of {width} hashed features"
+            raise InvalidInput(f"X must hold {wanted}, got {X.shape[-1]} columns")
+        return X
 
     def _remember_columns(self, X: ArrayLike) -> tuple[str, ...] | None:
         return super()._remember_columns(X) if self._hasher is None else None
@@ -327,8 +335,7 @@ class ClassifierPipeline(StreamPipeline, WithWeights):
         if not (self.__sklearn_is_fitted__() and self._core.decides):
             return super().decision_function(X)
         rows = self._rows_to_answer(X)
-        blocks = [as_matrix(block) for _, block in self._core.chain.known(rows)]
-        Z = vstack(blocks, format="csr") if self._core.is_sparse else np.concatenate(blocks)
+        Z = stack_rows([as_matrix(block) for _, block in self._core.chain.known(rows)])
         return np.asarray(self._learned_steps()[-1].decision_function(Z))
 
     @property
