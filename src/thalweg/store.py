@@ -237,7 +237,15 @@ def _build_learner(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> S
 
 
 def _check_features(count: int, arrays: dict[str, NDArray[Any]], model: StreamEstimator) -> None:
-    """A forged number of features is refused before a core of that width takes all memory."""
+    """A forged number of features is refused before a core of that width takes all memory.
+
+    The core of a model of sparse rows has no width: it holds the features that were seen.
+    """
+    seen = [ids for name, ids in arrays.items() if name.endswith("feature_ids")]
+    if seen:
+        if not all(ids.dtype.kind == "i" and (ids < count).all() for ids in seen) or count < 1:
+            raise ModelFileError(f"its numbers cannot be those of {count} features")
+        return
     sizes = (array.size for array in arrays.values())
     most = max(_FEW_FEATURES, *sizes) if model._uses_features else _MOST_FEATURES
     if "feature_ids" in arrays:  # of sparse rows: a core has those features alone
@@ -275,7 +283,7 @@ def plain_parameters(model: Any) -> dict[str, object]:
 
 
 def _plain(value: object, owner: str, parameter: str) -> object:
-    if isinstance(value, StreamEstimator) and _CLASSES.get(type(value).__name__) is type(value):
+    if _CLASSES.get(type(value).__name__) is type(value) or type(value) is transforms.TextHasher:
         return {"class": type(value).__name__, "parameters": plain_parameters(value)}
     if sklearn_state.is_known(value):
         return {"scikit-learn": type(value).__name__, "parameters": plain_parameters(value)}
@@ -306,6 +314,8 @@ def _plain(value: object, owner: str, parameter: str) -> object:
 def _rich(value: Any) -> Any:
     if isinstance(value, list):
         return [_rich(item) for item in value]
+    if isinstance(value, dict) and value.get("class") == "TextHasher":
+        return transforms.TextHasher(**{name: _rich(item) for name, item in value["parameters"].items()})
     if isinstance(value, dict) and "class" in value:
         return _unlearned(value)
     if isinstance(value, dict) and "tuple" in value:

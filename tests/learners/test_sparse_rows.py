@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from thalweg import (
     AutoClassifier,
@@ -200,15 +201,6 @@ def test_a_file_of_a_model_of_sparse_rows_holds_the_features_that_were_seen(tmp_
     np.testing.assert_array_equal(load(tmp_path / "model").decision_function(wide), model.decision_function(wide))
 
 
-def test_the_default_takes_weights_of_sparse_rows():
-    X, y, _ = rows(6)
-    weights = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
-    some = weights > 0
-    heavy = AutoClassifier(class_weight="balanced").partial_fit(X, y, sample_weight=weights)
-    light = AutoClassifier(class_weight="balanced").partial_fit(X[some], y[some], sample_weight=weights[some])
-    np.testing.assert_allclose(heavy.predict_proba(X), light.predict_proba(X), atol=1e-12)
-
-
 @pytest.mark.parametrize("dense", [0, 3])
 def test_the_default_answers_a_row_as_it_predicts_it(dense):
     X, y, _ = rows(7)
@@ -233,3 +225,39 @@ def test_dense_columns_of_sparse_rows_are_learned_as_dense_rows():
     alone = AutoClassifier().predict_then_learn(X, y) != y
     assert errors[500:].mean() < alone[500:].mean() + 0.03
     assert len(model.weights_) == len(model.members_) == len(model.families_) == 27
+
+
+@pytest.mark.filterwarnings("ignore::thalweg.errors.Diverging")
+@pytest.mark.parametrize(
+    "model", [each for each in [*CLASSIFIERS, *REGRESSORS] if has_fit_parameter(each, "sample_weight")], ids=str
+)
+def test_weights_of_sparse_rows_count_as_those_of_dense_ones(model):
+    X, labels, numbers = rows(6)
+    if isinstance(model, CostSensitive):
+        labels = np.where(labels == "0", "a", "b")
+    y, weights = targets(model, labels, numbers), np.random.default_rng(6).choice([0.0, 0.5, 1.0, 3.0], 300)
+    weights[0] = 1.0
+    dense, sparse = (clone(model).partial_fit(given, y, sample_weight=weights) for given in (X.toarray(), X))
+    np.testing.assert_allclose(scores(sparse, X), scores(dense, X.toarray()), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_the_default_takes_weights_of_sparse_rows(class_weight):
+    X, y, _ = rows(7)
+    weights = np.random.default_rng(7).choice([0.0, 2.5], 300)
+    weights[:3] = 1.0
+    model = AutoClassifier(class_weight=class_weight).partial_fit(X, y, sample_weight=weights)
+    kept = AutoClassifier(class_weight=class_weight)
+    kept.partial_fit(X[weights > 0], y[weights > 0], sample_weight=weights[weights > 0])
+    np.testing.assert_array_equal(model.decision_function(X), kept.decision_function(X))
+
+
+def test_a_zero_that_is_stored_is_a_zero():
+    X, y, _ = rows(8)
+    stored = X.copy()
+    stored.data[::9] = 0.0
+    plain = stored.copy()
+    plain.eliminate_zeros()
+    for model in (AutoClassifier(), OnlineLogistic(1.0, per_feature=True), BalancedWinnow()):
+        expected = clone(model).partial_fit(plain, y).decision_function(plain)
+        np.testing.assert_allclose(clone(model).partial_fit(stored, y).decision_function(plain), expected, rtol=1e-12)

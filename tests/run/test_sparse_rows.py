@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow")
+import pyarrow as pa
 from tests.cli.calls import metrics, run
 
 from thalweg import load

@@ -23,6 +23,7 @@ from thalweg.frames.reading import as_array, frame_of, names_of_columns, sliced
 from thalweg.learners.base.labels import Labels as KnownLabels
 from thalweg.learners.base.labels import as_labels
 from thalweg.learners.base.rows import Row, as_rows
+from thalweg.learners.base.sparse_rows import is_sparse
 from thalweg.parameters import whole_number
 from thalweg.streams import Stream
 from thalweg.table_model import TableClassifier, TableModel, TableRegressor
@@ -82,8 +83,11 @@ def batches_of(stream: Walkable, size: int, rows: int | None) -> Iterator[tuple[
 
 def single_rows(X: Any, model: Any) -> Iterator[Any]:
     """Chunks of one row each, with their names for a model that has a use for them."""
-    rows, names = as_rows(X, model, "X"), names_for(model, X)
-    for start in range(len(rows)):
+    if is_sparse(X):
+        rows, names = X.tocsr(), None
+    else:
+        rows, names = as_rows(X, model, "X"), names_for(model, X)
+    for start in range(rows.shape[0]):
         row = rows[start : start + 1]
         yield row if names is None else NamedRows(row, names)
 
@@ -192,7 +196,7 @@ class _CompiledWalker:
 
 
 class LateRows:
-    """Chunks as arrays, so that rows that wait for their labels can stand before those that come."""
+    """Chunks as arrays or compressed rows, so that rows that wait for their labels can stand before those that come."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -200,8 +204,14 @@ class LateRows:
         self._width: int | None = None
         self._names: list[Any] | None = None
 
-    def held(self, X: Any) -> Floats:
-        rows, names = as_rows(X, self._model, "X"), names_for(self._model, X)
+    def held(self, X: Any) -> Any:
+        model = self._model
+        if hasattr(model, "_without_texts"):
+            X = model._without_texts(X)
+        if is_sparse(X) and getattr(model, "_takes_sparse", False):
+            rows, names = X.tocsr(), None
+        else:
+            rows, names = as_rows(X, model, "X"), names_for(model, X)
         if self._width is None:
             self._width, self._names = rows.shape[1], names
         if rows.shape[1] != self._width or (names and self._names and names != self._names):

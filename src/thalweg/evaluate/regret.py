@@ -12,6 +12,7 @@ from scipy.linalg import cholesky, solve_triangular
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.kernels import compiled
+from thalweg.learners.base.sparse_rows import is_sparse
 from thalweg.streams import Stream
 from thalweg.streams.stream import Floats
 
@@ -271,6 +272,8 @@ class Regret:
 
     def update(self, X: ArrayLike, y: ArrayLike, answers: ArrayLike) -> RegretRecord:
         """Take in rows, their truth, and the answers given before it was known."""
+        if is_sparse(X):
+            raise InvalidInput("Regret must be of dense rows, got a sparse matrix: give X.toarray()")
         rows, truth, given = np.asarray(X), np.asarray(y), np.asarray(answers)
         if rows.shape[:1] == truth.shape[:1] == given.shape[:1] == (0,):
             return RegretRecord(self._rows, np.empty(0), np.empty(0))

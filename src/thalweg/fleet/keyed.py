@@ -143,6 +143,7 @@ class Fleet(LabelledEstimator):
 
     _core: FleetCore
 
+    _why_not_sparse = "its models are arrays over all features; use X.toarray(), or a model of sparse rows for each key"
     _why_not_merged = "keys are kept in the order of their use; add the models of a key, which model_of gives"
 
     _rules = Rules(
@@ -352,7 +353,7 @@ class RegressorFleet(Fleet):
         core.widen(1)
         return core
 
-    def _take(self, X: ArrayLike, y: ArrayLike, name: str = "X") -> tuple[Floats, Floats]:
+    def _take(self, X: ArrayLike, y: ArrayLike, name: str = "X", *, anew: bool = False) -> tuple[Floats, Floats]:
         rows = as_rows(X, self, name)
         targets, columns = as_targets(y, len(rows), "Fleet")
         if columns is not None:

@@ -144,7 +144,9 @@ def as_plain(values: Any, name: str) -> Any:
 
 
 def sliced(X: Any, start: int, stop: int) -> Any:
-    """Rows of an array or of a frame of any library, as what they are of."""
+    """Rows of an array, a sparse matrix or a frame of any library, as what they are of."""
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[start:stop]
     frame = frame_of(X)
     return X[start:stop] if frame is None else frame.sliced(start, stop).native
 

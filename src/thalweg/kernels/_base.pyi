@@ -52,6 +52,21 @@ class SparseRows:
     def __len__(self) -> int: ...
     @property
     def shape(self) -> tuple[int, int]: ...
+    @overload
+    def __getitem__(self, rows: slice) -> SparseRows: ...
+    @overload
+    def __getitem__(
+        self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+    ) -> SparseRows: ...
+    @property
+    def n_values(self) -> int: ...
+    @property
+    def arrays(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
+    def with_values(
+        self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+    ) -> SparseRows:
+        """The same columns with other values."""
+
     @property
     def in_order(self) -> bool: ...
     @property
@@ -586,6 +601,47 @@ def tilings(
     share: float,
     seed: int,
 ) -> Core: ...
+
+class SparseScalerCore:
+    def __init__(self, most_rows: float, clip: float) -> None: ...
+    @property
+    def is_sparse(self) -> bool: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_outputs(self) -> int: ...
+    def name_features(self, names: tuple[Hashable, ...]) -> None: ...
+    def begin(
+        self,
+        X: SparseRows,
+        masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = ...,
+    ) -> None: ...
+    def learn(
+        self,
+        X: SparseRows,
+        masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = ...,
+    ) -> None: ...
+    def run(
+        self,
+        X: SparseRows,
+        out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = ...,
+    ) -> None:
+        """Transform each row by what was known before it, then learn it."""
+
+    def transform(
+        self, X: SparseRows, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]
+    ) -> None: ...
+    def learn_one(self, x: Mapping[Any, float] | Sequence[float] | NDArray[numpy.float64] | None) -> None: ...
+    def transform_one(
+        self, x: Mapping[Any, float] | Sequence[float] | NDArray[numpy.float64] | None
+    ) -> dict[Any, float]: ...
+    def check_one(self, x: Mapping[Any, float] | Sequence[float] | NDArray[numpy.float64] | None) -> None: ...
+    def state(self) -> dict[str, NDArray[Any]]: ...
+    def restore(self, state: dict[str, NDArray[Any]]) -> None: ...
 
 class TransformerCore:
     @property

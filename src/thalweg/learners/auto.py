@@ -237,6 +237,7 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     )
     _fit_depends_on_order = True
     _takes_sparse = True
+    _same_from_sparse = False  # its members are others
     _why_not_merged = "its members are weighed by their mistakes, row by row"
 
     #: Files that do not name these were written before there were curved members or class weights.

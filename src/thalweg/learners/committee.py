@@ -137,7 +137,11 @@ class Committee(WithProbabilities, StreamClassifier):
 
     @property
     def _takes_sparse(self) -> bool:
-        return all(getattr(member, "_takes_sparse", False) for member in self.members)
+        return all(getattr(member, "_takes_sparse_inside", False) for member in self.members)
+
+    @property
+    def _same_from_sparse(self) -> bool:
+        return all(getattr(member, "_same_from_sparse", False) for member in self.members)
 
     @property
     def _needs_labels_at_once(self) -> bool:

@@ -125,6 +125,7 @@ def merge_models(models: Sequence[Any]) -> Any:
     merged = getattr(first, "_merged", None)
     if merged is None:
         refuse(first, first._merging().why_not_merged)
+    require_dense(models)
     learned = [model for model in models if is_fitted(model)]
     if len(learned) < 2:
         return deepcopy((learned or models)[0])
@@ -148,6 +149,7 @@ def subtract_model(model: Any, other: Any) -> Any:
     merging = model._merging()
     require_alike([model, other])
     refuse(model, merging.why_not_subtracted or merging.why_not_merged)
+    require_dense([model, other])
     if not is_fitted(other):
         return deepcopy(model)
     return subtract_rows(model, merging.moments_of(other._core.state()), labels_of(other))
@@ -198,6 +200,14 @@ def with_state(model: Any, state: State, known: Labels | None, like: Any) -> Any
 
 
 # ---------------------------------------------------------------------- what can be merged
+
+
+def require_dense(models: Sequence[Any]) -> None:
+    """Raise `NotAdditive` where one of them learned sparse rows."""
+    for model in models:
+        if is_fitted(model) and getattr(model._core, "is_sparse", False):
+            owner = model._in_a_sentence()
+            raise NotAdditive.of(owner, "it learned sparse rows, whose features each model numbers itself")
 
 
 def require_alike(models: Sequence[Any]) -> None:

@@ -5,39 +5,58 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Vocabulary
 from thalweg.learners.base.rows import Floats, Row
+from thalweg.transforms.base import through
+from thalweg.transforms.text_hasher import TextHasher
 
 #: Rows on their way at one time: what lies between two steps stays in the cache, and small, however long a chunk is.
 BLOCK = 1024
 
 
 class Chain:
-    """The cores of transformers in a row; none of them, and rows pass unchanged."""
+    """The cores of transformers in a row; none of them, and rows pass unchanged.
 
-    def __init__(self, features: int, cores: Sequence[Any]) -> None:
+    One for 0 features takes sparse rows: `SparseRows`, and a dict, or a text behind a hasher, as a single row.
+    """
+
+    def __init__(self, features: int, cores: Sequence[Any], hasher: TextHasher | None = None) -> None:
         self.n_features = features
+        self.hasher = hasher
         self.cores = list(cores)
         self.n_outputs: int = self.cores[-1].n_outputs if self.cores else features
         self._reader = compiled.RowReader(features)
 
+    @property
+    def is_sparse(self) -> bool:
+        return self.n_features == 0
+
     def name_features(self, names: tuple[str, ...] | Vocabulary, /) -> None:
-        self._reader.name(names)
+        if not self.is_sparse:
+            self._reader.name(names)
+            return
+        for core in self.cores:
+            core.name_features(names)
 
     # ------------------------------------------------------------------ rows in, rows out
 
-    def stages_of(self, x: Row) -> list[Floats]:
+    def stages_of(self, x: Row) -> list[Any]:
         """One row as each transformer is given it, and as the last one gives it out. Nothing is learned."""
-        stages = [self._reader.read(x)]
+        stages = [self._sparse_row(x) if self.is_sparse else self._reader.read(x)]
         for core in self.cores:
             stages.append(core.transform_one(stages[-1]))
         return stages
 
-    def learn_stages(self, stages: list[Floats]) -> None:
+    def _sparse_row(self, x: Any) -> Any:
+        if self.hasher is None:
+            return x
+        row = self.hasher.transform([x])
+        return dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
+
+    def learn_stages(self, stages: list[Any]) -> None:
         """Learn the row of which these are the stages."""
         for core, row in zip(self.cores, stages, strict=False):
             core.learn_one(row)
@@ -47,7 +66,7 @@ class Chain:
         for rows in _blocks(len(X)):
             Z = X[rows]
             for core in self.cores:
-                Z = _through(core.transform, Z, core.n_outputs)
+                Z = through(core.transform, Z, core.n_outputs)
             yield rows, Z
 
     def causal(
@@ -68,7 +87,7 @@ class Chain:
         for rows in _blocks(len(X)):
             Z = X[rows]
             for core in self.cores:
-                Z = _through(core.run, Z, core.n_outputs, _part(masses, rows))
+                Z = through(core.run, Z, core.n_outputs, masses=_part(masses, rows))
             yield rows, Z
 
     # ------------------------------------------------------------------ as a transformer's core
@@ -77,7 +96,7 @@ class Chain:
         """Forget everything; each transformer learns all rows before the next one is begun. The rows transformed."""
         for core in self.cores:
             core.begin(X, masses)
-            X = _through(core.transform, X, core.n_outputs)
+            X = through(core.transform, X, core.n_outputs)
         return X
 
     def learn(self, X: Floats, /, masses: Floats | None = None) -> None:
@@ -95,7 +114,8 @@ class Chain:
             out[rows] = Z
 
     def transform_one(self, x: Row, /) -> Floats:
-        return self.stages_of(x)[-1]
+        last: Floats = self.stages_of(x)[-1]
+        return last
 
     def transform_named(self, x: Row, names: tuple[Hashable, ...], /) -> dict[Any, float]:
         return dict(zip(names, self.transform_one(x).tolist(), strict=True))
@@ -123,9 +143,3 @@ def _blocks(rows: int) -> Iterator[slice]:
 
 def _part(masses: Floats | None, rows: slice) -> Floats | None:
     return None if masses is None else masses[rows]
-
-
-def _through(step: Any, X: Floats, width: int, *masses: Floats | None) -> Floats:
-    out = np.empty((len(X), width))
-    step(X, out, *masses)
-    return out

@@ -25,8 +25,20 @@ class _Chained:
         self.chain = chain
         self.last = last
 
+    @property
+    def is_sparse(self) -> bool:
+        return self.chain.is_sparse
+
     def name_features(self, names: tuple[str, ...] | Vocabulary, /) -> None:
         self.chain.name_features(names)
+        if self.is_sparse:
+            self.last.name_features(names)
+
+    @property
+    def feature_names(self) -> tuple[Any, ...]:
+        """The names of features that come and go, as far as they came."""
+        names: tuple[Any, ...] = self.last.feature_names
+        return names
 
     def begin(self, X: Floats, y: NDArray[Any], /, **masses: Floats) -> None:
         """Each transformer learns all rows, then the last step all rows as they are then transformed."""
@@ -52,7 +64,10 @@ class _Chained:
         return cut
 
     def check_one(self, x: Row, /) -> None:
-        self.chain.check_one(x)
+        if self.is_sparse:
+            self.last.check_one(self.chain.transform_one(x))
+        else:
+            self.chain.check_one(x)
 
     def adapters(self) -> list[Any]:
         return self.last.adapters() if hasattr(self.last, "adapters") else []

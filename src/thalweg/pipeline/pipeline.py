@@ -13,19 +13,22 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
-from thalweg.errors import InvalidParameter
+from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithWeights
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.foreign import core_of
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
 from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.regressor import LinearAnswers, LinearRegressor, StreamRegressor
-from thalweg.learners.base.rows import Floats
+from thalweg.learners.base.rows import Floats, Row
 from thalweg.learners.base.sample_weight import require_weights_taken
+from thalweg.learners.base.sparse_rows import as_matrix, is_sparse
 from thalweg.pipeline.chain import Chain
 from thalweg.pipeline.cores import ClassifierCore, ForeignRegressor, RegressorCore
 from thalweg.pipeline.target_encoding import learner_of
+from thalweg.tables.encoder import stack_rows
 from thalweg.transforms.base import StreamTransformer, WithRowWeights
+from thalweg.transforms.text_hasher import TextHasher
 
 if TYPE_CHECKING:
     from thalweg.merging.models import Merging
@@ -106,6 +109,9 @@ class StreamPipeline(StreamEstimator):
         alone. A last step of scikit-learn's is asked row by row; once it has learned, the pipeline can be copied and
         pickled, but not saved to a file. A step without a name is called as its class, in lower case.
 
+        Where all steps take sparse rows, so does the pipeline. With a `TextHasher` as the first step rows are texts,
+        and the others must take sparse rows.
+
     Examples
     --------
     Features of very different units, for a learner that minds:
@@ -180,7 +186,8 @@ class StreamPipeline(StreamEstimator):
         """Copies of the steps, of which as many as there are cores know what the core has learned."""
         learned = [clone(step) for step in self._given]
         names = tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else None
-        for step, core in zip(learned, cores, strict=False):
+        for step, core in zip(learned[self._first_of_ours :], cores, strict=False):
+            step.n_features_in_ = self.n_features_in_  # of sparse rows, where the core does not know it
             step._begin_with(core, names)
             names = None
         return learned
@@ -205,6 +212,66 @@ class StreamPipeline(StreamEstimator):
         except InvalidParameter:
             return []
 
+    # ------------------------------------------------------------------ sparse rows, and texts
+
+    @property
+    def _hasher(self) -> TextHasher | None:
+        """A first step that makes sparse rows of texts."""
+        return next((step for _, step in self._named()[:1] if isinstance(step, TextHasher)), None)
+
+    @property
+    def _first_of_ours(self) -> int:
+        """The first step that has a core."""
+        return 0 if self._hasher is None else 1
+
+    @property
+    def _takes_sparse(self) -> bool:
+        return all(getattr(step, "_takes_sparse", False) for _, step in self._named()[self._first_of_ours :])
+
+    @property
+    def _takes_sparse_inside(self) -> bool:
+        return False  # its core is in Python
+
+    @property
+    def _same_from_sparse(self) -> bool:
+        return False  # a scaler divides by something else
+
+    @property
+    def _why_not_sparse(self) -> str:  # type: ignore[override]
+        for name, step in self._named()[self._first_of_ours :]:
+            if not getattr(step, "_takes_sparse", False):
+                reason = getattr(step, "_why_not_sparse", "it is no learner of thalweg's; use X.toarray()")
+                return f"its step {name!r} does, since {reason}"
+        return super()._why_not_sparse
+
+    def _without_texts(self, X: Any) -> Any:
+        if self._hasher is None:
+            return X
+        width = 1 << self._hasher.hash_bits
+        if not is_sparse(X):
+            return self._hasher.transform(X)
+        if X.shape[-1] != width:
+            wanted = f"texts, or sparse rows of {width} hashed features"
+            raise InvalidInput(f"X must hold {wanted}, got {X.shape[-1]} columns")
+        return X
+
+    def _remember_columns(self, X: ArrayLike) -> tuple[str, ...] | None:
+        return super()._remember_columns(X) if self._hasher is None else None
+
+    def _require_same_columns(self, X: Any) -> None:
+        if self._hasher is None:
+            super()._require_same_columns(X)
+
+    def _core_for_row(self, x: Row) -> Any:
+        return super()._core_for_row(x) if self._hasher is None else self._make_core(0)
+
+    def _begin_with(self, core: Any, names: tuple[str, ...] | None) -> None:
+        super()._begin_with(core, names)
+        if self._hasher is not None:
+            self.n_features_in_ = 1 << self._hasher.hash_bits
+
+    # ------------------------------------------------------------------ its steps
+
     @property
     def _given(self) -> list[Any]:
         return [step for _, step in named(self.steps)]
@@ -216,13 +283,13 @@ class StreamPipeline(StreamEstimator):
     def _make_chain(self, features: int, count: int) -> Chain:
         cores: list[Any] = []
         width = features
-        for name, step in named(self.steps)[:count]:
+        for name, step in named(self.steps)[self._first_of_ours : count]:
             if not isinstance(step, StreamTransformer):
                 rule = f"have stream transformers before the last; {name!r} is none"
                 raise InvalidParameter.of("StreamPipeline", "steps", rule, step)
             cores.append(step._make_core(width))
             width = cores[-1].n_outputs
-        return Chain(features, cores)
+        return Chain(features, cores, self._hasher)
 
 
 class ClassifierPipeline(StreamPipeline, WithWeights):
@@ -249,6 +316,7 @@ class ClassifierPipeline(StreamPipeline, WithWeights):
     def _learned_steps(self) -> list[Any]:
         learned = self._with_cores(self._core.chain.cores)
         if isinstance(self._last, StreamClassifier):
+            learned[-1].n_features_in_ = self.n_features_in_
             learned[-1]._commit(self._core.last, self._labels, None)
         else:
             learned[-1] = _learned_elsewhere(self._core, learned[-1])
@@ -267,7 +335,7 @@ class ClassifierPipeline(StreamPipeline, WithWeights):
         if not (self.__sklearn_is_fitted__() and self._core.decides):
             return super().decision_function(X)
         rows = self._rows_to_answer(X)
-        Z = np.concatenate([block for _, block in self._core.chain.known(rows)])
+        Z = stack_rows([as_matrix(block) for _, block in self._core.chain.known(rows)])
         return np.asarray(self._learned_steps()[-1].decision_function(Z))
 
     @property
@@ -322,6 +390,7 @@ class RegressorPipeline(StreamPipeline, LinearRegressor):
     def _learned_steps(self) -> list[Any]:
         learned = self._with_cores(self._core.chain.cores)
         if isinstance(self._last, StreamRegressor):
+            learned[-1].n_features_in_ = self.n_features_in_
             learned[-1]._commit(self._core.last, self._columns, None)
         else:
             learned[-1] = _learned_elsewhere(self._core, learned[-1])
@@ -372,6 +441,14 @@ class TransformerPipeline(StreamPipeline, WithRowWeights):
     >>> type(model).__name__, model.fit([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]).transform([[1.0, 1.0]]).shape
     ('TransformerPipeline', (1, 1))
     """
+
+    @property
+    def _takes_sparse(self) -> bool:
+        return False
+
+    @property
+    def _why_not_sparse(self) -> str:  # type: ignore[override]
+        return "a pipeline takes sparse rows where it ends in a learner"
 
     def _make_core(self, features: int) -> Chain:
         return self._make_chain(features, len(self._given))

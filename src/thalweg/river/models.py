@@ -38,16 +38,16 @@ class RiverClassifier(OpenSupervisedLearner, base.MiniBatchClassifier):
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         """The answer to one row; None before any label."""
         try:
-            return self.learner_.predict_one(x)
+            return self._learner.predict_one(x)
         except UnknownFeature:
-            return self.learner_.predict_one(self._familiar(x))
+            return self._learner.predict_one(self._familiar(x))
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         """The probability of each label met so far; a learner that has none raises NotImplementedError."""
         if not hasattr(self.model, "predict_proba"):
             raise NotImplementedError(f"{self} has no probabilities")
-        learner = self.learner_
-        if self._vocabulary is None:
+        learner = self._learner
+        if not self._has_begun:
             return {}
         try:
             given = learner._core.probabilities_one(x)
@@ -58,7 +58,7 @@ class RiverClassifier(OpenSupervisedLearner, base.MiniBatchClassifier):
     def predict_many(self, X: Any) -> Any:
         import pandas as pd
 
-        if self._vocabulary is None or not len(X):
+        if not self._has_begun or not len(X):
             return pd.Series([None] * len(X), index=X.index, dtype=object)
         return pd.Series(self.learner_.predict(self._rows_to_answer(X)), index=X.index)
 
@@ -68,10 +68,10 @@ class RiverClassifier(OpenSupervisedLearner, base.MiniBatchClassifier):
 
         if not hasattr(self.model, "predict_proba"):
             raise NotImplementedError(f"{self} has no probabilities")
-        if self._vocabulary is None or not len(X):
+        if not self._has_begun or not len(X):
             return pd.DataFrame(index=X.index)
         given = self.learner_.predict_proba(self._rows_to_answer(X))
-        return pd.DataFrame(given, index=X.index, columns=self.learner_.classes_.tolist())
+        return pd.DataFrame(given, index=X.index, columns=self._learner.classes_.tolist())
 
     @property
     def _multiclass(self) -> bool:
@@ -109,9 +109,9 @@ class RiverRegressor(OpenSupervisedLearner, base.MiniBatchRegressor):
         if with_interval:
             return self._interval(x)
         try:
-            answer = self.learner_.predict_one(x)
+            answer = self._learner.predict_one(x)
         except UnknownFeature:
-            answer = self.learner_.predict_one(self._familiar(x))
+            answer = self._learner.predict_one(self._familiar(x))
         return 0.0 if answer is None else answer
 
     def _interval(self, x: Features) -> Interval:
@@ -121,13 +121,13 @@ class RiverRegressor(OpenSupervisedLearner, base.MiniBatchRegressor):
             return Interval(0.0, 0.0)
         names = tuple(name for name in self.feature_names_ if name in x)
         rows = self._columns(names, values_of(x, names)[np.newaxis])
-        lower, upper = self.learner_.predict_interval(rows)
+        lower, upper = self._learner.predict_interval(rows)
         return Interval(float(lower[0]), float(upper[0]))
 
     def predict_many(self, X: Any) -> Any:
         import pandas as pd
 
-        known = self._vocabulary is not None and len(X)
+        known = self._has_begun and len(X)
         answers = self.learner_.predict(self._rows_to_answer(X)) if known else np.zeros(len(X))
         return pd.Series(answers, index=X.index)
 
@@ -165,7 +165,7 @@ class RiverTransformer(OpenLearner, base.MiniBatchTransformer):
         """One row transformed by what is known now."""
         if self._vocabulary is None:
             return self._untaught(x)
-        transform = self.learner_._core.transform_named
+        transform = self._learner._core.transform_named
         names = self._names_out(self.feature_names_)
         try:
             out: Features = transform(x, names)
@@ -187,7 +187,7 @@ class RiverTransformer(OpenLearner, base.MiniBatchTransformer):
         if self._vocabulary is None or (self._keeps_features and set(X.columns) - set(self.feature_names_)):
             return pd.DataFrame([self.transform_one(row) for row in X.to_dict("records")], index=X.index)
         names = list(self._names_out(self.feature_names_))
-        out = pd.DataFrame(self.learner_.transform(self._rows_to_answer(X)), index=X.index, columns=names)
+        out = pd.DataFrame(self._learner.transform(self._rows_to_answer(X)), index=X.index, columns=names)
         return out[list(X.columns)] if self._keeps_features else out
 
     def _untaught(self, x: Features) -> Features:
@@ -195,7 +195,7 @@ class RiverTransformer(OpenLearner, base.MiniBatchTransformer):
         if not x:
             return {}
         names = in_order(x)
-        core = self.learner_._make_core(len(names))
+        core = self._learner._make_core(len(names))
         core.name_features(compiled.Vocabulary(names, False))
         out: Features = core.transform_named(x, self._names_out(names))
         return out

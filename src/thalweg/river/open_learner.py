@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from river import base
+from scipy.sparse import csr_array
 from sklearn.base import clone
 
 from thalweg.errors import UnknownFeature
@@ -146,30 +147,52 @@ class OpenLearner(base.Estimator):
     def __init__(self, model: Any, missing: str = "zero") -> None:
         self.model = model
         self.missing = missing
-        self.learner_ = clone(model)
+        self._learner = clone(model)
         self._vocabulary: Vocabulary | None = None
         self._can_grow = True
         self._takes_rows_as_they_are = False  # no more to a row than what the compiled code reads of it
 
     @property
+    def learner_(self) -> Any:
+        """The learner inside. Its ``n_features_in_`` is the number of features met so far."""
+        if self._is_sparse and self._has_begun:
+            self._learner.n_features_in_ = len(self.feature_names_)
+        return self._learner
+
+    @property
     def feature_names_(self) -> tuple[Any, ...]:
         """The features met so far, in the order of the learner's columns."""
+        if self._is_sparse and self._has_begun:
+            names: tuple[Any, ...] = self._learner._core.feature_names
+            return names
         return () if self._vocabulary is None else self._vocabulary.names
+
+    @property
+    def _is_sparse(self) -> bool:
+        """Whether the core takes sparse rows, and knows the names of the features itself."""
+        return bool(self._learner._has_open_names)
+
+    @property
+    def _has_begun(self) -> bool:
+        return bool(self._learner.__sklearn_is_fitted__())
 
     # ------------------------------------------------------------------ rows that are dicts
 
     def _learn(self, x: Features, *target: Any) -> None:
-        if self._vocabulary is None:
+        if self._is_sparse:
+            self._learner.learn_one(x, *target)
+            self._takes_rows_as_they_are = True
+        elif self._vocabulary is None:
             if x:  # without any feature there is nothing to begin with
                 names = in_order(x)
-                self.learner_.learn_one(values_of(x, names), *target)
+                self._learner.learn_one(values_of(x, names), *target)
                 self._open(names)
         else:
             try:
-                self.learner_.learn_one(x, *target)
+                self._learner.learn_one(x, *target)
             except UnknownFeature:
                 x = self._with_room(x)
-                self.learner_.learn_one(x, *target)
+                self._learner.learn_one(x, *target)
         if self.missing == "mean" and self._vocabulary is not None:
             self._vocabulary.observe(x if isinstance(x, dict) else dict(x))
 
@@ -177,7 +200,7 @@ class OpenLearner(base.Estimator):
         """From here on the learner is given dicts, and these are the names of its columns."""
         self._vocabulary = compiled.Vocabulary(names, self.missing == "mean")
         self._takes_rows_as_they_are = self.missing == "zero"
-        self.learner_._core.name_features(self._vocabulary)
+        self._learner._core.name_features(self._vocabulary)
         return self._vocabulary
 
     def _with_room(self, x: Features) -> Features:
@@ -193,12 +216,12 @@ class OpenLearner(base.Estimator):
         if not new or not self._can_grow:
             return
         try:
-            widen(self.learner_, len(known.names) + len(new))
+            widen(self._learner, len(known.names) + len(new))
         except CannotWiden:
             self._can_grow = False
             return
         known.add(new)
-        self.learner_._core.name_features(known)
+        self._learner._core.name_features(known)
 
     def _familiar(self, x: Features) -> Features:
         """The row without the features that the learner does not know: they can have no part in an answer."""
@@ -210,21 +233,39 @@ class OpenLearner(base.Estimator):
         names = tuple(X.columns)
         if not names or not len(X):
             return
-        if self._vocabulary is None:
+        if self._is_sparse:
+            self._learn_sparse_frame(names, self._numbers(X), *targets)
+        elif self._vocabulary is None:
             ordered = in_order(names)
-            self.learner_.partial_fit(self._numbers(X[list(ordered)]), *targets)
+            self._learner.partial_fit(self._numbers(X[list(ordered)]), *targets)
             self._open(ordered)
         else:
             rows = self._numbers(X)  # refused before anything changes
             self._make_room(names)
-            self.learner_.partial_fit(self._columns(names, rows), *targets)
+            self._learner.partial_fit(self._columns(names, rows), *targets)
         self._observe_frame(X)
 
-    def _rows_to_answer(self, X: Any) -> Floats:
-        return self._columns(tuple(X.columns), self._numbers(X))
+    def _learn_sparse_frame(self, names: tuple[Any, ...], rows: Floats, *targets: Any) -> None:
+        known = self.feature_names_
+        new = set(names) - set(known)
+        try:
+            wider = (*known, *sorted(new))  # as a single row numbers its new names
+        except TypeError:  # names that cannot be compared
+            wider = (*known, *(name for name in names if name in new))
+        learner = self._learner
+        if self._has_begun:
+            learner._core.name_features(wider)
+            learner.n_features_in_ = len(wider)
+        learner.partial_fit(_sparse_columns(names, rows, wider), *targets)
+        learner._core.name_features(wider)
+        self._takes_rows_as_they_are = True
+
+    def _rows_to_answer(self, X: Any) -> Any:
+        names, rows = tuple(X.columns), self._numbers(X)
+        return _sparse_columns(names, rows, self.feature_names_) if self._is_sparse else self._columns(names, rows)
 
     def _numbers(self, X: Any) -> Floats:
-        return as_rows(X, self.learner_, "X")
+        return as_rows(X, self._learner, "X")
 
     def _columns(self, names: tuple[Any, ...], rows: Floats) -> Floats:
         known = self._vocabulary
@@ -264,7 +305,7 @@ class OpenLearner(base.Estimator):
 
     @property
     def _raw_memory_usage(self) -> int:
-        core = self.learner_.__dict__.get("_core")  # compiled: River's own count cannot look inside
+        core = self._learner.__dict__.get("_core")  # compiled: River's own count cannot look inside
         return super()._raw_memory_usage + (0 if core is None else sum(a.nbytes for a in core.state().values()))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -279,13 +320,26 @@ class OpenLearner(base.Estimator):
 
 
 class OpenSupervisedLearner(OpenLearner):
-    """One that learns labels or numbers."""
+    """One that learns labels or numbers.
+
+    Parameters
+    ----------
+    sparse : bool, optional
+        Whether the learner is given the features that a row has and no others. By default it is where that makes no
+        other model.
+    """
+
+    def __init__(self, model: Any, missing: str = "zero", sparse: bool | None = None) -> None:
+        super().__init__(model, missing)
+        self.sparse = sparse
+        can = missing == "zero" and model._takes_sparse
+        self._learner._has_open_names = can and (model._same_from_sparse if sparse is None else sparse)
 
     def learn_one(self, x: Features, y: Any) -> None:
         """Learn one row; its features may be new, and its label too."""
         if self._takes_rows_as_they_are:
             try:
-                self.learner_.learn_one(x, y)
+                self._learner.learn_one(x, y)
             except UnknownFeature:
                 self._learn(x, y)
         else:
@@ -309,6 +363,15 @@ def in_order(names: Iterable[Any]) -> tuple[Any, ...]:
 def _place(name: Any) -> tuple[list[Any], str]:
     parts = re.split("([0-9]+)", str(name))
     return [int(part) if i % 2 else part for i, part in enumerate(parts)], f"{name} {type(name).__name__}"
+
+
+def _sparse_columns(names: tuple[Any, ...], rows: Floats, wider: tuple[Any, ...]) -> csr_array:
+    """Rows of these features as sparse rows of others, in their order; what is not among them is left out."""
+    places = {name: place for place, name in enumerate(wider)}
+    kept = [column for column, name in enumerate(names) if name in places]
+    found = csr_array(rows[:, kept])
+    columns = np.array([places[names[column]] for column in kept], dtype=np.int64)
+    return csr_array((found.data, columns[found.indices], found.indptr), shape=(len(rows), max(1, len(wider))))
 
 
 def values_of(x: Features, names: tuple[Any, ...]) -> Floats:

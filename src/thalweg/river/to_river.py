@@ -20,11 +20,12 @@ from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.transforms.base import StreamTransformer
 
 
-def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero") -> Any:
+def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero", sparse: bool | None = None) -> Any:
     """A classifier, regressor or transformer of ours as a genuine object of River's kind.
 
     It begins fresh: what ``model`` has learned already is not taken over. The learner inside, with all it can, is
-    ``learner_``; its columns are ``feature_names_``, in the order in which they were first met.
+    ``learner_``; its columns are ``feature_names_``, in the order in which they were first met, and ``n_features_in_``
+    is their number.
 
     Parameters
     ----------
@@ -34,6 +35,11 @@ def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero") -> Any:
         What a feature is in a row that lacks it. "zero" is River's own convention, right where most features of a row
         are absent because they are nought. "mean", the mean of the rows that had it, is neutral where a sensor falls
         silent.
+    sparse : bool, optional
+        Whether a row costs the time of the features it has, and no more, however many were met so far. By default this
+        is so with ``missing="zero"`` where it makes no other model: linear learners, baselines, and what is made of
+        them. With True `AutoClassifier` and pipelines with ``StandardScaler(with_mean=False)`` take sparse rows too,
+        and are other models then. False keeps an array over all features.
 
     Returns
     -------
@@ -60,10 +66,14 @@ def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero") -> Any:
         from thalweg.river.models import RiverClassifier, RiverRegressor, RiverTransformer
     except ModuleNotFoundError as error:
         raise MissingExtra.of("River", "river", "to_river") from error
+    takes_sparse = isinstance(model, StreamClassifier | StreamRegressor) and model._takes_sparse
+    if sparse and not (missing == "zero" and takes_sparse):
+        reason = 'with missing="mean"' if takes_sparse else f"for {type(model).__name__}, which takes dense rows"
+        raise InvalidParameter.of("to_river", "sparse", f"be left out {reason}", sparse)
     if isinstance(model, StreamClassifier):
-        return RiverClassifier(model, missing)
+        return RiverClassifier(model, missing, sparse)
     if isinstance(model, StreamRegressor):
-        return RiverRegressor(model, missing)
+        return RiverRegressor(model, missing, sparse)
     if isinstance(model, StreamTransformer):
         return RiverTransformer(model, missing)
     raise InvalidParameter.of("to_river", "model", "be a classifier, regressor or transformer of thalweg", model)

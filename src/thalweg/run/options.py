@@ -273,11 +273,11 @@ class RunOptions:
     def declared(cls) -> dict[str, OptionInfo]:
         return {each.name: each.metadata["info"] for each in dataclasses.fields(cls)}
 
-    def make_model(self, task: str = "classification") -> Any:
+    def make_model(self, task: str = "classification", *, sparse: bool = False) -> Any:
         from thalweg.catalogue import ask_of, make_model
 
         asked: dict[str, Any] = {"rate": self.rate, "adaptive": self.adaptive, "window": self.window, "seed": self.seed}
-        model = make_model(self.model, task=task, **asked)
+        model = make_model(self.model, task=task, sparse=sparse, **asked)
         if task == "regression":
             has_one = "coverage" in model.get_params(deep=False)
             return model.set_params(coverage=self.coverage) if has_one else model

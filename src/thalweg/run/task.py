@@ -46,6 +46,10 @@ class Task(ABC):
 
     # ------------------------------------------------------------------ the first rows
 
+    def take_sparse_rows(self) -> None:
+        """Begin with the model for sparse rows, before any row is learned."""
+        self.model = self.options.make_model(self.name, sparse=True)
+
     @abstractmethod
     def settle(self, head: Chunk, plan: Plan, clocks: dict[str, Clock]) -> Plan:
         """Check the target and what was asked by the first rows; the plan with what the task makes of it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,8 +18,8 @@ class Table(Stream):
 
     Parameters
     ----------
-    X : array-like of shape (rows, features) or data frame
-        Finite numbers; copied.
+    X : array-like of shape (rows, features), sparse matrix or data frame
+        Finite numbers; copied. Rows of a sparse matrix are given out as a `scipy.sparse.csr_array`.
     y : array-like of shape (rows,)
         Labels; copied.
     feature_names : sequence of str, optional
@@ -35,9 +36,14 @@ class Table(Stream):
     """
 
     def __init__(self, X: ArrayLike, y: ArrayLike, feature_names: Sequence[Hashable] | None = None) -> None:
-        frame = frame_of(X)
+        sparse = hasattr(X, "tocsr")
+        frame = None if sparse else frame_of(X)
+        self._X: Any
         try:
-            self._X = np.array(as_plain(X, "X") if frame is None else frame.rows(), dtype=np.float64)
+            if sparse:
+                self._X = _compressed(X)
+            else:
+                self._X = np.array(as_plain(X, "X") if frame is None else frame.rows(), dtype=np.float64)
         except InvalidInput:
             raise
         except (TypeError, ValueError) as error:
@@ -52,16 +58,15 @@ class Table(Stream):
                 "A Table must have X of shape (rows, features) and y of shape (rows,), "
                 f"got {self._X.shape} and {self._y.shape}."
             )
-        if not np.isfinite(self._X).all():
-            row, column = np.argwhere(~np.isfinite(self._X))[0]
+        if not np.isfinite(self._X.data if sparse else self._X).all():
+            row, column = np.argwhere(~np.isfinite(self._X))[0] if not sparse else _first_not_finite(self._X)
             raise InvalidInput(
                 f"The X of a Table must be finite, got {self._X[row, column]} in row {row}, column {column}."
             )
         columns = self._X.shape[1]
         given = feature_names if frame is None or feature_names is not None else frame.names
         self._given = None if given is None else tuple(given)
-        self._names = tuple(f"x{i + 1}" for i in range(columns)) if given is None else tuple(map(str, given))
-        if len(self._names) != columns:
+        if self._given is not None and len(self._given) != columns:
             raise InvalidParameter.of("Table", "feature_names", f"name all {columns} columns", feature_names)
         if self._given is not None and len(set(self._given)) < columns:
             raise InvalidParameter.of("Table", "feature_names", "name each column differently", feature_names)
@@ -78,7 +83,13 @@ class Table(Stream):
     @property
     def feature_names(self) -> tuple[str, ...]:
         """One name per column of X."""
-        return self._names
+        given = self._given
+        return tuple(f"x{i + 1}" for i in range(self.n_features)) if given is None else tuple(map(str, given))
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns of X."""
+        return int(self._X.shape[1])
 
     @property
     def given_names(self) -> tuple[Hashable, ...] | None:
@@ -106,3 +117,14 @@ class Table(Stream):
 
     def __repr__(self) -> str:
         return f"Table({self.length} rows, {self.n_features} features, {len(self._classes)} classes)"
+
+
+def _compressed(X: Any) -> Any:
+    from scipy.sparse import csr_array
+
+    return csr_array(X).astype(np.float64)
+
+
+def _first_not_finite(X: Any) -> tuple[int, int]:
+    at = int(np.flatnonzero(~np.isfinite(X.data))[0])
+    return int(np.searchsorted(X.indptr, at, side="right")) - 1, int(X.indices[at])

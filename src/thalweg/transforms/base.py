@@ -9,8 +9,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import TransformerMixin
 
 from thalweg.errors import InvalidInput
+from thalweg.kernels._base import SparseRows
 from thalweg.learners.base.estimator import StreamEstimator
-from thalweg.learners.base.rows import Floats, Row, as_rows, clearer_error, names_of
+from thalweg.learners.base.rows import Floats, Row, clearer_error, names_of, rows_for, width_for_core
+from thalweg.learners.base.sparse_rows import as_matrix
 
 
 class StreamTransformer(TransformerMixin, StreamEstimator, abstract=True):
@@ -26,6 +28,7 @@ class StreamTransformer(TransformerMixin, StreamEstimator, abstract=True):
 
     #: Whether what it gives out depends on the rows it has learned.
     _learns = True
+    _why_not_sparse = "what it makes of them is dense; use X.toarray()"
 
     # ------------------------------------------------------------------ learning
 
@@ -34,9 +37,9 @@ class StreamTransformer(TransformerMixin, StreamEstimator, abstract=True):
         return self._fit(X)
 
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        rows = as_rows(X, self, "X")
+        rows = rows_for(X, self, "X", anew=True)
         masses = self._masses(sample_weight, len(rows), first=True)
-        core = self._make_core(rows.shape[1])
+        core = self._make_core(width_for_core(rows))
         core.begin(rows, **masses)
         self._begin_with(core, self._remember_columns(X))
         return self
@@ -46,7 +49,7 @@ class StreamTransformer(TransformerMixin, StreamEstimator, abstract=True):
         return self._partial_fit(X)
 
     def _partial_fit(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        rows = as_rows(X, self, "X")
+        rows = rows_for(X, self, "X")
         masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         self._ready(rows, X).learn(rows, **masses)
         return self
@@ -56,12 +59,10 @@ class StreamTransformer(TransformerMixin, StreamEstimator, abstract=True):
         return self._transform_then_learn(X)
 
     def _transform_then_learn(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Floats:
-        rows = as_rows(X, self, "X")
+        rows = rows_for(X, self, "X")
         masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
-        core = self._ready(rows, X)
-        out = np.empty((len(rows), core.n_outputs))
-        core.run(rows, out, **masses)
-        return out
+        made: Floats = as_matrix(through(self._ready(rows, X).run, rows, self._core.n_outputs, **masses))
+        return made
 
     def learn_one(self, x: Row) -> Self:
         """Learn one row: an array, a sequence of numbers, or a dict of feature name to number."""
@@ -81,9 +82,8 @@ class StreamTransformer(TransformerMixin, StreamEstimator, abstract=True):
     def transform(self, X: ArrayLike) -> Floats:
         """Each row as transformed by what is known now. Nothing is learned."""
         rows = self._rows_to_answer(X)
-        out = np.empty((len(rows), self._core.n_outputs))
-        self._core.transform(rows, out)
-        return out
+        made: Floats = as_matrix(through(self._core.transform, rows, self._core.n_outputs))
+        return made
 
     def transform_one(self, x: Row) -> Floats:
         """One row transformed. Before the first row it is what `transform_then_learn` gives for that one."""
@@ -105,8 +105,19 @@ class StreamTransformer(TransformerMixin, StreamEstimator, abstract=True):
             self._require_same_parameters()
             self._require_same_columns(X)
         else:
-            self._begin_with(self._make_core(rows.shape[1]), self._remember_columns(X))
+            self._begin_with(self._make_core(width_for_core(rows)), self._remember_columns(X))
         return self._core
+
+
+def through(step: Any, rows: Any, width: int, **masses: Any) -> Any:
+    """What a core's step makes of rows: an array, or `SparseRows` with the columns that came in."""
+    if isinstance(rows, SparseRows):
+        values = np.empty(rows.n_values)
+        step(rows, values, **masses)
+        return rows.with_values(values)
+    out = np.empty((len(rows), width))
+    step(rows, out, **masses)
+    return out
 
 
 class WithRowWeights(StreamTransformer, abstract=True):

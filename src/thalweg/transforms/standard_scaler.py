@@ -16,14 +16,18 @@ Where we depart
    copies of it: n <- n + w, g = w / n, and no less than 1 - (1 - forgetting)^w.
 2. A feature that has never moved is transformed to 0, whatever comes, where scikit-learn gives x - mean: a unit that is
    not known yet must not let a first large value through. Without ``with_mean`` it is left as it is, as there.
+3. Sparse rows are divided by the root mean square of the values of their feature that are not zero, where scikit-learn
+   divides by the standard deviation of all, zeros among them: a word of one row in ten thousand would be a hundred
+   times as large as the value it came with. A first value of a feature becomes 1 or -1.
 
 Cost: O(p) a row; the limit is reading mean and variance once. A row to transform right after one learned costs a square
-root and a division per feature.
+root and a division per feature. Of a sparse row only the values that are not zero cost time.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,8 +35,9 @@ from sklearn.base import OneToOneFeatureMixin
 
 from thalweg.errors import InvalidInput
 from thalweg.kernels import compiled
-from thalweg.kernels._base import TransformerCore
+from thalweg.kernels._base import SparseScalerCore, TransformerCore
 from thalweg.learners.base.rows import Floats, as_rows
+from thalweg.learners.base.sparse_rows import sparse_weights
 from thalweg.parameters import FLAG, FORGETTING, POSITIVE, Rules
 from thalweg.transforms.base import StreamTransformer, WithRowWeights
 
@@ -49,7 +54,7 @@ class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
         The least weight of a new row: the memory is about 1 / forgetting rows. 0 weighs all rows alike. Raising it
         follows a change of level or of unit faster and is noisier.
     with_mean : bool, default True
-        Whether the mean is taken off.
+        Whether the mean is taken off. Must be False for sparse rows, whose zeros would become values.
     with_std : bool, default True
         Whether rows are divided by the standard deviation.
     clip : positive float or None, default None
@@ -59,7 +64,8 @@ class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
     Attributes
     ----------
     mean_, var_, scale_ : ndarray of shape (features,)
-        Mean, variance and its root; a feature that has never moved has scale 1.
+        Mean, variance and its root; a feature that has never moved has scale 1. After sparse rows there is ``scale_``
+        alone, a `scipy.sparse.csr_array` of shape (1, features).
     n_samples_seen_ : int or float
         Rows learned; with weights, what they count for together.
 
@@ -86,9 +92,21 @@ class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
         self.with_std = with_std
         self.clip = clip
 
-    def _make_core(self, features: int) -> TransformerCore:
+    @property
+    def _takes_sparse(self) -> bool:
+        return bool(self.with_std and not self.with_mean)
+
+    @property
+    def _why_not_sparse(self) -> str:  # type: ignore[override]
+        reason = "to take off a mean makes every zero a value" if self.with_mean else "it scales nothing"
+        return f"{reason}; use StandardScaler(with_mean=False)"
+
+    def _make_core(self, features: int) -> TransformerCore | SparseScalerCore:
         self._rules.check(self)
         farthest = compiled.largest_value if self.clip is None else min(float(self.clip), compiled.largest_value)
+        if features == 0:
+            memory = 1 / self.forgetting if self.forgetting > 0 else math.inf
+            return compiled.SparseScalerCore(memory, farthest)
         return compiled.scaler(features, bool(self.with_mean), bool(self.with_std), float(self.forgetting), farthest)
 
     def _merging(self) -> ScalerMerging:
@@ -99,26 +117,36 @@ class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
         """Rows that `transform` turns into these; clipped values do not come back."""
-        core = self._learned_core()
+        core = self._dense_core()
         rows = as_rows(X, self, "X")
         if rows.shape[1] != core.n_features:
             raise InvalidInput(f"X must have the model's {core.n_features} features, got {rows.shape[1]}")
         back = rows * self.scale_ if self.with_std else rows
         return np.asarray(back + self.mean_ if self.with_mean else back)
 
+    def _dense_core(self) -> TransformerCore:
+        core: TransformerCore | SparseScalerCore = self._learned_core()
+        if isinstance(core, SparseScalerCore):
+            raise AttributeError("of sparse rows a StandardScaler keeps scale_ alone")
+        return core
+
     @property
     def mean_(self) -> Floats:
         """The mean of each feature."""
-        return np.asarray(self._learned_core().state()["mean"][0])
+        return np.asarray(self._dense_core().state()["mean"][0])
 
     @property
     def var_(self) -> Floats:
         """The variance of each feature."""
-        return np.asarray(self._learned_core().state()["variance"][0])
+        return np.asarray(self._dense_core().state()["variance"][0])
 
     @property
-    def scale_(self) -> Floats:
+    def scale_(self) -> Any:
         """The standard deviation of each feature; 1 for one that has never moved."""
+        core = self._learned_core()
+        if isinstance(core, SparseScalerCore):
+            state = core.state()
+            return sparse_weights(state["feature_ids"], np.sqrt(state["scaler_squares"]), self.n_features_in_)
         deviations = np.sqrt(self.var_)
         return np.where(deviations > 0, deviations, 1.0)
 

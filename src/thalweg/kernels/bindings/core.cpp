@@ -105,6 +105,22 @@ void bind_core(nb::module_ &module) {
       .def(nb::init<Labels, Labels, Vector, int64_t>(), "starts"_a, "columns"_a, "values"_a, "width"_a)
       .def("__len__", &SparseRows::rows)
       .def_prop_ro("shape", [](const SparseRows &X) { return std::make_tuple(X.rows(), X.width()); })
+      .def(
+          "__getitem__",
+          [](const SparseRows &X, nb::slice rows) {
+            const auto [start, stop, step, count] = rows.compute(X.rows());
+            std::vector<int64_t> which(count);
+            for (std::size_t i = 0; i < count; i++) which[i] = int64_t(start) + int64_t(i) * int64_t(step);
+            return X.at(which);
+          },
+          "rows"_a)
+      .def(
+          "__getitem__",
+          [](const SparseRows &X, Labels rows) { return X.at({rows.data(), rows.data() + rows.size()}); }, "rows"_a)
+      .def_prop_ro("n_values", &SparseRows::values)
+      .def_prop_ro("arrays",
+                   [](const SparseRows &X) { return nb::typed<nb::tuple, AnyArray, AnyArray, AnyArray>(X.arrays()); })
+      .def("with_values", &SparseRows::with_values, "values"_a, "The same columns with other values.")
       .def_prop_ro("in_order", &SparseRows::in_order)
       .def_prop_ro("first_bad", &SparseRows::first_bad);
   nb::class_<Core> core(module, "Core");

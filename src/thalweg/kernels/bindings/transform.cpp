@@ -7,6 +7,8 @@
 #include "bindings/bindings.hpp"
 #include "bindings/core.hpp"
 #include "bindings/python_state.hpp"
+#include "rows/vocabulary.hpp"
+#include "sparse_scale.hpp"
 #include "transform/ccipca.hpp"
 #include "transform/random_features.hpp"
 #include "transform/random_tilings.hpp"
@@ -47,8 +49,140 @@ struct TransformerCore : Gated {
   }
 };
 
+// A scaler of sparse rows. What comes out has the columns that came in, so only the values are given.
+struct SparseScalerCore : Gated {
+  SparseScalerCore(double most_rows, double clip) : scale(most_rows), clip(clip) {}
+  SparseCore sparse{true};
+  SparseScale scale;
+  double clip, rows = 0;
+
+  static void check(const SparseRows &X, const std::optional<Vector> &masses) {
+    if (masses && int64_t(masses->size()) != X.rows()) throw std::invalid_argument("shapes do not agree");
+  }
+  static void check(const SparseRows &X, const OutVector &out) {
+    if (int64_t(out.size()) != X.values()) throw std::invalid_argument("shapes do not agree");
+  }
+  void learn(const double *x, double weight) {
+    const SparseRow &row = SparseRow::of(x);
+    rows += weight;
+    for (int64_t i = 0; i < row.count; i++) scale.learn(row.slots[i], row.values[i], weight);
+  }
+  // With `out`, each row is transformed by what was known before it.
+  void learn(const SparseRows &X, const double *masses, double *out) {
+    auto access = sparse.access(X, scale);
+    for (int64_t i = 0; i < X.rows(); i++) {
+      if (out) transform(X, i, out);
+      const double weight = masses ? masses[i] : 1;
+      if (weight > 0) learn(access.to_learn(i), weight);
+    }
+  }
+  double scaled(int64_t feature, double value) const {
+    const int32_t slot = feature < 0 ? -1 : sparse.reader->slots.find(feature);
+    const double scaled = slot < 0 ? SparseScale::scaled_unseen(value) : scale.scaled(slot, value);
+    return std::clamp(scaled, -clip, clip);
+  }
+  void transform(const SparseRows &X, int64_t i, double *out) const {
+    X.each(i, [&](int64_t feature, double value, int64_t at) { out[at] = scaled(feature, value); });
+  }
+  void check_one(nb::handle x) {
+    SparseRoom room;
+    sparse.reader->read_one(x, room, false);
+  }
+  void visit(State &state) {
+    sparse.visit(state, scale);
+    scale.visit(state);
+    state.real("rows", rows);
+    if (!(rows >= 0 && std::isfinite(rows))) throw BadState("rows");
+  }
+};
+
+void bind_sparse_scaler(nb::module_ &module) {
+  using namespace nb::literals;
+  using S = SparseScalerCore;
+  nb::class_<S>(module, "SparseScalerCore")
+      .def(nb::init<double, double>(), "most_rows"_a, "clip"_a)
+      .def_prop_ro("is_sparse", [](const S &) { return true; })
+      .def_prop_ro("n_features", [](const S &) { return 0; })
+      .def_prop_ro("n_outputs", [](const S &) { return 0; })
+      .def(
+          "name_features", [](S &c, Names names) { c.sparse.reader->name(names); }, "names"_a)
+      .def(
+          "begin",
+          [](S &c, const SparseRows &X, std::optional<Vector> masses) {
+            const Learning alone(c);
+            S::check(X, masses);
+            c.scale.forget();
+            c.rows = 0;
+            c.learn(X, masses ? masses->data() : nullptr, nullptr);
+          },
+          "X"_a, "masses"_a = nb::none())
+      .def(
+          "learn",
+          [](S &c, const SparseRows &X, std::optional<Vector> masses) {
+            const Learning alone(c);
+            S::check(X, masses);
+            c.learn(X, masses ? masses->data() : nullptr, nullptr);
+          },
+          "X"_a, "masses"_a = nb::none())
+      .def(
+          "run",
+          [](S &c, const SparseRows &X, OutVector out, std::optional<Vector> masses) {
+            const Learning alone(c);
+            S::check(X, masses);
+            S::check(X, out);
+            c.learn(X, masses ? masses->data() : nullptr, out.data());
+          },
+          "X"_a, "out"_a, "masses"_a = nb::none(), "Transform each row by what was known before it, then learn it.")
+      .def(
+          "transform",
+          [](const S &c, const SparseRows &X, OutVector out) {
+            const Reading together(c);
+            S::check(X, out);
+            for (int64_t i = 0; i < X.rows(); i++) c.transform(X, i, out.data());
+          },
+          "X"_a, "out"_a)
+      .def(
+          "learn_one",
+          [](S &c, Row x) {
+            const BriefLearning alone(c);
+            c.learn(c.sparse.read_to_learn(x, c.scale), 1);
+          },
+          "x"_a.none())
+      .def(
+          "transform_one",
+          [](S &c, Row x) {
+            const BriefReading together(c);
+            c.check_one(x);
+            nb::dict out;
+            for (nb::handle item : nb::steal(PyMapping_Items(x.ptr()))) {
+              PyObject *key = PyTuple_GetItem(item.ptr(), 0), *value = PyTuple_GetItem(item.ptr(), 1);
+              out[nb::handle(key)] = c.scaled(c.sparse.reader->known_number(key), as_number(value, key));
+            }
+            return nb::typed<nb::dict, AnyValue, double>(out);
+          },
+          "x"_a.none())
+      .def(
+          "check_one", [](S &c, Row x) { c.check_one(x); }, "x"_a.none())
+      .def("state",
+           [](S &c) {
+             const BriefLearning alone(c);
+             StateWriter writer;
+             c.visit(writer);
+             return writer.values;
+           })
+      .def(
+          "restore",
+          [](S &c, StateDict values) {
+            const BriefLearning alone(c);
+            StateReader reader(values);
+            c.visit(reader);
+          },
+          "state"_a);
+}
+
 void bind_transforms(nb::module_ &module) {
   using namespace nb::literals;
+  bind_sparse_scaler(module);
   using T = TransformerCore;
   nb::class_<T>(module, "TransformerCore")
       .def_prop_ro("n_features", [](const T &c) { return c.transformer->features(); })

@@ -1,21 +1,19 @@
-// A learner of sparse rows behind on-line scaling: every value relative to the root mean square of those that its feature had
-// where it was not zero, over all rows at first and over some thousands of them later. Nothing is centred: zeros stay zeros.
-//
-// O(1) for each value that is not zero; two numbers for each feature seen.
+// A learner of sparse rows behind on-line scaling (sparse_scale.hpp), over all rows at first and over some thousands of them
+// later.
 #pragma once
 
 #include <memory>
 
 #include "learner.hpp"
 #include "rows/sparse_row.hpp"
+#include "sparse_scale.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
 class SparseScaled final : public Learner {
  public:
   explicit SparseScaled(const Learner &inner) : Learner(inner), inner(inner.copy()) {}
-  SparseScaled(const SparseScaled &other)
-      : Learner(other), inner(other.inner->copy()), counts(other.counts), squares(other.squares) {}
+  SparseScaled(const SparseScaled &other) : Learner(other), inner(other.inner->copy()), scale(other.scale) {}
   Learner *copy() const override { return new SparseScaled(*this); }
 
   double rate() const override { return inner->rate(); }
@@ -25,8 +23,7 @@ class SparseScaled final : public Learner {
   int64_t voices() const override { return inner->voices(); }
 
   void appear(const int64_t *ids, int64_t count) override {
-    counts.resize(counts.size() + count);
-    squares.resize(squares.size() + count);
+    scale.appear(ids, count);
     inner->appear(ids, count);
   }
   void scores(const double *x, double *out) const override {
@@ -47,19 +44,13 @@ class SparseScaled final : public Learner {
   int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
 
   void begin(const double *X, const int64_t *y, int64_t) override {
-    counts.fill(0);
-    squares.fill(0);
+    scale.forget();
     inner->begin(X, y, 0);
   }
   void visit(State &state) override {
     visit_classes(state);
     inner->visit(state);
-    const auto slots = int64_t(counts.size());
-    state.matrix("scaler_counts", counts, 1, slots, slots);
-    state.matrix("scaler_squares", squares, 1, slots, slots);
-    for (const Buffer *values : {&counts, &squares})
-      for (double value : *values)
-        if (!(value >= 0 && std::isfinite(value))) throw BadState("scaler_squares");
+    scale.visit(state);
   }
 
  protected:
@@ -71,31 +62,25 @@ class SparseScaled final : public Learner {
  private:
   static constexpr double kMostRows = 10'000;
 
-  // A row as it would be scaled now. A value that its feature has for the first time is 1 or -1.
+  // A row as it would be scaled now.
   struct Scaling {
     Scaling(const SparseRow &x, const SparseScaled &by) : room(x.count + x.unseen_count), row(x) {
-      for (int64_t i = 0; i < x.count; i++) room.data()[i] = by.relative(x.values[i], x.slots[i]);
-      for (int64_t i = 0; i < x.unseen_count; i++) room.data()[x.count + i] = sign(x.unseen_values[i]);
+      for (int64_t i = 0; i < x.count; i++) room.data()[i] = by.scale.scaled(x.slots[i], x.values[i]);
+      for (int64_t i = 0; i < x.unseen_count; i++)
+        room.data()[x.count + i] = SparseScale::scaled_unseen(x.unseen_values[i]);
       row.values = room.data();
       row.unseen_values = room.data() + x.count;
     }
     Scratch room;
     SparseRow row;
   };
-  static double sign(double value) { return double(value > 0) - double(value < 0); }
-  double relative(double value, int64_t slot) const {
-    return squares[slot] > 0 ? value / std::sqrt(squares[slot]) : sign(value);
-  }
 
   const double *scaled(const double *given, double weight) {
     const SparseRow &x = SparseRow::of(given);
     if (int64_t(values.size()) < x.count) values.resize(x.count);
     for (int64_t i = 0; i < x.count; i++) {
-      const double value = x.values[i];
-      double &count = counts[x.slots[i]], &square = squares[x.slots[i]];
-      values[i] = relative(value, x.slots[i]);
-      count = std::min(count + weight, kMostRows);
-      if (count > 0) square += std::min(1.0, weight / count) * (value * value - square);
+      values[i] = scale.scaled(x.slots[i], x.values[i]);
+      scale.learn(x.slots[i], x.values[i], weight);
     }
     row = x;
     row.values = values.data();
@@ -103,8 +88,8 @@ class SparseScaled final : public Learner {
   }
 
   std::unique_ptr<Learner> inner;
-  Buffer counts, squares;  // of each feature: rows that had it, and their mean square
-  Buffer values;           // of the row at hand
+  SparseScale scale{kMostRows};
+  Buffer values;  // of the row at hand
   SparseRow row;
 };
 

@@ -28,6 +28,24 @@ class SparseRows {
   int64_t rows() const { return int64_t(starts_.size()) - 1; }
   int64_t width() const { return width_; }
   bool in_order() const { return in_order_; }
+  int64_t values() const { return starts_.data()[rows()]; }
+  // The same columns with other values.
+  SparseRows with_values(Vector values) const {
+    if (int64_t(values.size()) < this->values()) throw std::invalid_argument("shapes do not agree");
+    SparseRows other = *this;
+    other.values_ = std::move(values);
+    return other;
+  }
+  // Starts, columns and values, as NumPy's.
+  nb::tuple arrays() const;
+  // These rows alone, copied.
+  SparseRows at(const std::vector<int64_t> &which) const;
+  // Calls `act(column, value, place)` for each value of a row; the place is that among the values of all rows.
+  template <class Act> void each(int64_t i, Act act) const {
+    const int64_t from = starts_.data()[i], end = starts_.data()[i + 1];
+    for (int64_t at = from; at < end; at++)
+      act(short_.is_valid() ? int64_t(short_.data()[at]) : long_.data()[at], values_.data()[at], at);
+  }
   // Row and column of the first value that may not be learned; (-1, -1) where there is none.
   std::tuple<int64_t, int64_t> first_bad() const;
 
@@ -64,11 +82,18 @@ class SparseReader {
   // their row is learned.
   const SparseRow &read_one(nb::handle row, SparseRoom &room, bool learn);
   bool named() const { return named_; }
+  // -1 for a name that no learned row had.
+  int64_t known_number(PyObject *key) const;
   nb::tuple names() const { return nb::tuple(names_); }
   void name(nb::tuple names);
 
  private:
   int64_t number_of(PyObject *key, nb::list &fresh) const;
+  // A dict of words and plain numbers, of which nothing runs Python code; false, and nothing read, where it is none.
+  bool read_plain(PyObject *row, nb::list &fresh);
+  void read_items(nb::handle row, nb::list &fresh);
+  // Numbers the new names of a row in their own order, whatever that of the dict: starting weights are drawn by number.
+  void sort_fresh(nb::list &fresh);
   void sort_by_feature();
 
   bool named_ = false;

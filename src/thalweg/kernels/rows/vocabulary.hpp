@@ -29,6 +29,9 @@ class Vocabulary {
 
   void read(PyObject *row, double *to);
 
+  // A number that can be had without running Python code.
+  static bool plain_number(PyObject *value, double &to);
+
   // A row that is learned moves the means of the features it has.
   void observe(nb::dict row);
 
@@ -40,9 +43,6 @@ class Vocabulary {
 
   // Most rows have their names in the order of the row before and as the very same objects: nothing to look up then.
   bool read_as_before(PyObject *row, double *to) const;
-
-  // A number that can be had without running Python code.
-  static bool plain_number(PyObject *value, double &to);
 
   void remember(PyObject *row);
 

@@ -105,7 +105,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         return self._fit(X, y)
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        rows, labels = self._take(X, y)
+        rows, labels = self._take(X, y, anew=True)
         masses = self._masses(sample_weight, len(rows), first=True)
         known, codes = Labels.none().encode(labels)
         core = self._new_core(width_for_core(rows), known)

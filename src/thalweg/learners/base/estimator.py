@@ -152,9 +152,11 @@ class StreamEstimator(WithColumns, abstract=True):
     _uses_features: ClassVar[bool] = True
     #: Why sparse rows are refused, where they are, and what to use.
     _why_not_sparse: ClassVar[str] = (
-        "it keeps a matrix over all pairs of features; use OnlineLogistic, PassiveAggressive, Perceptron or "
+        "it works with every feature of a row; use OnlineLogistic, PassiveAggressive, Perceptron or "
         "AutoClassifier, whose cost is that of the values that are not zero, or X.toarray()"
     )
+    #: Whether single rows are dicts of names that come and go, for a core of sparse rows.
+    _has_open_names: bool = False
     #: Whether `fit` learns its rows one after the other, as a stream, and not as a batch.
     _fit_depends_on_order: ClassVar[bool] = False
 
@@ -163,11 +165,29 @@ class StreamEstimator(WithColumns, abstract=True):
         """Whether rows may be a sparse matrix of SciPy's; `_make_core` is then asked for a core of 0 features."""
         return False
 
+    @property
+    def _takes_sparse_inside(self) -> bool:
+        """The same for a learner inside another, whose core must be compiled for it."""
+        return self._takes_sparse
+
+    @property
+    def _same_from_sparse(self) -> bool:
+        """Whether sparse rows give the model that the same rows give when they are dense."""
+        return self._takes_sparse
+
+    def _without_texts(self, X: Any) -> Any:
+        """Rows of numbers in place of texts, where it takes texts."""
+        return X
+
     def _make_core(self, features: int) -> Any:
         """The core for rows of this width; raises `InvalidParameter` where a parameter breaks its rule."""
         raise NotImplementedError
 
     def _core_for_row(self, x: Row) -> Any:
+        if self._has_open_names:
+            core = self._make_core(0)
+            core.name_features(())
+            return core
         core = self._make_core(width_of(x))
         names = names_of(x)
         if names is not None:
@@ -204,10 +224,11 @@ class StreamEstimator(WithColumns, abstract=True):
 
     def _begin_with(self, core: Any, names: tuple[str, ...] | None) -> None:
         """From here on this core is the state."""
-        if names is not None:
+        sparse = getattr(core, "is_sparse", False)  # whose width was told by the rows
+        if names is not None and not sparse:
             core.name_features(names)
             self.feature_names_in_ = np.asarray(names, dtype=object)
-        if not getattr(core, "is_sparse", False):  # whose width was told by the rows
+        if not sparse:
             self.n_features_in_ = core.n_features
         self._core = core
         self._remember_parameters()
@@ -266,12 +287,14 @@ class StreamEstimator(WithColumns, abstract=True):
             adapters = self._adapters()
             if adapters:  # members that are not ours: objects, for copies and pickles and never for files
                 state["_learned_elsewhere"] = [adapter.learned() for adapter in adapters]
+            if self._has_open_names:
+                state["_open_names"] = state["_core"].feature_names
             state["_core"] = state["_core"].state()
             del state["_parameters_at_start"], state["_watched"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        elsewhere = state.pop("_learned_elsewhere", [])
+        elsewhere, open_names = state.pop("_learned_elsewhere", []), state.pop("_open_names", None)
         super().__setstate__({**self._parameters_before, **state})
         if "_core" in self.__dict__:
             saved: dict[str, NDArray[Any]] = state["_core"]
@@ -279,6 +302,8 @@ class StreamEstimator(WithColumns, abstract=True):
             self._core = self._make_core(0 if sparse else self.n_features_in_)
             if hasattr(self, "feature_names_in_"):
                 self._core.name_features(tuple(self.feature_names_in_.tolist()))
+            elif open_names is not None:
+                self._core.name_features(open_names)
             self._core.restore(saved)
             for adapter, learned in zip(self._adapters(), elsewhere, strict=True):
                 adapter.take_back(learned)

@@ -27,8 +27,8 @@ class LabelledEstimator(StreamEstimator, abstract=True):
 
     _labels: Labels
 
-    def _take(self, X: ArrayLike, y: ArrayLike, name: str = "X") -> tuple[Floats, NDArray[Any]]:
-        rows: Floats = rows_for(X, self, name)
+    def _take(self, X: ArrayLike, y: ArrayLike, name: str = "X", *, anew: bool = False) -> tuple[Floats, NDArray[Any]]:
+        rows: Floats = rows_for(X, self, name, anew=anew)
         return rows, as_labels(y, len(rows), type(self).__name__)
 
     def _ready(

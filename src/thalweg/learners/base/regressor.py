@@ -128,7 +128,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
         ``sample_weight`` is how much each row counts: 1, or None, is an ordinary row, 0 is none, and more than 1 counts
         for more: as so many copies, or by a step so many times as large (the documentation's page on weights).
         """
-        rows, targets, columns = self._take(X, y)
+        rows, targets, columns = self._take(X, y, anew=True)
         masses = self._masses(sample_weight, len(rows), first=True)
         core = self._make_core(width_for_core(rows))
         core.widen(targets.shape[1])
@@ -197,8 +197,8 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
 
     # ------------------------------------------------------------------ taking rows in
 
-    def _take(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats, int | None]:
-        rows: Floats = rows_for(X, self, "X")
+    def _take(self, X: ArrayLike, y: ArrayLike, *, anew: bool = False) -> tuple[Floats, Floats, int | None]:
+        rows: Floats = rows_for(X, self, "X", anew=anew)
         return rows, *as_targets(y, len(rows), type(self).__name__)
 
     def _ready(self, X: ArrayLike, rows: Floats, columns: int | None) -> RegressionCore:
@@ -310,7 +310,10 @@ class LinearRegressor(StreamRegressor, abstract=True):
         core = self._learned_core()
         weights = core.coefficients()[0]
         if getattr(core, "is_sparse", False):
-            return sparse_weights(core.state()["feature_ids"], weights, self.n_features_in_)
+            found = sparse_weights(core.state()["feature_ids"], weights, self.n_features_in_)
+            if not self._has_open_names:
+                return found
+            weights = found.toarray()  # the width is that of the features met
         return weights[0] if self._columns is None else weights
 
     @property

@@ -40,9 +40,13 @@ def as_rows(X: ArrayLike, owner: BaseEstimator, name: str) -> Floats:
     return rows
 
 
-def rows_for(X: Any, owner: Any, name: str) -> Any:
-    """Rows as the owner's core takes them: an array, or `SparseRows` where X is sparse and the owner takes that."""
-    core = owner.__dict__.get("_core")
+def rows_for(X: Any, owner: Any, name: str, *, anew: bool = False) -> Any:
+    """Rows as the owner's core takes them: an array, or `SparseRows` where X is sparse and the owner takes that.
+
+    ``anew``: the owner is about to forget what it has learned, and may take the other kind.
+    """
+    core = None if anew else owner.__dict__.get("_core")
+    X = owner._without_texts(X)
     if not is_sparse(X):
         rows = as_rows(X, owner, name)
         return from_dense(rows) if getattr(core, "is_sparse", False) else rows

@@ -58,6 +58,16 @@ def _rows_of(X: Any) -> SparseRows:
     return compiled.SparseRows(starts, np.ascontiguousarray(columns), np.ascontiguousarray(values), X.shape[1])
 
 
+def as_matrix(rows: Any) -> Any:
+    """`SparseRows` as a matrix of SciPy's, with arrays of its own; other rows as they are."""
+    if not isinstance(rows, SparseRows):
+        return rows
+    from scipy.sparse import csr_array
+
+    starts, columns, values = (np.array(part) for part in rows.arrays)
+    return csr_array((values, columns, starts), shape=rows.shape)
+
+
 def densified(X: Any, name: str) -> Any:
     """A dense copy for a model that began with dense rows, while that is small."""
     if X.shape[0] * X.shape[-1] > _MOST_CELLS:

@@ -32,7 +32,11 @@ class Wrapper(WithLogPosteriors, WithWeights, abstract=True):
 
     @property
     def _takes_sparse(self) -> bool:
-        return bool(getattr(self.learner, "_takes_sparse", False))
+        return bool(getattr(self.learner, "_takes_sparse_inside", False))
+
+    @property
+    def _same_from_sparse(self) -> bool:
+        return bool(getattr(self.learner, "_same_from_sparse", False))
 
     def _inner_core(self, features: int) -> Core:
         return compiled_core_of(self.learner, features, type(self).__name__, "learner")
