@@ -7,6 +7,7 @@ the smaller settings stay in the first cache; those of two hundred thousand do n
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ MODELS = {
     "Perceptron": Perceptron(),
     "PassiveAggressive": PassiveAggressive(),
     "OnlineLogistic": OnlineLogistic(),
-    "OnlineLogistic, a step for each feature": OnlineLogistic(1.0, per_feature=True),
+    "OnlineLogistic, per feature": OnlineLogistic(1.0, per_feature=True),
     "AutoClassifier": AutoClassifier(),
 }
 
@@ -39,7 +40,9 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
     for count in COUNTS:
         X, y = rows(max(20, (bench.effort.size or VALUES) // count), count)
         contestants = [_contestant(name, model, X, y) for name, model in MODELS.items()]
-        contestants.append(Contestant(WORK, CHECK, lambda rows, X=X: _check(X[:rows]), X.shape[0], "ours", least=20))
+        contestants.append(
+            Contestant(WORK, CHECK, lambda rows, X=X: _check(X[:rows]), X.shape[0], "ours", least=X.shape[0])
+        )
         yield list(bench.measure(contestants, {"values": count}))
 
 
@@ -59,11 +62,11 @@ def _contestant(name: str, model: Any, X: csr_array, y: np.ndarray) -> Contestan
         rows, labels, answers = as_sparse_rows(X[:count], "X"), y[:count], np.empty(count, dtype=np.int64)
         return lambda: core.run(rows, labels, answers=answers)
 
-    return Contestant(WORK, name, prepare, X.shape[0], "ours", least=20)
+    return Contestant(WORK, name, prepare, X.shape[0], "ours", least=X.shape[0])
 
 
-def _check(X: csr_array) -> Run:
-    return lambda: as_sparse_rows(X, "X")
+def _check(X: csr_array, count: int) -> Run:
+    return lambda: as_sparse_rows(X[:count], "X")
 
 
 def findings(records: Sequence[Record]) -> Iterable[Finding]:

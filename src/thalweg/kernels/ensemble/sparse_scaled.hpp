@@ -64,11 +64,10 @@ class SparseScaled final : public Learner {
 
   // A row as it would be scaled now.
   struct Scaling {
-    Scaling(const SparseRow &x, const SparseScaled &by) : room(x.count + x.unseen_count), row(x) {
+    Scaling(const SparseRow &x, const SparseScaled &by) : room(x.count + x.unseen_count), row(x.with(room.data())) {
       for (int64_t i = 0; i < x.count; i++) room.data()[i] = by.scale.scaled(x.slots[i], x.values[i]);
       for (int64_t i = 0; i < x.unseen_count; i++)
         room.data()[x.count + i] = SparseScale::scaled_unseen(x.unseen_values[i]);
-      row.values = room.data();
       row.unseen_values = room.data() + x.count;
     }
     Scratch room;
@@ -82,8 +81,7 @@ class SparseScaled final : public Learner {
       values[i] = scale.scaled(x.slots[i], x.values[i]);
       scale.learn(x.slots[i], x.values[i], weight);
     }
-    row = x;
-    row.values = values.data();
+    row = x.with(values.data());
     return row.as_row();
   }
 

@@ -38,8 +38,7 @@ template <class Weights> class FeatureSteps {
         scaled_[i] = value / std::sqrt(1 + unit_ * total);
         sum += scaled_[i] * value;
       }
-      row_ = x;
-      row_.values = scaled_.data();
+      row_ = x.with(scaled_.data());
     } else {
       for (int64_t j = 0; j < int64_t(squares_.size()); j++) {
         squares_[j] += grown * x[j] * x[j];

@@ -111,12 +111,21 @@ class SparseWeights {
   // w_c'x of all classes.
   void dots(Row x, double *out) const {
     if (classes_ == 2) {
-      Pair sum[4] = {};  // that do not wait for one another
+      Pair sum[4] = {}, square[2] = {};  // that do not wait for one another
       int64_t i = 0;
       for (; i + 4 <= x.count; i += 4)
-        for (int k = 0; k < 4; k++) sum[k] += load<Pair>(pair(x.slots[i + k])) * x.values[i + k];
-      for (; i < x.count; i++) sum[0] += load<Pair>(pair(x.slots[i])) * x.values[i];
+        for (int k = 0; k < 2; k++) {
+          const Pair two = load<Pair>(x.values + i + 2 * k);
+          sum[2 * k] += load<Pair>(pair(x.slots[i + 2 * k])) * two[0];
+          sum[2 * k + 1] += load<Pair>(pair(x.slots[i + 2 * k + 1])) * two[1];
+          square[k] += two * two;  // which most learners ask for next
+        }
+      for (; i < x.count; i++) {
+        sum[0] += load<Pair>(pair(x.slots[i])) * x.values[i];
+        square[0][0] += x.values[i] * x.values[i];
+      }
       store<Pair>(out, (sum[0] + sum[1]) + (sum[2] + sum[3]));
+      x.square = thalweg::THALWEG_LEVEL::sum(square[0] + square[1]) + x.unseen_square();
       return;
     }
     std::fill(out, out + classes_, 0.0);

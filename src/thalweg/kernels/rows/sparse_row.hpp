@@ -23,14 +23,29 @@ struct SparseRow {
   static const SparseRow &of(const double *x) { return *reinterpret_cast<const SparseRow *>(x); }
   const double *as_row() const { return reinterpret_cast<const double *>(this); }
 
+  // Of all values; negative where nobody has asked yet.
+  mutable double square = -1;
+
   double squared_norm() const {
+    if (square >= 0) return square;
     double sums[4] = {};  // that do not wait for one another
     int64_t i = 0;
     for (; i + 4 <= count; i += 4)
       for (int k = 0; k < 4; k++) sums[k] += values[i + k] * values[i + k];
     for (; i < count; i++) sums[0] += values[i] * values[i];
-    for (i = 0; i < unseen_count; i++) sums[1] += unseen_values[i] * unseen_values[i];
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    return square = (sums[0] + sums[1]) + (sums[2] + sums[3]) + unseen_square();
+  }
+  double unseen_square() const {
+    double sum = 0;
+    for (int64_t i = 0; i < unseen_count; i++) sum += unseen_values[i] * unseen_values[i];
+    return sum;
+  }
+  // The same features with other values.
+  SparseRow with(const double *others) const {
+    SparseRow row = *this;
+    row.values = others;
+    row.square = -1;
+    return row;
   }
 };
 
