@@ -15,6 +15,7 @@ NAMES = (
     "latency",
     "untuned",
     "text",
+    "sparse_rows",
     "wide_rows",
     "growth",
     "kernel_mean",

@@ -1,22 +1,31 @@
 """Text streams, test-then-train: what each library takes for the same rows, and how often it errs.
 
-Vowpal Wabbit reads a file of its own format, in which the words are already found; the others begin with the text.
+Vowpal Wabbit reads a file of its own format, in which the words are already found, and so does `thalweg run`, which
+writes predictions, too, and keeps all scores of its report; the others begin with the text.
 """
 
 from __future__ import annotations
 
+import csv
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.contest import Contestant, Effort, Run, Side, Unavailable
+import numpy as np
+from sklearn.base import clone
+
+from benchmarks.contest import Contestant, Effort, Side, Unavailable
+from benchmarks.contest import Run as Timed
 from benchmarks.peers.river_models import river
 from benchmarks.plots.dots import dots
 from benchmarks.records import Record
 from benchmarks.suite import Bench, Suite
 from benchmarks.text_rows import TextRows, docstrings, topics
-from thalweg import TextHasher
+from thalweg import AutoClassifier, OnlineLogistic, TextHasher
+from thalweg.run.options import RunOptions
+from thalweg.run.runner import Run
 
 WORK = "predict each text, then learn it"
 HASH_BITS, CHUNK = 20, 100
@@ -31,7 +40,7 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
     for rows in (topics(size), docstrings(size)):
         predictions: Predictions = {}
         contestants: list[Contestant] = []
-        for make in (_river, _vowpal_wabbit, _scikit_learn):
+        for make in (_river, _vowpal_wabbit, _scikit_learn, _ours):
             try:
                 contestants += make(rows, predictions, bench.folder)
             except Unavailable as reason:
@@ -51,7 +60,7 @@ def _contestant(
     prepare: Callable[[], Callable[[], Sequence[Any]]],
     side: Side = "peer",
 ) -> Contestant:
-    def run_of(count: int) -> Run:
+    def run_of(count: int) -> Timed:
         predict = prepare()
 
         def run() -> None:
@@ -117,7 +126,6 @@ def _vowpal_wabbit(rows: TextRows, predictions: Predictions, folder: Path) -> It
 
 def _scikit_learn(rows: TextRows, predictions: Predictions, folder: Path) -> Iterator[Contestant]:
     """Chunks of 100 rows are predicted, then learned: a label is known up to a chunk later than to the others."""
-    import numpy as np
     from sklearn.feature_extraction.text import HashingVectorizer
     from sklearn.linear_model import SGDClassifier
 
@@ -145,6 +153,45 @@ def _scikit_learn(rows: TextRows, predictions: Predictions, folder: Path) -> Ite
     yield _contestant(f"{name}, constant rate", rows, predictions, prepare(peer, **constant))
     ours = prepare(TextHasher(hash_bits=HASH_BITS))
     yield _contestant("TextHasher, scikit-learn SGDClassifier", rows, predictions, ours, side="ours")
+
+
+def _ours(rows: TextRows, predictions: Predictions, folder: Path) -> Iterator[Contestant]:
+    """Every row is predicted before its label is seen, in chunks of 1,000 rows; and `thalweg run` over a file."""
+    hasher, y = TextHasher(hash_bits=HASH_BITS), np.array(rows.y)
+
+    def prepare(model: Any) -> Callable[[], Callable[[], Sequence[Any]]]:
+        def prepared() -> Callable[[], Sequence[Any]]:
+            learner = clone(model)
+
+            def run() -> Sequence[Any]:
+                given: list[Any] = []
+                for start in range(0, len(y), 1000):
+                    X = hasher.transform(rows.texts[start : start + 1000])
+                    given += learner.predict_then_learn(X, y[start : start + 1000]).tolist()
+                return given
+
+            return run
+
+        return prepared
+
+    yield _contestant("TextHasher, AutoClassifier", rows, predictions, prepare(AutoClassifier()), side="ours")
+    logistic = OnlineLogistic(3.0, per_feature=True)
+    yield _contestant("TextHasher, OnlineLogistic", rows, predictions, prepare(logistic), side="ours")
+    table = folder / f"{rows.name}.run.vw"
+    lines = (f"{label} | {words}\n" for label, words in zip(rows.y, rows.words, strict=True))
+    table.write_text("".join(lines), encoding="utf-8")
+
+    def from_file() -> Callable[[], Sequence[Any]]:
+        out = Path(tempfile.mkdtemp(dir=folder))
+
+        def run() -> Sequence[Any]:
+            Run(RunOptions.of({"source": str(table), "out": str(out)})).go()
+            with (out / "predictions.csv").open(newline="") as file:
+                return [int(row["answer"] or 0) for row in csv.DictReader(file)]
+
+        return run
+
+    yield _contestant("thalweg run, from Vowpal Wabbit's format", rows, predictions, from_file, side="ours")
 
 
 SUITE = Suite(

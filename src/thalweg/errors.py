@@ -11,6 +11,7 @@
     ├── NotAdditive        models that do not add up, by name and reason        (a TypeError)
     ├── ModelFileError     a file that is not a model, or a damaged one         (a ValueError)
     ├── JournalError       a service's journal cannot be read or written        (an OSError)
+    │   └── JournalDamaged     a record of it makes no sense
     ├── ServiceRefused     a running service said no
     ├── ServiceUnreachable a service did not answer, however often it was asked (a ConnectionError)
     └── MissingExtra       an optional library is not installed                 (an ImportError)
@@ -30,6 +31,7 @@ __all__ = [
     "Diverging",
     "InvalidInput",
     "InvalidParameter",
+    "JournalDamaged",
     "JournalError",
     "MissingExtra",
     "ModelFileError",
@@ -169,6 +171,16 @@ class JournalError(ThalwegError, OSError):
     Examples
     --------
     >>> issubclass(JournalError, OSError)
+    True
+    """
+
+
+class JournalDamaged(JournalError):
+    """A record of a service's journal makes no sense: to try again does not help, a backup does.
+
+    Examples
+    --------
+    >>> issubclass(JournalDamaged, JournalError)
     True
     """
 

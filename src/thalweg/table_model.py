@@ -83,7 +83,10 @@ class TableModel:
 
     def predict_one(self, x: Mapping[str, Any]) -> Any:
         """The prediction for one row, a dict of column name to cell; None before any row was learned."""
-        return self.learner.predict_one(self.encode([self._row(x)])[0])
+        rows = self.encode([self._row(x)])
+        sparse = not isinstance(rows, np.ndarray)
+        row = dict(zip(rows.indices.tolist(), rows.data.tolist(), strict=True)) if sparse else rows[0]
+        return self.learner.predict_one(row)
 
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Learn these rows in order, as the run would have. A call that is refused changes nothing.
@@ -93,11 +96,11 @@ class TableModel:
         """
         table = self._table(X)
         labels = self._targets(y, len(table))
-        before = self.encoder.state()
+        before = self.encoder.mark()
         try:
             self.learner.partial_fit(self._encoded_to_learn(table), labels)
         except Exception:
-            self.encoder.restore(before)
+            self.encoder.undo(before)
             raise
         return self
 
@@ -212,7 +215,7 @@ class TableModel:
 
 
 class TableClassifier(TableModel):
-    """A classifier for rows as they are in a table: numbers, categories, times and gaps, in columns with names.
+    """A classifier for rows as they are in a table: numbers, categories, text, times and gaps in named columns.
 
     `thalweg.load` returns one for a model file written by `thalweg run`. Rows are a frame of pandas or polars, a table
     of pyarrow, or a list of dicts. A single row is a dict. pyarrow is needed: ``pip install 'thalweg[files]'``.
@@ -292,7 +295,7 @@ class TableClassifier(TableModel):
 
 
 class TableRegressor(TableModel):
-    """A regressor for rows as they are in a table: numbers, categories, times and gaps, in columns with names.
+    """A regressor for rows as they are in a table: numbers, categories, text, times and gaps in named columns.
 
     `thalweg.load` returns one for a model file of a run with a number as its target. Rows and rules are those of
     `TableClassifier`.

@@ -227,3 +227,11 @@ def test_a_zero_that_is_stored_is_a_zero():
     for model in (AutoClassifier(), OnlineLogistic(1.0, per_feature=True), BalancedWinnow()):
         expected = clone(model).partial_fit(plain, y).decision_function(plain)
         np.testing.assert_allclose(clone(model).partial_fit(stored, y).decision_function(plain), expected, rtol=1e-12)
+
+
+def test_a_file_of_a_model_of_sparse_rows_holds_the_features_that_were_seen(tmp_path):
+    wide = csr_array((np.ones(4), np.array([0, 10**12, 5, 2**40]), np.array([0, 2, 4])), shape=(2, 2**41))
+    model = Perceptron().partial_fit(wide, [0, 1])
+    save(model, tmp_path / "model")
+    assert (tmp_path / "model").stat().st_size < 5000
+    np.testing.assert_array_equal(load(tmp_path / "model").decision_function(wide), model.decision_function(wide))

@@ -95,6 +95,12 @@ def test_what_cannot_be_done_is_told_and_holds_up_nobody(start: Callable[..., Se
     assert "no row has this id" in told[places[5]]
     client = server.client()
     wait_until(lambda: client.get("/v1/models/default")["labels"] == 2)
+    client.post("/v1/models", {"name": "mail", "kind": "majority"})
+    maps = [{"row": {"words": {"free": value}}, "label": "spam", "model": "mail"} for value in (2, "two", 3)]
+    places = feed.send(maps)
+    told = answers_of(feed, len(wrong) + len(maps))
+    assert told[places[1]]["error"] == "row 0, column 'words': 'two', the value of 'free', is not a number"
+    wait_until(lambda: client.get("/v1/models/mail")["labels"] == 2)
     wait_until(lambda: feed.unacknowledged() == 0)
 
 

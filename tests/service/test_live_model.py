@@ -39,6 +39,9 @@ WIDE = {
         for each in SCHEMA["columns"]
     ]
 }
+#: The same columns and a sparse one, and words for it.
+SPARSE = {"columns": [*SCHEMA["columns"], {"name": "words", "kind": "map"}]}
+WORDS = [None if i % 13 == 0 else {f"w{i * k % 31}": k / 4 for k in range(i % 5)} for i in range(len(ROWS))]
 
 
 def written(folder: Path, kind: str, described: Any = SCHEMA, task: str = "classification") -> SqlJournal:
@@ -49,7 +52,8 @@ def written(folder: Path, kind: str, described: Any = SCHEMA, task: str = "class
     rare = task == "classification" and sorted(MODELS[task]).index(kind) % 2  # every second kind has a positive label
     positive, costs = ("flood", Costs(1.0, 50.0)) if rare else (None, None)
     body = record_of(CreateRequest("m", kind, None, described, None, positive, costs, task), None)
-    labels = LABELS[task]
+    labels, rival = LABELS[task], "majority" if described is SPARSE else RIVAL[task]
+    rows = [row | {"words": words} for row, words in zip(ROWS, WORDS, strict=True)] if described is SPARSE else ROWS
     records = [Record(1, "m", "create", 1, 0, orjson.dumps(body))]
     told: list[LabelLink] = []
     model = LiveModel("m", decision(records[0]))
@@ -62,8 +66,8 @@ def written(folder: Path, kind: str, described: Any = SCHEMA, task: str = "class
         return len(records)
 
     begin = 0
-    while begin < len(ROWS):
-        part = ROWS[begin : begin + luck.choice([1, 4, 10])]
+    while begin < len(rows):
+        part = rows[begin : begin + luck.choice([1, 4, 10])]
         encoded = encode(encoder, encoding.of_rows(part, encoder), len(part))
         published = model.publish()
         answers = published.task.answer(published, encoded.X)[0]
@@ -93,7 +97,7 @@ def written(folder: Path, kind: str, described: Any = SCHEMA, task: str = "class
             told += [LabelLink(seq, at, sum(1 for each in now if each[0] == seq)) for seq in {each[0] for each in now}]
         done = {each.kind for each in records}
         if len(records) >= 6 and "challenge" not in done:
-            add("challenge", 0, orjson.dumps({"name": "rival", "kind": RIVAL[task], "parameters": {}}))
+            add("challenge", 0, orjson.dumps({"name": "rival", "kind": rival, "parameters": {}}))
         if len(records) >= 14 and "promote" not in done:
             add("promote", 0, orjson.dumps({"name": "rival"}))
             add("expire", 0, orjson.dumps({"through": 3, "rows": 1}))
@@ -115,6 +119,8 @@ def written(folder: Path, kind: str, described: Any = SCHEMA, task: str = "class
             for kind in MODELS[task]
         ),
         ("classification", "oldc", WIDE),
+        ("classification", "auto", SPARSE),
+        ("classification", "sets", SPARSE),
     ],
 )
 def test_neither_chunks_nor_snapshots_matter(task, kind, described, tmp_path):

@@ -55,7 +55,8 @@ def test_first_rows_must_show_every_column_unless_a_schema_was_given(start, tmp_
         (unclear, "column 'price' has no value in these first rows"),
         ([{"load": 1.0, "price": " "}], "column 'price' has no value in these first rows"),
         ([{"load": 1.0, "price": [1]}], "row 0, column 'price': a cell must be"),
-        ([{"load": 1.0}, {"load": 1.0, "price": {"a": 1}}], "row 1, column 'price': a cell must be"),
+        ([{"load": 1.0}, {"load": 1.0, "price": {"a": 1}}], "column 'price' is sparse, which"),
+        ([{"load": 1.0}, {"load": 1.0, "price": {"a": "b"}}], "row 1, column 'price': 'b', the value of 'a', is"),
     ):
         status, answer, _ = client.call("POST", "/v1/predict", {"rows": rows})
         assert (status, answer["error"].startswith(told)) == (422, True), answer

@@ -12,7 +12,6 @@ pa = pytest.importorskip("pyarrow")
 from sklearn.feature_extraction.text import HashingVectorizer  # noqa: E402
 
 from thalweg.tables.text_column import TextColumn, seems_text  # noqa: E402
-from thalweg.text import NGrams  # noqa: E402
 
 TEXTS = ["The meeting moved to Monday", None, "  ", "unknown", "Größe ändern, bitte", "to be or not to be"]
 WHOLE = ["The meeting moved to Monday", "", "", "", "Größe ändern, bitte", "to be or not to be"]
@@ -22,22 +21,23 @@ def cells(texts: list[str | None]) -> pa.ChunkedArray:
     return pa.chunked_array([texts[:2], texts[2:]], pa.string())
 
 
-def test_its_rows_are_those_of_hashing_vectorizer() -> None:
-    column = TextColumn("note", ngrams=NGrams((1, 2), hash_bits=12), na=["unknown"])
+def test_its_values_are_logarithms_of_the_counts_of_hashing_vectorizer() -> None:
+    column = TextColumn("note", ngrams=(1, 2), hash_bits=12, na=["unknown"])
     parsed = column.parse(cells(TEXTS))
     indptr, indices, values = column.compressed(parsed)
-    expected = HashingVectorizer(n_features=column.width, ngram_range=(1, 2)).transform(WHOLE)
+    expected = HashingVectorizer(n_features=column.width, ngram_range=(1, 2), norm=None).transform(WHOLE)
     expected.sort_indices()
     assert column.sparse
     assert column.features == ()
     assert indptr.tolist() == expected.indptr.tolist()
     assert indices.tolist() == expected.indices.tolist()
-    assert values.tolist() == expected.data.tolist()
+    assert {-2, -1, 1, 2} == set(expected.data.tolist())
+    np.testing.assert_allclose(values, np.sign(expected.data) * np.log(1 + np.abs(expected.data)), rtol=1e-15)
     assert column.missing(parsed).tolist() == [False, True, True, True, False, False]
     kept = np.array([5, 0])
     some = column.compressed(parsed[kept])
     assert some[1].tolist() == [i for row in kept for i in expected[[row]].indices]
-    assert "runs of 1 to 2 words, hashed into 4,096" in column.done()
+    assert "log(1 + count) of runs of 1 to 2 words, hashed into 4,096" in column.done()
 
 
 def test_words_of_rows_that_are_learned_are_remembered_whatever_the_chunks() -> None:
@@ -58,7 +58,7 @@ def test_words_of_rows_that_are_learned_are_remembered_whatever_the_chunks() -> 
 
 
 def test_a_forged_state_is_refused() -> None:
-    state = TextColumn("note", ngrams=NGrams(hash_bits=8)).state()
+    state = TextColumn("note", hash_bits=8).state()
     with pytest.raises(ValueError, match="'note'"):
         TextColumn("note").restore(state)
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from thalweg.run.options import OptionInfo, RunOptions
     from thalweg.run.runner import Run, RunStatus
 
-#: Columns, and rows that were skipped, that are told in the terminal.
-_MOST_COLUMNS, _MOST_COMPLAINTS = 40, 5
+#: Columns, rows that were skipped, and labels with their heaviest word, that are told in the terminal.
+_MOST_COLUMNS, _MOST_COMPLAINTS, _MOST_LABELS = 40, 5, 4
 #: Seconds between lines, or between redrawings, of the live view.
 _PLAIN_SECONDS, _LIVE_SECONDS = 5.0, 0.2
 
@@ -276,6 +276,10 @@ def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resum
     for change in metrics.get("class_changes", ())[:_MOST_COMPLAINTS]:
         features = ", ".join(change["features"][:4]) + (" …" if len(change["features"]) > 4 else "")
         console.print(f"Class {change['label']} changed at row {change['row']:,}: {features}.", soft_wrap=True)
+    if "words" in metrics:
+        carrying = [f"{each['label']} “{each['words'][0][0]}”" for each in metrics["words"]["labels"] if each["words"]]
+        more = " …" if len(carrying) > _MOST_LABELS else ""
+        console.print(f"Words with the largest weights: {', '.join(carrying[:_MOST_LABELS])}{more}.", soft_wrap=True)
     console.print("\nColumns")
     columns = grouped(metrics["columns"])
     console.print(tables.words(("column", "kind", "what is done"), columns[:_MOST_COLUMNS]))

@@ -33,7 +33,7 @@ class Batch:
 
 
 def as_body(given: RequestBody) -> bytes:
-    """JSON, with NumPy's numbers as numbers and times as ISO 8601.
+    """JSON, with NumPy's numbers as numbers, times as ISO 8601 and the indices of maps as text.
 
     The standard library writes it: msgspec would write null for a number that is not finite.
 
@@ -42,17 +42,37 @@ def as_body(given: RequestBody) -> bytes:
     >>> import numpy as np
     >>> as_body(PredictRequest(row={"a": np.float64(0.5), "at": date(2026, 1, 2)}))
     b'{"row":{"a":0.5,"at":"2026-01-02"}}'
+    >>> as_body(PredictRequest(row={"words": {np.int64(3): 0.5}}))
+    b'{"row":{"words":{"3":0.5}}}'
     """
     values = ((each.name, getattr(given, each.name), each.default) for each in msgspec.structs.fields(given))
     fields = {name: value for name, value, default in values if value != default}
     try:
-        return json.dumps(fields, default=_plain, allow_nan=False, separators=(",", ":")).encode()
+        try:
+            return _as_json(fields)
+        except TypeError:  # for a key: those of maps may be NumPy's integers
+            return _as_json(_with_plain_keys(fields))
     except InvalidInput:
         raise
     except ValueError:  # infinite, or not a number
         raise InvalidInput(
             "rows and labels must hold finite numbers; leave a missing value out, or give None"
         ) from None
+
+
+def _as_json(fields: Any) -> bytes:
+    return json.dumps(fields, default=_plain, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _with_plain_keys(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_with_plain_keys(each) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    keys = [key.item() if hasattr(key, "item") else key for key in value]
+    if strange := [key for key in keys if not isinstance(key, str | int)]:
+        raise InvalidInput(f"columns must have names, and the entries of a map names or indices, got {strange[0]!r}")
+    return {key: _with_plain_keys(each) for key, each in zip(keys, value.values(), strict=True)}
 
 
 def _plain(value: Any) -> Any:
@@ -62,9 +82,11 @@ def _plain(value: Any) -> Any:
         return {"fp": value.fp, "fn": value.fn}
     if isinstance(value, date | datetime):
         return value.isoformat()
+    if isinstance(value, Mapping):
+        return dict(value)
     if hasattr(value, "item"):
         return value.item()
-    raise InvalidInput(f"rows must hold numbers, words, truth values and times, got {value!r}")
+    raise InvalidInput(f"rows must hold numbers, words, truth values, times and maps of numbers, got {value!r}")
 
 
 def rows_in_batches(rows: Any, columns: Sequence[str] | None, most: int, model: str | None) -> Iterator[Batch]:

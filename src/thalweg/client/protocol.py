@@ -41,7 +41,13 @@ def _checked(rule: str, item: str = "", **schema: Any) -> Meta:
 
 
 _TEXT = {"type": "string", "minLength": 1, "maxLength": MOST_TEXT}
-_CELL = {"anyOf": [{"type": "number"}, {"type": "string", "maxLength": MOST_TEXT}, {"type": "null"}]}
+_ENTRY = {"anyOf": [{"type": "number"}, {"type": "boolean"}, {"type": "null"}]}
+_MAP = {
+    "type": "object",
+    "additionalProperties": _ENTRY,
+    "description": "Of a column of maps: the values that are not zero, by name or by index.",
+}
+_CELL = {"anyOf": [{"type": "number"}, {"type": "string", "maxLength": MOST_TEXT}, {"type": "null"}, _MAP]}
 _ROW = {"type": "object", "minProperties": 1, "additionalProperties": _CELL}
 
 Name = Annotated[str, _json(pattern=NAME_PATTERN)]
@@ -105,10 +111,16 @@ class ColumnSchema(RequestBody, frozen=True):
     """A column of a new model."""
 
     name: Text
-    kind: Literal["number", "category", "wide category", "time"]
+    kind: Literal["number", "category", "wide category", "time", "map"]
     categories: Annotated[list[Text] | UnsetType, _json(maxItems=64, uniqueItems=True)] = UNSET
     missing: Annotated[
         bool | UnsetType, _json(description="Whether a missing number is marked by a feature of its own.")
+    ] = UNSET
+    keys: Annotated[
+        Literal["name", "index"] | UnsetType,
+        _json(
+            description="Of kind map: names, which are hashed (the default), or indices, which are used as they are."
+        ),
     ] = UNSET
 
 

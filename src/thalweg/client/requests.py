@@ -174,7 +174,8 @@ class Calls:
         ----------
         rows : mapping, sequence of mappings, table or array
             One row by column; several; a pandas, polars or Arrow table; or a two-dimensional array, with `columns`.
-            Tables and arrays go as Arrow batches, which is much quicker.
+            Tables and arrays go as Arrow batches, which is much quicker. A cell of a column of maps is a mapping from
+            names or indices to numbers, in a table an entry of Arrow's type map.
         columns : sequence of str, optional
             Names for an array's columns.
         model : str, optional

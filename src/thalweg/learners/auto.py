@@ -28,12 +28,12 @@ A feature that is mostly zero is scaled by its other values, so that rare indica
 zero-one loss with a memory of 200 rows: a committee of fourteen linear members, which is many times faster and cannot
 follow a curved boundary.
 
-Over sparse rows the members are others: logistic regressions with a step size for each feature, at rates of 0.1, 0.3,
-1 and
-3 and, with squared gradients of the last thousand rows, at 0.3 and 1; passive-aggressive at C = 0.1; and the most
-frequent label. They start with the same weight, over values relative to the root mean square of their feature's
-(``kernels/ensemble/sparse_scaled.hpp``), and are mixed by the same rule. They were settled on generated topics and on
-docstrings (``python -m benchmarks text``). Cost: about 70 ns for each value that is not zero, for two classes.
+Over sparse rows the members are others: logistic regressions with a step size for each feature, at rates of 0.1, 0.3, 1
+and 3, and the most frequent label. They start with the same weight, over values relative to the root mean square of
+their feature's (``kernels/ensemble/sparse_scaled.hpp``), and are mixed by the same rule. They were settled on generated
+topics and on docstrings (``python -m benchmarks text``). With ``dense_features`` the members over dense rows take part,
+too, with the first columns of sparse rows. Cost: about 50 ns for each value that is not zero, for two
+classes with weights in the cache.
 
 Rows may have weights: each member takes them as it does by itself, and is charged for a mistake by the row's weight.
 
@@ -70,7 +70,7 @@ from thalweg.learners.base.rate_bank import (
 )
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.tilings import STEP_RULES, StepRule, tilings_core
-from thalweg.parameters import FLAG, Rules
+from thalweg.parameters import FLAG, Rules, Whole
 
 WIDEST_BANK = 200
 _SHARPNESS = 0.5
@@ -132,12 +132,11 @@ TILING_MEMBERS: Mapping[str, Member] = {
 #: The members over sparse rows, by name: all start with the same weight.
 SPARSE_MEMBERS: Mapping[str, Member] = {
     **{
-        f"logistic {rate:g} per feature{f', forgetting {forgetting:g}' if forgetting else ''}": Member(
-            partial(compiled.logistic, rate=(0, rate, 0), penalty=0.0, per_feature=True, forgetting=forgetting), 1.0
+        f"logistic {rate:g} per feature": Member(
+            partial(compiled.logistic, rate=(0, rate, 0), penalty=0.0, per_feature=True), 1.0
         )
-        for rate, forgetting in ((0.1, 0.0), (0.3, 0.0), (1.0, 0.0), (3.0, 0.0), (0.3, 0.001), (1.0, 0.001))
+        for rate in (0.1, 0.3, 1.0, 3.0)
     },
-    "passive-aggressive C=0.1": Member(partial(compiled.passive_aggressive, C=0.1, second=False), 1.0),
     "most frequent label": Member(compiled.majority, 1.0),
 }
 _LAST: Mapping[str, Member] = {"persistence": Member(compiled.persistence, 1.0)}
@@ -153,6 +152,9 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     persistence : bool, default False
         Adds a member that knows only which label usually follows the last one. Honest only where each label is known
         before the next row: evaluation refuses it when labels are delayed.
+    dense_features : int, default 0
+        Of sparse rows, how many columns, the first ones, are dense: numbers of a table beside its text. The members
+        over dense rows learn these, and the members over sparse rows all columns.
     class_weight : mapping of label to number, "balanced" or None, default None
         What the rows of each label count for, times their own weight, in every member and in the weights of the
         members; a label that is not named counts 1. "balanced" counts them by the inverse of the label's share of the
@@ -239,36 +241,61 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     _why_not_merged = "its members are weighed by their mistakes, row by row"
 
     #: Files that do not name these were written before there were curved members or class weights.
-    _parameters_before: ClassVar[Mapping[str, Any]] = {"curved": False, "class_weight": None}
+    _parameters_before: ClassVar[Mapping[str, Any]] = {"curved": False, "dense_features": 0, "class_weight": None}
 
-    _rules = Rules(curved=FLAG, persistence=FLAG)
+    _rules = Rules(
+        curved=FLAG, persistence=FLAG, dense_features=Whole(0, 10**6, text="be an integer from 0 to 1,000,000")
+    )
 
-    def __init__(self, *, curved: bool = True, persistence: bool = False, class_weight: ClassWeight = None) -> None:
+    def __init__(
+        self,
+        *,
+        curved: bool = True,
+        persistence: bool = False,
+        dense_features: int = 0,
+        class_weight: ClassWeight = None,
+    ) -> None:
         self.curved = curved
         self.persistence = persistence
+        self.dense_features = dense_features
         self.class_weight = class_weight
 
     def _make_core(self, features: int) -> Core:
         self._rules.check(self)
+        if features:
+            return self._weighted_by_class(self._dense_core(features))
+        discounts, loss = _DISCOUNTS[True]
+        words = [member.make(0) for member in SPARSE_MEMBERS.values()]
+        mixed = compiled.scaled(compiled.committee(words, discounts, _SHARPNESS, loss))
+        if self.dense_features:
+            both = [compiled.dense_columns(self._dense_core(self.dense_features)), mixed]
+            start = [*self._prior(self.dense_features), *(0.0 for _ in words)]
+            mixed = compiled.committee(both, discounts, _SHARPNESS, loss, start)
+        return self._weighted_by_class(mixed)
+
+    def _dense_core(self, features: int) -> Core:
+        """The core over dense rows."""
         cores: list[Core] = []
-        rates: list[float] = []
-        if 0 < features <= WIDEST_BANK:
+        if features <= WIDEST_BANK:
             cores.append(compiled.rate_bank(features, BANK_RATES, BANK_RIDGE, BANK_DISCOUNT, BANK_SHARPNESS))
-            rates += BANK_RATES
         for family, members in self._beside_the_bank(features).items():
             if family == "tilings":  # they cannot extrapolate, and keep what a slow feature says
                 cores = [compiled.damped(cores)]
             cores += [member.make(features) for member in members.values()]
-            rates += [member.rate for member in members.values()]
-        discounts, loss = _DISCOUNTS[bool(self.curved) or features == 0]
-        start = prior_losses(rates, _SHARPNESS)
-        mixed = compiled.committee(cores, discounts, _SHARPNESS, loss, start)
-        return self._weighted_by_class(compiled.scaled(mixed, sparse=self.curved))
+        discounts, loss = _DISCOUNTS[bool(self.curved)]
+        mixed = compiled.committee(cores, discounts, _SHARPNESS, loss, self._prior(features))
+        return compiled.scaled(mixed, sparse=self.curved)
+
+    def _prior(self, features: int) -> list[float]:
+        """The loss that each member over dense rows starts with."""
+        bank = BANK_RATES if features <= WIDEST_BANK else []
+        beside = self._beside_the_bank(features).values()
+        return prior_losses([*bank, *(member.rate for members in beside for member in members.values())], _SHARPNESS)
 
     def _beside_the_bank(self, features: int) -> dict[str, Mapping[str, Member]]:
-        """The members beside the bank, by family; all there are over sparse rows, which have 0 features."""
-        found = {"linear": LINEAR_MEMBERS if features else SPARSE_MEMBERS}
-        if self.curved and features:
+        """The members beside the bank, by family."""
+        found = {"linear": LINEAR_MEMBERS}
+        if self.curved:
             found |= {"kernel": KERNEL_MEMBERS if features <= WIDEST_BANK else {}, "tilings": TILING_MEMBERS}
         if self.persistence:
             found["persistence"] = _LAST
@@ -322,18 +349,21 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     @property
     def members_(self) -> tuple[str, ...]:
         """The members, in the order of ``weights_``."""
-        self._learned_core()
-        bank = tuple(f"O-LDC {rate:g}" for rate in BANK_RATES) if self._has_bank() else ()
-        beside = self._beside_the_bank(self._width()).values()
-        return (*bank, *(name for members in beside for name in members))
+        return tuple(name for name, _ in self._members_and_families())
 
     @property
     def families_(self) -> tuple[str, ...]:
         """The kind of boundary of each member."""
-        self._learned_core()
-        beside = self._beside_the_bank(self._width())
-        bank = ("linear",) * len(BANK_RATES) if self._has_bank() else ()
-        return (*bank, *(family for family, members in beside.items() for _ in members))
+        return tuple(family for _, family in self._members_and_families())
+
+    def _members_and_families(self) -> list[tuple[str, str]]:
+        features = self._width() or self.dense_features
+        bank = BANK_RATES if 0 < features <= WIDEST_BANK else []
+        found = [(f"O-LDC {rate:g}", "linear") for rate in bank]
+        if features:
+            beside = self._beside_the_bank(features)
+            found += [(name, family) for family, members in beside.items() for name in members]
+        return found if self._width() else found + [(name, "linear") for name in SPARSE_MEMBERS]
 
     @property
     def weights_(self) -> Floats:

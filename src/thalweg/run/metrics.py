@@ -9,8 +9,12 @@ from thalweg.catalogue import MODELS
 from thalweg.pipeline.pipeline import learner_name
 from thalweg.pipeline.target_encoding import learner_of
 from thalweg.report.page.content import SCHEMA
+from thalweg.run.decision_words import decision_words
 from thalweg.run.runner import Run
 from thalweg.store import plain_parameters
+
+#: Labels whose words are listed: the most frequent.
+_MOST_LABELS = 12
 
 
 def metrics_of(run: Run) -> dict[str, Any]:
@@ -21,6 +25,8 @@ def metrics_of(run: Run) -> dict[str, Any]:
     warnings = run.warnings()
     watched = [names[at] for at in run.history.watch.features]
     course = run.history.series(model, run.learned, watched, getattr(model, "horizon", None))
+    found = task.metrics(course, names)
+    words = _words(run, found)
     return {
         "schema": SCHEMA,
         **({} if task.name == "classification" else {"task": task.name}),
@@ -42,7 +48,8 @@ def metrics_of(run: Run) -> dict[str, Any]:
             "skipped": run.skipped,
             "bad": run.notices.complaints,
         },
-        **task.metrics(course, names),
+        **found,
+        **({} if words is None else {"words": words}),
         **({"warnings": warnings} if warnings else {}),
         "columns": [list(line) for line in run.encoder.plan.describe()],
         "model": {
@@ -54,3 +61,12 @@ def metrics_of(run: Run) -> dict[str, Any]:
             "explain": model.explain() if hasattr(model, "explain") and run.learned else None,
         },
     }
+
+
+def _words(run: Run, found: dict[str, Any]) -> dict[str, Any] | None:
+    """The words that carry the decision, for the labels of the confusion matrix in its order."""
+    if run.encoder is None or not run.encoder.plan.sparse_columns or "confusion" not in found or not run.learned:
+        return None
+    labels, counts = found["confusion"]["classes"], found["confusion"]["counts"]
+    frequent = sorted(range(len(labels)), key=lambda at: -sum(counts[at]))[:_MOST_LABELS]
+    return decision_words(run.task.model, run.encoder.plan, [labels[at] for at in sorted(frequent)])

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import COVERAGES, check_model_options
+from thalweg.run.hashing_options import check_hashing
 from thalweg.run.questions import AlertsAsked, parse_costs
 
 OPTIONS, METRICS, CHECKPOINT, PREDICTIONS = "options.toml", "metrics.json", "checkpoint", "predictions.csv"
@@ -20,7 +21,7 @@ Holds = Literal["no run", "a finished run", "a run that was cut off"]
 
 
 #: Options that may be given more than once.
-_LISTS = ("drop", "categorical", "na")
+_LISTS = ("drop", "categorical", "text", "na")
 
 
 def what_is_in(folder: Path) -> Holds:
@@ -115,6 +116,27 @@ class RunOptions:
         (),
         help="Column whose values are categories although they look like numbers; may be the target; may be repeated.",
         metavar="COL",
+    )
+    text: tuple[str, ...] = _option(
+        (),
+        help="Column of text, whose words are features; may be repeated. By default columns whose cells mostly differ "
+        "and hold words are text, for models of sparse rows such as auto.",
+        metavar="COL",
+        added_later=True,
+    )
+    ngrams: str = _option(
+        "1",
+        help="Runs of words that are features of text, such as 1-2 for words and pairs of words (default: 1).",
+        metavar="N-M",
+        added_later=True,
+    )
+    hash_bits: int = _option(
+        20,
+        help="Binary logarithm of the number of features that the words or names of a column are hashed into "
+        "(default: 20).",
+        metavar="N",
+        least=1,
+        added_later=True,
     )
     missing: Literal["mean", "error"] = _option(
         "mean",
@@ -239,6 +261,12 @@ class RunOptions:
             raise InvalidParameter.of_option("coverage", f"be one of {', '.join(map(str, COVERAGES))}", self.coverage)
         if self.task == "regression" and self.target in self.categorical:
             raise InvalidParameter(f"--categorical {self.target} makes the target classes: leave out --task regression")
+        check_hashing(self.ngrams, self.hash_bits)
+        for name in self.text:
+            if name == self.target:
+                raise InvalidParameter(f"--text {name} is the target: it holds labels or numbers")
+            if name in self.categorical:
+                raise InvalidParameter(f"--text {name} and --categorical {name}: choose one of them")
         check_model_options(rate=self.rate, adaptive=self.adaptive, seed=self.seed)
 
     @classmethod

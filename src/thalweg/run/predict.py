@@ -20,6 +20,7 @@ from thalweg.table_model import TableClassifier, TableModel, TableRegressor
 from thalweg.tables import Plan, Source, chunks, open_source
 from thalweg.tables.encoder import BadRows
 from thalweg.tables.rows import BadRow, Block
+from thalweg.tables.sparse_kinds import MapColumn
 
 _ROWS = 8192
 #: Columns that a message names.
@@ -70,7 +71,7 @@ def answer(
     source = replace(
         source,
         json_columns=tuple(column.name for column in columns),
-        json_maps=tuple(column.name for column in columns if column.sparse),
+        json_maps=tuple(column.name for column in columns if isinstance(column, MapColumn)),
     )
     done = 0
     for chunk in chunks(_with_all_columns(source.blocks(), plan, given, tell), _ROWS):

@@ -126,7 +126,7 @@ class RareScoreboard:
         self._all.push(scores, flags)
         where = bins_of(scores)
         self._bins[0] += np.bincount(where, minlength=BINS)
-        np.add.at(self._bins[1], where, scores)
+        np.add.at(self._bins[1], where, scores)  # one after the other: sums must not depend on how rows are cut
         self._bins[2] += np.bincount(where[flags], minlength=BINS)
 
     # ------------------------------------------------------------------ what it says

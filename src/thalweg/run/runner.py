@@ -19,10 +19,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.errors import InvalidInput
+from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.late_labels import Batch, LateLabels
 from thalweg.files import write_atomically
 from thalweg.run import checkpoint, options
+from thalweg.run.hashing_options import parse_ngrams
 from thalweg.run.history import ModelHistory
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
@@ -32,7 +33,7 @@ from thalweg.run.stopping import Stopped, Stopping
 from thalweg.run.task import Task
 from thalweg.run.tasks import PossibleTasks
 from thalweg.store import dumps
-from thalweg.tables import Chunk, Encoder, Fingerprint, chunks, open_source, plan_columns
+from thalweg.tables import Chunk, Encoder, Fingerprint, Plan, chunks, open_source, plan_columns
 from thalweg.tables.cells import parsed
 from thalweg.tables.clock import NEVER, Clock
 from thalweg.tables.oddities import oddities
@@ -153,12 +154,20 @@ class Run:
         if self.options.sort and self.options.time is not None:
             blocks = in_time_order(blocks, self.options.time)
         # A pipe is not read ahead: nobody knows when it gives more, and a run that is done must not wait for it.
-        for chunk in chunks(blocks if self.source.is_pipe else one_ahead(blocks), size, head=head):
+        found = chunks(blocks if self.source.is_pipe else one_ahead(blocks), size, head=head)
+        for chunk in found if self.source.is_pipe else self._parsed_ahead(found):
             self.taken += len(chunk)
             self.notices.ignored_keys(chunk, self.source.files)
             yield chunk
             if self.taken == limit:
                 return
+
+    def _parsed_ahead(self, given: Iterator[Chunk]) -> Iterator[Chunk]:
+        """The chunks; those behind the first with their sparse columns parsed while the one before is learned."""
+        yield from itertools.islice(given, 1)
+        encoder = self.encoder
+        sparse = encoder is not None and encoder.plan.sparse_columns
+        yield from one_ahead(map(encoder.with_sparse_parsed, given)) if encoder is not None and sparse else given
 
     def _further_chunks(self) -> Iterator[Chunk]:
         """Those after the last checkpoint; the rows before it must be those that were learned."""
@@ -237,19 +246,13 @@ class Run:
         reserved = [name for name in (self.options.label_time,) if name is not None]
         if self.options.time is not None and self.options.time not in head.column_names:
             raise InvalidInput(f"{head.pieces[0].block.file} has no column {self.options.time!r}")
-        plan = plan_columns(
-            head,
-            target=self.options.target,
-            drop=self.options.drop,
-            categorical=self.options.categorical,
-            reserved=reserved,
-            decimal=self.options.decimal,
-            na=self.options.na,
-            detect_sentinels=not self.options.keep_sentinels,
-        )
+        plan = self._columns(head, reserved, detect_text=True)
         self.task = self.tasks.settle(head)
-        if plan.sparse_columns:
-            self.task.take_sparse_rows()
+        if plan.sparse_columns and not self.task.takes_sparse_rows():
+            if self.options.text:
+                rule = f"be left out: the model {self.options.model} of {self.task.name} takes no sparse rows"
+                raise InvalidParameter.of_option("text", rule, self.options.text[0])
+            plan = self._columns(head, reserved, detect_text=False)
         if self.tasks.found is not None:
             self.say(self.tasks.found)
         self.clocks = {
@@ -261,8 +264,27 @@ class Run:
                 "one holds whole numbers, the other times"
             )
         plan = self.task.settle(head, plan, self.clocks)
-        self.notices.odd(oddities(head, plan, self.task.codes(head), na=self.options.na, time=self.options.time))
+        given = self.options
+        self.notices.odd(
+            oddities(head, plan, self.task.codes(head), na=given.na, time=given.time, text=given.text),
+        )
         return Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
+
+    def _columns(self, head: Chunk, reserved: list[str], *, detect_text: bool) -> Plan:
+        return plan_columns(
+            head,
+            target=self.options.target,
+            drop=self.options.drop,
+            categorical=self.options.categorical,
+            reserved=reserved,
+            decimal=self.options.decimal,
+            na=self.options.na,
+            detect_sentinels=not self.options.keep_sentinels,
+            text=self.options.text,
+            detect_text=detect_text,
+            ngrams=parse_ngrams(self.options.ngrams),
+            hash_bits=self.options.hash_bits,
+        )
 
     def _times(
         self, chunk: Chunk

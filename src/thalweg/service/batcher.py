@@ -7,7 +7,7 @@ The encoder remembers what it sees, so rows go through it in the order in which 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from thalweg.service.commands import Command, Decide, Key, Predict, Refused
@@ -34,6 +34,8 @@ class PublishedModel:
     archived: bool
     #: The number of failures of the journal before it.
     epoch: int
+    #: Kinds of challengers that are being made.
+    coming: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, model: LiveModel, epoch: int) -> PublishedModel:
@@ -44,7 +46,8 @@ class PublishedModel:
     def settle(self, rows: Any) -> dict[str, Any]:
         """Take the columns from the first rows, a list of JSON or a table of Arrow; the schema for the journal."""
         encoder = schema.of_table(encoding.as_table(rows) if isinstance(rows, list) else rows)
-        self.state.task.check_columns(encoder.plan)
+        kinds = [*(each.kind for each in self.state.learners.values()), *self.coming]
+        self.state.task.check_columns(encoder.plan, kinds)
         self.encoder = encoder
         return encoder.to_json()
 

@@ -211,18 +211,24 @@ class Service:
 
     async def create(self, given: CreateRequest, key: Key | None = None) -> Decide:
         """Make a model, or a challenger of one."""
-        name, champion = given.name, given.challenger_of
+        name, champion = given.name, None if given.challenger_of is None else self.model(given.challenger_of)
         if champion is None:
             command = Decide(name, None, "create", record_of(given, None), key=key)
         else:
-            command = Decide(champion, None, "challenge", record_of(given, self.model(champion).state.task), key=key)
+            columns = None if champion.encoder is None else champion.encoder.plan
+            body = record_of(given, champion.state.task, columns)
+            command = Decide(champion.name, None, "challenge", body, key=key)
         if name in self._reserved or self.champion_of(name) is not None:
             raise Refused(409, f"there is a model {name!r} already")
         self._reserved.add(name)
+        if champion is not None:
+            champion.coming.append(given.kind)
         try:
             done: Decide = await self._do(command)
         finally:
             self._reserved.discard(name)
+            if champion is not None:
+                champion.coming.remove(given.kind)
         return done
 
     async def decide(self, name: str, kind: Kind, key: Key | None = None) -> Decide:

@@ -95,6 +95,12 @@ class Encoder:
         }
         return Encoded(self.features(chosen, len(kept), learn=learn), kept, bad, times, sentinels)
 
+    def with_sparse_parsed(self, chunk: Chunk) -> Chunk:
+        """A chunk that is encoded later with its sparse columns parsed: on another thread."""
+        if len(chunk):
+            chunk.parsed.update({each.name: parsed(each, chunk.column(each.name)) for each in self.plan.sparse_columns})
+        return chunk
+
     def _without_late_sentinels(self, parsed: list[Any]) -> list[tuple[NumberColumn, Found]]:
         """Replace codes of missing values that the first rows did not have; those that were found."""
         found = []
@@ -154,7 +160,7 @@ class Encoder:
 
     def _parse(self, column: Column, chunk: Chunk) -> tuple[Any, list[tuple[int, str]]]:
         """The values of a column, and the places where there is none, with the reason."""
-        values, wrong = parsed(column, chunk.column(column.name))
+        values, wrong = chunk.parsed.pop(column.name, None) or parsed(column, chunk.column(column.name))
         if self.missing == "error":
             seen = {at for at, _ in wrong}
             places = (int(at) for at in np.flatnonzero(column.missing(values)))
@@ -181,6 +187,15 @@ class Encoder:
         """Take back what `state` gave."""
         for column in self.plan.columns:
             column.restore(state[column.name])
+
+    def mark(self) -> list[Any]:
+        """A point that `undo` returns to: unlike `state`, cheap whatever was remembered."""
+        return [column.mark() for column in self.plan.columns]
+
+    def undo(self, marks: list[Any]) -> None:
+        """Forget what was remembered since `mark`, by one call of `encode` at the most."""
+        for column, mark in zip(self.plan.columns, marks, strict=True):
+            column.undo(mark)
 
     def to_json(self) -> dict[str, Any]:
         """The whole encoder, as model files and journals hold it."""

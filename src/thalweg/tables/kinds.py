@@ -99,6 +99,14 @@ class Column(ABC):
     def restore(self, state: dict[str, Any]) -> None:  # noqa: B027 - nothing to take back where nothing is kept
         """Take back what `state` gave."""
 
+    def mark(self) -> Any:
+        """A point that `undo` returns to, for rows whose learning may be refused."""
+        return self.state()
+
+    def undo(self, mark: Any) -> None:
+        """Forget all that was encoded since `mark`, one call of `encode` at the most."""
+        self.restore(mark)
+
 
 def _counted_as_missing(values: Sequence[str]) -> str:
     if not values:

@@ -41,7 +41,10 @@ from thalweg.tables.kinds import (
 )
 from thalweg.tables.rows import as_text
 from thalweg.tables.sentinels import LateSentinels, sentinels_of
-from thalweg.tables.sparse_kinds import HASH_BITS, MOST_HASH_BITS, MapColumn, map_keys
+from thalweg.tables.sparse_category import SparseCategoryColumn
+from thalweg.tables.sparse_column import HASH_BITS, MOST_HASH_BITS
+from thalweg.tables.sparse_kinds import MapColumn, map_keys
+from thalweg.tables.text_column import TextColumn, seems_text
 from thalweg.tables.timestamps import FORMS, form_of, seems_a_date
 
 if TYPE_CHECKING:
@@ -57,6 +60,13 @@ _MANY, _ALMOST_ALL = 50, 0.98
 MOST_CATEGORIES = 64
 #: Rates by category where the number of labels is not known.
 USUAL_RATES = 3
+_KINDS: dict[str, type[Column]] = {
+    each.kind: each
+    for each in (
+        *(NumberColumn, CategoryColumn, HashedColumn, TimeColumn, DurationColumn),
+        *(MapColumn, SparseCategoryColumn, TextColumn),
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -170,6 +180,10 @@ def _described(column: Column) -> dict[str, Any]:
         found |= {"hours": column.hours, "form": column.form}
     elif isinstance(column, MapColumn):
         found |= {"keys": column.keys} | ({"hash_bits": column.hash_bits} if column.keys == "name" else {})
+    elif isinstance(column, SparseCategoryColumn):
+        found["hash_bits"] = column.hash_bits
+    elif isinstance(column, TextColumn):
+        found |= {"ngrams": list(column.ngrams.ngrams), "hash_bits": column.ngrams.hash_bits}
     return found | ({"na": list(column.na)} if column.na else {})
 
 
@@ -179,10 +193,7 @@ def _column(kind: str, name: str, **options: Any) -> Column:
     too_wide |= not 1 <= options.get("hash_bits", HASH_BITS) <= MOST_HASH_BITS
     if too_wide or options.get("form") not in (None, *FORMS) or options.get("keys", "index") not in ("index", "name"):
         raise ValueError(f"column {name!r} cannot be as it is described")
-    kinds: dict[str, type[Column]] = {
-        each.kind: each for each in (NumberColumn, CategoryColumn, HashedColumn, TimeColumn, DurationColumn, MapColumn)
-    }
-    return kinds[kind](name, **options)
+    return _KINDS[kind](name, **options)
 
 
 def plan_columns(
@@ -195,6 +206,10 @@ def plan_columns(
     decimal: Decimal | None = None,
     na: Sequence[str] = (),
     detect_sentinels: bool = False,
+    text: Collection[str] = (),
+    detect_text: bool = False,
+    ngrams: tuple[int, int] = (1, 1),
+    hash_bits: int = HASH_BITS,
 ) -> Plan:
     """Look at the first rows and settle what each column is.
 
@@ -216,11 +231,19 @@ def plan_columns(
         Values that stand for a missing one, in every column.
     detect_sentinels : bool
         Whether numbers such as -999 count as missing where they are repeated and far from all others.
+    text : collection of str
+        Columns of text.
+    detect_text : bool
+        Whether columns of strings that mostly differ are text where they hold words: for learners of sparse rows.
+    ngrams : pair of int
+        Shortest and longest run of words that is a feature of a column of text.
+    hash_bits : int
+        Binary logarithm of the number of features of each column whose words or names are hashed.
     """
     import pyarrow as pa
 
     present = head.column_names
-    for name in (target, *drop, *categorical, *reserved):
+    for name in (target, *drop, *categorical, *text, *reserved):
         if name is not None and name not in present:
             close = ", ".join(map(repr, present[:20])) + (", …" if len(present) > 20 else "")
             raise InvalidInput(f"{head.pieces[0].block.file} has no column {name!r}; it has {close}")
@@ -241,11 +264,26 @@ def plan_columns(
         else:
             declared = name in categorical or name in head.nominal
             cells = head.column(name)
-            found = _settle(name, without(cells, na), categorical=declared, decimal=decimal, rates=rates)
+            as_text = TextColumn(name, ngrams=ngrams, hash_bits=hash_bits)
+            found: Column | str
+            if name in text:
+                _require_text(head, name)
+                found = as_text
+            else:
+                found = _settle(
+                    name,
+                    without(cells, na),
+                    categorical=declared,
+                    decimal=decimal,
+                    rates=rates,
+                    as_text=as_text if detect_text else None,
+                )
             if isinstance(found, str):
                 left_out[name] = found
             else:
                 columns.append(_with_na(found, cells, na, detect_sentinels=detect_sentinels))
+    if any(column.sparse for column in columns):
+        columns = [_among_sparse(column, hash_bits) for column in columns]
     if not columns:
         told = [f"; {name!r} is {why}" for name, why in left_out.items() if why.startswith("left out:")][:1]
         beside = "" if target is None else f" beside {target!r}"
@@ -253,16 +291,40 @@ def plan_columns(
     return Plan(tuple(columns), left_out, tuple(present), marks_gaps=not all(column.sparse for column in columns))
 
 
+def _require_text(head: Chunk, name: str) -> None:
+    column = head.column(name)
+    if not is_text(column) and column.null_count < len(column):
+        try:
+            names(column)
+        except BadCell as error:
+            raise InvalidInput(f"{head.pieces[0].block.file}: column {name!r} cannot be text: {error.what}") from error
+
+
+def _among_sparse(column: Column, hash_bits: int) -> Column:
+    """A column as it is in a plan with sparse columns, over whose rows rates by category are not learned."""
+    if isinstance(column, HashedColumn):
+        return SparseCategoryColumn(column.name, hash_bits=hash_bits, na=column.na)
+    if isinstance(column, MapColumn):
+        return MapColumn(column.name, keys=column.keys, hash_bits=hash_bits)
+    return column
+
+
 def _settle(
-    name: str, column: pa.ChunkedArray, *, categorical: bool, decimal: Decimal | None, rates: int
+    name: str,
+    column: pa.ChunkedArray,
+    *,
+    categorical: bool,
+    decimal: Decimal | None,
+    rates: int,
+    as_text: TextColumn | None,
 ) -> Column | str:
-    """What a column is, or why it is left out."""
+    """What a column is, or why it is left out; ``as_text`` is what it becomes where it holds running text."""
     import pyarrow as pa
 
     if keys := map_keys(column.type):
         return MapColumn(name, keys=keys)
     if categorical or pa.types.is_boolean(column.type):
-        return _category(name, column, declared=categorical, rates=rates)
+        return _category(name, column, declared=categorical, rates=rates, as_text=None)
     if pa.types.is_nested(column.type) or "binary" in str(column.type):
         return f"left out: values of type {brief(str(column.type))} cannot be learned"
     if column.null_count == len(column) or (is_text(column) and trimmed(column).null_count == len(column)):
@@ -279,7 +341,7 @@ def _settle(
             or (_comma_number(name, column) if decimal is None else None)
             or _dirty_number(name, column, decimal or ".")
             or _dirty_time(name, column)
-            or _category(name, column, declared=False, rates=rates)
+            or _category(name, column, declared=False, rates=rates, as_text=as_text)
         )
     if pa.types.is_temporal(column.type):
         return _time(name, column) or "left out: its times cannot be read"
@@ -290,7 +352,7 @@ def _settle(
 
 def _with_na(column: Column, cells: pa.ChunkedArray, na: Sequence[str], *, detect_sentinels: bool) -> Column:
     """The column with the values that stand for a missing one: those that are given, and those that are found."""
-    if column.sparse:
+    if isinstance(column, MapColumn):
         return column
     column = _column(**_described(column) | {"na": na})
     if not isinstance(column, NumberColumn):
@@ -379,7 +441,9 @@ def _dirty_number(name: str, column: pa.ChunkedArray, decimal: Decimal) -> Colum
     return NumberColumn(name, indicator=cells.null_count > 0, decimal=decimal)
 
 
-def _category(name: str, column: pa.ChunkedArray, *, declared: bool, rates: int) -> Column | str:
+def _category(
+    name: str, column: pa.ChunkedArray, *, declared: bool, rates: int, as_text: TextColumn | None
+) -> Column | str:
     cells = names(column).drop_null()
     different = cells.unique().to_pylist()
     distinct = len(different)
@@ -391,6 +455,8 @@ def _category(name: str, column: pa.ChunkedArray, *, declared: bool, rates: int)
             return f"left out: it seems to hold {seems}, such as {brief(different[0])}"
         if seems_a_date(different):
             return f"left out: it seems to hold dates, such as {brief(different[0])}: write them as 2024-01-31T07:30"
+        if as_text is not None and seems_text(different):
+            return as_text
         if distinct > _ALMOST_ALL * len(cells):
             return f"left out: it seems to name the rows ({distinct:,} different values in the first {len(cells):,})"
     if distinct > MOST_CATEGORIES:

@@ -136,6 +136,8 @@ class Chunk:
 
     pieces: list[Piece]
     bad: list[BadRow]
+    #: By name, columns that were parsed ahead (`Encoder.with_sparse_parsed`).
+    parsed: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __len__(self) -> int:
         return sum(piece.length for piece in self.pieces)

@@ -1,13 +1,9 @@
-"""Columns whose cells are maps from indices or names to numbers, as sparse features.
-
-A cell has few entries of very many possible ones, so such a column has no named features: it has a width, and gives its
-cells as compressed rows.
-"""
+"""Columns whose cells are maps from indices or names to numbers, as sparse features."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,15 +11,12 @@ from numpy.typing import NDArray
 
 from thalweg.kernels import compiled
 from thalweg.tables.cells import LARGEST, BadCell, brief
-from thalweg.tables.kinds import Column, Floats
+from thalweg.tables.kinds import Floats
+from thalweg.tables.sparse_column import HASH_BITS, INDEX_WIDTH, SparseColumn
 from thalweg.text.strings import strings_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-#: Indices are below this, so that they and their number are 32-bit integers.
-INDEX_WIDTH = 2**31 - 1
-HASH_BITS, MOST_HASH_BITS = 20, 30
 
 Keys = Literal["index", "name"]
 Places = NDArray[np.int64]
@@ -37,6 +30,8 @@ class SparseCells:
     indices: NDArray[np.int32]
     values: Floats
     missing: NDArray[np.bool_]
+    #: The names in each cell, as lists of Arrow; None where keys are indices, or are not to be remembered.
+    names: Any = None
 
     def __len__(self) -> int:
         return len(self.missing)
@@ -45,28 +40,22 @@ class SparseCells:
         lengths = np.diff(self.indptr)[kept]
         indptr = np.append(0, np.cumsum(lengths))
         entries = np.repeat(self.indptr[kept] - indptr[:-1], lengths) + np.arange(indptr[-1])
-        return SparseCells(indptr, self.indices[entries], self.values[entries], self.missing[kept])
+        names = None if self.names is None else self.names.take(kept)
+        return SparseCells(indptr, self.indices[entries], self.values[entries], self.missing[kept], names)
 
 
-class MapColumn(Column):
+class MapColumn(SparseColumn):
     """Indices as they are, or names hashed with a sign into cells, as scikit-learn's `FeatureHasher` does."""
 
     kind = "map"
-    sparse = True
 
     def __init__(self, name: str, *, keys: Keys, hash_bits: int = HASH_BITS) -> None:
         self.keys: Keys = keys
         self.hash_bits = hash_bits
-        self._width = INDEX_WIDTH if keys == "index" else 1 << hash_bits
         told = "sparse features by their indices"
         if keys == "name":
-            told = f"sparse features by their names, hashed into {self._width:,} cells with a sign"
-        super().__init__(name, (), f"{told}; a missing cell has none")
-
-    @property
-    def width(self) -> int:
-        """The size of the index space."""
-        return self._width
+            told = f"sparse features by their names, hashed into {1 << hash_bits:,} cells with a sign"
+        super().__init__(name, f"{told}; a missing cell has none", hash_bits=hash_bits if keys == "name" else None)
 
     def parse(self, column: pa.ChunkedArray) -> SparseCells:
         """The entries of each cell, hashed, sorted, and added up where an index has several."""
@@ -96,26 +85,36 @@ class MapColumn(Column):
             offsets = offsets - offsets[0]
         values = _numbers(items, offsets)
         indices, signs = self._indices(keys, offsets)
-        return _canonical(offsets, indices, values if signs is None else values * signs, missing, self.width)
+        found = _canonical(offsets, indices, values if signs is None else values * signs, missing, self.width)
+        if self.keys == "index":
+            return found
+        return replace(found, names=pa.LargeListArray.from_arrays(pa.array(offsets), keys))
 
     def parse_values(self, values: Sequence[Any]) -> SparseCells | None:
-        """The same of dicts; None where one is none, or holds what is no number."""
+        """The same of dicts; None where `entries` refuses one."""
         try:
-            cells = [() if value is None else entries_of(value) for value in values]
-            keys = [key for cell in cells for key, _ in cell]
-            indices, signs = self._places(keys) if self.keys == "name" else (_as_indices(keys), None)
-        except (BadCell, ValueError):
+            cells = [() if value is None else self.entries(value) for value in values]
+        except BadCell:
             return None
+        keys = [key for cell in cells for key, _ in cell]
+        indices, signs = self._places(keys) if self.keys == "name" else (np.array(keys, dtype=np.int32), None)
         offsets = np.cumsum([0, *map(len, cells)], dtype=np.int64)
         entries = np.array([value for cell in cells for _, value in cell], dtype=np.float64)
         missing = np.array([value is None for value in values], dtype=np.bool_)
         return _canonical(offsets, indices, entries if signs is None else entries * signs, missing, self.width)
 
+    def entries(self, cell: object) -> list[tuple[Any, float]]:
+        """The entries of a dict by index or name; `BadCell` says which is none."""
+        found = entries_of(cell)
+        return found if self.keys == "name" else [(_as_index(key), value) for key, value in found]
+
     def missing(self, parsed: SparseCells) -> NDArray[np.bool_]:
         return parsed.missing
 
     def encode(self, parsed: SparseCells, out: Floats, *, learn: bool) -> None:
-        """Nothing: it has no dense features."""
+        """Remember names; there are no dense features to write."""
+        if learn and parsed.names is not None:
+            self._remember(lambda words: words.add_names(parsed.names.flatten()))
 
     def compressed(self, parsed: SparseCells) -> tuple[Places, NDArray[np.int32], Floats]:
         """The rows as where each begins, the indices of their entries, and the values."""
@@ -166,11 +165,18 @@ def entries_of(cell: object) -> list[tuple[Any, float]]:
     return found
 
 
-def _as_indices(keys: Sequence[Any]) -> NDArray[np.int32]:
-    indices = np.array([int(key) for key in keys], dtype=np.int64)
-    if ((indices < 0) | (indices >= INDEX_WIDTH)).any():
-        raise ValueError("an index is out of bounds")
-    return indices.astype(np.int32)
+def _as_index(key: Any) -> int:
+    """An index, which is text in JSON.
+
+    Examples
+    --------
+    >>> _as_index("17"), _as_index(17)
+    (17, 17)
+    """
+    text = str(key)
+    if not (text.isascii() and text.isdigit()) or len(text) > len(str(INDEX_WIDTH)) or int(text) >= INDEX_WIDTH:
+        raise BadCell(0, f"the key {brief(text)!r} is not an index between 0 and {INDEX_WIDTH - 1}")
+    return int(text)
 
 
 def map_keys(kind: pa.DataType) -> Keys | None:

@@ -1,21 +1,19 @@
-"""Columns of running text, as sparse features: the hashed n-grams of each cell.
-
-Such a column has no named features. It has a width, and gives its cells as compressed rows.
-"""
+"""Columns of running text, as sparse features: the hashed n-grams of each cell."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.tables.cells import names, without
-from thalweg.tables.kinds import Column, Floats
-from thalweg.text import FeatureNames, NGrams
+from thalweg.tables.kinds import Floats
+from thalweg.tables.sparse_column import HASH_BITS, SparseColumn
+from thalweg.text import NGrams
 from thalweg.text.ngrams import CSR
 from thalweg.text.strings import arrow_strings
 
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
 #: Words of a cell of text on average, at least; a word has two letters and more.
 LEAST_WORDS = 4
 _WORD = re.compile(r"[^\W\d_]{2,}")
-#: Features whose words are kept, at the most: a checkpoint holds them as JSON.
-MOST_NAMES = 16_384
 
 
 @dataclass(frozen=True)
@@ -44,30 +40,19 @@ class TextCells:
         return TextCells(self.texts.take(pa.array(kept)))
 
 
-class TextColumn(Column):
-    """Running text as hashed counts of its n-grams; a missing one has none.
-
-    It remembers the words of its most frequent features, so that a report can name them.
-    """
+class TextColumn(SparseColumn):
+    """Running text by the counts c of its n-grams, hashed with a sign, as ±log(1 + c); a missing one has none."""
 
     kind = "text"
-    sparse = True
 
-    def __init__(self, name: str, *, ngrams: NGrams | None = None, na: Sequence[str] = ()) -> None:
-        self.ngrams = NGrams() if ngrams is None else ngrams
-        low, high = self.ngrams.ngrams
-        unit = "words" if self.ngrams.analyzer == "word" else "characters"
-        runs = (
-            f"its {unit}" if low == high == 1 else f"runs of {f'{low}' if low == high else f'{low} to {high}'} {unit}"
-        )
-        told = f"{runs}, hashed into {self.ngrams.width:,} sparse features; a missing text has none"
-        super().__init__(name, (), told, na)
-        self.words = FeatureNames(self.ngrams.hash_bits, MOST_NAMES)
-
-    @property
-    def width(self) -> int:
-        """Number of features."""
-        return self.ngrams.width
+    def __init__(
+        self, name: str, *, ngrams: Sequence[int] = (1, 1), hash_bits: int = HASH_BITS, na: Sequence[str] = ()
+    ) -> None:
+        low, high = ngrams
+        self.ngrams = NGrams((low, high), hash_bits=hash_bits, norm=None)
+        runs = "its words" if low == high == 1 else f"runs of {low if low == high else f'{low} to {high}'} words"
+        told = f"log(1 + count) of {runs}, hashed into {self.ngrams.width:,} sparse features; a missing text has none"
+        super().__init__(name, told, hash_bits=hash_bits, na=na)
 
     def parse(self, column: pa.ChunkedArray) -> TextCells:
         return TextCells(names(without(column, self.na)).combine_chunks())
@@ -78,21 +63,12 @@ class TextColumn(Column):
     def encode(self, parsed: TextCells, out: Floats, *, learn: bool) -> None:
         """Remember words; there are no dense features to write."""
         if learn:
-            self.words.add_texts(parsed.texts, self.ngrams)
+            self._remember(lambda words: words.add_texts(parsed.texts, self.ngrams))
 
     def compressed(self, parsed: TextCells) -> CSR:
         """The rows as where each begins, the sorted indices of their entries, and the values."""
-        return self.ngrams.rows(arrow_strings(parsed.texts, self.name))
-
-    def state(self) -> dict[str, Any]:
-        """The words of features, with their counts."""
-        return {"words": self.words.to_json()}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        words = FeatureNames.from_json(state["words"])
-        if (words.hash_bits, words.limit) != (self.words.hash_bits, self.words.limit):
-            raise ValueError(f"column {self.name!r} cannot be as it is described")
-        self.words = words
+        indptr, indices, counts = self.ngrams.rows(arrow_strings(parsed.texts, self.name))
+        return indptr, indices, np.copysign(np.log1p(np.abs(counts)), counts)
 
 
 def seems_text(cells: Sequence[str]) -> bool:

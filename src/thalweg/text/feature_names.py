@@ -80,6 +80,9 @@ class FeatureNames:
         counts = [[token.decode("utf-8", _ESCAPED), count] for _, token, count in self._core.names()]
         return {"hash_bits": self.hash_bits, "limit": self.limit, "counts": counts}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_json, (self.to_json(),)
+
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Self:
         """Back from `to_json`."""

@@ -10,6 +10,7 @@
 #include "decisions/wrapper.hpp"
 #include "ensemble/committee.hpp"
 #include "ensemble/damped.hpp"
+#include "ensemble/dense_columns.hpp"
 #include "ensemble/forecaster.hpp"
 #include "ensemble/foreign.hpp"
 #include "ensemble/rate_bank.hpp"
@@ -67,6 +68,13 @@ void bind_ensemble(nb::module_ &module) {
         return new Core(new Scaled(*inner.learner, sparse));
       },
       "inner"_a, "sparse"_a = false);
+  module.def(
+      "dense_columns",
+      [](const Core &inner) {
+        if (inner.learner->classes() || inner.sparse) throw std::invalid_argument("needs a fresh learner of dense rows");
+        return new Core(new DenseColumns(*inner.learner));
+      },
+      "inner"_a, "A learner of sparse rows, of whose first columns a learner of dense rows learns.");
   module.def(
       "damped",
       [](std::vector<Core *> members) {

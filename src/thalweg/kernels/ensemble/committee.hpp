@@ -45,9 +45,15 @@ class Committee final : public Learner {
     mixing.mix(room.data(), mixing.weights().data(), out);
     for (int64_t c = 0; c < classes(); c++) out[c] = std::log(out[c]);
   }
+  void judged_step(const double *x, int64_t k, double weight, double *out) override {
+    if (weight == 0) return Learner::judged_step(x, k, weight, out);
+    Scratch mixed(classes());
+    mixed_step(x, k, weight, mixed.data(), out);
+  }
   int64_t probable_step(const double *x, int64_t k, double weight, double *out) override {
     if (!awake || weight == 0) return Learner::probable_step(x, k, weight, out);
-    const int64_t given = mixed_step(x, k, weight, out);
+    Scratch opinions(voices_ * classes());
+    const int64_t given = mixed_step(x, k, weight, out, opinions.data());
     for (int64_t c = 0; c < classes(); c++) out[c] = std::log(out[c]);
     normalise(out);
     return given;
@@ -69,8 +75,8 @@ class Committee final : public Learner {
 
  protected:
   int64_t weighted_step(const double *x, int64_t k, double weight) override {
-    Scratch room(classes());
-    return mixed_step(x, k, weight, room.data());
+    Scratch room(classes() + voices_ * classes());
+    return mixed_step(x, k, weight, room.data(), room.data() + classes());
   }
   void insert(int64_t at) override {
     for (auto &member : team) member->announce(at);
@@ -78,11 +84,9 @@ class Committee final : public Learner {
   }
 
  private:
-  // A step that leaves the mixed probabilities before it in `mixed`.
-  int64_t mixed_step(const double *x, int64_t k, double weight, double *mixed) {
+  // A step that leaves the members' probabilities before it in `opinions`, and their mixture in `mixed`.
+  int64_t mixed_step(const double *x, int64_t k, double weight, double *mixed, double *opinions) {
     const int64_t c = classes();
-    Scratch room(voices_ * c);
-    double *opinions = room.data();
     const auto each = [&](bool fallible, auto &&act) {
       double *at = opinions;
       for (auto &member : team) {

@@ -297,7 +297,7 @@ class LinearRegressor(StreamRegressor, abstract=True):
         if not with_coef:
             self._run(core, rows, targets, answers, **masses)
             return self._shaped(answers)
-        if core.is_sparse:
+        if getattr(core, "is_sparse", False):
             raise InvalidInput("with_coef needs dense rows: of sparse ones the features come on the way")
         width = core.coefficients()[0].shape[1]
         weights, intercepts = np.empty((*targets.shape, width)), np.empty_like(targets)
@@ -309,7 +309,7 @@ class LinearRegressor(StreamRegressor, abstract=True):
         """The weights that answer."""
         core = self._learned_core()
         weights = core.coefficients()[0]
-        if core.is_sparse:
+        if getattr(core, "is_sparse", False):
             found = sparse_weights(core.state()["feature_ids"], weights, self.n_features_in_)
             if not self._has_open_names:
                 return found

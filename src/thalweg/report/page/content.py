@@ -271,6 +271,18 @@ class ClassChange(TypedDict):
     features: list[str]  # those that changed
 
 
+class LabelWords(TypedDict):
+    label: str
+    words: list[tuple[str, float]]  # with their weights, the largest first; empty where no weight is positive
+
+
+class Words(TypedDict):
+    """The words with the largest weights of each label, at the end."""
+
+    share: float  # in the predictions, of the linear member whose weights these are
+    labels: list[LabelWords]
+
+
 class Model(TypedDict):
     """What learned."""
 
@@ -297,6 +309,7 @@ class Metrics(TypedDict):
     changes: list[Change]
     changes_left_out: NotRequired[int]  # further ones, too small to be among the most that are kept
     class_changes: NotRequired[list[ClassChange]]
+    words: NotRequired[Words]  # of columns of text or with names, where the model is linear in them
     warnings: NotRequired[list[str]]  # what the reader should know of the table
     columns: list[tuple[str, str, str]]  # name, kind, treatment
     model: Model

@@ -35,6 +35,8 @@ _MOST_CLASSES = 16
 _BY_CLASS = ("labels", "rows", "predicted", "precision", "recall", "f1")
 #: Lines of the table by class that are shown without being asked for.
 _MOST_LINES = 12
+#: Kinds of columns whose features have no names and stand behind all others.
+_SPARSE_KINDS = ("map", "sparse category", "text")
 #: How much of its colour, in percent, a cell shows that holds all rows of its class.
 _DEEPEST = 42
 
@@ -99,7 +101,7 @@ def _template() -> Template:
     one_line = "".join(line.strip() for line in _asset("page.html").splitlines())
     environment = Environment(loader=DictLoader({"page": one_line}), autoescape=True, undefined=StrictUndefined)
     environment.globals |= {"MOST_COLUMNS": _MOST_COLUMNS, "MOST_CLASSES_BESIDE_A_CHART": _BESIDE}
-    environment.globals |= {"DEEPEST_SHADE": _DEEPEST, "MOST_LINES": _MOST_LINES}
+    environment.globals |= {"DEEPEST_SHADE": _DEEPEST, "MOST_LINES": _MOST_LINES, "SPARSE_KINDS": _SPARSE_KINDS}
     environment.filters |= {"number": count, "counted": counted, "whole_percent": _whole_percent, "settings": _settings}
     return environment.get_template("page")
 

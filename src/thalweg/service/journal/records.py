@@ -1,8 +1,8 @@
 """What the journal holds: records, their bodies as few bytes, and records as events, ready to be applied to a model.
 
-A predict record keeps the rows as features, not as they were sent: what was predicted is what will be learned,
-whatever the encoder has seen by then. Missing cells and new categories are kept beside them, so that the encoder can
-be rebuilt.
+A predict record keeps the rows as features, dense or compressed, not as they were sent: what was predicted is what will
+be learned, whatever the encoder has seen by then. Missing cells and new categories are kept beside them, so that the
+encoder can be rebuilt.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import Any, Literal
 import numpy as np
 import orjson
 from numpy.typing import NDArray
+
+from thalweg.service.journal.compressed_rows import CompressedRows, Features
 
 #: What may happen to a model. A "revise" is a label request that also changes labels given before.
 Kind = Literal["create", "challenge", "schema", "predict", "label", "revise", "expire", "promote", "archive", "restore"]
@@ -125,7 +127,7 @@ Predicted = PredictedLabels | PredictedNumbers
 class PredictBody:
     """Rows that were answered."""
 
-    X: Floats
+    X: Features
     #: By model, the champion under the name that clients ask.
     answers: Mapping[str, Predicted]
     #: The last label known to the model that answered: what no-change would have said.
@@ -142,10 +144,12 @@ class PredictBody:
 
     def to_bytes(self) -> bytes:
         header: dict[str, Any] = {
-            "shape": self.X.shape,
+            "shape": (len(self.X), self.X.width) if isinstance(self.X, CompressedRows) else self.X.shape,
             "last": self.last,
             "version": self.version,
         }
+        if isinstance(self.X, CompressedRows):
+            header["entries"] = len(self.X.values)
         labels = {name: each for name, each in self.answers.items() if isinstance(each, PredictedLabels)}
         numbers = {name: each for name, each in self.answers.items() if isinstance(each, PredictedNumbers)}
         header["answers"] = {name: each.labels for name, each in labels.items()}
@@ -158,7 +162,7 @@ class PredictBody:
         if scores:
             header["of_positive"] = list(scores)
         arrays = [
-            self.X.tobytes(),
+            self.X.to_bytes() if isinstance(self.X, CompressedRows) else self.X.tobytes(),
             *(
                 part.tobytes()
                 for each in numbers.values()
@@ -176,8 +180,12 @@ class PredictBody:
     def from_bytes(cls, body: bytes) -> PredictBody:
         header, at = _header(body)
         rows, features = header["shape"]
-        X = np.frombuffer(body, np.float64, rows * features, at).reshape(rows, features)
-        at += X.nbytes
+        X: Features
+        if "entries" in header:
+            X, at = CompressedRows.from_bytes(body, at, header["shape"], header["entries"])
+        else:
+            X = np.frombuffer(body, np.float64, rows * features, at).reshape(rows, features)
+            at += X.nbytes
         answers: dict[str, Predicted] = {}
         for name, members in header.get("numbers", {}).items():
             values = np.frombuffer(body, np.float64, (3 + members) * rows, at)

@@ -14,13 +14,13 @@ from thalweg.client.protocol import MOST_TEXT
 from thalweg.evaluate.averages import WindowedMean
 from thalweg.evaluate.drift import ChangeDetector
 from thalweg.service.commands import Refused
+from thalweg.service.journal.compressed_rows import Features, as_learned
 from thalweg.service.journal.records import NO_ANSWER, LabelledRow, LabelValue, Predicted, PredictedLabels
 from thalweg.service.learning.comparison import MistakeComparison
 from thalweg.service.learning.progress import WINDOW, Progress, View, family_weights
 from thalweg.service.learning.rare_progress import RareProgress
 from thalweg.service.learning.task import Floats, Task
 from thalweg.service.responses import LabelResponse
-from thalweg.tables.plan import Plan
 from thalweg.tables.rows import text_of
 from thalweg.tables.target import plain_label
 
@@ -142,9 +142,6 @@ class Classification(Task):
     def check(self, model: Any) -> None:
         model._make_core(2)  # where parameters are looked at
 
-    def check_columns(self, plan: Plan) -> None:
-        """Every column will do."""
-
     def read_label(self, value: Any, at: int) -> str:
         """A label as text, by the rules of a column of labels: 1 and 1.0 are one class.
 
@@ -161,30 +158,32 @@ class Classification(Task):
             raise Refused(422, f"label {at}: it must have 1 to {MOST_TEXT} letters")
         return text
 
-    def answer(self, state: ModelState, X: Floats) -> tuple[dict[str, Predicted], LabelResponse]:
+    def answer(self, state: ModelState, X: Features) -> tuple[dict[str, Predicted], LabelResponse]:
         """What every learner says to the rows; of the champion, the probabilities and sets of its labels, too."""
         found: dict[str, Predicted] = {}
         unknown = PredictedLabels([], np.full(len(X), NO_ANSWER, dtype=np.int16))
         response = LabelResponse(unknown, None, None)
+        rows = as_learned(X)
         for name, model in state.models.items():
             labels = state.labels[name]
             if not labels:
                 found[name] = unknown
                 continue
-            codes, likely = model._answers(X)
+            codes, likely = model._answers(rows)
             of_positive = None
             if self.positive is not None and likely is not None:
                 known = self.positive in labels
                 of_positive = likely[:, labels.index(self.positive)].copy() if known else np.zeros(len(X))
             own = found[name] = PredictedLabels(labels, codes.astype(np.int16), of_positive)
             if name == state.name:
-                response = LabelResponse(own, likely, model.predict_set(X) if hasattr(model, "predict_set") else None)
+                sets = model.predict_set(rows) if hasattr(model, "predict_set") else None
+                response = LabelResponse(own, likely, sets)
         return found, response
 
     def targets(self, labels: Sequence[LabelValue]) -> NDArray[Any]:
         return np.array(labels)
 
-    def learn(self, learner: Learner, X: Floats, y: NDArray[Any], rows: Sequence[LabelledRow], labels: int) -> None:
+    def learn(self, learner: Learner, X: Any, y: NDArray[Any], rows: Sequence[LabelledRow], labels: int) -> None:
         learner.model.follow(X, y, ~np.arange(len(y)))  # chunks of wide rows agree with single rows to rounding only
 
     def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> None:

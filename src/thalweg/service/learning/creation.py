@@ -21,6 +21,7 @@ from thalweg.service.learning.regression import COVERAGE, Regression
 from thalweg.service.learning.task import Task
 from thalweg.store import load
 from thalweg.tables.encoder import Encoder
+from thalweg.tables.plan import Plan
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
 #: The edition of the catalogue that a record's kind refers to. Since the second, ``auto`` has curved members; since the
@@ -35,21 +36,27 @@ def task_kind(told: dict[str, Any]) -> type[Classification] | type[Regression]:
     return Regression if told.get("task") == Regression.name else Classification
 
 
-def record_of(given: CreateRequest, champion: Task | None) -> dict[str, Any]:
-    """The record that makes a model, or a challenger of one with this task; `Refused` where that cannot be."""
+def record_of(given: CreateRequest, champion: Task | None, columns: Plan | None = None) -> dict[str, Any]:
+    """The record that makes a model, or a challenger of one; `Refused` where that cannot be.
+
+    ``champion`` is the task of the one that is challenged, ``columns`` what its columns are, if that is known.
+    """
     if not _NAME.fullmatch(given.name):
         raise Refused(422, "a name must have at most 64 letters, digits, dots, dashes or underscores")
     if champion is None:
         task = _task_of(given)
         body = _kind_record(given, task) | task.record()
-        return body if given.schema is None else body | _schema_record(given.schema, task)
+        return body if given.schema is None else body | _schema_record(given.schema, task, given.kind)
     if given.schema is not None:
         raise Refused(422, "a challenger has the schema of the model that it challenges: leave it out")
     if given.positive is not None or given.costs is not None:
         raise Refused(422, "a challenger has the positive label and the costs of its champion: leave them out")
     if given.task not in (None, champion.name) or given.coverage is not None:
         raise Refused(422, "a challenger has the task and the coverage of its champion: leave them out")
-    return {"name": given.name} | _kind_record(given, champion)
+    body = {"name": given.name} | _kind_record(given, champion)
+    if columns is not None:
+        champion.check_columns(columns, [given.kind])
+    return body
 
 
 def _task_of(given: CreateRequest) -> Task:
@@ -87,11 +94,11 @@ def _kind_record(given: CreateRequest, task: Task) -> dict[str, Any]:
     return {"kind": kind, "parameters": parameters, "catalogue": _CATALOGUE}
 
 
-def _schema_record(described: dict[str, Any], task: Task) -> dict[str, Any]:
+def _schema_record(described: dict[str, Any], task: Task, kind: str) -> dict[str, Any]:
     found = schema.at_creation(described)
     if "labels" in found and not task.has_classes:
         raise Refused(422, "the labels of a regression model are numbers: leave 'labels' out of the schema")
-    task.check_columns(Encoder.from_json(found["schema"]).plan)
+    task.check_columns(Encoder.from_json(found["schema"]).plan, [kind])
     return found
 
 
@@ -101,7 +108,8 @@ def new(given: CreateRequest, described: Path | None) -> dict[str, Any]:
         body = record_of(given, None)
         if described is None:
             return body
-        return body | _schema_record(orjson.loads(described.read_bytes()), task_kind(body).of_record(body))
+        task = task_kind(body).of_record(body)
+        return body | _schema_record(orjson.loads(described.read_bytes()), task, given.kind)
     except Refused as refused:
         raise InvalidParameter(refused.sentence) from refused
     except OSError as error:
@@ -115,8 +123,6 @@ def from_file(path: Path) -> dict[str, Any]:
     model = load(path)
     if not hasattr(model, "encoder"):
         raise ModelFileError(f"{path} was not written by `thalweg run`: it does not say what its columns are")
-    for column in model.encoder.plan.sparse_columns:
-        raise ModelFileError(f"{path} cannot be served: its column {column.name!r} is sparse")
     body = {
         "kind": learner_name(model.learner),
         "schema": model.encoder.to_json(),
@@ -126,7 +132,7 @@ def from_file(path: Path) -> dict[str, Any]:
         return body
     task = Regression(getattr(model.learner, "coverage", COVERAGE))
     try:
-        task.check_columns(model.encoder.plan)
+        task.check_columns(model.encoder.plan, ())
     except Refused as refused:
         raise ModelFileError(f"{path} cannot be served: {refused.sentence}") from refused
     return body | task.record()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from thalweg.client.protocol import MOST_COLUMNS, MOST_TEXT
 from thalweg.service.commands import Refused
-from thalweg.tables.cells import parsed
+from thalweg.service.journal.compressed_rows import CompressedRows, Features
+from thalweg.tables.cells import BadCell, parsed
 from thalweg.tables.encoder import Encoder
 from thalweg.tables.kinds import CategoryColumn, Column, NamesColumn, NumberColumn
 from thalweg.tables.ndjson_rows import column_of
 from thalweg.tables.plan import Plan
+from thalweg.tables.sparse_kinds import MapColumn, entries_of
 
 Row = dict[str, Any]
 
@@ -33,7 +35,10 @@ def of_rows(rows: Sequence[Row], encoder: Encoder) -> list[Any]:
     for column in encoder.plan.columns:
         name = column.name
         values = [row.get(name) for row in rows]
-        quick = _quickly(column, values)
+        try:
+            quick = _quickly(column, values)
+        except BadCell as error:
+            raise _bad_row(error.at, name, error.what) from error
         found.append(_slowly(column, values) if quick is None else quick)
     _require_whole(encoder, found)
     return found
@@ -69,9 +74,28 @@ def as_table(rows: Sequence[Row]) -> Any:
     if not names:
         raise Refused(422, "row 0: it has no column")
     found = {name: [row.get(name) for row in rows] for name in names}
-    for name, values in found.items():
-        _require_plain(name, values)
-    return pa.table({name: column_of(values) for name, values in found.items()})
+    return pa.table({name: _arrow_column(name, values) for name, values in found.items()})
+
+
+def _arrow_column(name: str, values: list[Any]) -> Any:
+    """A column of which nothing is known yet: one of maps where any cell is an object."""
+    import pyarrow as pa
+
+    if any(isinstance(value, dict) for value in values):
+        return pa.array(_entries(name, values, entries_of), pa.map_(pa.string(), pa.float64()))
+    _require_plain(name, values)
+    return column_of(values)
+
+
+def _entries(column: str, values: Sequence[Any], entries: Callable[[Any], list[tuple[Any, float]]]) -> list[Any]:
+    """The entries of each cell; `Refused` names the first row with a cell that has none."""
+    found: list[Any] = []
+    for at, value in enumerate(values):
+        try:
+            found.append(None if value is None else entries(value))
+        except BadCell as error:
+            raise _bad_row(at, column, error.what) from error
+    return found
 
 
 def gaps_of(encoder: Encoder, found: Sequence[Any]) -> NDArray[np.bool_] | None:
@@ -93,16 +117,18 @@ def _quickly(column: Column, values: list[Any]) -> Any:
 def _slowly(column: Column, values: list[Any]) -> Any:
     import pyarrow as pa
 
-    _require_plain(column.name, values)
+    if isinstance(column, MapColumn):
+        _entries(column.name, values, column.entries)
+    _require_plain(column.name, values, most=None if column.sparse else MOST_TEXT)
     return _parse(column, pa.chunked_array([column_of(values)]))
 
 
-def _require_plain(column: str, values: Sequence[Any]) -> None:
+def _require_plain(column: str, values: Sequence[Any], most: int | None = MOST_TEXT) -> None:
     for at, value in enumerate(values):
         if isinstance(value, dict | list):
             raise _bad_row(at, column, "a cell must be a number, a text, true, false or null")
-        if isinstance(value, str) and len(value) > MOST_TEXT:
-            raise _bad_row(at, column, f"a text may have at most {MOST_TEXT} letters")
+        if most is not None and isinstance(value, str) and len(value) > most:
+            raise _bad_row(at, column, f"a text may have at most {most} letters")
 
 
 def _parse(column: Column, cells: Any) -> Any:
@@ -139,7 +165,7 @@ _PATIENCE = 65_536
 class Encoded:
     """Rows as features, and what the encoder learned from them."""
 
-    X: NDArray[np.float64]
+    X: Features
     gaps: NDArray[np.bool_] | None
     categories: dict[str, list[str]]
 
@@ -154,7 +180,7 @@ def encode(encoder: Encoder, found: Sequence[Any], rows: int) -> Encoded:
         for column in _categorical(encoder)
         if len(column.categories) > known[column.name]
     }
-    return Encoded(X, gaps, new)
+    return Encoded(X if isinstance(X, np.ndarray) else CompressedRows.of(X), gaps, new)
 
 
 class Follower:
@@ -165,13 +191,15 @@ class Follower:
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
-        self._rows: list[Encoded] = []
+        self._named = len(encoder.plan.feature_names)
+        self._rows: list[tuple[NDArray[np.float64], NDArray[np.bool_] | None, dict[str, list[str]]]] = []
         self._waiting = 0
 
     def follow(self, encoded: Encoded) -> None:
-        """The other encoder has learned these rows."""
-        self._rows.append(encoded)
-        self._waiting += len(encoded.X)
+        """The other encoder has learned these rows; of sparse columns nothing is kept that features depend on."""
+        X = encoded.X.first_features(self._named) if isinstance(encoded.X, CompressedRows) else encoded.X
+        self._rows.append((X, encoded.gaps, encoded.categories))
+        self._waiting += len(X)
         if self._waiting > _PATIENCE:
             self._settle()
 
@@ -192,22 +220,22 @@ class Follower:
     def _settle(self) -> None:
         if not self._rows:
             return
-        X = np.concatenate([each.X for each in self._rows])
+        X = np.concatenate([rows for rows, _, _ in self._rows])
         places = np.cumsum([0, *(len(column.features) for column in self._encoder.plan.columns)])
         columns = [column for column in self._encoder.plan.columns if isinstance(column, NumberColumn)]
         gaps = np.zeros((len(X), len(columns)), dtype=np.bool_)
         at = 0
-        for each in self._rows:
-            if each.gaps is not None:
-                gaps[at : at + len(each.X)] = each.gaps
-            at += len(each.X)
+        for rows, missing, _ in self._rows:
+            if missing is not None:
+                gaps[at : at + len(rows)] = missing
+            at += len(rows)
         for i, column in enumerate(columns):
             place = places[self._encoder.plan.columns.index(column)]
             values = np.where(gaps[:, i], np.nan, X[:, place])
             column.encode(values, np.empty((len(X), len(column.features))), learn=True)
-        for each in self._rows:
+        for _, _, categories in self._rows:
             for named in _categorical(self._encoder):
-                for category in each.categories.get(named.name, ()):
+                for category in categories.get(named.name, ()):
                     named.categories[category] = len(named.categories)
         self._rows, self._waiting = [], 0
 

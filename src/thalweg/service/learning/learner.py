@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from thalweg.errors import JournalError
+from thalweg.errors import JournalDamaged, JournalError
 from thalweg.service.commands import Command, Refused
 from thalweg.service.journal.records import Decision, Event, LabelsArrived, Part
 from thalweg.service.journal.sql import SqlJournal
@@ -155,6 +155,8 @@ class LearningThread(threading.Thread):
         while True:
             try:
                 return rebuild(self._reader, name, seq).model
+            except JournalDamaged:
+                raise
             except JournalError:
                 time.sleep(_AGAIN_SECONDS)
                 with suppress(JournalError):

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from thalweg.errors import JournalDamaged
 from thalweg.service.journal.records import LabelBody, LabelledRow, LabelValue, PredictBody, PredictedRows, Record
 from thalweg.service.journal.sql import SqlJournal
 
@@ -161,5 +162,9 @@ def looked_up(journal: SqlJournal, seqs: Sequence[int], through: int | None = No
 
 
 def predicted_rows(record: Record) -> PredictedRows:
-    """A predict record in hand, as yet without labels."""
-    return PredictedRows(record.seq, record.model, record.time, PredictBody.from_bytes(record.body), {})
+    """A predict record in hand, as yet without labels; `JournalDamaged` where its body makes no sense."""
+    try:
+        body = PredictBody.from_bytes(record.body)
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise JournalDamaged(f"record {record.seq} of the journal is damaged: {error}") from error
+    return PredictedRows(record.seq, record.model, record.time, body, {})

@@ -18,6 +18,7 @@ import orjson
 
 from thalweg.errors import ModelFileError
 from thalweg.pipeline.target_encoding import behind_rates
+from thalweg.service.journal.compressed_rows import as_learned, stacked
 from thalweg.service.journal.records import (
     Decision,
     Event,
@@ -163,7 +164,7 @@ class LiveModel:
             self._learn(labelled[first:])
             return
         rows = [row for row, _, _ in labelled]
-        X = np.stack([row.rows.body.X[row.row] for row in rows])
+        X = as_learned(stacked([row.rows.body.X[row.row : row.row + 1] for row in rows]))
         y = self.task.targets([row.label for row in rows])
         times = np.array([came.time for _, came, _ in labelled], dtype=np.int64)
         asked = np.array([row.rows.time for row in rows], dtype=np.int64)

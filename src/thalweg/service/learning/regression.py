@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from thalweg.catalogue import make_model
 from thalweg.kernels import compiled
 from thalweg.service.commands import Refused
+from thalweg.service.journal.compressed_rows import Features, as_learned
 from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted, PredictedNumbers
 from thalweg.service.learning.comparison import SquaredErrorComparison
 from thalweg.service.learning.regression_progress import RegressionProgress, Residuals
@@ -65,8 +66,9 @@ class Regression(Task):
         """The model; most track a few coverages side by side, others the one that they are given."""
         return model.set_params(coverage=self.coverage) if "coverage" in model.get_params(deep=False) else model
 
-    def check_columns(self, plan: Plan) -> None:
-        """`Refused` where a column has too many categories, which only label rates could encode."""
+    def check_columns(self, plan: Plan, kinds: Iterable[str]) -> None:
+        """`Refused` also where a column has too many categories, which only label rates could encode."""
+        super().check_columns(plan, kinds)
         for column in plan.columns:
             if isinstance(column, HashedColumn):
                 raise Refused(
@@ -94,27 +96,31 @@ class Regression(Task):
             raise Refused(422, f"label {at}: {rule}, got {shown}")
         return number + 0.0  # 0 and -0 are one number
 
-    def answer(self, state: ModelState, X: Floats) -> tuple[dict[str, Predicted], NumberResponse]:
-        found = {name: self._predicted(model, X) for name, model in state.models.items()}
+    def answer(self, state: ModelState, X: Features) -> tuple[dict[str, Predicted], NumberResponse]:
+        rows = as_learned(X)
+        found = {name: self._predicted(model, rows) for name, model in state.models.items()}
         own = found.get(state.name) or _unknown(len(X))
         return dict(found), NumberResponse(own)
 
-    def _predicted(self, model: Any, X: Floats) -> PredictedNumbers:
+    def _predicted(self, model: Any, X: Any) -> PredictedNumbers:
         if not model.__sklearn_is_fitted__():
-            return _unknown(len(X))
+            return _unknown(X.shape[0])
         lower, upper = model.predict_interval(X, self.coverage)
         return PredictedNumbers(model.predict(X), lower, upper, model.member_answers(X))
 
     def targets(self, labels: Sequence[LabelValue]) -> Floats:
         return np.array(labels, dtype=np.float64)
 
-    def learn(self, learner: Learner, X: Floats, y: NDArray[Any], rows: Sequence[LabelledRow], labels: int) -> None:
+    def learn(self, learner: Learner, X: Any, y: NDArray[Any], rows: Sequence[LabelledRow], labels: int) -> None:
         """Intervals and members are judged by what was predicted; by what they say now where nothing was."""
         for at, (row, target) in enumerate(zip(rows, y.tolist(), strict=True)):
             body, place = row.rows.body, slice(row.row, row.row + 1)
             given = body.answers.get(learner.name) if body.version > learner.since else None
             if not isinstance(given, PredictedNumbers) or given[row.row] is None:
-                learner.model.learn_one(X[at], target)
+                if isinstance(X, np.ndarray):
+                    learner.model.learn_one(X[at], target)
+                else:
+                    learner.model.partial_fit(X[at : at + 1], [target])
                 continue
             learner.model.learn_late(
                 X[at : at + 1],

@@ -12,6 +12,7 @@ from thalweg.tables.encoder import Encoder
 from thalweg.tables.kinds import CategoryColumn, Column, HashedColumn, NumberColumn, TimeColumn
 from thalweg.tables.plan import MOST_CATEGORIES, USUAL_RATES, Plan, plan_columns
 from thalweg.tables.rows import Block, Chunk, Piece
+from thalweg.tables.sparse_kinds import MapColumn, map_keys
 
 
 def as_described(schema: Any) -> Encoder:
@@ -31,7 +32,7 @@ def as_described(schema: Any) -> Encoder:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise Refused(422, f"a schema must name each column once, but {twice!r} is there twice")
-    return Encoder(Plan(tuple(columns), {}, names))
+    return Encoder(Plan(tuple(columns), {}, names, marks_gaps=not all(column.sparse for column in columns)))
 
 
 def _column(described: Any, at: int) -> Column:
@@ -40,12 +41,19 @@ def _column(described: Any, at: int) -> Column:
     name, kind = described.get("name"), described.get("kind")
     if not isinstance(name, str) or not 0 < len(name) <= MOST_TEXT:
         raise Refused(422, f"column {at} of the schema must have a name of at most {MOST_TEXT} letters")
-    if unknown := set(described) - {"name", "kind", "categories", "missing"}:
+    if unknown := set(described) - {"name", "kind", "categories", "missing", "keys"}:
         raise Refused(422, f"column {name!r} of the schema must have no {min(unknown)!r}")
     if not isinstance(described.get("missing", False), bool):
         raise Refused(422, f"'missing' of column {name!r} must be true or false")
     if "categories" in described and kind != "category":
         raise Refused(422, f"column {name!r} of the schema has categories and must be of kind category")
+    if "keys" in described and kind != "map":
+        raise Refused(422, f"column {name!r} of the schema has keys and must be of kind map")
+    if kind == "map":
+        keys = described.get("keys", "name")
+        if keys not in ("name", "index"):
+            raise Refused(422, f"the keys of column {name!r} must be name or index")
+        return MapColumn(name, keys=keys)
     if kind == "number":
         return NumberColumn(name, indicator=described.get("missing", False))
     if kind == "time":
@@ -53,7 +61,7 @@ def _column(described: Any, at: int) -> Column:
     if kind == "wide category":
         return HashedColumn(name, rates=USUAL_RATES)
     if kind != "category":
-        raise Refused(422, f"the kind of column {name!r} must be number, category, wide category or time")
+        raise Refused(422, f"the kind of column {name!r} must be number, category, wide category, time or map")
     known = described.get("categories", [])
     if not isinstance(known, list) or len(known) > MOST_CATEGORIES or not all(_is_category(each) for each in known):
         raise Refused(422, f"column {name!r} must have at most {MOST_CATEGORIES} categories, each of them text")
@@ -93,7 +101,7 @@ def of_table(table: Any) -> Encoder:
     import pyarrow as pa
 
     for name, cells in zip(table.column_names, table.columns, strict=True):
-        if pa.types.is_nested(cells.type):
+        if pa.types.is_nested(cells.type) and map_keys(cells.type) is None:
             why = f"has values of type {cells.type}, which cannot be learned: leave it out"
         elif cells.null_count == len(cells) or (is_text(cells) and trimmed(cells).null_count == len(cells)):
             why = "has no value in these first rows, which tell what the columns are: fill it"

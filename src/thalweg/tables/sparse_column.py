@@ -1,0 +1,79 @@
+"""What columns with sparse features share: a width in place of named features, and names for hashed features.
+
+A cell has few entries of very many possible ones, so such a column gives its cells as compressed rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from thalweg.tables.kinds import Column
+from thalweg.text import FeatureNames
+
+#: Indices are below this, so that they and their number are 32-bit integers.
+INDEX_WIDTH = 2**31 - 1
+HASH_BITS, MOST_HASH_BITS = 20, 30
+#: Features whose names are kept, at the most: a checkpoint holds them as JSON.
+MOST_NAMES = 16_384
+
+
+class SparseColumn(Column):
+    """Hashes names into 2 ** `hash_bits` features and remembers the most frequent names, or takes indices as they are.
+
+    Parameters
+    ----------
+    hash_bits : int or None
+        Binary logarithm of the number of features; None for indices.
+    """
+
+    sparse = True
+
+    def __init__(self, name: str, treatment: str, *, hash_bits: int | None, na: Sequence[str] = ()) -> None:
+        super().__init__(name, (), treatment, na)
+        self._words = None if hash_bits is None else FeatureNames(hash_bits, MOST_NAMES)
+        #: Counts the names of the rows encoded last.
+        self._count: Callable[[FeatureNames], object] | None = None
+        self._width = INDEX_WIDTH if hash_bits is None else 1 << hash_bits
+
+    @property
+    def width(self) -> int:
+        """The size of the index space."""
+        return self._width
+
+    @property
+    def words(self) -> FeatureNames | None:
+        """The names of features, for reports; None for indices, and in models saved before names were kept."""
+        if self._words is not None and self._count is not None:
+            self._count(self._words)
+        self._count = None
+        return self._words
+
+    def _remember(self, count: Callable[[FeatureNames], object]) -> None:
+        """Count names, but not before they are asked for or others come: `undo` takes no copy of all counts."""
+        if self.words is not None:
+            self._count = count
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_words": self.words, "_count": None}
+
+    def mark(self) -> Any:
+        return self.words
+
+    def undo(self, mark: Any) -> None:
+        self._count = None
+
+    def state(self) -> dict[str, Any]:
+        """The names of features, with their counts."""
+        words = self.words
+        return {} if words is None else {"words": words.to_json()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._count = None
+        if "words" not in state:
+            self._words = None
+            return
+        words, own = FeatureNames.from_json(state["words"]), self._words
+        if own is None or (words.hash_bits, words.limit) != (own.hash_bits, own.limit):
+            raise ValueError(f"column {self.name!r} cannot be as it is described")
+        self._words = words

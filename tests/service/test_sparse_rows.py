@@ -1,0 +1,255 @@
+"""Sparse rows in a service: the predictions and the bytes of a run, through kills, late labels and corrections."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pytest
+from scipy.sparse import csr_array, random_array
+
+from tests.cli.calls import predictions, run
+from tests.service.rows import stream
+from tests.service.server import ARROW, Client, Server
+from tests.service.test_arrow import as_stream
+from thalweg import load
+from thalweg.client import Client as TypedClient
+from thalweg.errors import JournalDamaged
+from thalweg.service.journal.compressed_rows import CompressedRows, as_learned, stacked
+from thalweg.service.journal.records import PredictBody, PredictedLabels, Record
+from thalweg.service.learning.ledger import predicted_rows
+from thalweg.store import dumps
+
+MAP = pa.map_(pa.int32(), pa.float64())
+WORDS = {"columns": [{"name": "words", "kind": "map"}]}
+
+
+def entries(rows: int) -> tuple[list[dict[int, float]], list[str]]:
+    """Five of ten thousand features in each row, and labels that their values depend on."""
+    rng = np.random.default_rng(4)
+    signs = rng.choice([-1, 1], rows)
+    keys = [np.sort(rng.choice(10_000, 5, replace=False)).tolist() for _ in range(rows)]
+    values = (rng.normal(size=(rows, 5)) + signs[:, None]).round(3).tolist()
+    return [dict(zip(*each, strict=True)) for each in zip(keys, values, strict=True)], [str(sign) for sign in signs]
+
+
+def replayed(capsys: pytest.CaptureFixture[str], data: Path) -> Any:
+    """The learner that a journal gives."""
+    assert run(capsys, "replay", str(data), "--out", "replayed.thalweg")[0] == 0
+    return load("replayed.thalweg").learner
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_late_labels_give_the_predictions_of_a_run(
+    start: Callable[..., Server], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows, labels = entries(120)
+    lines = [
+        f"{label} " + " ".join(f"{key}:{value}" for key, value in row.items())
+        for row, label in zip(rows, labels, strict=True)
+    ]
+    Path("rows.svm").write_text("\n".join(lines))
+    assert run(capsys, "run", "rows.svm", "--out", "out", "--delay", "7", "--quiet")[0] == 0
+    Path("schema.json").write_text(json.dumps({"columns": [{"name": "features", "kind": "map", "keys": "index"}]}))
+    server = start("--new", "auto", "--schema", "schema.json")
+    client = server.client()
+    answers = []
+    for at, row in enumerate(rows):
+        if at > 7:
+            client.label([(answers[at - 8]["id"], labels[at - 8])])
+        if at % 2:
+            answers += client.predict([{"features": row}])
+        else:
+            table = pa.table({"features": pa.array([list(row.items())], MAP)})
+            status, found, _ = client.call("POST", "/v1/predict", as_stream(table), media=ARROW)
+            assert status == 200
+            answers += pa.ipc.open_stream(found).read_all().to_pylist()
+        if at == 60:
+            server.kill()
+            server = start()
+            client = server.client()
+    expected = [each["answer"] or None for each in predictions()]
+    assert [each["answer"] for each in answers] == expected
+    client.label([(each["id"], label) for each, label in zip(answers, labels, strict=True)][-8:-7])
+    server.stop()
+    assert dumps(replayed(capsys, tmp_path / "data")) == dumps(load("out/model.thalweg").learner)
+
+
+def test_a_service_continues_a_run_with_kills_and_corrected_labels(
+    start: Callable[..., Server], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain, labels = stream(160)
+    maps, _ = entries(160)
+    rows = [
+        row | {"words": None if at % 19 == 3 else {f"w{key}": value for key, value in each.items()}}
+        for at, (row, each) in enumerate(zip(plain, maps, strict=True))
+    ]
+    lines = [json.dumps(row | {"label": label}) for row, label in zip(rows, labels, strict=True)]
+    for name, count in {"half": 100, "whole": 160}.items():
+        Path(f"{name}.ndjson").write_text("\n".join(lines[:count]))
+        options = ("--target", "label", "--head", "100", "--out", name, "--quiet")
+        assert run(capsys, "run", f"{name}.ndjson", *options)[0] == 0
+    server = start("--model", "half/model.thalweg")
+    client = server.client()
+    answers = []
+    for at in range(100, 160):
+        [answer] = client.predict([rows[at]])
+        answers.append(answer["probabilities"])
+        if at % 10 == 5:
+            wrong = next(label for label in labels if label != labels[at])
+            client.label([(answer["id"], wrong)])
+        assert client.label([(answer["id"], labels[at])], revise=True)["revised"] == (at % 10 == 5)
+        if at == 130:
+            server.kill()
+            server = start()
+            client = server.client()
+    for each, predicted in zip(answers, predictions("whole")[100:], strict=True):
+        assert f"{each[predicted['answer']]:.6g}" == predicted["probability"]
+    server.stop()
+    continued, whole = replayed(capsys, tmp_path / "data"), load("whole/model.thalweg")
+    assert dumps(continued) == dumps(whole.learner)
+    assert load("replayed.thalweg").encoder.to_json() == whole.encoder.to_json()
+
+
+def refused(client: Client, row: Any, model: str = "default") -> str:
+    status, answer, _ = client.call("POST", "/v1/predict", {"rows": [{"words": {"a": 1}}, row], "model": model})
+    assert status == 422, answer
+    return str(answer["error"])
+
+
+def test_the_first_rows_may_hold_maps_and_a_bad_entry_refuses_its_request_alone(start: Callable[..., Server]) -> None:
+    client = start().client()
+    assert refused(client, {"words": {"b": "x"}}) == "row 1, column 'words': 'x', the value of 'b', is not a number"
+    assert refused(client, {"words": 3}) == "row 1, column 'words': '3' is not an object of numbers"
+    [first] = client.predict([{"words": {"free": 2, "money": True, "now": None}, "size": 3.5}])
+    shown = client.settled("/v1/models/default")["schema"]["columns"]
+    assert [each["kind"] for each in shown] == ["map", "number"]
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"words": {"b": [1]}}, "'[1]', the value of 'b', is not a number"),
+        ({"words": {"b": 1e51}}, "1e+51, the value of 'b', is beyond the numbers that can be learned"),
+        ({"words": "b"}, "'b' is not an object of numbers"),
+        ({"words": [1]}, "'[1]' is not an object of numbers"),
+        ({"size": {"b": 1}}, "a cell must be a number, a text, true, false or null"),
+    ]
+    for row, why in wrong:
+        assert refused(client, row) == f"row 1, column {next(iter(row))!r}: {why}"
+    client.post(
+        "/v1/models",
+        {"name": "i", "kind": "majority", "schema": {"columns": [WORDS["columns"][0] | {"keys": "index"}]}},
+    )
+    for key in ("b", "-1", "2147483647", "9" * 30, "1.0", "²", ""):
+        why = f"row 0, column 'words': the key {key!r} is not an index between 0 and 2147483646"
+        status, answer, _ = client.call("POST", "/v1/predict", {"rows": [{"words": {key: 1}}], "model": "i"})
+        assert (status, answer["error"]) == (422, why)
+    total = {"words": {"7": 9e49, "07": 9e49}}
+    assert "add up to a number beyond" in client.call("POST", "/v1/predict", {"row": total, "model": "i"})[1]["error"]
+    for column in (pa.array([[("a", float("nan"))]], pa.map_(pa.string(), pa.float64())), pa.array([{"a": 1.0}])):
+        given = as_stream(pa.table({"words": column}))
+        status, answer, _ = client.call("POST", "/v1/predict", given, media=ARROW)
+        assert (status, answer["error"][:23]) == (422, "row 0, column 'words': "), answer
+    assert client.label([(first["id"], "spam")])["learned"] == 1
+    assert client.predict([{"words": {"free": 1}}])[0]["answer"] == "spam"
+    assert client.settled()["models"][0]["rows"] == 2
+
+
+def test_models_that_take_dense_rows_refuse_maps(start: Callable[..., Server]) -> None:
+    client = start("--new", "oldc").client()
+    use = "use auto, auto-linear, calibrated, cost-sensitive, threshold, sets, no-change, majority"
+    why = f"column 'words' is sparse, which classification by 'oldc' does not take: {use}"
+    assert refused(client, {"words": {"b": 2}}) == why
+    assert client.predict([{"size": 1.0}])  # nothing was settled
+
+    def created(**body: Any) -> tuple[int, str]:
+        status, answer, _ = client.call("POST", "/v1/models", body)
+        return status, answer.get("error", "")
+
+    assert created(name="a", kind="oldc", schema=WORDS) == (422, why)
+    assert created(name="a", kind="auto", schema=WORDS) == (201, "")
+    assert created(name="b", kind="oldc", challenger_of="a") == (422, why)
+    assert created(name="b", kind="majority", challenger_of="a") == (201, "")
+    assert created(name="c", kind="auto", task="regression", schema=WORDS)[1].endswith(": leave it out")
+    wide = {"columns": [*WORDS["columns"], {"name": "who", "kind": "wide category"}]}
+    assert "'who' has too many categories" in created(name="c", kind="auto", schema=wide)[1]
+    assert created(name="c", kind="auto") == created(name="d", kind="oldc", challenger_of="c") == (201, "")
+    assert refused(client, {"words": {"b": 2}}, "c") == why
+
+
+def test_the_client_sends_maps(start: Callable[..., Server]) -> None:
+    server = start("--new", "majority")
+    with TypedClient(f"http://127.0.0.1:{server.port}") as client:
+        client.create("i", "majority", schema={"columns": [WORDS["columns"][0] | {"keys": "index"}]})
+        first = client.predict_one({"words": {"free": np.float64(2), "money": np.int64(1)}})
+        client.label(first.id, "spam")
+        assert client.predict_one({"words": {"offer": 1}}).answer == "spam"
+        found = client.predict([{"words": {np.int64(3): np.float32(0.5)}}, {"words": {7: True}}], model="i")
+        table = pa.table({"words": pa.array([[(3, 0.5)], [(7, 1.0)]], MAP)})
+        assert len(found + client.predict(table, model="i")) == 4
+
+
+def body_of(X: csr_array) -> PredictBody:
+    answers = PredictedLabels(["a", "b"], np.zeros(X.shape[0], np.int16), np.linspace(0, 1, X.shape[0]))
+    return PredictBody(CompressedRows.of(X), {"m": answers}, "a", 3, np.ones((X.shape[0], 1), np.bool_))
+
+
+@pytest.mark.parametrize("width", [2, 1000, 2**31 - 1, 2**33])
+def test_compressed_rows_are_kept_as_they_are(width: int) -> None:
+    rng = np.random.default_rng(width)
+    for rows in (1, 2, 5):
+        X = random_array((rows, min(width, 50)), density=0.3, rng=rng, format="csr")
+        X = csr_array((X.data, X.indices.astype(np.int64) * (width // min(width, 50)), X.indptr), shape=(rows, width))
+        X.sort_indices()
+        body = body_of(X)
+        found = PredictBody.from_bytes(body.to_bytes())
+        assert found.to_bytes() == body.to_bytes()
+        assert isinstance(found.X, CompressedRows)
+        assert (len(found.X), found.X.nbytes) == (rows, body.X.nbytes)
+        assert (as_learned(found.X) != X).nnz == 0
+        np.testing.assert_array_equal(found.answers["m"].of_positive, np.linspace(0, 1, rows))
+        np.testing.assert_array_equal(found.X.first_features(2), X[:, :2].toarray())
+        again = stacked([found.X[at : at + 1] for at in range(rows)])
+        assert again.to_bytes() == found.X.to_bytes()
+
+
+def test_a_damaged_record_of_sparse_rows_is_found() -> None:
+    whole = body_of(csr_array([[0.0, 1.0, 2.0], [3.0, 0.0, 0.0]]))
+    X = whole.X
+    assert isinstance(X, CompressedRows)
+    content = whole.to_bytes()
+    size = int.from_bytes(content[:4], "little")
+    header = orjson.loads(content[4 : 4 + size])
+
+    def forged(changed: dict[str, Any], rows: CompressedRows = X) -> bytes:
+        text = orjson.dumps(header | changed)
+        text += b" " * (-(len(text) + 4) % 8)
+        return len(text).to_bytes(4, "little") + text + rows.to_bytes() + content[4 + size + len(X.to_bytes()) :]
+
+    assert forged({}) == content
+    int32 = np.int32
+    wrong = {
+        "cut": content[: 4 + size + 20],
+        "no header": b"",
+        "too many rows": forged({"shape": [10**15, 3]}),
+        "negative": forged({"entries": -1}),
+        "fewer entries": forged({"entries": 2}),
+        "narrow": forged({"shape": [2, 2]}),
+        "text": forged({"entries": "3"}),
+        "negative index": forged({}, CompressedRows(X.indptr, np.array([-1, 2, 0], int32), X.values, 3)),
+        "twice": forged({}, CompressedRows(X.indptr, np.array([2, 2, 0], int32), X.values, 3)),
+        "falling": forged({}, CompressedRows(X.indptr, np.array([2, 1, 0], int32), X.values, 3)),
+        "backwards": forged({}, CompressedRows(np.array([0, 4, 3], int32), X.indices, X.values, 3)),
+        "no number": forged({}, CompressedRows(X.indptr, X.indices, np.array([1.0, np.nan, 3.0]), 3)),
+        "begins late": forged({}, CompressedRows(np.array([1, 2, 3], int32), X.indices, X.values, 3)),
+    }
+    for what, body in wrong.items():
+        with pytest.raises(JournalDamaged, match="record 9 of the journal is damaged"):
+            predicted_rows(Record(9, "m", "predict", 1, 2, body))
+        assert what
