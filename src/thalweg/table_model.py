@@ -17,11 +17,12 @@ from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.intervals import Interval
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.base.rows import names_of
-from thalweg.tables.cells import parsed, spelled_as
+from thalweg.tables.cells import BadCell, parsed, spelled_as
 from thalweg.tables.encoder import Encoder, stack_rows
-from thalweg.tables.kinds import CategoryColumn
+from thalweg.tables.kinds import CategoryColumn, Column
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import Block, Chunk, Piece, as_text
+from thalweg.tables.sparse_kinds import MapColumn, entries_of
 from thalweg.tables.target import plain_label
 
 __all__ = ["TableClassifier", "TableModel", "TableRegressor"]
@@ -178,7 +179,8 @@ class TableModel:
         if _are_dicts(X):
             present = list(dict.fromkeys(name for row in X for name in row))
             self.encoder.require_columns(present, "the row" if len(X) == 1 else "X")
-            return pa.table({name: array_of([row.get(name) for row in X]) for name in self.columns})
+            cells = {column: [row.get(column.name) for row in X] for column in self.encoder.plan.columns}
+            return pa.table({column.name: _array(column, values) for column, values in cells.items()})
         frame = frame_of(X)
         if frame is None:
             more = ", …" if len(self.columns) > _MOST_NAMED else ""
@@ -338,6 +340,22 @@ class TableRegressor(TableModel):
         learner: Any = self.learner
         found = [learner.predict_interval(self._named(rows), **asked) for rows in self._encoded(X)]
         return Interval(*map(np.concatenate, zip(*found, strict=True))) if found else Interval(np.empty(0), np.empty(0))
+
+
+def _array(column: Column, values: list[Any]) -> Any:
+    """Cells of dicts as an array of Arrow."""
+    if not isinstance(column, MapColumn):
+        return array_of(values)
+    import pyarrow as pa
+
+    cells: list[Any] = []
+    for row, value in enumerate(values):
+        try:
+            cells.append(None if value is None else entries_of(value))
+        except BadCell as error:
+            raise InvalidInput(f"X, row {row}, column {column.name!r}: {error.what}") from None
+    keys = pa.string() if column.keys == "name" else pa.int64()
+    return pa.array(cells, pa.map_(keys, pa.float64()))
 
 
 def _are_dicts(X: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,11 @@ import numpy as np
 import pytest
 
 pytest.importorskip("pyarrow")
+import pyarrow as pa
 from tests.cli.calls import metrics, run
 
+from thalweg import load
+from thalweg.errors import InvalidInput
 from thalweg.run.options import RunOptions
 from thalweg.run.runner import Run
 
@@ -96,3 +100,23 @@ def test_models_that_are_scaled_learn_sparse_rows_without_means(model: str) -> N
     steps = done.task.model.named_steps
     assert not steps["standardscaler"].with_mean
     assert done.task.board.score("model")["error"] < 0.25
+
+
+def test_a_model_of_a_table_learns_dicts_and_tables_with_maps(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"label": "ab"[i % 2], "x": i % 7, "words": {f"w{i % 2}{i % 5}": 1, "the": 2}} for i in range(600)]
+    Path("rows").write_text("\n".join(map(json.dumps, rows)))
+    assert run(capsys, "run", "rows", "--target", "label", "--out", "out", "--quiet")[0] == 0
+    by_dict, by_table, by_row = (load("out/model.thalweg") for _ in range(3))
+    labels = [row.pop("label") for row in rows]
+    cells = pa.array([list(row["words"].items()) for row in rows], pa.map_(pa.string(), pa.float64()))
+    table = pa.table({"x": [row["x"] for row in rows], "words": cells})
+    by_dict.partial_fit(rows, labels)
+    by_table.partial_fit(table, labels)
+    for row, label in zip(rows, labels, strict=True):
+        by_row.learn_one(row, label)
+    expected = by_dict.predict_proba(rows)
+    np.testing.assert_array_equal(by_table.predict_proba(table), expected)
+    np.testing.assert_allclose(by_row.predict_proba(rows), expected, atol=1e-12)
+    with pytest.raises(InvalidInput, match="X, row 1, column 'words': 'much', the value of 'the', is not a number"):
+        by_dict.partial_fit([rows[0], {"x": 1, "words": {"the": "much"}}], ["a", "b"])
+    np.testing.assert_array_equal(by_dict.predict_proba(rows), expected)

@@ -26,13 +26,22 @@ def fields(**values: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]
     return good | st.builds(lambda one, more: {**one, **more}, good, st.dictionaries(st.text(max_size=5), anything))
 
 
+maps = st.dictionaries(
+    st.text(max_size=8) | st.integers(-1, 2**31).map(str), st.floats(-1e50, 1e50) | plain, max_size=4
+)
 rows = st.lists(
     st.dictionaries(st.sampled_from(["x", "day", "when"]), plain | st.sampled_from(["mon", "2024-01-01", "1,5"]))
+    | st.dictionaries(st.sampled_from(["words", "at"]), maps | plain, min_size=1)
     | anything,
     max_size=4,
 )
 columns = st.lists(
-    fields(name=st.text(max_size=5), kind=st.sampled_from(["number", "category", "time"]), categories=anything),
+    fields(
+        name=st.text(max_size=5),
+        kind=st.sampled_from(["number", "category", "time", "map"]),
+        categories=anything,
+        keys=st.sampled_from(["name", "index"]),
+    ),
     max_size=3,
 )
 BODIES: dict[str, st.SearchStrategy[Any]] = {
@@ -40,7 +49,7 @@ BODIES: dict[str, st.SearchStrategy[Any]] = {
     "/v1/label": fields(model=names, labels=st.lists(fields(id=ids, label=plain), max_size=5), revise=st.booleans()),
     "/v1/models": fields(
         name=st.sampled_from(["default", "a", "b", "c", "../d"]),
-        kind=st.sampled_from(["oldc", "nse", "trend", "magic"]),
+        kind=st.sampled_from(["oldc", "nse", "trend", "auto", "magic"]),
         parameters=fields(rate=st.floats(), window=anything, adaptive=anything, seed=anything),
         schema=fields(columns=columns, labels=anything),
         challenger_of=names,
@@ -55,6 +64,9 @@ def busy(tmp_path_factory):
     client = server.client()
     asked = client.predict([{"x": 1.0, "day": "mon", "when": "2024-01-01"}, {"x": 2.0, "day": "tue"}])
     client.label([(each["id"], "ab"[i]) for i, each in enumerate(asked)])
+    sparse = {"columns": [{"name": "words", "kind": "map"}, {"name": "at", "kind": "map", "keys": "index"}]}
+    client.post("/v1/models", {"name": "river", "kind": "auto", "schema": sparse})
+    client.label([(client.predict([{"at": {"3": 1}}], model="river")[0]["id"], "a")], model="river")
     yield server
     assert server.stop() == 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,16 @@ from tests.service.server import ARROW, Client, Server
 from tests.service.test_arrow import as_stream
 from thalweg import load
 from thalweg.client import Client as TypedClient
+from thalweg.client.protocol import CreateRequest
 from thalweg.errors import JournalDamaged
+from thalweg.service.batcher import PublishedModel
+from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import CompressedRows, as_learned, stacked
 from thalweg.service.journal.records import PredictBody, PredictedLabels, Record
+from thalweg.service.learning.creation import record_of
 from thalweg.service.learning.ledger import predicted_rows
+from thalweg.service.learning.live_model import LiveModel
+from thalweg.service.learning.rebuild import decision
 from thalweg.store import dumps
 
 MAP = pa.map_(pa.int32(), pa.float64())
@@ -38,9 +45,9 @@ def entries(rows: int) -> tuple[list[dict[int, float]], list[str]]:
     return [dict(zip(*each, strict=True)) for each in zip(keys, values, strict=True)], [str(sign) for sign in signs]
 
 
-def replayed(capsys: pytest.CaptureFixture[str], data: Path) -> Any:
+def replayed(capsys: pytest.CaptureFixture[str], data: Path, *options: str) -> Any:
     """The learner that a journal gives."""
-    assert run(capsys, "replay", str(data), "--out", "replayed.thalweg")[0] == 0
+    assert run(capsys, "replay", str(data), "--out", "replayed.thalweg", *options)[0] == 0
     return load("replayed.thalweg").learner
 
 
@@ -82,6 +89,14 @@ def test_late_labels_give_the_predictions_of_a_run(
     client.label([(each["id"], label) for each, label in zip(answers, labels, strict=True)][-8:-7])
     server.stop()
     assert dumps(replayed(capsys, tmp_path / "data")) == dumps(load("out/model.thalweg").learner)
+    for kind in ("label", "predict"):
+        with sqlite3.connect(tmp_path / "data" / "journal.sqlite3") as database:
+            [(seq,)] = database.execute("SELECT min(seq) FROM journal WHERE kind = ?", [kind])
+            database.execute("UPDATE journal SET body = substr(body, 1, length(body) - 20) WHERE seq = ?", [seq])
+        database.close()
+        code, _, told = run(capsys, "replay", str(tmp_path / "data"), "--whole", "--out", "replayed.thalweg")
+        assert (code, len(told.splitlines())) == (2, 1)
+        assert f"record {seq} of the journal is damaged: " in told
 
 
 def test_a_service_continues_a_run_with_kills_and_corrected_labels(
@@ -90,13 +105,15 @@ def test_a_service_continues_a_run_with_kills_and_corrected_labels(
     plain, labels = stream(160)
     maps, _ = entries(160)
     rows = [
-        row | {"words": None if at % 19 == 3 else {f"w{key}": value for key, value in each.items()}}
+        row
+        | {"words": None if at % 19 == 3 else {f"w{key}": value for key, value in each.items()}}
+        | {"note": None if at % 11 == 5 else f"the level is {row['level']} and the wind {row['wind']} in {at}"}
         for at, (row, each) in enumerate(zip(plain, maps, strict=True))
     ]
     lines = [json.dumps(row | {"label": label}) for row, label in zip(rows, labels, strict=True)]
     for name, count in {"half": 100, "whole": 160}.items():
         Path(f"{name}.ndjson").write_text("\n".join(lines[:count]))
-        options = ("--target", "label", "--head", "100", "--out", name, "--quiet")
+        options = ("--target", "label", "--head", "100", "--text", "note", "--out", name, "--quiet")
         assert run(capsys, "run", f"{name}.ndjson", *options)[0] == 0
     server = start("--model", "half/model.thalweg")
     client = server.client()
@@ -113,11 +130,15 @@ def test_a_service_continues_a_run_with_kills_and_corrected_labels(
             server = start()
             client = server.client()
     for each, predicted in zip(answers, predictions("whole")[100:], strict=True):
-        assert f"{each[predicted['answer']]:.6g}" == predicted["probability"]
+        assert round(each[predicted["answer"]], 6) == float(predicted["probability"])
     server.stop()
     continued, whole = replayed(capsys, tmp_path / "data"), load("whole/model.thalweg")
     assert dumps(continued) == dumps(whole.learner)
-    assert load("replayed.thalweg").encoder.to_json() == whole.encoder.to_json()
+    assert dumps(replayed(capsys, tmp_path / "data", "--whole")) == dumps(whole.learner)
+    continued_encoder, expected = load("replayed.thalweg").encoder, whole.encoder
+    assert continued_encoder.plan.to_json() == expected.plan.to_json()
+    for column in expected.plan.columns:  # the names that reports show stay those of the run
+        assert column.sparse or continued_encoder.state()[column.name] == column.state()
 
 
 def refused(client: Client, row: Any, model: str = "default") -> str:
@@ -164,7 +185,7 @@ def test_the_first_rows_may_hold_maps_and_a_bad_entry_refuses_its_request_alone(
 def test_models_that_take_dense_rows_refuse_maps(start: Callable[..., Server]) -> None:
     client = start("--new", "oldc").client()
     use = "use auto, auto-linear, calibrated, cost-sensitive, threshold, sets, no-change, majority"
-    why = f"column 'words' is sparse, which classification by 'oldc' does not take: {use}"
+    why = f"column 'words' is sparse, which a model of kind 'oldc' does not take: {use}"
     assert refused(client, {"words": {"b": 2}}) == why
     assert client.predict([{"size": 1.0}])  # nothing was settled
 
@@ -177,10 +198,26 @@ def test_models_that_take_dense_rows_refuse_maps(start: Callable[..., Server]) -
     assert created(name="b", kind="oldc", challenger_of="a") == (422, why)
     assert created(name="b", kind="majority", challenger_of="a") == (201, "")
     assert created(name="c", kind="auto", task="regression", schema=WORDS)[1].endswith(": leave it out")
-    wide = {"columns": [*WORDS["columns"], {"name": "who", "kind": "wide category"}]}
-    assert "'who' has too many categories" in created(name="c", kind="auto", schema=wide)[1]
+    beside = [{"name": "who", "kind": "wide category"}, {"name": "text", "kind": "text"}]
+    assert created(name="wide", kind="auto", schema={"columns": [*WORDS["columns"], *beside]}) == (201, "")
+    row = {"words": {"a": 1}, "who": "Ada", "text": "a long letter " * 200}
+    [answer] = client.predict([row], model="wide")
+    assert client.label([(answer["id"], "x")], model="wide")["learned"] == 1
+    shown = client.settled("/v1/models/wide")["schema"]["columns"]
+    assert [each["kind"] for each in shown] == ["map", "sparse category", "text"]
     assert created(name="c", kind="auto") == created(name="d", kind="oldc", challenger_of="c") == (201, "")
     assert refused(client, {"words": {"b": 2}}, "c") == why
+
+
+def test_first_rows_must_suit_a_challenger_that_is_being_made() -> None:
+    made = decision(Record(1, "m", "create", 1, 0, orjson.dumps(record_of(CreateRequest("m", "auto"), None))))
+    model = PublishedModel.of(LiveModel("m", made), 0)
+    model.coming.append("oldc")
+    with pytest.raises(Refused, match="a model of kind 'oldc' does not take"):
+        model.settle([{"words": {"free": 1}}])
+    assert model.encoder is None
+    model.coming.clear()
+    assert model.settle([{"words": {"free": 1}}])["plan"]["columns"][0]["kind"] == "map"
 
 
 def test_the_client_sends_maps(start: Callable[..., Server]) -> None:

@@ -47,7 +47,7 @@ _MAP = {
     "additionalProperties": _ENTRY,
     "description": "Of a column of maps: the values that are not zero, by name or by index.",
 }
-_CELL = {"anyOf": [{"type": "number"}, {"type": "string", "maxLength": MOST_TEXT}, {"type": "null"}, _MAP]}
+_CELL = {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "null"}, _MAP]}
 _ROW = {"type": "object", "minProperties": 1, "additionalProperties": _CELL}
 
 Name = Annotated[str, _json(pattern=NAME_PATTERN)]
@@ -111,7 +111,7 @@ class ColumnSchema(RequestBody, frozen=True):
     """A column of a new model."""
 
     name: Text
-    kind: Literal["number", "category", "wide category", "time", "map"]
+    kind: Literal["number", "category", "wide category", "time", "map", "text"]
     categories: Annotated[list[Text] | UnsetType, _json(maxItems=64, uniqueItems=True)] = UNSET
     missing: Annotated[
         bool | UnsetType, _json(description="Whether a missing number is marked by a feature of its own.")

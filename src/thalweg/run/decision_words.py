@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.kernels import compiled
+from thalweg.learners.auto import SPARSE_MEMBERS
 from thalweg.tables import Plan
 from thalweg.tables.sparse_column import SparseColumn
 from thalweg.text.strings import strings_of
@@ -71,12 +72,16 @@ def _heaviest_member(model: Any) -> tuple[float, NDArray[np.int64], NDArray[np.f
     if not core.is_sparse:
         return None
     state, shares = core.state(), core.shares().tolist() or [1.0]
-    features, best = state["feature_ids"], None
+    while hasattr(model, "learner"):
+        model = model.learner
+    if getattr(model, "dense_features", 0):  # its members over dense columns come first
+        shares = shares[-len(SPARSE_MEMBERS) :]
+    features, classes, best = state["feature_ids"], core.n_classes, None
     if not len(features):  # no row that was learned had any
         return None
     for name, weights in state.items():
         match = _WEIGHTS.fullmatch(name)
-        if match and weights.shape == (len(features), len(model.classes_)):
+        if match and weights.shape == (len(features), classes):
             share = shares[int(match[1] or 0)]
             if best is None or share > best[0]:
                 best = share, features, weights

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.late_labels import Batch, LateLabels
 from thalweg.files import write_atomically
+from thalweg.learners.auto import AutoClassifier
 from thalweg.run import checkpoint, options
 from thalweg.run.hashing_options import parse_ngrams
 from thalweg.run.history import ModelHistory
@@ -56,6 +57,14 @@ def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
         while (item := coming.result()) is not None:
             coming = worker.submit(next, items, None)
             yield item
+
+
+def _split_columns(model: Any, plan: Plan) -> None:
+    """Let the default learn numbers and categories beside text as it learns them without."""
+    while hasattr(model, "learner"):
+        model = model.learner
+    if isinstance(model, AutoClassifier) and plan.sparse_columns and len(plan.sparse_columns) < len(plan.columns):
+        model.dense_features = len(plan.feature_names)
 
 
 #: Seconds between checkpoints, and how many times its own cost a checkpoint waits at least.
@@ -264,10 +273,8 @@ class Run:
                 "one holds whole numbers, the other times"
             )
         plan = self.task.settle(head, plan, self.clocks)
-        given = self.options
-        self.notices.odd(
-            oddities(head, plan, self.task.codes(head), na=given.na, time=given.time, text=given.text),
-        )
+        _split_columns(self.task.model, plan)
+        self.notices.odd(oddities(head, plan, self.task.codes(head), na=self.options.na, time=self.options.time))
         return Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
 
     def _columns(self, head: Chunk, reserved: list[str], *, detect_text: bool) -> Plan:

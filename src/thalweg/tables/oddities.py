@@ -32,20 +32,11 @@ _EPOCHS = tuple((1e9 * unit, 4e9 * unit) for unit in (1.0, 1e3, 1e6, 1e9))
 _DAYS = (19000101.0, 21001231.0)
 
 
-def oddities(
-    head: Chunk,
-    plan: Plan,
-    targets: NDArray[Any],
-    *,
-    na: Collection[str],
-    time: str | None,
-    text: Collection[str] = (),
-) -> list[str]:
-    """Sentinels that were found beside the given ones, columns that give the target away, row numbers, and text.
+def oddities(head: Chunk, plan: Plan, targets: NDArray[Any], *, na: Collection[str], time: str | None) -> list[str]:
+    """Sentinels that were found beside the given ones, columns that give the target away, and row numbers.
 
     ``targets`` are the labels of the rows by number, -1 for none, or else their numbers as floats, NaN for none.
-    ``time`` names the column with the time of a row, which may count the rows, and ``text`` columns that were said to
-    hold text.
+    ``time`` names the column with the time of a row, which may count the rows.
     """
     sentinels, leaks, counters = [], [], []
     for column in plan.columns:
@@ -72,19 +63,6 @@ def oddities(
         *_briefly(sentinels, "values that count as missing"),
         *_briefly(leaks, "a value that gives the target away"),
         *_briefly(counters, "values that look like row numbers"),
-        *_text_beside_others(plan, text),
-    ]
-
-
-def _text_beside_others(plan: Plan, named: Collection[str]) -> list[str]:
-    """What text that was found costs the other columns."""
-    found = [column.name for column in plan.columns if column.kind == "text" and column.name not in named]
-    if not found or all(column.sparse for column in plan.columns):
-        return []
-    first = shlex.quote(found[0])
-    return [
-        f"column {found[0]!r} is learned as text, so that only linear boundaries are learned in the other columns: "
-        f"--drop {first} leaves it out, --text {first} keeps it without this warning"
     ]
 
 

@@ -283,7 +283,7 @@ def plan_columns(
             else:
                 columns.append(_with_na(found, cells, na, detect_sentinels=detect_sentinels))
     if any(column.sparse for column in columns):
-        columns = [_among_sparse(column, hash_bits) for column in columns]
+        columns = [among_sparse(column, hash_bits) for column in columns]
     if not columns:
         told = [f"; {name!r} is {why}" for name, why in left_out.items() if why.startswith("left out:")][:1]
         beside = "" if target is None else f" beside {target!r}"
@@ -300,7 +300,7 @@ def _require_text(head: Chunk, name: str) -> None:
             raise InvalidInput(f"{head.pieces[0].block.file}: column {name!r} cannot be text: {error.what}") from error
 
 
-def _among_sparse(column: Column, hash_bits: int) -> Column:
+def among_sparse(column: Column, hash_bits: int) -> Column:
     """A column as it is in a plan with sparse columns, over whose rows rates by category are not learned."""
     if isinstance(column, HashedColumn):
         return SparseCategoryColumn(column.name, hash_bits=hash_bits, na=column.na)

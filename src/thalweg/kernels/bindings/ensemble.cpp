@@ -71,7 +71,8 @@ void bind_ensemble(nb::module_ &module) {
   module.def(
       "dense_columns",
       [](const Core &inner) {
-        if (inner.learner->classes() || inner.sparse) throw std::invalid_argument("needs a fresh learner of dense rows");
+        if (inner.learner->classes() || inner.sparse)
+          throw std::invalid_argument("needs a fresh learner of dense rows");
         return new Core(new DenseColumns(*inner.learner));
       },
       "inner"_a, "A learner of sparse rows, of whose first columns a learner of dense rows learns.");

@@ -34,7 +34,7 @@ class SparseScaled final : public Learner {
     Scaling own(SparseRow::of(x), *this);
     inner->posteriors(own.row.as_row(), out);
   }
-  // The scale learns the row first, of which it takes no label: a value that its feature has for the first time is 1 or -1.
+  // The row is learned at the scale it was answered at; then the scale learns the row.
   void judged_step(const double *x, int64_t k, double weight, double *out) override {
     inner->judged_step(scaled(x, weight), k, weight, out);
   }
@@ -79,8 +79,8 @@ class SparseScaled final : public Learner {
     const SparseRow &x = SparseRow::of(given);
     if (int64_t(values.size()) < x.count) values.resize(x.count);
     for (int64_t i = 0; i < x.count; i++) {
-      scale.learn(x.slots[i], x.values[i], weight);
       values[i] = scale.scaled(x.slots[i], x.values[i]);
+      scale.learn(x.slots[i], x.values[i], weight);
     }
     row = x;
     row.values = values.data();

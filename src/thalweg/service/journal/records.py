@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from thalweg.errors import JournalDamaged
 from thalweg.service.journal.compressed_rows import CompressedRows, Features
 
 #: What may happen to a model. A "revise" is a label request that also changes labels given before.
@@ -235,6 +236,17 @@ class LabelBody:
             [(asked, row, labels[code]) for asked, row, code in learned.tolist()],
             [(asked, row, labels[code], first) for asked, row, code, first in revised.tolist()],
         )
+
+
+Body = TypeVar("Body", PredictBody, LabelBody)
+
+
+def body_of(record: Record, kind: type[Body]) -> Body:
+    """The body of a record; `JournalDamaged` where it makes no sense."""
+    try:
+        return kind.from_bytes(record.body)
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise JournalDamaged(f"record {record.seq} of the journal is damaged: {error}") from error
 
 
 @dataclass(slots=True)

@@ -11,8 +11,15 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from thalweg.errors import JournalDamaged
-from thalweg.service.journal.records import LabelBody, LabelledRow, LabelValue, PredictBody, PredictedRows, Record
+from thalweg.service.journal.records import (
+    LabelBody,
+    LabelledRow,
+    LabelValue,
+    PredictBody,
+    PredictedRows,
+    Record,
+    body_of,
+)
 from thalweg.service.journal.sql import SqlJournal
 
 _ID = re.compile(r"([1-9][0-9]{0,17})-(0|[1-9][0-9]{0,8})", re.ASCII)
@@ -151,7 +158,7 @@ def looked_up(journal: SqlJournal, seqs: Sequence[int], through: int | None = No
     told = journal.links(sorted(found)) if found else []
     speaking = sorted({seq for _, seq in told if through is None or seq <= through})
     for record in journal.fetch(speaking) if speaking else []:
-        labelled = LabelBody.from_bytes(record.body)
+        labelled = body_of(record, LabelBody)
         for asked, row, label in labelled.learned:
             if asked in found:
                 found[asked].labels[row] = (label, record.seq)
@@ -162,9 +169,5 @@ def looked_up(journal: SqlJournal, seqs: Sequence[int], through: int | None = No
 
 
 def predicted_rows(record: Record) -> PredictedRows:
-    """A predict record in hand, as yet without labels; `JournalDamaged` where its body makes no sense."""
-    try:
-        body = PredictBody.from_bytes(record.body)
-    except (ValueError, TypeError, KeyError, IndexError) as error:
-        raise JournalDamaged(f"record {record.seq} of the journal is damaged: {error}") from error
-    return PredictedRows(record.seq, record.model, record.time, body, {})
+    """A predict record in hand, as yet without labels."""
+    return PredictedRows(record.seq, record.model, record.time, body_of(record, PredictBody), {})

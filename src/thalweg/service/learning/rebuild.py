@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from thalweg.errors import InvalidParameter, ModelFileError
+from thalweg.errors import InvalidParameter, JournalDamaged, ModelFileError
 from thalweg.service.journal.records import (
     Decision,
     Event,
@@ -21,6 +21,7 @@ from thalweg.service.journal.records import (
     LabelValue,
     PredictedRows,
     Record,
+    body_of,
 )
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import predicted_rows
@@ -45,8 +46,7 @@ def rebuild(journal: SqlJournal, name: str, through: int | None = None, *, from_
     Without ``from_snapshots`` it begins at the first record, which takes longer and gives the same bytes.
     """
     revisions = [
-        (record.seq, LabelBody.from_bytes(record.body))
-        for record in journal.records(name, through=through, kind="revise")
+        (record.seq, body_of(record, LabelBody)) for record in journal.records(name, through=through, kind="revise")
     ]
     model = _base(journal, name, through, revisions) if from_snapshots else None
     base = 0 if model is None else model.seq
@@ -79,7 +79,7 @@ def champion_of(journal: SqlJournal, name: str) -> str:
 
 def cost(journal: SqlJournal, name: str, first: int) -> int:
     """How many labels are learned again when one of the record ``first`` is revised now."""
-    revisions = [(record.seq, LabelBody.from_bytes(record.body)) for record in journal.records(name, kind="revise")]
+    revisions = [(record.seq, body_of(record, LabelBody)) for record in journal.records(name, kind="revise")]
     true = [seq for seq in journal.snapshots(name, first - 1) if not _outdated(seq, revisions)]
     return journal.labels_after(name, max(true, default=0))
 
@@ -124,7 +124,7 @@ def _in_hand(journal: SqlJournal, records: list[Record], right: dict[tuple[int, 
     rows: dict[int, PredictedRows] = {
         record.seq: predicted_rows(record) for record in records if record.kind == "predict"
     }
-    bodies = {r.seq: LabelBody.from_bytes(r.body) for r in records if r.kind in ("label", "revise")}
+    bodies = {r.seq: body_of(r, LabelBody) for r in records if r.kind in ("label", "revise")}
     elsewhere = {asked for each in bodies.values() for asked, _, _ in each.learned} - rows.keys()
     if elsewhere:
         rows |= {record.seq: predicted_rows(record) for record in journal.fetch(sorted(elsewhere))}
@@ -133,10 +133,10 @@ def _in_hand(journal: SqlJournal, records: list[Record], right: dict[tuple[int, 
         if record.kind == "predict":
             found.append(rows[record.seq])
         elif record.seq in bodies:
-            labelled = [
-                LabelledRow(rows[asked], row, right.get((asked, row), label))
-                for asked, row, label in bodies[record.seq].learned
-            ]
+            learned = bodies[record.seq].learned
+            if not all(asked in rows and 0 <= row < len(rows[asked]) for asked, row, _ in learned):
+                raise JournalDamaged(f"record {record.seq} of the journal is damaged: it has a label of no row")
+            labelled = [LabelledRow(rows[asked], row, right.get((asked, row), label)) for asked, row, label in learned]
             found.append(LabelsArrived(record.seq, record.time, labelled, record.kind == "revise"))
         else:
             found.append(decision(record))

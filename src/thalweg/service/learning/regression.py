@@ -67,13 +67,13 @@ class Regression(Task):
         return model.set_params(coverage=self.coverage) if "coverage" in model.get_params(deep=False) else model
 
     def check_columns(self, plan: Plan, kinds: Iterable[str]) -> None:
-        """`Refused` also where a column has too many categories, which only label rates could encode."""
-        super().check_columns(plan, kinds)
+        """`Refused` where a column is sparse or has too many categories, which only label rates could encode."""
         for column in plan.columns:
-            if isinstance(column, HashedColumn):
-                raise Refused(
-                    422, f"column {column.name!r} has too many categories for a regression model: leave it out"
-                )
+            if column.sparse or isinstance(column, HashedColumn):
+                what = "is sparse, which regression models do not take"
+                if not column.sparse:
+                    what = "has too many categories for a regression model"
+                raise Refused(422, f"column {column.name!r} {what}: leave it out")
 
     def read_label(self, value: Any, at: int) -> float:
         """A finite number, also as text.
@@ -117,10 +117,7 @@ class Regression(Task):
             body, place = row.rows.body, slice(row.row, row.row + 1)
             given = body.answers.get(learner.name) if body.version > learner.since else None
             if not isinstance(given, PredictedNumbers) or given[row.row] is None:
-                if isinstance(X, np.ndarray):
-                    learner.model.learn_one(X[at], target)
-                else:
-                    learner.model.partial_fit(X[at : at + 1], [target])
+                learner.model.learn_one(X[at], target)
                 continue
             learner.model.learn_late(
                 X[at : at + 1],

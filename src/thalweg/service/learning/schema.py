@@ -10,9 +10,11 @@ from thalweg.service.commands import Refused
 from thalweg.tables.cells import is_text, trimmed
 from thalweg.tables.encoder import Encoder
 from thalweg.tables.kinds import CategoryColumn, Column, HashedColumn, NumberColumn, TimeColumn
-from thalweg.tables.plan import MOST_CATEGORIES, USUAL_RATES, Plan, plan_columns
+from thalweg.tables.plan import MOST_CATEGORIES, USUAL_RATES, Plan, among_sparse, plan_columns
 from thalweg.tables.rows import Block, Chunk, Piece
+from thalweg.tables.sparse_column import HASH_BITS
 from thalweg.tables.sparse_kinds import MapColumn, map_keys
+from thalweg.tables.text_column import TextColumn
 
 
 def as_described(schema: Any) -> Encoder:
@@ -28,6 +30,8 @@ def as_described(schema: Any) -> Encoder:
     if not isinstance(described, list) or not 0 < len(described) <= MOST_COLUMNS:
         raise Refused(422, f"a schema must have a list of 1 to {MOST_COLUMNS} columns")
     columns = [_column(each, at) for at, each in enumerate(described)]
+    if any(column.sparse for column in columns):
+        columns = [among_sparse(column, HASH_BITS) for column in columns]
     names = tuple(column.name for column in columns)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -54,6 +58,8 @@ def _column(described: Any, at: int) -> Column:
         if keys not in ("name", "index"):
             raise Refused(422, f"the keys of column {name!r} must be name or index")
         return MapColumn(name, keys=keys)
+    if kind == "text":
+        return TextColumn(name)
     if kind == "number":
         return NumberColumn(name, indicator=described.get("missing", False))
     if kind == "time":
@@ -61,7 +67,7 @@ def _column(described: Any, at: int) -> Column:
     if kind == "wide category":
         return HashedColumn(name, rates=USUAL_RATES)
     if kind != "category":
-        raise Refused(422, f"the kind of column {name!r} must be number, category, wide category, time or map")
+        raise Refused(422, f"the kind of column {name!r} must be number, category, wide category, time, map or text")
     known = described.get("categories", [])
     if not isinstance(known, list) or len(known) > MOST_CATEGORIES or not all(_is_category(each) for each in known):
         raise Refused(422, f"column {name!r} must have at most {MOST_CATEGORIES} categories, each of them text")

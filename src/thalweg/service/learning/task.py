@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.catalogue import MODELS, make_model
-from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features
 from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted
 from thalweg.service.learning.comparison import Comparison
 from thalweg.service.learning.progress import Outcome, Progress
 from thalweg.service.responses import Response
-from thalweg.tables.kinds import HashedColumn
 from thalweg.tables.plan import Plan
 
 if TYPE_CHECKING:
@@ -59,18 +55,9 @@ class Task(ABC):
     def check(self, model: Any) -> None:
         """An `InvalidParameter` where a new model cannot be used."""
 
+    @abstractmethod
     def check_columns(self, plan: Plan, kinds: Iterable[str]) -> None:
         """`Refused` where models of these kinds cannot learn from a column."""
-        if not plan.sparse_columns:
-            return
-        name, fitting = plan.sparse_columns[0].name, _kinds_for_sparse(self.name)
-        for kind in kinds:
-            if kind not in fitting:
-                use = f"use {', '.join(fitting)}" if fitting else "leave it out"
-                raise Refused(422, f"column {name!r} is sparse, which {self.name} by {kind!r} does not take: {use}")
-        for column in plan.columns:
-            if isinstance(column, HashedColumn):
-                raise Refused(422, f"column {column.name!r} has too many categories beside sparse ones: leave it out")
 
     # ------------------------------------------------------------------ rows and labels
 
@@ -108,9 +95,3 @@ class Task(ABC):
 
     @abstractmethod
     def progress_from(self, state: dict[str, Any]) -> Progress[Any]: ...
-
-
-@cache
-def _kinds_for_sparse(task: str) -> tuple[str, ...]:
-    """The kinds of models that take sparse rows."""
-    return tuple(kind for kind in MODELS[task] if make_model(kind, task=task)._takes_sparse)
