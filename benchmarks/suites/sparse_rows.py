@@ -7,7 +7,6 @@ the smaller settings stay in the first cache; those of two hundred thousand do n
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np

@@ -248,8 +248,6 @@ def _check_features(count: int, arrays: dict[str, NDArray[Any]], model: StreamEs
         return
     sizes = (array.size for array in arrays.values())
     most = max(_FEW_FEATURES, *sizes) if model._uses_features else _MOST_FEATURES
-    if "feature_ids" in arrays:  # of sparse rows: a core has those features alone
-        most = np.iinfo(np.int64).max
     if not 1 <= count <= most:
         raise ModelFileError(f"its numbers cannot be those of {count} features")
 

@@ -92,6 +92,16 @@ def test_the_commands_take_sparse_files(capsys: pytest.CaptureFixture[str]) -> N
         assert (code, told) == (2, f"thalweg: {wrong}\n")
 
 
+@pytest.mark.parametrize("model", ["logistic", "perceptron", "pa", "winnow"])
+def test_models_that_are_scaled_learn_sparse_rows_without_means(model: str) -> None:
+    write("svmlight")
+    done = begun("out", model=model)
+    done.go()
+    steps = done.task.model.named_steps
+    assert not steps["standardscaler"].with_mean
+    assert done.task.board.score("model")["error"] < 0.25
+
+
 def test_a_model_of_a_table_learns_dicts_and_tables_with_maps(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [{"label": "ab"[i % 2], "x": i % 7, "words": {f"w{i % 2}{i % 5}": 1, "the": 2}} for i in range(600)]
     Path("rows").write_text("\n".join(map(json.dumps, rows)))

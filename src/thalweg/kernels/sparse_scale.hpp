@@ -29,7 +29,7 @@ class SparseScale {
   double scaled(int64_t slot, double value) const {
     return squares[slot] > 0 ? value / std::sqrt(squares[slot]) : scaled_unseen(value);
   }
-  // A feature that was never seen has the scale of the value itself.
+  // A value that its feature has for the first time is 1 or -1.
   static double scaled_unseen(double value) { return double(value > 0) - double(value < 0); }
 
   // The slots stay.

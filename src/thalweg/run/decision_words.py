@@ -71,7 +71,7 @@ def _heaviest_member(model: Any) -> tuple[float, NDArray[np.int64], NDArray[np.f
     core = model._learned_core()
     if not core.is_sparse:
         return None
-    state, shares = core.state(""), core.shares().tolist() or [1.0]
+    state, shares = core.state(), core.shares().tolist() or [1.0]
     while hasattr(model, "learner"):
         model = model.learner
     if getattr(model, "dense_features", 0):  # its members over dense columns come first

@@ -257,15 +257,11 @@ class Run:
             raise InvalidInput(f"{head.pieces[0].block.file} has no column {self.options.time!r}")
         plan = self._columns(head, reserved, detect_text=True)
         self.task = self.tasks.settle(head)
-        if plan.sparse_columns:
-            self.task.take_sparse_rows()
-        if plan.sparse_columns and not getattr(self.task.model, "_takes_sparse", False):
+        if plan.sparse_columns and not self.task.takes_sparse_rows():
             if self.options.text:
                 rule = f"be left out: the model {self.options.model} of {self.task.name} takes no sparse rows"
                 raise InvalidParameter.of_option("text", rule, self.options.text[0])
             plan = self._columns(head, reserved, detect_text=False)
-            if not plan.sparse_columns:
-                self.task.model = self.options.make_model(self.task.name)
         if self.tasks.found is not None:
             self.say(self.tasks.found)
         self.clocks = {

@@ -46,9 +46,13 @@ class Task(ABC):
 
     # ------------------------------------------------------------------ the first rows
 
-    def take_sparse_rows(self) -> None:
-        """Begin with the model for sparse rows, before any row is learned."""
-        self.model = self.options.make_model(self.name, sparse=True)
+    def takes_sparse_rows(self) -> bool:
+        """Whether the model does, or one that scales without means: that is the model then. No row was learned yet."""
+        for model in (self.model, self.options.make_model(self.name, sparse=True)):
+            if getattr(model, "_takes_sparse", False):
+                self.model = model
+                return True
+        return False
 
     @abstractmethod
     def settle(self, head: Chunk, plan: Plan, clocks: dict[str, Clock]) -> Plan:
