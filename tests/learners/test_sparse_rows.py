@@ -193,6 +193,40 @@ def test_the_default_learns_rare_words():
     assert "logistic" in model.explain()
 
 
+def test_a_file_of_a_model_of_sparse_rows_holds_the_features_that_were_seen(tmp_path):
+    wide = csr_array((np.ones(4), np.array([0, 10**12, 5, 2**40]), np.array([0, 2, 4])), shape=(2, 2**41))
+    model = Perceptron().partial_fit(wide, [0, 1])
+    save(model, tmp_path / "model")
+    assert (tmp_path / "model").stat().st_size < 5000
+    np.testing.assert_array_equal(load(tmp_path / "model").decision_function(wide), model.decision_function(wide))
+
+
+@pytest.mark.parametrize("dense", [0, 3])
+def test_the_default_answers_a_row_as_it_predicts_it(dense):
+    X, y, _ = rows(7)
+    model = AutoClassifier(dense_features=dense)
+    for i in range(X.shape[0]):
+        row = X[[i]]
+        expected = model.predict_proba(row) if i else None
+        proba = model.predict_then_learn(row, y[[i]], with_proba=True).proba
+        if i and proba.shape == expected.shape:
+            np.testing.assert_allclose(proba, expected, atol=1e-12)
+
+
+def test_dense_columns_of_sparse_rows_are_learned_as_dense_rows():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1500, 2))
+    y = (np.hypot(*X.T) > 1.2).astype(int)
+    words = rng.integers(2, 1000, size=(1500, 5))
+    wide = csr_array((np.ones(7500), words.ravel(), np.arange(0, 7501, 5)), shape=(1500, 1000)).tolil()
+    wide[:, :2] = X
+    model = AutoClassifier(dense_features=2)
+    errors = model.predict_then_learn(wide.tocsr(), y) != y
+    alone = AutoClassifier().predict_then_learn(X, y) != y
+    assert errors[500:].mean() < alone[500:].mean() + 0.03
+    assert len(model.weights_) == len(model.members_) == len(model.families_) == 27
+
+
 @pytest.mark.filterwarnings("ignore::thalweg.errors.Diverging")
 @pytest.mark.parametrize(
     "model", [each for each in [*CLASSIFIERS, *REGRESSORS] if has_fit_parameter(each, "sample_weight")], ids=str
@@ -229,35 +263,12 @@ def test_a_zero_that_is_stored_is_a_zero():
         np.testing.assert_allclose(clone(model).partial_fit(stored, y).decision_function(plain), expected, rtol=1e-12)
 
 
-def test_a_file_of_a_model_of_sparse_rows_holds_the_features_that_were_seen(tmp_path):
-    wide = csr_array((np.ones(4), np.array([0, 10**12, 5, 2**40]), np.array([0, 2, 4])), shape=(2, 2**41))
-    model = Perceptron().partial_fit(wide, [0, 1])
-    save(model, tmp_path / "model")
-    assert (tmp_path / "model").stat().st_size < 5000
-    np.testing.assert_array_equal(load(tmp_path / "model").decision_function(wide), model.decision_function(wide))
-
-
-@pytest.mark.parametrize("dense", [0, 3])
-def test_the_default_answers_a_row_as_it_predicts_it(dense):
-    X, y, _ = rows(7)
-    model = AutoClassifier(dense_features=dense)
-    for i in range(X.shape[0]):
-        row = X[[i]]
-        expected = model.predict_proba(row) if i else None
-        proba = model.predict_then_learn(row, y[[i]], with_proba=True).proba
-        if i and proba.shape == expected.shape:
-            np.testing.assert_allclose(proba, expected, atol=1e-12)
-
-
-def test_dense_columns_of_sparse_rows_are_learned_as_dense_rows():
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(1500, 2))
-    y = (np.hypot(*X.T) > 1.2).astype(int)
-    words = rng.integers(2, 1000, size=(1500, 5))
-    wide = csr_array((np.ones(7500), words.ravel(), np.arange(0, 7501, 5)), shape=(1500, 1000)).tolil()
-    wide[:, :2] = X
-    model = AutoClassifier(dense_features=2)
-    errors = model.predict_then_learn(wide.tocsr(), y) != y
-    alone = AutoClassifier().predict_then_learn(X, y) != y
-    assert errors[500:].mean() < alone[500:].mean() + 0.03
-    assert len(model.weights_) == len(model.members_) == len(model.families_) == 27
+def test_it_does_not_matter_where_dense_columns_have_their_zero():
+    X, y, _ = rows(9)
+    numbers, given = np.random.default_rng(9).normal(size=(X.shape[0], 2)), []
+    for zero in (0.0, 1000.0):
+        wide = X.tolil()
+        wide[:, :2] = numbers + zero
+        given.append(wide.tocsr())
+    proba = [AutoClassifier(dense_features=2).partial_fit(each, y).predict_proba(each) for each in given]
+    np.testing.assert_allclose(proba[0], proba[1], atol=1e-6)

@@ -74,6 +74,20 @@ def test_a_run_that_is_cut_off_resumes_to_the_same_bytes() -> None:
         assert Path("cut", file).read_bytes() == Path("whole", file).read_bytes()
 
 
+def test_words_of_a_model_behind_a_scaler_carry_the_decision_too(capsys: pytest.CaptureFixture[str]) -> None:
+    write()
+    code, _, told = run(
+        capsys, "run", "mail.csv", "--target", "label", "--model", "logistic", "--quiet", "--out", "out"
+    )
+    assert (code, told) == (0, "")
+    found = metrics()
+    assert found["scores"]["model"]["error"] < 0.15
+    assert found["words"]["share"] == 1.0
+    for each in found["words"]["labels"]:
+        own = {f"body: {word}" for word in OWN[each["label"]]}
+        assert len({word for word, _ in each["words"][:8]} & own) >= 6
+
+
 def test_words_that_carry_the_decision_are_those_of_each_label(capsys: pytest.CaptureFixture[str]) -> None:
     write()
     code, said, told = run(capsys, "run", "mail.csv", "--target", "label", "--out", "out", "--quiet")

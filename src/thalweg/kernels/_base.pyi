@@ -280,6 +280,11 @@ def dense_columns(inner: Core) -> Core:
     A learner of sparse rows, of whose first columns a learner of dense rows learns.
     """
 
+def centred_columns(inner: Core, columns: int) -> Core:
+    """
+    A learner of sparse rows whose first columns are centred and scaled before it.
+    """
+
 def damped(members: Sequence[Core]) -> Core: ...
 def committee(
     members: Sequence[Core], discounts: Sequence[float], sharpness: float, loss: str, handicaps: Sequence[float] = ...

@@ -154,7 +154,7 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
         before the next row: evaluation refuses it when labels are delayed.
     dense_features : int, default 0
         Of sparse rows, how many columns, the first ones, are dense: numbers of a table beside its text. The members
-        over dense rows learn these, and the members over sparse rows all columns.
+        over dense rows learn these, and the members over sparse rows all columns, with these ones centred.
     class_weight : mapping of label to number, "balanced" or None, default None
         What the rows of each label count for, times their own weight, in every member and in the weights of the
         members; a label that is not named counts 1. "balanced" counts them by the inverse of the label's share of the
@@ -268,6 +268,7 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
         words = [member.make(0) for member in SPARSE_MEMBERS.values()]
         mixed = compiled.scaled(compiled.committee(words, discounts, _SHARPNESS, loss))
         if self.dense_features:
+            mixed = compiled.centred_columns(mixed, self.dense_features)
             both = [compiled.dense_columns(self._dense_core(self.dense_features)), mixed]
             start = [*self._prior(self.dense_features), *(0.0 for _ in words)]
             mixed = compiled.committee(both, discounts, _SHARPNESS, loss, start)

@@ -53,7 +53,10 @@ class Fingerprint:
 
 
 def _entries(array: pa.Array) -> tuple[Any, ...]:
-    """How many entries each map has, -1 for one that is missing, and all keys and values, one after the other."""
+    """How many entries each map has, and all keys and values, one after the other.
+
+    Numbers of entries are given as 1 for a missing map, 2 for an empty one and so on: a CRC may not feel zeros.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -61,6 +64,7 @@ def _entries(array: pa.Array) -> tuple[Any, ...]:
     lengths = np.diff(offsets)
     if array.null_count:
         lengths[array.is_null().to_numpy(zero_copy_only=False)] = -1
+    lengths = lengths + 2
     keys, items = (each.slice(offsets[0], offsets[-1] - offsets[0]) for each in (array.keys, array.items))
     numbers = pc.cast(items, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return lengths, *(_values(keys) if pa.types.is_integer(keys.type) else _texts(keys.cast(pa.string()))), numbers

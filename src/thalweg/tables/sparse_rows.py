@@ -105,9 +105,10 @@ def _parts(content: bytes, kind: SparseFormat) -> Iterator[tuple[bytes, str | No
 def _parse(content: bytes, kind: SparseFormat, name: str, first: int) -> tuple[Block, int]:
     """The rows of whole lines, and how many there are with the bad ones."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     lines = compiled.read_svmlight(content) if kind == "svmlight" else compiled.read_vowpal_wabbit(content)
-    labels = _texts(lines.label_offsets, lines.labels, ~lines.has_label)
+    labels = pc.ascii_ltrim(_texts(lines.label_offsets, lines.labels, ~lines.has_label), "+")  # +1 and 1 are one class
     keys = pa.array(lines.indices) if kind == "svmlight" else _texts(lines.name_offsets, lines.names)
     features = pa.MapArray.from_arrays(lines.offsets.astype("int32"), keys, pa.array(lines.values))
     bad = [

@@ -8,6 +8,7 @@
 #include "bindings/core.hpp"
 #include "bindings/python_state.hpp"
 #include "decisions/wrapper.hpp"
+#include "ensemble/centred_columns.hpp"
 #include "ensemble/committee.hpp"
 #include "ensemble/damped.hpp"
 #include "ensemble/dense_columns.hpp"
@@ -76,6 +77,14 @@ void bind_ensemble(nb::module_ &module) {
         return new Core(new DenseColumns(*inner.learner));
       },
       "inner"_a, "A learner of sparse rows, of whose first columns a learner of dense rows learns.");
+  module.def(
+      "centred_columns",
+      [](const Core &inner, int64_t columns) {
+        if (inner.learner->classes() || !inner.sparse || columns < 1)
+          throw std::invalid_argument("needs a fresh learner of sparse rows");
+        return new Core(new CentredColumns(*inner.learner, columns));
+      },
+      "inner"_a, "columns"_a, "A learner of sparse rows whose first columns are centred and scaled before it.");
   module.def(
       "damped",
       [](std::vector<Core *> members) {
