@@ -45,6 +45,11 @@ def words_of(text: str) -> list[str]:
     return [word for word in re.split(r"[ \t\v\f\r]+", text) if word]
 
 
+def plain(label: str) -> str:
+    """A label without the sign of a positive number."""
+    return re.sub(r"^\+(?=[0-9.])", "", label)
+
+
 def svmlight_row(line: str) -> Row | None:
     """A row, None for a line without content; `Bad` for a malformed line."""
     words = words_of(line.partition("#")[0])
@@ -61,7 +66,7 @@ def svmlight_row(line: str) -> Row | None:
         if not colon or not re.fullmatch(r"[0-9]+", index) or int(index) > 2**31 - 2 or int(index) in found:
             raise Bad(entry)
         found[int(index)] = number(value)
-    return label, list(found.items())
+    return plain(label), list(found.items())
 
 
 def vowpal_row(line: str) -> Row | None:
@@ -94,7 +99,7 @@ def vowpal_row(line: str) -> Row | None:
             if not feature or not abs(product) <= 1e50:
                 raise Bad(word)
             found.append((f"{name}^{feature}" if name else feature, product))
-    return given[0] if given else None, found
+    return plain(given[0]) if given else None, found
 
 
 ORACLES = {"svmlight": svmlight_row, "vowpal-wabbit": vowpal_row}

@@ -108,7 +108,8 @@ def _parse(content: bytes, kind: SparseFormat, name: str, first: int) -> tuple[B
     import pyarrow.compute as pc
 
     lines = compiled.read_svmlight(content) if kind == "svmlight" else compiled.read_vowpal_wabbit(content)
-    labels = pc.ascii_ltrim(_texts(lines.label_offsets, lines.labels, ~lines.has_label), "+")  # +1 and 1 are one class
+    labels = _texts(lines.label_offsets, lines.labels, ~lines.has_label)
+    labels = pc.replace_substring_regex(labels, r"^\+([0-9.])", r"\1")  # +1 and 1 are one class
     keys = pa.array(lines.indices) if kind == "svmlight" else _texts(lines.name_offsets, lines.names)
     features = pa.MapArray.from_arrays(lines.offsets.astype("int32"), keys, pa.array(lines.values))
     bad = [
