@@ -25,7 +25,7 @@ from thalweg.errors import InvalidInput  # noqa: E402
 from thalweg.kernels import compiled  # noqa: E402
 from thalweg.tables import chunks, open_source  # noqa: E402
 from thalweg.tables.opening import format_of  # noqa: E402
-from thalweg.tables.sparse_rows import read  # noqa: E402
+from thalweg.tables.sparse_rows import read, sparse_format  # noqa: E402
 
 Row = tuple[str | None, list[tuple[Any, float]]]
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
@@ -319,3 +319,9 @@ def test_a_line_is_not_longer_than_memory_allows(tmp_path: Path) -> None:
         (tmp_path / "rows").write_text("1 1:2\n1 " + " ".join(f"{i}:1" for i in range(100)))
         with pytest.raises(InvalidInput, match="rows has a line of more than 50 bytes"):
             list(open_source(tmp_path / "rows").blocks())
+
+
+def test_words_behind_labels_are_vowpal_wabbits() -> None:
+    assert sparse_format(b"1 | free money now\n-1 | see you\n") == "vowpal-wabbit"
+    assert sparse_format(b"id | some text\n1 | free money now\n") is None
+    assert sparse_format(b"1 | free\n2 | money\n") is None

@@ -29,6 +29,8 @@ _SVMLIGHT = re.compile(rf"{_NUMBER}(?:,{_NUMBER})*(?:\s+qid:\d+)?(\s+\d+:{_NUMBE
 _VOWPAL = re.compile(rf"({_NUMBER}(?:\s+{_NUMBER})*)?\s*(?:'\S*)?\s*\|[^\s|:]*(?::{_NUMBER})?(?:\s+[^\s|]+)+.*")
 _VOWPAL_MARK = re.compile(rf"\|[A-Za-z]\S*\s|[^\s|:]:{_NUMBER}(?:\s|$)")
 
+_LABELLED_WORDS = re.compile(rf"{_NUMBER}\s+\|\s+[^\s|]+(?:\s+[^\s|]+)+")
+
 
 def sparse_format(head: bytes) -> SparseFormat | None:
     r"""Whether the first lines are those of svmlight or Vowpal Wabbit.
@@ -54,7 +56,10 @@ def sparse_format(head: bytes) -> SparseFormat | None:
         return "svmlight"
     vowpal = [_VOWPAL.fullmatch(line) for line in lines]
     first = vowpal[0]
-    if first is None or sum(map(bool, vowpal)) <= len(lines) / 2 or not any(map(_VOWPAL_MARK.search, lines)):
+    # A header of CSV begins with no number, so that numbers before one bar and words behind it are labels.
+    words = all(_LABELLED_WORDS.fullmatch(line) for line in lines)
+    marked = words or any(map(_VOWPAL_MARK.search, lines))
+    if first is None or sum(map(bool, vowpal)) <= len(lines) / 2 or not marked:
         return None
     # An index without a name makes a header that begins with a bar, but then the rows have what looks like labels.
     has_header = first[1] is None and any(match and match[1] for match in vowpal)
