@@ -4,28 +4,19 @@
 // O(1) for each value of the row and for each dense column.
 #pragma once
 
-#include <memory>
-
-#include "learner.hpp"
+#include "ensemble/row_wrapper.hpp"
 #include "rows/sparse_row.hpp"
 #include "running_variance.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
-class CentredColumns final : public Learner {
+class CentredColumns final : public RowWrapper {
  public:
   CentredColumns(const Learner &inner, int64_t dense)
-      : Learner(0), inner(inner.copy()), moments(dense, RunningVariance::kLongRun, true), slots(dense, -1), x_(dense) {}
+      : RowWrapper(inner, 0), moments(dense, RunningVariance::kLongRun, true), slots(dense, -1), x_(dense) {}
   CentredColumns(const CentredColumns &other)
-      : Learner(other), inner(other.inner->copy()), moments(other.moments), slots(other.slots), columns(other.columns),
-        x_(other.x_) {}
+      : RowWrapper(other), moments(other.moments), slots(other.slots), columns(other.columns), x_(other.x_) {}
   Learner *copy() const override { return new CentredColumns(*this); }
-
-  double rate() const override { return inner->rate(); }
-  double confidence() const override { return inner->confidence(); }
-  int64_t members() const override { return inner->members(); }
-  void shares(double *out) const override { inner->shares(out); }
-  int64_t voices() const override { return inner->voices(); }
 
   void appear(const int64_t *ids, int64_t count) override {
     for (int64_t i = 0; i < count; i++) {
@@ -49,7 +40,6 @@ class CentredColumns final : public Learner {
     learn_values(x, weight);
     return given;
   }
-  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
   void begin(const double *X, const int64_t *y, int64_t) override {
     moments.forget();
     inner->begin(X, y, 0);
@@ -65,7 +55,6 @@ class CentredColumns final : public Learner {
   }
 
  protected:
-  void insert(int64_t at) override { inner->announce(at); }
   int64_t weighted_step(const double *x, int64_t k, double weight) override {
     const int64_t given = inner->counted_step(Centred(x, *this).row.as_row(), k, weight);
     learn_values(x, weight);
@@ -115,7 +104,6 @@ class CentredColumns final : public Learner {
     moments.learn(x_.data(), int64_t(slots.size()), weight);
   }
 
-  std::unique_ptr<Learner> inner;
   RunningVariance moments;
   std::vector<int32_t> slots;    // of each dense column; -1: none yet
   std::vector<int64_t> columns;  // of each slot; -1: it is not dense

@@ -3,24 +3,16 @@
 // O(1) for each value of the row, and what the learner inside takes.
 #pragma once
 
-#include <memory>
-
-#include "learner.hpp"
+#include "ensemble/row_wrapper.hpp"
 #include "rows/sparse_row.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
-class DenseColumns final : public Learner {
+class DenseColumns final : public RowWrapper {
  public:
-  explicit DenseColumns(const Learner &inner) : Learner(0), inner(inner.copy()) {}
-  DenseColumns(const DenseColumns &other) : Learner(other), inner(other.inner->copy()), columns(other.columns) {}
+  explicit DenseColumns(const Learner &inner) : RowWrapper(inner, 0) {}
+  DenseColumns(const DenseColumns &other) : RowWrapper(other), columns(other.columns) {}
   Learner *copy() const override { return new DenseColumns(*this); }
-
-  double rate() const override { return inner->rate(); }
-  double confidence() const override { return inner->confidence(); }
-  int64_t members() const override { return inner->members(); }
-  void shares(double *out) const override { inner->shares(out); }
-  int64_t voices() const override { return inner->voices(); }
 
   void appear(const int64_t *ids, int64_t count) override {
     for (int64_t i = 0; i < count; i++) columns.push_back(ids[i] < inner->features() ? ids[i] : -1);
@@ -33,7 +25,6 @@ class DenseColumns final : public Learner {
   int64_t probable_step(const double *x, int64_t k, double weight, double *out) override {
     return inner->probable_step(Dense(x, *this).row(), k, weight, out);
   }
-  int64_t step(const double *x, int64_t k) override { return inner->step(Dense(x, *this).row(), k); }
   void begin(const double *X, const int64_t *y, int64_t) override { inner->begin(X, y, 0); }
   void visit(State &state) override {
     visit_classes(state);
@@ -42,7 +33,6 @@ class DenseColumns final : public Learner {
   }
 
  protected:
-  void insert(int64_t at) override { inner->announce(at); }
   int64_t weighted_step(const double *x, int64_t k, double weight) override {
     return inner->counted_step(Dense(x, *this).row(), k, weight);
   }
@@ -65,7 +55,6 @@ class DenseColumns final : public Learner {
     Scratch room_;
   };
 
-  std::unique_ptr<Learner> inner;
   std::vector<int64_t> columns;  // of each slot; -1: it is not dense
 };
 

@@ -6,29 +6,22 @@
 // last hundred rows of each class are kept too, as the rows came.
 #pragma once
 
-#include <memory>
-
-#include "learner.hpp"
+#include "ensemble/row_wrapper.hpp"
 #include "running_variance.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
-class Scaled final : public Learner {
+class Scaled final : public RowWrapper {
  public:
   Scaled(const Learner &inner, bool sparse)
-      : Learner(inner), inner(inner.copy()), sparse(sparse),
+      : RowWrapper(inner, inner.features()), sparse(sparse),
         moments(inner.features(), RunningVariance::kLongRun, true, sparse), factor(inner.features()),
         z(inner.features()) {}
   Scaled(const Scaled &other)
-      : Learner(other), inner(other.inner->copy()), sparse(other.sparse), moments(other.moments), factor(other.factor),
-        z(other.z), class_rows(other.class_rows), class_means(other.class_means) {}
+      : RowWrapper(other), sparse(other.sparse), moments(other.moments), factor(other.factor), z(other.z),
+        class_rows(other.class_rows), class_means(other.class_means) {}
   Learner *copy() const override { return new Scaled(*this); }
 
-  double rate() const override { return inner->rate(); }
-  double confidence() const override { return inner->confidence(); }
-  int64_t members() const override { return inner->members(); }
-  void shares(double *out) const override { inner->shares(out); }
-  int64_t voices() const override { return inner->voices(); }
   const Learner &inside() const { return *inner; }
 
   void scores(const double *x, double *out) const override {
@@ -54,9 +47,6 @@ class Scaled final : public Learner {
     if (weight > 0) learn_scale(x, k, weight);
     return given;
   }
-
-  // The row is learned at the scale it was answered at; then the scale learns the row.
-  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
 
   void begin(const double *X, const int64_t *y, int64_t count) override {
     moments.forget();
@@ -95,6 +85,7 @@ class Scaled final : public Learner {
     insert_row(class_rows, at, 1);
     insert_row(class_means, at, features());
   }
+  // The row is learned at the scale it was answered at; then the scale learns the row.
   int64_t weighted_step(const double *x, int64_t k, double weight) override {
     scale(x, z.data());
     const int64_t given = inner->counted_step(z.data(), k, weight);
@@ -127,7 +118,6 @@ class Scaled final : public Learner {
     }
   }
 
-  std::unique_ptr<Learner> inner;
   bool sparse;
   RunningVariance moments;
   Buffer factor, z, class_rows, class_means;

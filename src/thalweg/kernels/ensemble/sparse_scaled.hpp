@@ -2,25 +2,17 @@
 // later.
 #pragma once
 
-#include <memory>
-
-#include "learner.hpp"
+#include "ensemble/row_wrapper.hpp"
 #include "rows/sparse_row.hpp"
 #include "sparse_scale.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
-class SparseScaled final : public Learner {
+class SparseScaled final : public RowWrapper {
  public:
-  explicit SparseScaled(const Learner &inner) : Learner(inner), inner(inner.copy()) {}
-  SparseScaled(const SparseScaled &other) : Learner(other), inner(other.inner->copy()), scale(other.scale) {}
+  explicit SparseScaled(const Learner &inner) : RowWrapper(inner, 0) {}
+  SparseScaled(const SparseScaled &other) : RowWrapper(other), scale(other.scale) {}
   Learner *copy() const override { return new SparseScaled(*this); }
-
-  double rate() const override { return inner->rate(); }
-  double confidence() const override { return inner->confidence(); }
-  int64_t members() const override { return inner->members(); }
-  void shares(double *out) const override { inner->shares(out); }
-  int64_t voices() const override { return inner->voices(); }
 
   void appear(const int64_t *ids, int64_t count) override {
     scale.appear(ids, count);
@@ -41,7 +33,6 @@ class SparseScaled final : public Learner {
   int64_t probable_step(const double *x, int64_t k, double weight, double *out) override {
     return inner->probable_step(scaled(x, weight), k, weight, out);
   }
-  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
 
   void begin(const double *X, const int64_t *y, int64_t) override {
     scale.forget();
@@ -54,7 +45,6 @@ class SparseScaled final : public Learner {
   }
 
  protected:
-  void insert(int64_t at) override { inner->announce(at); }
   int64_t weighted_step(const double *x, int64_t k, double weight) override {
     return inner->counted_step(scaled(x, weight), k, weight);
   }
@@ -85,7 +75,6 @@ class SparseScaled final : public Learner {
     return row.as_row();
   }
 
-  std::unique_ptr<Learner> inner;
   SparseScale scale{kMostRows};
   Buffer values;  // of the row at hand
   SparseRow row;
