@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,9 @@ from thalweg.learners.base.labelled_estimator import LabelledEstimator
 from thalweg.learners.base.labels import Labels, code_points
 from thalweg.learners.base.regressor import StreamRegressor, as_target, as_targets
 from thalweg.learners.base.rows import Floats, Row, as_rows, names_of
-from thalweg.parameters import Rules, Whole
+from thalweg.learners.online_ldc import OnlineLDC
+from thalweg.parameters import OneOf, Rules, Whole
+from thalweg.rates import Constant, as_rate
 
 _KINDS = {"i": "integers", "U": "strings"}
 
@@ -111,6 +113,10 @@ class Fleet(LabelledEstimator):
     folder : str, optional
         Where that temporary file lies; by default where the system keeps such files. It has no name there and is gone
         when the fleet is: `thalweg.save` writes all models, wherever they are.
+    device : {"cpu", "cuda"}, default "cpu"
+        Where the models lie and learn. "cuda" needs the extra ``gpu`` and is for an `OnlineLDC` with a constant rate,
+        ``counts="soft"``, without a ridge, and for keys that are integers. Rows may then be arrays of CuPy or PyTorch
+        in the GPU's memory, which are not copied; labels must be integers there. A file holds a fleet of "cpu".
 
     Attributes
     ----------
@@ -141,13 +147,16 @@ class Fleet(LabelledEstimator):
     [0.9, 0.1]
     """
 
-    _core: FleetCore
+    _core: Any  # a FleetCore, or a GpuFleetCore
 
     _why_not_sparse = "its models are arrays over all features; use X.toarray(), or a model of sparse rows for each key"
     _why_not_merged = "keys are kept in the order of their use; add the models of a key, which model_of gives"
 
+    _parameters_before: ClassVar[Mapping[str, Any]] = {"device": "cpu"}
+    _parameters_not_saved = frozenset({"device"})
     _rules = Rules(
         capacity=Whole(1, 2**32 - 1, text="be an integer from 1 to 2**32 - 1,").or_else(None),
+        device=OneOf("cpu", "cuda"),
     )
 
     def __new__(cls, model: Any = None, **_: Any) -> Self:
@@ -162,15 +171,19 @@ class Fleet(LabelledEstimator):
         key: str | None = None,
         capacity: int | None = None,
         folder: str | None = None,
+        device: Literal["cpu", "cuda"] = "cpu",
     ) -> None:
         self.model = model
         self.key = key
         self.capacity = capacity
         self.folder = folder
+        self.device = device
 
-    def _make_core(self, features: int) -> FleetCore:
+    def _make_core(self, features: int) -> Any:
         self._rules.check(self)
         core = self._lone_core(features)
+        if self.device == "cuda":
+            return self._make_gpu_core(core, features)
         if self.capacity is None:
             return compiled.FleetCore(core)
         try:
@@ -179,6 +192,30 @@ class Fleet(LabelledEstimator):
         except OSError as error:
             rule = f"be a folder that can be written ({error.strerror or error})"
             raise InvalidParameter.of("Fleet", "folder", rule, self.folder) from error
+
+    def _make_gpu_core(self, core: Any, features: int) -> Any:
+        model = self.model
+        plain = type(model) is OnlineLDC and model.counts == "soft" and not model._is_bank and not model.ridge
+        if not plain or model.class_weight is not None or model.dtype != "float64" or model.covariance != "corrected":
+            rule = 'be an OnlineLDC with counts="soft", without ridge, class weights or float32, where device is "cuda"'
+            raise InvalidParameter.of("Fleet", "model", rule, model)
+        rate = as_rate(model.rate, "OnlineLDC")
+        if not isinstance(rate, Constant):
+            raise InvalidParameter.of("Fleet", "model", 'have a constant rate where device is "cuda"', model)
+        if self.capacity is not None:
+            raise InvalidParameter.of("Fleet", "capacity", 'be left out where device is "cuda"', self.capacity)
+        from thalweg.fleet.gpu.core import GpuFleetCore
+        from thalweg.fleet.gpu.records import Shape
+
+        return GpuFleetCore(core, Shape(features, 0, float(rate.value), int(model.warmup)))
+
+    def to(self, device: Literal["cpu", "cuda"]) -> Self:
+        """A copy of the fleet whose models lie and learn there."""
+        moved: Self = clone(self).set_params(device=device)
+        moved._rules.check(moved)
+        if self.__sklearn_is_fitted__():
+            moved.__setstate__({**self.__getstate__(), "device": device, "_core": self._core.state()})
+        return moved
 
     def _lone_core(self, features: int, known: Labels | None = None) -> Core | RegressionCore:
         """The core of a model by itself; one that is told the labels raises where it cannot take them."""
@@ -218,7 +255,10 @@ class Fleet(LabelledEstimator):
         classes : array, optional
             Labels to come; never needed.
         """
-        self._run(X, y, keys, classes)
+        if self._is_on_gpu(X):
+            self._run_on_gpu(X, y, keys)
+        else:
+            self._run(X, y, keys, classes)
         return self
 
     def predict_then_learn(self, X: ArrayLike, y: ArrayLike, keys: ArrayLike | None = None) -> NDArray[Any]:
@@ -226,6 +266,8 @@ class Fleet(LabelledEstimator):
 
         A key's first row is answered with the zero of the labels' type (0, False, "").
         """
+        if self._is_on_gpu(X):
+            return cast("NDArray[Any]", self._run_on_gpu(X, y, keys))
         return self._decoded(self._run(X, y, keys, answering=True))
 
     def _run(
@@ -254,6 +296,8 @@ class Fleet(LabelledEstimator):
 
     def predict(self, X: ArrayLike, keys: ArrayLike | None = None) -> NDArray[Any]:
         """The answer to each row by the model of its key; the zero of the labels' type for a key never learned."""
+        if self._is_on_gpu(X):
+            return cast("NDArray[Any]", self._predict_on_gpu(X, keys))
         X, keys = self._apart(X, keys)
         rows: Floats = self._rows_to_answer(X)
         answers = np.empty(len(rows), dtype=np.int64)
@@ -272,6 +316,39 @@ class Fleet(LabelledEstimator):
             return None
         answer = self._core.answer_one(x, key)
         return None if answer < 0 else labels.ordinary[answer]
+
+    # ------------------------------------------------------------------ arrays in the GPU's memory
+
+    def _is_on_gpu(self, X: Any) -> bool:
+        if self.device != "cuda" or not hasattr(X, "__dlpack_device__"):
+            return False
+        from thalweg.fleet.gpu.arrays import is_on_gpu
+
+        return is_on_gpu(X)
+
+    def _run_on_gpu(self, X: Any, y: Any, keys: Any) -> Any:
+        from thalweg.fleet.gpu import arrays
+
+        begun = self.__sklearn_is_fitted__()
+        rows = arrays.as_rows(X, self.n_features_in_ if begun else None)
+        labels, owners = arrays.as_integers(y, len(rows), "y"), arrays.as_integers(keys, len(rows), "keys")
+        codes = arrays.codes_of(labels, self.classes_) if begun else None
+        if codes is None:  # new labels are announced as if they came with rows of zeros
+            distinct = np.unique(labels.get())
+            blank = np.zeros((len(distinct), rows.shape[1]))
+            self._ready(blank, distinct, blank)
+            codes = arrays.codes_of(labels, self.classes_)
+        else:
+            self._require_same_parameters()
+        return arrays.labels_of(self._core.take(rows, owners, codes), self.classes_)
+
+    def _predict_on_gpu(self, X: Any, keys: Any) -> Any:
+        from thalweg.fleet.gpu import arrays
+
+        self._learned_core()
+        rows = arrays.as_rows(X, self.n_features_in_)
+        owners = arrays.as_integers(keys, len(rows), "keys")
+        return arrays.labels_of(self._core.take(rows, owners, None), self.classes_)
 
     # ------------------------------------------------------------------ the models
 

@@ -1,0 +1,95 @@
+"""Rows a second of a fleet on a GPU, test-then-train, grouping by key included: `python -m benchmarks.gpu_fleet`.
+
+Every key is past its start; keys are drawn evenly. "Kernel" is what `Fleet` does once its rows are checked and its
+labels are codes. Bytes are those that must move, records read and written and rows, beside those of a device copy.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from thalweg import OnlineLDC
+from thalweg.fleet import Fleet
+
+#: Features, keys, rows of a batch.
+SIZES = ((3, 10**7, 10**7), (10, 10**5, 10**7), (10, 10**7, 10**7), (20, 5 * 10**6, 5 * 10**6), (10, 10**8, 10**7))
+BATCHES = 5
+
+
+def main() -> None:
+    """Print a line for each size."""
+    try:
+        import cupy
+    except ImportError:
+        print("left out: there is no CuPy (pip install 'thalweg[gpu]')")
+        return
+    measured = [_copy(cupy)]
+    print(f"device copy {measured[0] / 1e12:.2f} TB/s")
+    for features, keys, rows in SIZES:
+        print(_line(cupy, features, keys, rows, measured[0]), flush=True)
+        cupy.get_default_memory_pool().free_all_blocks()
+    print(_from_host(cupy))
+
+
+def _seconds(cupy: Any, act: Callable[[], object]) -> float:
+    cupy.cuda.Device().synchronize()
+    begin = time.perf_counter()
+    act()
+    cupy.cuda.Device().synchronize()
+    return time.perf_counter() - begin
+
+
+def _copy(cupy: Any) -> float:
+    source = cupy.zeros(10**9)
+    to = cupy.empty_like(source)
+    return 2 * source.nbytes / min(_seconds(cupy, lambda: cupy.copyto(to, source)) for _ in range(3))
+
+
+def _fleet(cupy: Any, features: int, keys: int) -> Any:
+    """A fleet that has learned a row of each key."""
+    fleet, rng = Fleet(OnlineLDC(0.05, counts="soft", warmup=1), device="cuda"), cupy.random.default_rng(0)
+    for begin in range(0, keys, 5 * 10**6):
+        own = cupy.arange(begin, min(begin + 5 * 10**6, keys))
+        fleet.partial_fit(rng.standard_normal((len(own), features)), rng.integers(0, 2, len(own)), own)
+    return fleet
+
+
+def _line(cupy: Any, features: int, keys: int, rows: int, copy: float) -> str:
+    fleet, rng = _fleet(cupy, features, keys), cupy.random.default_rng(1)
+    cupy.get_default_memory_pool().free_all_blocks()
+    whole, kernel, moved = [], [], 0.0
+    for _ in range(BATCHES):
+        owners, y = rng.integers(0, keys, rows), rng.integers(0, 2, rows)
+        X, codes = rng.standard_normal((rows, features)) + y[:, None], y.astype(cupy.int32)
+        whole.append(_seconds(cupy, lambda X=X, y=y, owners=owners: fleet.predict_then_learn(X, y, owners)))
+        kernel.append(_seconds(cupy, lambda X=X, c=codes, owners=owners: fleet._core.take(X, owners, c)))
+        used = keys * (1 - (1 - 1 / keys) ** rows)
+        moved = used * 16 * fleet._core._shape.words + rows * (8 * features + 24)
+        del X
+    share = moved / min(kernel) / copy
+    rates = [rows / min(seconds) / 1e9 for seconds in (whole, kernel)]
+    return (
+        f"p = {features}, {keys:,} keys: {rates[0]:.2f} billion rows/s, kernel {rates[1]:.2f} "
+        f"({share:.2f} of a device copy); {fleet.n_bytes_ / 1e9:.1f} GB"
+    )
+
+
+def _from_host(cupy: Any) -> str:
+    rng, rows = np.random.default_rng(0), 2 * 10**7
+    X, y, keys = rng.standard_normal((rows, 10)), rng.integers(0, 2, rows), rng.integers(0, 10**6, rows)
+    fleet = Fleet(OnlineLDC(0.05, counts="soft", warmup=1), device="cuda").partial_fit(X, y, keys)
+    seconds = min(_seconds(cupy, lambda: fleet.partial_fit(X, y, keys)) for _ in range(2))
+    locked = np.frombuffer(cupy.cuda.alloc_pinned_memory(1 << 30), np.float64, 1 << 27)
+    to = cupy.empty(1 << 27)
+    link = locked.nbytes / min(_seconds(cupy, lambda: to.set(locked)) for _ in range(3))
+    share = (X.nbytes + 12 * rows) / seconds / link
+    rate = f"{rows / seconds / 1e6:.0f} million rows/s"
+    return f"from NumPy, p = 10: {rate}, {share:.2f} of the link ({link / 1e9:.0f} GB/s)"
+
+
+if __name__ == "__main__":
+    main()

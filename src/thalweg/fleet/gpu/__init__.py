@@ -1,0 +1,1 @@
+"""Fleets on a GPU: one discriminant per key, all in its memory."""

@@ -1,0 +1,177 @@
+"""Fleets on a GPU: the step of a row, compiled for the host, is tested everywhere; the rest where there is a GPU."""
+
+import ctypes
+import shutil
+import subprocess
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from thalweg import OnlineLDC, load, save
+from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
+from thalweg.fleet import Fleet
+from thalweg.fleet.gpu.records import Shape, from_host, to_host
+
+try:
+    import cupy
+
+    HAS_GPU = cupy.cuda.runtime.getDeviceCount() > 0
+except Exception:
+    HAS_GPU = False
+on_gpu = pytest.mark.skipif(not HAS_GPU, reason="no GPU that CuPy finds")
+
+HOST = """
+#include "record_step.cuh"
+using Model = thalweg::record::Discriminant<FEATURES, CLASSES>;
+extern "C" int words() { return Model::kWords; }
+extern "C" void run(double *record, const double *X, const int *y, int rows, double rate, int warmup, int *answers) {
+  const thalweg::record::Options options{rate, warmup};
+  const Model model{record, options};
+  for (int i = 0; i < rows; i++) answers[i] = model.take(X + i * FEATURES, y[i]);
+}
+"""
+
+
+def rows_of(features, classes, rows, seed=0, keys=1):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, rows)
+    X = rng.normal(size=(rows, features)) @ rng.normal(size=(features, features)) + 2.0 * y[:, None] + 1000.0
+    return X, y, rng.integers(0, keys, rows) * 7_919 - 3
+
+
+@pytest.fixture(scope="module")
+def step_of(tmp_path_factory):
+    """The step of the GPU, compiled for this machine."""
+    compiler = shutil.which("c++")
+    if compiler is None:
+        pytest.skip("no C++ compiler")
+    folder = tmp_path_factory.mktemp("step")
+
+    def made(features, classes):
+        source, library = folder / f"{features}-{classes}.cpp", folder / f"{features}-{classes}.so"
+        source.write_text(HOST.replace("FEATURES", str(features)).replace("CLASSES", str(classes)))
+        include = f"-I{files('thalweg.fleet.gpu')}"
+        flags = ["-std=c++17", "-O1", "-shared", "-fPIC", "-Wall", "-Werror", include]
+        subprocess.run([compiler, *flags, str(source), "-o", str(library)], check=True)
+        return ctypes.CDLL(str(library))
+
+    return made
+
+
+@pytest.mark.parametrize(("features", "classes", "warmup"), [(1, 2, 1), (3, 3, 10), (6, 2, 30)])
+def test_the_step_of_the_gpu_is_that_of_the_discriminant(step_of, features, classes, warmup):
+    step = step_of(features, classes)
+    X, y, _ = rows_of(features, classes, 600)
+    codes, answers = y.astype(np.int32), np.empty(600, dtype=np.int32)
+    model = OnlineLDC(0.05, counts="soft", warmup=warmup)
+    shape = Shape(features, classes, 0.05, warmup)
+    record = np.zeros(step.words())
+    assert len(record) == shape.words
+    for part in (slice(0, 20), slice(20, 600)):  # within the start, and behind it
+        own, chosen, given = X[part].copy(), codes[part].copy(), answers[part]
+        places = [each.ctypes.data_as(ctypes.c_void_p) for each in (record, own, chosen)]
+        given_at = given.ctypes.data_as(ctypes.c_void_p)
+        step.run(*places, len(own), ctypes.c_double(0.05), warmup, given_at)
+        expected = model.predict_then_learn(own, chosen)
+        begin = 1 if part.start == 0 else 0  # the first row of all has no answer
+        assert given[begin:].tolist() == expected[begin:].tolist()
+        np.testing.assert_allclose(record[shape.parts()["means"]].reshape(classes, -1), model.means_, rtol=1e-9)
+        words, lengths = to_host(record[np.newaxis], shape)
+        fleet = Fleet(OnlineLDC(0.05, counts="soft", warmup=warmup)).partial_fit(
+            own[:classes], np.arange(classes), [0] * classes
+        )
+        state = fleet._core.state() | {"records": words, "record_lengths": lengths}
+        twin = Fleet(fleet.model)._make_core(features)
+        twin.restore(state)
+        alone = fleet.model_of(0)
+        alone.__setstate__({**alone.__getstate__(), "_core": twin.state_of(0)})
+        np.testing.assert_array_equal(alone.predict(X[300:]), model.predict(X[300:]))
+        np.testing.assert_allclose(alone.predict_proba(X[300:]), model.predict_proba(X[300:]), atol=1e-6)
+
+
+def test_records_go_to_the_gpu_and_back():
+    X, y, keys = rows_of(3, 3, 400, keys=30)  # some keys are in their start
+    fleet = Fleet(OnlineLDC(0.1, counts="soft")).partial_fit(X, y, keys)
+    state = fleet._core.state()
+    shape = Shape(3, 3, 0.1, 10)
+    words, lengths = to_host(from_host(state["records"], state["record_lengths"], shape), shape)
+    twin = Fleet(fleet.model)._make_core(3)
+    twin.restore(state | {"records": words, "record_lengths": lengths})
+    more, labels, others = rows_of(3, 3, 400, seed=1, keys=30)
+    ours, theirs = np.empty(400, dtype=np.int64), np.empty(400, dtype=np.int64)
+    fleet._core.run(more, labels, others, None, ours)
+    twin.run(more, labels, others, None, theirs)
+    assert (ours == theirs).mean() > 0.995  # but for ties by rounding
+
+
+@pytest.mark.skipif(HAS_GPU, reason="there is a GPU")
+def test_without_a_gpu_it_says_so():
+    fleet = Fleet(OnlineLDC(0.1, counts="soft"), device="cuda")
+    with pytest.raises((MissingExtra, InvalidInput), match="GPU"):
+        fleet.partial_fit([[0.0]], [1], [1])
+
+
+@pytest.mark.parametrize(
+    ("fleet", "told"),
+    [
+        (Fleet(OnlineLDC(0.1), device="cuda"), 'counts="soft"'),
+        (Fleet(OnlineLDC(0.1, counts="soft"), device="tpu"), "device"),
+        (Fleet(OnlineLDC(0.1, counts="soft"), device="cuda", capacity=3), "capacity"),
+    ],
+)
+def test_what_cannot_be_on_a_gpu_is_refused(fleet, told):
+    with pytest.raises(InvalidParameter, match=told):
+        fleet.partial_fit([[0.0]], [1], [1])
+
+
+@on_gpu
+@pytest.mark.parametrize(("features", "classes", "warmup"), [(1, 2, 1), (3, 3, 10), (10, 2, 10), (20, 2, 5)])
+def test_a_fleet_on_the_gpu_is_that_of_the_host(features, classes, warmup, tmp_path):
+    X, y, keys = rows_of(features, classes, 20_000, keys=300)
+    model = OnlineLDC(0.05, counts="soft", warmup=warmup)
+    host, gpu = Fleet(model), Fleet(model, device="cuda")
+    parts = slice(0, 7), slice(7, 9_000), slice(9_000, 20_000)
+    given = [[each.predict_then_learn(X[part], y[part], keys[part]) for part in parts] for each in (host, gpu)]
+    assert (np.concatenate(given[0]) == np.concatenate(given[1])).mean() > 0.9995
+    assert gpu.keys() == host.keys()
+    assert len(gpu) == len(host)
+    assert int(keys[0]) in gpu
+    assert 5 not in gpu
+    assert (gpu.predict(X, keys) == host.predict(X, keys)).mean() > 0.9995
+    assert gpu.predict(X[:2], [5, 6]).tolist() == [0, 0]
+    one = gpu.model_of(int(keys[0]))
+    assert (one.predict(X) == host.model_of(int(keys[0])).predict(X)).mean() > 0.999
+    save(gpu, tmp_path / "fleet")
+    loaded = load(tmp_path / "fleet")
+    assert loaded.device == "cpu"
+    assert (loaded.predict(X, keys) == host.predict(X, keys)).mean() > 0.9995
+    back = loaded.to("cuda").partial_fit(X, y, keys)
+    again = gpu.to("cpu").partial_fit(X, y, keys)
+    assert (back.predict(X, keys) == again.predict(X, keys)).mean() > 0.9995
+    assert gpu.predict_one(X[0], int(keys[0])) in range(classes)
+
+
+@on_gpu
+def test_arrays_in_the_memory_of_the_gpu_are_taken_as_they_are():
+    X, y, keys = rows_of(4, 2, 5_000, keys=50)
+    model = OnlineLDC(0.05, counts="soft")
+    expected = Fleet(model).predict_then_learn(X, y, keys)
+    given = [cupy.asarray(each) for each in (X, y, keys)]
+    fleet = Fleet(model, device="cuda")
+    found = fleet.predict_then_learn(*given)
+    assert isinstance(found, cupy.ndarray)
+    assert (found.get() == expected).mean() > 0.9995
+    assert (fleet.predict(given[0], given[2]) == cupy.asarray(fleet.predict(X, keys))).all()
+    torch = pytest.importorskip("torch")
+    other = Fleet(model, device="cuda").predict_then_learn(
+        *(torch.as_tensor(each, device="cuda") for each in (X, y, keys))
+    )
+    assert (other == found).all()
+    wrong = given[0].copy()
+    wrong[7, 1] = cupy.nan
+    with pytest.raises(InvalidInput, match="row 7"):
+        fleet.predict_then_learn(wrong, *given[1:])
+    later = fleet.predict_then_learn(given[0][:3], cupy.asarray([0, 9, 1]), given[2][:3])  # a new label
+    assert fleet.classes_.tolist() == [0, 1, 9]
+    assert len(later) == 3
