@@ -64,12 +64,18 @@ def penalty_held(rows, features, penalty, forgetting):
 
 
 def slow_scaled(X):
-    """Each row by the means and deviations of the rows before it; zero where there is no deviation."""
-    scaled = np.zeros_like(X)
-    for t in range(2, len(X)):
-        spread = X[:t].std(axis=0)
-        moved = spread > 0
-        scaled[t, moved] = np.clip((X[t] - X[:t].mean(axis=0))[moved] / spread[moved], -10, 10)
+    """Each row by the means and deviations of the rows before it; zero where there is no deviation.
+
+    From the fifth row on a value counts as at most ten standard deviations away.
+    """
+    scaled, mean, variance = np.zeros_like(X), np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for t, row in enumerate(X):
+        away, far, moved = row - mean, 10 * np.sqrt(variance), variance > 0
+        near = np.clip(away, -far, far)
+        scaled[t, moved] = near[moved] / np.sqrt(variance[moved])
+        learned = np.where(moved, near, away) if t >= 4 else away
+        mean = mean + learned / (t + 1)
+        variance = t / (t + 1) * (variance + learned**2 / (t + 1))
     return scaled
 
 
@@ -101,6 +107,24 @@ class SlowTilings(SlowGrids):
             grid.visits[cell], grid.weights[cell] = count, own + self.steps * (y - answer) * share
         self.row_learned()
         return answer
+
+
+def slow_sparse_linear(X, rest, rate, forgetting):
+    """What a linear regression with a step size for each feature answers, which learns ``rest`` from the second row."""
+    weights, squares, answers = np.zeros(X.shape[1]), np.zeros(X.shape[1]), []
+    bias, bias_square = 0.0, 0.0
+    for t, x in enumerate(X):
+        z = np.zeros_like(x)
+        for j in np.flatnonzero(x):
+            values = X[: t + 1, j]
+            z[j] = x[j] / np.sqrt((values[values != 0] ** 2).mean())
+        answers.append(bias + weights @ z)
+        squares, bias_square = (1 - forgetting) * squares + z**2, (1 - forgetting) * bias_square + 1
+        steps, bias_step = z / np.sqrt(1 + squares), 1 / np.sqrt(1 + bias_square)
+        if t:
+            by = min(rate, 1 / (steps @ z + bias_step)) * (rest[t] - answers[-1])
+            weights, bias = weights + by * steps, bias + by * bias_step
+    return np.array(answers)
 
 
 class SlowMixing:

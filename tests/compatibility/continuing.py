@@ -93,6 +93,15 @@ def replay(data: Path) -> dict[str, bytes]:
     return {name: _replayed(data, options) for name, options in REPLAYS.items()}
 
 
+def replay_sparse(data: Path) -> dict[str, str]:
+    """Digests of the learners that are rebuilt from a copy of a journal of sparse rows, by model."""
+    shutil.copytree(FIXTURES / "sparse-journal", data, dirs_exist_ok=True)
+    return {
+        name: sha256(dumps(loads(_replayed(data, ["--model", name, "--whole"])).learner))
+        for name in ("default", "numbers")
+    }
+
+
 def _replayed(data: Path, options: list[str]) -> bytes:
     out = data / "replayed.thalweg"
     thalweg("replay", str(data), "--out", str(out), *options)

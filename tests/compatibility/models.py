@@ -158,6 +158,16 @@ MODELS: dict[str, dict[str, Any]] = {
         "regression-rls-two-targets": OnlineLinearRegression(solver="rls", penalty=0.1),
         "auto-regressor-two-targets": AutoRegressor(curved=False),
     },
+    "sparse": {
+        "auto-sparse": AutoClassifier(),
+        "logistic-sparse": OnlineLogistic(1.0, per_feature=True, forgetting=0.01),
+        "pipeline-sparse": StreamPipeline([StandardScaler(with_mean=False, clip=10.0), PassiveAggressive(0.1)]),
+    },
+    "sparse target": {
+        "auto-regressor-sparse": AutoRegressor(),
+        "auto-regressor-sparse-dense-columns": AutoRegressor(curved=False, dense_features=4),
+        "regression-sparse": OnlineLinearRegression(0.05, averaged=True, forgetting=0.1, penalty=0.01),
+    },
     "unlabelled": {
         "standard-scaler": StandardScaler(),
         "standard-scaler-forgetting": StandardScaler(forgetting=0.05, with_mean=False, clip=2.0),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, hstack
 
 from thalweg import Part, kernels
 from thalweg.store import dumps
@@ -47,7 +48,8 @@ def rows(kind: str, seed: int, count: int) -> dict[str, np.ndarray]:
     Parameters
     ----------
     kind : str
-        One of the kinds of labels, or "unlabelled", "weighted", "named", "target", "targets", "keys", "string keys".
+        One of the kinds of labels, or "unlabelled", "weighted", "named", "target", "targets", "keys", "string keys",
+        "sparse", "sparse target".
     """
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 3, count)
@@ -60,6 +62,12 @@ def rows(kind: str, seed: int, count: int) -> dict[str, np.ndarray]:
         return {"X": X}
     if kind in ("target", "targets"):
         return {"X": X, "y": targets if kind == "targets" else targets[:, 0]}
+    if kind.startswith("sparse"):
+        words = 4 + np.sort(rng.integers(0, 60, (count, 3)) + 100 * codes[:, None], axis=1)
+        wide = csr_array((np.ones(3 * count), words.ravel(), np.arange(0, 3 * count + 1, 3)), shape=(count, 10**6))
+        wide = csr_array(hstack([csr_array(X), wide[:, 4:]]))
+        wide.sum_duplicates()
+        return {"X": wide, "y": targets[:, 0] + codes if kind == "sparse target" else _LABELS["strings"](codes)}
     found = {"X": X, "y": _LABELS.get(kind, _LABELS["strings"])(codes)}
     if kind in ("keys", "string keys"):
         found["keys"] = keys if kind == "keys" else np.array([f"pump {key}" for key in keys])
@@ -81,8 +89,12 @@ def learn(model: Any, kind: str, seed: int, count: int) -> list[Any]:
         found += (model.transform_then_learn if kind == "unlabelled" else model.predict_then_learn)(**block).tolist()
     answer = model.transform_one if kind == "unlabelled" else model.predict_one
     others = [given[name][half:].tolist() for name in ("y", "keys") if name in given]
-    for x, *rest in zip(given["X"][half:], *others, strict=True):
-        row = dict(zip(NAMES, x.tolist(), strict=True)) if kind == "named" else x
+    if kind.startswith("sparse"):
+        wide = given["X"][half:]
+        single = [dict(zip(*part, strict=True)) for part in _entries(wide)]
+    else:
+        single = [dict(zip(NAMES, x.tolist(), strict=True)) if kind == "named" else x for x in given["X"][half:]]
+    for row, *rest in zip(single, *others, strict=True):
         predicted = answer(row, *rest[1:])
         found.append(predicted.tolist() if isinstance(predicted, np.ndarray) else predicted)
         model.learn_one(row, *rest)
@@ -90,6 +102,13 @@ def learn(model: Any, kind: str, seed: int, count: int) -> list[Any]:
         if half and hasattr(model, method):
             found += getattr(model, method)(given["X"][:10]).tolist()
     return found
+
+
+def _entries(rows: Any) -> list[tuple[list[int], list[float]]]:
+    """The columns and the values of each sparse row."""
+    cuts = rows.indptr[1:-1]
+    parts = zip(np.split(rows.indices, cuts), np.split(rows.data, cuts), strict=True)
+    return [(columns.tolist(), values.tolist()) for columns, values in parts]
 
 
 def continued(model: Any, kind: str) -> dict[str, str]:

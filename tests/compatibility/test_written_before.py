@@ -21,6 +21,7 @@ from tests.compatibility.continuing import (
     continue_table,
     finish_run,
     replay,
+    replay_sparse,
 )
 from tests.compatibility.continuing import thalweg as command
 from tests.compatibility.recorded import FIXTURES, continued, here, read_record, sha256
@@ -90,6 +91,10 @@ def test_a_file_can_be_inspected(path: Path) -> None:
 @pytest.mark.parametrize("name", RECORD["runs"])
 def test_a_stopped_run_is_resumed(name: str, tmp_path: Path) -> None:
     require(finish_run(name, tmp_path), RECORD["runs"][name])
+
+
+def test_a_journal_of_sparse_rows_is_replayed(tmp_path: Path) -> None:
+    require(replay_sparse(tmp_path), RECORD["sparse journal"])
 
 
 def test_a_journal_is_replayed_and_continued(tmp_path: Path) -> None:

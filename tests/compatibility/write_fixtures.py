@@ -27,6 +27,7 @@ from tests.compatibility.continuing import (
     continue_table,
     finish_run,
     replay,
+    replay_sparse,
 )
 from tests.compatibility.models import MODELS
 from tests.compatibility.recorded import BEFORE, FIXTURES, RECORD, continued, here, learn, read_record, sha256
@@ -203,6 +204,43 @@ def serve(data: Path) -> dict[str, list[str]]:
     return {model: known[145:] + known[70:80] for model, known in ids.items()}
 
 
+def write_sparse_journal() -> dict[str, str]:
+    """The journal of a service with two models of sparse rows, and digests of what replaying it gives."""
+    path = FIXTURES / "sparse-journal" / "journal.sqlite3"
+    if not path.exists():
+        with tempfile.TemporaryDirectory() as data:
+            serve_sparse(Path(data))
+            path.parent.mkdir(parents=True)
+            path.write_bytes((Path(data) / path.name).read_bytes())
+    with tempfile.TemporaryDirectory() as data:
+        return replay_sparse(Path(data))
+
+
+def serve_sparse(data: Path) -> None:
+    """Labels and numbers, predicted from numbers, maps and text; some come late and one is corrected."""
+    plain, labels = stream(60)
+    rng = np.random.default_rng(6)
+    words = [[f"w{word}" for word in each] for each in rng.integers(0, 30, (60, 4)).tolist()]
+    rows = [
+        {"level": row["level"], "words": dict.fromkeys(each, 1.5), "note": " ".join(each)}
+        for row, each in zip(plain, words, strict=True)
+    ]
+    kinds = {"level": "number", "words": "map", "note": "text"}
+    schema = {"columns": [{"name": name, "kind": kind} for name, kind in kinds.items()]}
+    server = Server("--new", "auto", data=data)
+    client = server.client()
+    client.post("/v1/models", {"name": "numbers", "kind": "auto-linear", "task": "regression", "schema": schema})
+    numbers = [float(row["level"] or 0.0) + len(row["words"]) for row in rows]
+    for model, targets in {"default": labels, "numbers": numbers}.items():
+        given = [{name: row[name] for name in ("level", "words")} for row in rows] if model == "default" else rows
+        ids = [each["id"] for at in range(0, 60, 20) for each in client.predict(given[at : at + 20], model=model)]
+        client.label([(ids[i], targets[i]) for i in rng.permutation(50).tolist()], model=model)
+        client.label([(ids[7], targets[8])], model=model, revise=True)
+    server.stop()
+    with closing(sqlite3.connect(data / "journal.sqlite3")) as journal:
+        journal.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
 def main() -> None:
     """Write the files that are missing and the digests; refuse to change a digest that was recorded here before."""
     FIXTURES.mkdir(exist_ok=True)
@@ -216,8 +254,10 @@ def main() -> None:
         "finished": continue_table(),
         "finished numbers": continue_numbers(),
         "journal": write_journal(),
+        "sparse journal": write_sparse_journal(),
     }
-    for part in ("models", "runs", "finished", "finished numbers", "journal") if before["on"] == here() else ():
+    parts = ("models", "runs", "finished", "finished numbers", "journal", "sparse journal")
+    for part in parts if before["on"] == here() else ():
         for name, digests in before.get(part, {}).items():
             if record[part][name] != digests:
                 sys.exit(f"{part}, {name}: it does not end with the recorded bytes, so nothing is recorded")

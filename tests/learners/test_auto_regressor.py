@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from tests.oracles_regression import (
     SlowMixing,
@@ -13,6 +14,7 @@ from tests.oracles_regression import (
     slow_late_half_widths,
     slow_local_noise,
     slow_scaled,
+    slow_sparse_linear,
 )
 from thalweg import (
     AutoRegressor,
@@ -23,7 +25,7 @@ from thalweg import (
     TilingRegressor,
 )
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
-from thalweg.learners.auto_regressor import FORGETTING_RATES, WIDEST_LEAST_SQUARES
+from thalweg.learners.auto_regressor import FORGETTING_RATES, SPARSE_STEPS, WIDEST_LEAST_SQUARES
 from thalweg.learners.base.tilings import NUMBER_STEPS
 from thalweg.store import dumps, loads
 
@@ -107,6 +109,65 @@ def test_the_mixture_is_its_slow_twin():
         given.append(twin.weights() @ opinions)
         twin.judge(opinions, target)
     np.testing.assert_allclose(AutoRegressor().predict_then_learn(X, y)[1:], given, rtol=0, atol=1e-6)
+
+
+def sparse_stream(seed, rows, dense=0):
+    """Rows of five values among sixty columns, behind some dense ones far from zero."""
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((rows, 60)) < 5 / 60, rng.normal(size=(rows, 60)) + 0.5, 0.0)
+    X = np.column_stack([rng.normal(size=(rows, dense)) + 50, X])
+    return X, 20 + (X - 50 * (X > 40)) @ rng.normal(size=X.shape[1]) + 0.2 * rng.normal(size=rows)
+
+
+@pytest.mark.parametrize("dense", [0, 2])
+def test_the_members_over_sparse_rows_and_their_mixture_are_their_slow_twins(dense):
+    X, y = sparse_stream(5, 250, dense)
+    model, given, answers = AutoRegressor(dense_features=dense), [], []
+    for t in range(len(y)):
+        row = csr_array(X[[t]])
+        if t:
+            given.append(model.predict(row)[0])
+            answers.append(model.member_answers(row)[0])
+        assert model.predict_then_learn(row, y[[t]])[0] == (given[-1] if t else 0.0)
+    answers, mean = np.array(answers), np.cumsum(y)[:-1] / np.arange(1, len(y))
+    base, linear = np.append(y[0], mean), answers[:, : len(SPARSE_STEPS)]
+    if dense:
+        alone = AutoRegressor(local_widths=False)
+        theirs, _ = walked(alone, X[:, :dense], y)
+        base = np.append(y[0], AutoRegressor().predict_then_learn(X[:, :dense], y)[1:])
+        np.testing.assert_allclose(answers[:, : theirs.shape[1]], theirs, atol=1e-9)
+        linear = answers[:, theirs.shape[1] :]
+    else:
+        np.testing.assert_allclose(answers[:, len(SPARSE_STEPS) :], np.column_stack([y[:-1], mean]))
+    for at, steps in enumerate(SPARSE_STEPS):
+        twin = base + slow_sparse_linear(X[:, dense:], y - base, *steps)
+        np.testing.assert_allclose(linear[:, at], held(twin, y), atol=1e-7)
+    mixing = SlowMixing(answers.shape[1])
+    for opinions, own, target in zip(answers, given, y[1:], strict=True):
+        np.testing.assert_allclose(own, mixing.weights() @ opinions, atol=1e-6)
+        mixing.judge(opinions, target)
+    np.testing.assert_allclose(model.weights_, mixing.weights(), atol=1e-6)
+    assert len(model.members_) == len(model.families_) == answers.shape[1]
+
+
+@pytest.mark.parametrize("options", [{"dense_features": 2}, {"robust": True}])
+def test_a_model_of_sparse_rows_is_the_same_by_chunks_from_files_and_with_weights(options):
+    X, y = sparse_stream(6, 300, 2)
+    rows, weights = csr_array(X), np.random.default_rng(6).choice([0.0, 0.5, 3.0], 300)
+    several = np.column_stack([y, -y])
+    whole = AutoRegressor(**options).partial_fit(rows, several, sample_weight=weights)
+    parts = AutoRegressor(**options).partial_fit(rows[:100], several[:100], sample_weight=weights[:100])
+    parts = loads(dumps(parts))
+    parts.partial_fit(rows[100:], several[100:], sample_weight=weights[100:])
+    np.testing.assert_array_equal(parts.predict(rows), whole.predict(rows))
+    np.testing.assert_array_equal(parts.predict_interval(rows), whole.predict_interval(rows))
+    kept = weights > 0
+    some = AutoRegressor(**options).fit(rows[kept], several[kept], sample_weight=weights[kept])
+    np.testing.assert_array_equal(some.predict(rows), whole.predict(rows))
+    state = whole._core.state()
+    for name in ("target0_linear0_bias", "target1_linear2_weights", "target0_mixing_losses", "scaler_squares"):
+        with pytest.raises(ValueError, match="the saved state is not valid at"):
+            AutoRegressor(**options)._make_core(0).restore({**state, name: np.full_like(state[name], -np.inf)})
 
 
 @pytest.mark.parametrize("coverage", [0.5, 0.9, 0.99])

@@ -366,7 +366,10 @@ def test_bad_parameters_are_named(make, message):
     not os.path.exists(os.path.join(os.environ.get("THALWEG_DATA", ""), "elec2.csv.gz")),
     reason="ELEC2 is not in the folder that THALWEG_DATA names",
 )
-@pytest.mark.parametrize(("features", "bank", "committee"), [("six", 0.091, 0.079), ("paper", 0.160, 0.157)])
+@pytest.mark.parametrize(
+    ("features", "bank", "committee"),
+    [("six", 0.091, 0.079), pytest.param("paper", 0.160, 0.157, marks=pytest.mark.slow)],
+)
 def test_nothing_tuned_comes_out_ahead_on_elec2(features, bank, committee):
     X, y = load_elec2(features).take()
     assert (OnlineLDC("auto", counts="soft").predict_then_learn(X, y) != y).mean() <= bank

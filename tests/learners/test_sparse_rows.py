@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix
+from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix, hstack
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from thalweg import (
     AutoClassifier,
+    AutoRegressor,
     BalancedWinnow,
     Committee,
     CostSensitive,
@@ -146,7 +147,34 @@ def test_what_cannot_be_learned_is_refused_and_changes_nothing():
         OnlineLDC().partial_fit(X, y)
     with pytest.raises(NotNumbers, match=r'solver="rls".* use solver="sgd"'):
         OnlineLinearRegression(solver="rls").partial_fit(X, np.zeros(len(y)))
+    damages = {
+        "indptr ends at 9999, beyond the": lambda given: given.indptr.__setitem__(-1, 9999),
+        "indptr must hold 301 places that rise from 0": lambda given: given.indptr.__setitem__(3, 0),
+        "it has the column 40, and 40 columns": lambda given: given.indices.__setitem__(5, 40),
+    }
+    for what, damage in damages.items():
+        broken = X.copy()
+        damage(broken)
+        with pytest.raises(InvalidInput, match=f"X is a damaged sparse matrix: {what}"):
+            model.partial_fit(broken, y)
+    with pytest.raises(InvalidInput, match=r"must be two-dimensional, got one row of 3: X.reshape\(1, -1\)"):
+        model.predict(coo_array(np.array([1.0, 0.0, 2.0])))
+    for auto, target in ((AutoClassifier(dense_features=41), y), (AutoRegressor(dense_features=41), np.zeros(len(y)))):
+        with pytest.raises(InvalidInput, match="X must have at least the 41 columns of dense_features, got 40"):
+            auto.partial_fit(X, target)
     np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+def test_rare_columns_of_noise_do_not_hide_the_others():
+    rng = np.random.default_rng(0)
+    useful = rng.normal(size=(2000, 10)) * (rng.random((2000, 10)) < 0.9)
+    y = (useful @ rng.normal(size=10) > 0).astype(int)
+    places = np.stack([rng.choice(5000, 10, replace=False) for _ in range(2000)])
+    noise = csr_array((rng.exponential(size=20_000), places.ravel(), np.arange(0, 20_001, 10)), shape=(2000, 5000))
+    X = csr_array(hstack([csr_array(useful), noise]))
+    members = [OnlineLogistic(rate, per_feature=True).predict_then_learn(X, y) for rate in (0.1, 0.3, 1.0, 3.0)]
+    worst = max((each != y).mean() for each in members)
+    assert (AutoClassifier().predict_then_learn(X, y) != y).mean() < worst  # twice that, by the values before alone
 
 
 def test_rows_in_any_order_and_with_tests_of_their_own():
@@ -173,8 +201,13 @@ def test_single_rows_are_dicts_of_columns():
     np.testing.assert_array_equal(one.decision_function(X), model.decision_function(X))
     with pytest.raises(InvalidInput, match="must be a dict of columns' numbers, got the key 'a'"):
         one.learn_one({"a": 1.0}, "0")
-    with pytest.raises(InvalidInput, match="must be a dict"):
+    with pytest.raises(
+        InvalidInput, match="must be a dict of columns, by number or name, to values, got <class 'list'"
+    ):
         one.learn_one([1.0, 2.0], "0")
+    for other in (one, copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        with pytest.raises(InvalidInput, match="has the column 40, but the rows that were learned have 40 columns"):
+            other.predict_one({3: 1.0, 40: 1.0})
 
 
 def test_the_default_learns_rare_words():

@@ -55,9 +55,12 @@ def svmlight_row(line: str) -> Row | None:
     words = words_of(line.partition("#")[0])
     if not words:
         return None
-    label, *entries = words
-    if ":" in label:
-        raise Bad(label)
+    label: str | None = None
+    entries = words
+    if not re.match(r"\d+\S*:|qid:", words[0]):
+        label, *entries = words
+        if ":" in label:
+            raise Bad(label)
     found: dict[int, float] = {}
     for entry in entries:
         index, colon, value = entry.partition(":")
@@ -66,7 +69,7 @@ def svmlight_row(line: str) -> Row | None:
         if not colon or not re.fullmatch(r"[0-9]+", index) or int(index) > 2**31 - 2 or int(index) in found:
             raise Bad(entry)
         found[int(index)] = number(value)
-    return plain(label), list(found.items())
+    return label and plain(label), list(found.items())
 
 
 def vowpal_row(line: str) -> Row | None:
@@ -214,10 +217,10 @@ def test_what_scikit_learn_writes_is_read_as_it_reads_it(
     assert (read_back == truth.toarray()).all()
 
 
-SVMLIGHT = "# rows of a test\n1 1:0.5 7:-1e-3 # first\n-1 qid:3 2:1\n\n1 9:2\n"
+SVMLIGHT = "# rows of a test\n1 1:0.5 7:-1e-3 # first\n-1 qid:3 2:1\n\n9:2\n"
 VOWPAL = "1 1.0 'first|weather rain:0.5 wind |level:2 3\n-1 |weather sun é:3\n| rain\n"
 READ = {
-    SVMLIGHT: [("1", [(1, 0.5), (7, -1e-3)]), ("-1", [(2, 1.0)]), ("1", [(9, 2.0)])],
+    SVMLIGHT: [("1", [(1, 0.5), (7, -1e-3)]), ("-1", [(2, 1.0)]), (None, [(9, 2.0)])],
     VOWPAL: [
         ("1", [("weather^rain", 0.5), ("weather^wind", 1.0), ("level^3", 2.0)]),
         ("-1", [("weather^sun", 1.0), ("weather^é", 3.0)]),
@@ -262,7 +265,7 @@ REASONS = {
     "1 3:": "a value is missing after a colon",
     "1 3:nan": "'nan' is not a finite number",
     "1 3:1e51": "'1e51' is beyond the numbers that can be learned",
-    "3:1 4:1": "it begins with '3:1', which is not a label",
+    "x:1 4:1": "it begins with 'x:1', which is not a label",
     "1 a b": "it has no | before its features",
     "1 2 | a": "an importance other than 1, here '2', is not supported",
     "1 1 0.5 | a": "initial predictions, here '0.5', are not supported",
@@ -284,16 +287,27 @@ def test_malformed_lines_are_named(line: str, tmp_path: Path) -> None:
     kind: Any = "vowpal-wabbit" if "|" in good else "svmlight"
     assert format_of((tmp_path / "rows").read_bytes()) == kind
     (chunk,) = chunks(open_source(tmp_path / "rows").blocks(), 100)
-    assert [str(bad) for bad in chunk.bad] == [f"{tmp_path / 'rows'}, row 2: {REASONS[line]}"]
+    assert [str(bad) for bad in chunk.bad] == [f"{tmp_path / 'rows'}, line 3: {REASONS[line]}"]
     assert len(chunk) == 2
 
 
 def test_lines_that_are_not_utf8_are_bad_but_for_their_comments() -> None:
     content = b"1 1:2\n1 # \xe9\n\xe9\xff 1:1\n# \xe9\n2 1:3\n"
     assert found(content, "svmlight") == ([("1", [(1, 2.0)]), ("1", []), ("2", [(1, 3.0)])], [3])
+    lines = b"# c\n\n1 1:2\nx:1\n1 2:x\n\n# c\n1 3:1 3:2\n" + b"1 # \xe9\n\xe9 1:1\n1 x:3"
+    for size in (7, 1 << 20):
+        with mock.patch("thalweg.tables.rows.PIECE_BYTES", size):
+            blocks = list(read(io.BytesIO(lines), "rows", "utf-8", "svmlight"))  # type: ignore[arg-type]
+        assert [(bad.row, bad.line) for block in blocks for bad in block.bad] == [
+            (2, 4),
+            (3, 5),
+            (4, 8),
+            (6, 10),
+            (7, 11),
+        ]
     blocks = list(read(io.BytesIO(b"1 | a\n1 | \xe9:1\n"), "rows", "utf-8", "vowpal-wabbit"))  # type: ignore[arg-type]
     (bad,) = [bad for block in blocks for bad in block.bad]
-    assert str(bad) == "rows, row 2: the byte 0xe9 is not UTF-8; name the encoding, as in --encoding latin-1"
+    assert str(bad) == "rows, line 2: the byte 0xe9 is not UTF-8; name the encoding, as in --encoding latin-1"
 
 
 TABLES = {

@@ -23,7 +23,7 @@ THALWEG_NOINLINE double cut_deviation(double d, double variance) {
 void RunningVariance::learn(const double *x, int64_t features, double times) {
   rows += times;
   const double gain = std::max(times / rows, repeated(forgetting_, times));
-  const bool cut = cut_ && rows > kTrusted;
+  const bool cut = cut_ && rows > trusted_;
   for (int64_t j = 0; j < features; j++) {
     double d = x[j] - mean[j];
     if (cut && d * d > kNear * variance[j]) d = cut_deviation(d, variance[j]);

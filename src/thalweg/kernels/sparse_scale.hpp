@@ -1,6 +1,8 @@
 // The scale of each feature of sparse rows: the root mean square of its values that are not zero, over all rows at first and
 // over some number of them later. Nothing is centred, so zeros stay zeros, and a rare feature is as large as a common one.
 //
+// `cut`: a value counts as at most ten times the root mean square before it, lest one wild value set the scale for good.
+//
 // O(1) for each value; two numbers for each feature seen.
 #pragma once
 
@@ -8,13 +10,14 @@
 #include <cmath>
 
 #include "linear_algebra/buffer.hpp"
+#include "running_variance.hpp"
 #include "state.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
 class SparseScale {
  public:
-  explicit SparseScale(double most_rows) : most_rows_(most_rows) {}
+  SparseScale(double most_rows, bool cut) : most_rows_(most_rows), cut_(cut) {}
 
   void appear(const int64_t *, int64_t count) {
     counts.resize(counts.size() + count);
@@ -24,10 +27,20 @@ class SparseScale {
     if (value == 0) return;
     double &count = counts[slot], &square = squares[slot];
     count = std::min(count + weight, most_rows_);
-    if (count > 0) square += std::min(1.0, weight / count) * (value * value - square);
+    double own = value * value;
+    if (cut_ && count > RunningVariance::kTrusted)
+      own = std::min(own, RunningVariance::kFarthest * RunningVariance::kFarthest * square);
+    if (count > 0) square += std::min(1.0, weight / count) * (own - square);
   }
   double scaled(int64_t slot, double value) const {
     return squares[slot] > 0 ? value / std::sqrt(squares[slot]) : scaled_unseen(value);
+  }
+  // The same with the value itself in the mean: neither the second value of a feature is large because the first was small, nor a
+  // wild one beyond the root of the count.
+  double scaled_among(int64_t slot, double value) const {
+    const double count = std::min(counts[slot] + 1, most_rows_), before = squares[slot];
+    const double square = before + (value * value - before) / count;
+    return square > 0 ? value / std::sqrt(square) : 0;
   }
   // A value that its feature has for the first time is 1 or -1.
   static double scaled_unseen(double value) { return double(value > 0) - double(value < 0); }
@@ -48,6 +61,7 @@ class SparseScale {
 
  private:
   double most_rows_;
+  bool cut_;
   Buffer counts, squares;  // of each feature: rows that had it, and their mean square
 };
 

@@ -70,7 +70,7 @@ from thalweg.learners.base.rate_bank import (
 )
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.tilings import STEP_RULES, StepRule, tilings_core
-from thalweg.parameters import FLAG, Rules, Whole
+from thalweg.parameters import DENSE_FEATURES, FLAG, Rules
 
 WIDEST_BANK = 200
 _SHARPNESS = 0.5
@@ -204,12 +204,14 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     _catalogue = CatalogueEntry(
         name="auto",
         about="a committee of 14 linear, three kernel and five tiling members",
+        about_sparse="a committee of four logistic regressions with a step size for each feature and a prior",
         when="start here: nothing to choose",
     )
     _more_entries = (
         CatalogueEntry(
             name="auto-linear",
             about="a committee of seven forgetting rates and seven linear learners",
+            about_sparse="a committee of four logistic regressions with a step size for each feature and a prior",
             when="nothing to choose, less time: only linear boundaries",
             parameters={"curved": False},
         ),
@@ -243,9 +245,7 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     #: Files that do not name these were written before there were curved members or class weights.
     _parameters_before: ClassVar[Mapping[str, Any]] = {"curved": False, "dense_features": 0, "class_weight": None}
 
-    _rules = Rules(
-        curved=FLAG, persistence=FLAG, dense_features=Whole(0, 10**6, text="be an integer from 0 to 1,000,000")
-    )
+    _rules = Rules(curved=FLAG, persistence=FLAG, dense_features=DENSE_FEATURES)
 
     def __init__(
         self,
@@ -402,8 +402,7 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
         check_is_fitted(self)
         weights, names = self.weights_, self.members_
         lines = [
-            f"{len(names)} members over {self.n_features_in_} feature{'' if self.n_features_in_ == 1 else 's'}; "
-            f"the heaviest is {names[int(weights.argmax())]} "
+            f"{len(names)} members over {self._features_in_words()}; the heaviest is {names[int(weights.argmax())]} "
             f"with a weight of {weights.max():.2f}.",
             *self._by_family(),
             *(f"  {weights[i]:.3f}  {names[i]}" for i in np.argsort(-weights, kind="stable")),

@@ -25,13 +25,21 @@ on two FriedmanDrift streams, Planes2D, Mv, ELEC2's next price and demand and a 
 that size only, in every member and in the weights (Huber's loss: P. J. Huber, "Robust estimation of a location
 parameter", 1964). Rows of least squares count for less instead.
 
+Over sparse rows the members are others: linear regressions with a step size for each feature, at rates of 0.03, 0.1 and
+1, the last two also with a memory of 300 rows for the step sizes; the last value; and the running mean. They learn what
+the running mean leaves of the target, over values relative to the root mean square of their feature's, and no step does
+more than to fit its own row (``kernels/regression/sparse_mixed_regression.hpp``). With ``dense_features`` the members
+over dense rows learn the first columns, and the linear ones learn what the mixture of those leaves, from the others.
+Rates and memories were settled on generated texts and generated sparse numbers, some of which drift.
+
 Intervals are tracked as in `PredictionIntervals`, at five coverages side by side, with local widths.
 
 Rows may have weights: a row of weight w is learned as w copies in sequence, and its error is charged w times. Several
 targets are several models that share the scaling.
 
 Cost: O(K p^2 + p^4 + M) a row and target with K = 7 rates, the p^4 up to 15 features, and M = 512 tilings, each read
-with four step sizes. Memory: the same in order, and at most 15 MB for the tilings.
+with four step sizes. Memory: the same in order, and at most 15 MB for the tilings. Of sparse rows: O(1) for each value
+that is not zero, with five linear members.
 """
 
 from __future__ import annotations
@@ -48,7 +56,7 @@ from thalweg.learners.base.catalogue_entry import COVERAGES, CatalogueEntry
 from thalweg.learners.base.intervals import INTERVAL_STEP, WithIntervals
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.tilings import NUMBER_STEPS, number_tilings
-from thalweg.parameters import FLAG, SEED, Rules
+from thalweg.parameters import DENSE_FEATURES, FLAG, SEED, Rules
 
 #: Shares of what was learned that a row takes away: memories of all rows, 3,333, 1,000, …, 10.
 FORGETTING_RATES = (0.0, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
@@ -56,6 +64,13 @@ FORGETTING_RATES = (0.0, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
 GRADIENT_STEPS = (0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.8)
 WIDEST_LEAST_SQUARES = 200
 WIDEST_QUADRATIC = 15
+#: Of each linear member over sparse rows: rate, and share of the squares behind its step sizes that a row takes away.
+SPARSE_STEPS = ((0.03, 0.0), (0.1, 0.0), (1.0, 0.0), (0.1, 0.003), (1.0, 0.003))
+_BASELINES = {"last value": ("last value",), "running mean": ("running mean",)}
+
+
+def _linear_name(rate: float, forgetting: float) -> str:
+    return f"linear, rate {rate:g}" + (f", forgetting {forgetting:g}" if forgetting else "")
 
 
 class AutoRegressor(WithIntervals):
@@ -73,13 +88,16 @@ class AutoRegressor(WithIntervals):
         where ``curved``.
     random_state : int >= 0, default 0
         Seed for the random number generator, which draws the tilings.
+    dense_features : int, default 0
+        Of sparse rows, how many columns, the first ones, are dense: numbers of a table beside its text.
 
     Attributes
     ----------
     members_ : tuple of str
         The members, in the order of ``weights_``.
     families_ : tuple of str
-        The kind of each member: "least squares" (or "gradient"), "quadratic", "tilings", "last value", "running mean".
+        The kind of each member: "least squares" (or "gradient"), "quadratic", "tilings", "last value", "running mean",
+        and over sparse rows "linear".
     weights_ : ndarray of shape (members,) or (outputs, members)
         The weight of each member in the next prediction.
     family_weights_ : dict of str to float
@@ -103,12 +121,15 @@ class AutoRegressor(WithIntervals):
     """
 
     _fit_depends_on_order = True
+    _takes_sparse = True
+    _same_from_sparse = False  # its members are others
     _why_not_merged = "each of its steps depends on what the rows before it had made of it"
 
     _catalogue = CatalogueEntry(
         name="auto",
         task="regression",
         about="least squares at seven forgetting rates, a quadratic surface and tilings, mixed by their errors",
+        about_sparse="linear regressions with a step size for each feature, mixed by their errors",
         when="start here: nothing to choose",
         options={"seed": "random_state"},
     )
@@ -117,6 +138,7 @@ class AutoRegressor(WithIntervals):
             name="auto-linear",
             task="regression",
             about="least squares at seven forgetting rates, mixed by their errors",
+            about_sparse="linear regressions with a step size for each feature, mixed by their errors",
             when="nothing to choose, less time: only linear responses",
             parameters={"curved": False},
         ),
@@ -124,28 +146,48 @@ class AutoRegressor(WithIntervals):
             name="robust",
             task="regression",
             about="auto in which large residuals count by their size and not by its square",
+            about_sparse="five linear regressions in which large residuals count by their size and not by its square",
             when="targets with outliers",
             parameters={"robust": True},
             options={"seed": "random_state"},
         ),
     )
 
-    _parameters_before: ClassVar[Mapping[str, Any]] = {"local_widths": False}
+    _parameters_before: ClassVar[Mapping[str, Any]] = {"local_widths": False, "dense_features": 0}
 
-    _rules = Rules(curved=FLAG, robust=FLAG, local_widths=FLAG, random_state=SEED)
+    _rules = Rules(curved=FLAG, robust=FLAG, local_widths=FLAG, random_state=SEED, dense_features=DENSE_FEATURES)
 
     def __init__(
-        self, *, curved: bool = True, robust: bool = False, local_widths: bool = True, random_state: int = 0
+        self,
+        *,
+        curved: bool = True,
+        robust: bool = False,
+        local_widths: bool = True,
+        random_state: int = 0,
+        dense_features: int = 0,
     ) -> None:
         self.curved = curved
         self.robust = robust
         self.local_widths = local_widths
         self.random_state = random_state
+        self.dense_features = dense_features
 
     def _make_core(self, features: int) -> RegressionCore:
         self._rules.check(self)
+        if features:
+            core = self._dense_core(features)
+        else:
+            dense = self._dense_core(self.dense_features) if self.dense_features else None
+            rates, forgetting = map(list, zip(*SPARSE_STEPS, strict=True))
+            core = compiled.sparse_mixed_regression(rates, forgetting, dense, bool(self.robust))
+        local = bool(features and self.curved and self.local_widths)
+        core.track_intervals(list(COVERAGES), INTERVAL_STEP, local)
+        return core
+
+    def _dense_core(self, features: int) -> RegressionCore:
+        """The core over dense rows."""
         seed = int(self.random_state)
-        core = compiled.mixed_regression(
+        return compiled.mixed_regression(
             features,
             list(FORGETTING_RATES if features <= WIDEST_LEAST_SQUARES else GRADIENT_STEPS),
             [number_tilings(seed=2 * seed)] if self.curved else [],
@@ -154,15 +196,20 @@ class AutoRegressor(WithIntervals):
             baselines=True,
             robust=bool(self.robust),
         )
-        core.track_intervals(list(COVERAGES), INTERVAL_STEP, bool(self.curved and self.local_widths))
-        return core
 
     def _has_quadratic(self, features: int) -> bool:
         return bool(self.curved) and features <= WIDEST_QUADRATIC
 
     def _by_family(self) -> dict[str, tuple[str, ...]]:
         """The names of the members, by family, in order; tilings come twice in a row."""
-        features = self.n_features_in_
+        features = self._learned_core().n_features
+        if features:
+            return self._by_dense_family(features)
+        linear = {"linear": tuple(_linear_name(*steps) for steps in SPARSE_STEPS)}
+        dense = self._by_dense_family(self.dense_features) if self.dense_features else {}
+        return {**dense, **linear, **({} if dense else _BASELINES)}
+
+    def _by_dense_family(self, features: int) -> dict[str, tuple[str, ...]]:
         if features <= WIDEST_LEAST_SQUARES:
             found = {"least squares": tuple(f"least squares, forgetting {rate:g}" for rate in FORGETTING_RATES)}
         else:
@@ -174,18 +221,16 @@ class AutoRegressor(WithIntervals):
                 *(f"tilings, step {step:g}" for step in NUMBER_STEPS),
                 *(f"tilings of the rest, step {step:g}" for step in NUMBER_STEPS),
             )
-        return {**found, "last value": ("last value",), "running mean": ("running mean",)}
+        return {**found, **_BASELINES}
 
     @property
     def members_(self) -> tuple[str, ...]:
         """The members, in the order of ``weights_``."""
-        self._learned_core()
         return tuple(name for names in self._by_family().values() for name in names)
 
     @property
     def families_(self) -> tuple[str, ...]:
         """The kind of each member."""
-        self._learned_core()
         return tuple(family for family, names in self._by_family().items() for _ in names)
 
     @property
@@ -208,11 +253,11 @@ class AutoRegressor(WithIntervals):
     def explain(self) -> str:
         """Which member carries the weight, and which family."""
         check_is_fitted(self)
-        weights, names, features = self._mean_weights(), self.members_, self.n_features_in_
+        weights, names = self._mean_weights(), self.members_
         families = ", ".join(f"{name} {weight:.2f}" for name, weight in self.family_weights_.items())
         return "\n".join(
             [
-                f"{len(names)} members over {features} feature{'' if features == 1 else 's'}; "
+                f"{len(names)} members over {self._features_in_words()}; "
                 f"the heaviest is {names[int(weights.argmax())]} with a weight of {weights.max():.2f}.",
                 f"By kind: {families}.",
                 *(f"  {weights[i]:.3f}  {names[i]}" for i in np.argsort(-weights, kind="stable")),

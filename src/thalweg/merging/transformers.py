@@ -24,9 +24,11 @@ class ColumnMoments(ModelMoments):
 class ScalerMerging(Merging):
     diagonal = True
 
-    def __init__(self, forgetting: float) -> None:
+    def __init__(self, forgetting: float, *, robust: bool = False) -> None:
         self.forget(forgetting)
-        if forgetting > 0:
+        if robust:
+            self.why_not_merged = "a robust scaler cuts values by what came before them, so that their order counts"
+        elif forgetting > 0:
             self.why_not_merged = (
                 "with forgetting the later model's first rows weigh alike, as they would not after other rows; "
                 "sum the later rows up by a Part(model, later=True) and add that"

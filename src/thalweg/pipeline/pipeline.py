@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone, is_regressor
-from sklearn.utils import estimator_html_repr
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
@@ -144,7 +143,7 @@ class StreamPipeline(StreamEstimator):
         return str(super().__repr__(N_CHAR_MAX)).replace(type(self).__name__, _WRITTEN, 1)
 
     def _html_repr(self) -> str:
-        return str(estimator_html_repr(self)).replace(type(self).__name__, _WRITTEN)
+        return super()._html_repr().replace(type(self).__name__, _WRITTEN)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The steps; where deep, each by its name, and their parameters as ``name__parameter``."""

@@ -35,6 +35,8 @@ class Encoded:
     times: dict[str, NDArray[np.datetime64]]
     #: Codes of missing values that were found: the place in the chunk, the column, the code.
     sentinels: list[tuple[int, NumberColumn, Found]]
+    #: The parsed cells of each column of the plan.
+    cells: list[Any]
 
 
 class Encoder:
@@ -93,7 +95,7 @@ class Encoder:
             for column, values in zip(self.plan.columns, chosen, strict=True)
             if isinstance(column, TimeColumn) and column.form != "hour:minute"
         }
-        return Encoded(self.features(chosen, len(kept), learn=learn), kept, bad, times, sentinels)
+        return Encoded(self.features(chosen, len(kept), learn=learn), kept, bad, times, sentinels, chosen)
 
     def with_sparse_parsed(self, chunk: Chunk) -> Chunk:
         """A chunk that is encoded later with its sparse columns parsed: on another thread."""
@@ -177,7 +179,8 @@ class Encoder:
         """Refuse a table that lacks a column; those that it has besides are of no account."""
         for column in self.plan.columns:
             if column.name not in present:
-                raise InvalidInput(f"{where} lacks the column {column.name!r} that the model learned from")
+                what = f"{where} lacks the column {column.name!r} that the model learned from"
+                raise InvalidInput(f"{what}: None stands for a value that is missing")
 
     def state(self) -> dict[str, Any]:
         """All that was remembered, as JSON holds it."""
@@ -216,6 +219,25 @@ def stack_rows(parts: Sequence[Any]) -> Any:
     from scipy.sparse import vstack
 
     return vstack(parts, format="csr")
+
+
+#: The arrays of compressed rows.
+_COMPRESSED = ("data", "indices", "indptr")
+
+
+def arrays_of(name: str, X: Any) -> dict[str, NDArray[Any]]:
+    """Features as arrays under this name, as checkpoints hold them."""
+    return {name: X} if isinstance(X, np.ndarray) else {f"{name} {part}": getattr(X, part) for part in _COMPRESSED}
+
+
+def rows_of(name: str, arrays: Mapping[str, NDArray[Any]], width: int) -> Any:
+    """Back from `arrays_of`."""
+    if name in arrays:
+        return arrays[name]
+    from scipy.sparse import csr_array
+
+    found: Any = tuple(arrays[f"{name} {part}"] for part in _COMPRESSED)
+    return csr_array(found, shape=(len(found[2]) - 1, width))
 
 
 def _chosen(values: Any, kept: NDArray[np.int64]) -> Any:

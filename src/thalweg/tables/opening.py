@@ -10,6 +10,7 @@ import io
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -59,8 +60,8 @@ def as_utf8(head: bytes, encoding: str) -> bytes:
         return head
 
 
-def format_of(head: bytes) -> Format:
-    """What kind of file begins with these bytes.
+def format_of(head: bytes, text: Format = "csv") -> Format:
+    """What kind of file begins with these bytes; ``text`` where they could be any text.
 
     Examples
     --------
@@ -74,7 +75,7 @@ def format_of(head: bytes) -> Format:
         return "arrow-stream"
     if head.removeprefix(_BYTE_ORDER_MARK).lstrip()[:1] == b"{":
         return "ndjson"
-    return "arff" if arff_rows.is_arff(head) else sparse_rows.sparse_format(head) or "csv"
+    return "arff" if arff_rows.is_arff(head) else sparse_rows.sparse_format(head) or text
 
 
 def delimiter_of(head: bytes) -> str:
@@ -188,6 +189,8 @@ class Source:
     json_columns: tuple[str, ...] = ()
     #: Those of them that hold objects of numbers.
     json_maps: tuple[str, ...] = ()
+    #: What text is where its first lines do not say so: that of lines to predict may have no label.
+    text_format: Format = "csv"
     #: How many files and folders of a folder are left out: hidden ones, and folders in it.
     left_out: int = 0
     _position: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
@@ -230,10 +233,15 @@ class Source:
 
     def _all(self, columns: list[str], maps: list[str]) -> Iterator[Block]:
         if not self.files:
-            yield from self._read(sys.stdin.buffer, "standard input", None, columns, maps)
+            with _pipe(None) as file:
+                yield from self._read(file, "standard input", None, columns, maps)
         before = 0
         for path in self.files:
             try:
+                if not path.is_file():  # a named pipe, or the end of one that a shell makes of <(command)
+                    with _pipe(path) as file:
+                        yield from self._read(file, str(path), None, columns, maps)
+                    continue
                 with path.open("rb") as file:
                     for block in self._read(file, str(path), path, columns, maps):
                         self._position["read"] = before + file.tell()
@@ -251,7 +259,7 @@ class Source:
             if complaint := unread_format(stream.head, name):
                 raise InvalidInput(complaint)
             head = as_utf8(stream.head, self.encoding)
-            kind = format_of(head)
+            kind = format_of(head, self.text_format if head.strip() else "csv")
             if kind == "csv":
                 delimiter = self.delimiter or delimiter_of(head)
                 yield from csv_rows.read(stream, name, delimiter, self.encoding, as_it_comes=self.is_pipe)
@@ -339,7 +347,7 @@ def holds_text(path: Path) -> bool:
 
 
 def label_column(given: str, encoding: str = "utf-8") -> str | None:
-    """The column of labels where the format of a file, or of the first of a folder, has one; None where it has none."""
+    """The column of labels where the format of the first lines has one; None where it has none."""
     head = _head_of(given)
     has_one = head is not None and format_of(as_utf8(head, encoding)) in ("svmlight", "vowpal-wabbit")
     return sparse_rows.LABEL if has_one else None
@@ -356,14 +364,39 @@ def last_attribute(given: str) -> str | None:
         return None
 
 
+#: Pipes whose first lines were looked at before they are read, by path, or by the stream of standard input.
+_LOOKED_AT: dict[Any, tuple[IO[bytes], Peeked]] = {}
+
+
+@contextmanager
+def _pipe(path: Path | None) -> Iterator[Any]:
+    """A pipe, or standard input; from its beginning, even where the first lines were looked at."""
+    file, looked_at = _LOOKED_AT.pop(path or sys.stdin.buffer, (None, None))
+    file = file or _opened_pipe(path)
+    try:
+        yield looked_at or file
+    finally:
+        if path is not None:
+            file.close()
+
+
+def _opened_pipe(path: Path | None) -> IO[bytes]:
+    return sys.stdin.buffer if path is None else path.open("rb")
+
+
 def _head_of(given: str) -> bytes | None:
-    """The first lines of a file, or of the first of a folder; None for a pipe, and where they cannot be read."""
+    """The first lines of a file, of a pipe, or of the first file of a folder; None where they cannot be read."""
     try:
         source = open_source(given)
-        if source.is_pipe:
-            return None
-        with source.files[0].open("rb") as file:
-            return _peeked(file)[0].head
+        if not source.is_pipe:
+            with source.files[0].open("rb") as file:
+                return _peeked(file)[0].head
+        path = source.files[0] if source.files else None
+        key = path or sys.stdin.buffer
+        if key not in _LOOKED_AT:
+            pipe = _opened_pipe(path)
+            _LOOKED_AT[key] = pipe, _peeked(pipe)[0]
+        return _LOOKED_AT[key][1].head
     except (DataUnavailable, EOFError, OSError):
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -100,6 +101,12 @@ class Plan:
     def sparse_columns(self) -> tuple[Column, ...]:
         """The columns that give compressed rows; with any, so do all together."""
         return tuple(column for column in self.columns if column.sparse)
+
+    @property
+    def dense_beside_sparse(self) -> int:
+        """The number of features of the other columns, where some are sparse."""
+        both = 0 < len(self.sparse_columns) < len(self.columns)
+        return len(self.feature_names) if both else 0
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -441,6 +448,22 @@ def _dirty_number(name: str, column: pa.ChunkedArray, decimal: Decimal) -> Colum
     return NumberColumn(name, indicator=cells.null_count > 0, decimal=decimal)
 
 
+def _nested_in(cell: str, name: str) -> str:
+    """Where an object of JSON has a first value that is no number, such as user.address.city; nothing for a list."""
+    try:
+        value = json.loads(cell)
+    except ValueError:
+        return ""
+    path = [name]
+    while isinstance(value, dict):
+        wrong = [key for key, each in value.items() if not isinstance(each, int | float | None)]
+        if not wrong:
+            break
+        path.append(wrong[0])
+        value = value[wrong[0]]
+    return brief(".".join(path)) if path[1:] else ""
+
+
 def _category(
     name: str, column: pa.ChunkedArray, *, declared: bool, rates: int, as_text: TextColumn | None
 ) -> Column | str:
@@ -449,7 +472,9 @@ def _category(
     distinct = len(different)
     if different and not declared and all(cell[0] + cell[-1] in ("{}", "[]") for cell in different):
         kind = "lists" if different[0][0] == "[" else "objects"
-        return f"left out: {kind} of JSON cannot be learned: write what they hold as columns of their own"
+        path = _nested_in(different[0], name)
+        where = f" where a value is no number, as that of {path}" if path else ""
+        return f"left out: {kind} of JSON cannot be learned{where}: write what they hold as columns of their own"
     if not declared and distinct > _MANY and distinct > len(cells) / 2:
         if seems := looks_like(different):
             return f"left out: it seems to hold {seems}, such as {brief(different[0])}"

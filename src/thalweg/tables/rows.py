@@ -40,10 +40,13 @@ class BadRow:
     row: int
     column: str | None
     what: str
+    #: Counted from 1 with comments and empty lines, where rows are lines.
+    line: int | None = None
 
     def __str__(self) -> str:
         column = "" if self.column is None else f", column {self.column!r}"
-        return f"{self.file}, row {self.row:,}{column}: {self.what}"
+        place = f"row {self.row:,}" if self.line is None else f"line {self.line:,}"
+        return f"{self.file}, {place}{column}: {self.what}"
 
 
 @dataclass(frozen=True)

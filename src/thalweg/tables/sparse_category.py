@@ -28,7 +28,7 @@ class SparseCategoryColumn(SparseColumn, NamesColumn):
         """Remember names; there are no dense features to write."""
         if learn:
             places, named = parsed[0].tolist(), self._named(parsed[1])
-            self._remember(lambda words: words.add_names([named[place] for place in places if place >= 0]))
+            self._remember(lambda words: words.add_names([named[place] for place in places if place >= 0]), len(places))
 
     def compressed(self, parsed: tuple[NDArray[np.int64], list[str]]) -> CSR:
         """One entry for each row whose cell is not empty."""

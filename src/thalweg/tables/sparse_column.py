@@ -6,6 +6,7 @@ A cell has few entries of very many possible ones, so such a column gives its ce
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from threading import Thread
 from typing import Any
 
 from thalweg.tables.kinds import Column
@@ -16,6 +17,8 @@ INDEX_WIDTH = 2**31 - 1
 HASH_BITS, MOST_HASH_BITS = 20, 30
 #: Features whose names are kept, at the most: a checkpoint holds them as JSON.
 MOST_NAMES = 16_384
+#: The names of fewer rows are counted at once.
+_MANY_ROWS = 256
 
 
 class SparseColumn(Column):
@@ -32,8 +35,9 @@ class SparseColumn(Column):
     def __init__(self, name: str, treatment: str, *, hash_bits: int | None, na: Sequence[str] = ()) -> None:
         super().__init__(name, (), treatment, na)
         self._words = None if hash_bits is None else FeatureNames(hash_bits, MOST_NAMES)
-        #: Counts the names of the rows encoded last.
+        #: Counts the names of the rows encoded last, and the thread that counts those of the rows before.
         self._count: Callable[[FeatureNames], object] | None = None
+        self._counting: Thread | None = None
         self._width = INDEX_WIDTH if hash_bits is None else 1 << hash_bits
 
     @property
@@ -44,21 +48,38 @@ class SparseColumn(Column):
     @property
     def words(self) -> FeatureNames | None:
         """The names of features, for reports; None for indices, and in models saved before names were kept."""
-        if self._words is not None and self._count is not None:
-            self._count(self._words)
-        self._count = None
+        self._settle()
         return self._words
 
-    def _remember(self, count: Callable[[FeatureNames], object]) -> None:
-        """Count names, but not before they are asked for or others come: `undo` takes no copy of all counts."""
-        if self.words is not None:
+    def _remember(self, count: Callable[[FeatureNames], object], rows: int) -> None:
+        """Count names, but not before they are asked for or others come: `undo` takes no copy of all counts.
+
+        Beside many rows the earlier names are counted in the background: a run learns meanwhile.
+        """
+        if self._words is not None:
+            self._settle(in_background=rows >= _MANY_ROWS)
             self._count = count
 
-    def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_words": self.words, "_count": None}
+    def _settle(self, *, in_background: bool = False) -> None:
+        """Count what is still to be counted."""
+        if self._counting is not None:
+            self._counting.join()
+        count, words = self._count, self._words
+        self._count = self._counting = None
+        if count is None or words is None:
+            return
+        if in_background:
+            self._counting = Thread(target=count, args=(words,), daemon=True)
+            self._counting.start()
+        else:
+            count(words)
 
-    def mark(self) -> Any:
-        return self.words
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_words": self.words, "_count": None, "_counting": None}
+
+    def mark(self) -> None:
+        """Nothing is kept: `undo` drops what was not counted yet."""
+        self._settle()
 
     def undo(self, mark: Any) -> None:
         self._count = None

@@ -114,7 +114,7 @@ class MapColumn(SparseColumn):
     def encode(self, parsed: SparseCells, out: Floats, *, learn: bool) -> None:
         """Remember names; there are no dense features to write."""
         if learn and parsed.names is not None:
-            self._remember(lambda words: words.add_names(parsed.names.flatten()))
+            self._remember(lambda words: words.add_names(parsed.names.flatten()), len(parsed))
 
     def compressed(self, parsed: SparseCells) -> tuple[Places, NDArray[np.int32], Floats]:
         """The rows as where each begins, the indices of their entries, and the values."""
@@ -129,11 +129,19 @@ class MapColumn(SparseColumn):
                     zero_copy_only=False
                 )
             except pa.ArrowInvalid as error:
-                raise BadCell(0, "a key is not an index") from error
+                texts = map(str, keys.to_pylist())
+                at, text = next((at, text) for at, text in enumerate(texts) if not _is_index(text))
+                what = (
+                    f"the feature {brief(text)!r} is not an index, and those of this column are, as in svmlight files"
+                )
+                raise BadCell(_row(at, offsets), what) from error
             if len(indices) and not 0 <= indices.min() <= indices.max() < INDEX_WIDTH:
                 at = int(((indices < 0) | (indices >= INDEX_WIDTH)).argmax())
                 raise BadCell(_row(at, offsets), f"the index {indices[at]} is not between 0 and {INDEX_WIDTH - 1}")
             return indices.astype(np.int32, copy=False), None
+        if len(keys) and pa.types.is_integer(keys.type):
+            what = f"the feature {keys[0]} is an index, and those of this column are names, as in Vowpal Wabbit files"
+            raise BadCell(_row(0, offsets), what)
         return self._places(keys)
 
     def _places(self, names: Any) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
@@ -174,9 +182,13 @@ def _as_index(key: Any) -> int:
     (17, 17)
     """
     text = str(key)
-    if not (text.isascii() and text.isdigit()) or len(text) > len(str(INDEX_WIDTH)) or int(text) >= INDEX_WIDTH:
+    if not _is_index(text):
         raise BadCell(0, f"the key {brief(text)!r} is not an index between 0 and {INDEX_WIDTH - 1}")
     return int(text)
+
+
+def _is_index(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= len(str(INDEX_WIDTH)) and int(text) < INDEX_WIDTH
 
 
 def map_keys(kind: pa.DataType) -> Keys | None:

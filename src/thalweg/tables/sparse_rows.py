@@ -70,16 +70,18 @@ def read(
     stream: io.RawIOBase, name: str, encoding: str, kind: SparseFormat, *, as_it_comes: bool = False
 ) -> Iterator[Block]:
     """The rows of a file, block by block: large ones, or whatever a pipe has to give."""
-    first = 1
+    first = line = 1
     for content in _whole_lines(utf8_pieces(stream, name, encoding, as_it_comes=as_it_comes), name):
         for part, wrong in [(content, None)] if is_utf8(content) else _parts(content, kind):
             if wrong is None:
-                block, rows = _parse(part, kind, name, first)
+                block, rows = _parse(part, kind, name, first, line)
                 yield block
                 first += rows
             elif part.strip():
-                yield Block(_parse(b"", kind, name, first)[0].table, name, first, [BadRow(name, first, None, wrong)])
+                bad = BadRow(name, first, None, wrong, line)
+                yield Block(_parse(b"", kind, name, first, line)[0].table, name, first, [bad])
                 first += 1
+            line += part.count(b"\n")
 
 
 def _whole_lines(pieces: Iterator[bytes], name: str) -> Iterator[bytes]:
@@ -98,8 +100,8 @@ def _whole_lines(pieces: Iterator[bytes], name: str) -> Iterator[bytes]:
 
 def _parts(content: bytes, kind: SparseFormat) -> Iterator[tuple[bytes, str | None]]:
     """Each line of a piece with what is wrong with its encoding; comments may have any."""
-    for line in content.split(b"\n"):
-        text = line.partition(b"#")[0] if kind == "svmlight" else line
+    for line in content.removesuffix(b"\n").split(b"\n"):
+        text = (line.partition(b"#")[0] if kind == "svmlight" else line) + b"\n"
         try:
             text.decode()
             yield text, None
@@ -107,7 +109,7 @@ def _parts(content: bytes, kind: SparseFormat) -> Iterator[tuple[bytes, str | No
             yield text, f"the byte {text[error.start]:#x} is not UTF-8; {NAME_THE_ENCODING}"
 
 
-def _parse(content: bytes, kind: SparseFormat, name: str, first: int) -> tuple[Block, int]:
+def _parse(content: bytes, kind: SparseFormat, name: str, first: int, line: int) -> tuple[Block, int]:
     """The rows of whole lines, and how many there are with the bad ones."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -117,10 +119,11 @@ def _parse(content: bytes, kind: SparseFormat, name: str, first: int) -> tuple[B
     labels = pc.replace_substring_regex(labels, r"^\+([0-9.])", r"\1")  # +1 and 1 are one class
     keys = pa.array(lines.indices) if kind == "svmlight" else _texts(lines.name_offsets, lines.names)
     features = pa.MapArray.from_arrays(lines.offsets.astype("int32"), keys, pa.array(lines.values))
-    bad = [
-        BadRow(name, first + row, None, reason.format(brief(content[begin:end].decode())))
-        for row, reason, begin, end in lines.bad
-    ]
+    bad, seen = [], 0
+    for row, reason, begin, end in lines.bad:
+        line += content.count(b"\n", seen, begin)
+        seen = begin
+        bad.append(BadRow(name, first + row, None, reason.format(brief(content[begin:end].decode())), line))
     return Block(pa.table({LABEL: labels, FEATURES: features}), name, first, bad, typed=True), lines.rows
 
 

@@ -27,9 +27,10 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 @dataclass(frozen=True)
 class TextCells:
-    """Texts of Arrow, null where one is missing."""
+    """Texts of Arrow, null where one is missing, and their n-grams as compressed rows where these are all of them."""
 
     texts: pa.Array
+    rows: CSR | None = None
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -55,7 +56,8 @@ class TextColumn(SparseColumn):
         super().__init__(name, told, hash_bits=hash_bits, na=na)
 
     def parse(self, column: pa.ChunkedArray) -> TextCells:
-        return TextCells(names(without(column, self.na)).combine_chunks())
+        texts = names(without(column, self.na)).combine_chunks()
+        return TextCells(texts, self._rows(texts))
 
     def missing(self, parsed: TextCells) -> NDArray[np.bool_]:
         return np.asarray(parsed.texts.is_null().to_numpy(zero_copy_only=False))
@@ -63,11 +65,14 @@ class TextColumn(SparseColumn):
     def encode(self, parsed: TextCells, out: Floats, *, learn: bool) -> None:
         """Remember words; there are no dense features to write."""
         if learn:
-            self._remember(lambda words: words.add_texts(parsed.texts, self.ngrams))
+            self._remember(lambda words: words.add_texts(parsed.texts, self.ngrams), len(parsed))
 
     def compressed(self, parsed: TextCells) -> CSR:
         """The rows as where each begins, the sorted indices of their entries, and the values."""
-        indptr, indices, counts = self.ngrams.rows(arrow_strings(parsed.texts, self.name))
+        return parsed.rows or self._rows(parsed.texts)
+
+    def _rows(self, texts: pa.Array) -> CSR:
+        indptr, indices, counts = self.ngrams.rows(arrow_strings(texts, self.name))
         return indptr, indices, np.copysign(np.log1p(np.abs(counts)), counts)
 
 

@@ -90,7 +90,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamTransformer):
     """
 
     _rules = Rules(
-        n_components=Whole(1),
+        n_components=Whole(1, 10**6),
         sigma=Real(1e-40, 1e40, "both", text="be a number from 1e-40 to 1e40"),
         orthogonal=FLAG,
         random_state=SEED,

@@ -20,6 +20,8 @@ Where we depart
    divides by the standard deviation of all, zeros among them: a word of one row in ten thousand would be a hundred
    times as large as the value it came with. A first value of a feature becomes 1 or -1.
 
+4. ``robust`` cuts deviations at ten standard deviations before they are learned, from the fifth row on.
+
 Cost: O(p) a row; the limit is reading mean and variance once. A row to transform right after one learned costs a square
 root and a division per feature. Of a sparse row only the values that are not zero cost time.
 """
@@ -27,7 +29,8 @@ root and a division per feature. Of a sparse row only the values that are not ze
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,6 +63,9 @@ class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
     clip : positive float or None, default None
         Farthest value given out, in standard deviations. A deviation taken from two or three rows can be tiny, and the
         next row then enormous; learners that take long to forget it want a clip of about 10.
+    robust : bool, default False
+        Whether a value counts as at most ten standard deviations from the mean, from the fifth row on. Without it one
+        wild value sets the scale of its feature for good; with it the scaler cannot be merged.
 
     Attributes
     ----------
@@ -82,15 +88,24 @@ class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
         with_mean=FLAG,
         with_std=FLAG,
         clip=POSITIVE.or_else(None),
+        robust=FLAG,
     )
+    _parameters_before: ClassVar[Mapping[str, Any]] = {"robust": False}
 
     def __init__(
-        self, *, forgetting: float = 0.0, with_mean: bool = True, with_std: bool = True, clip: float | None = None
+        self,
+        *,
+        forgetting: float = 0.0,
+        with_mean: bool = True,
+        with_std: bool = True,
+        clip: float | None = None,
+        robust: bool = False,
     ) -> None:
         self.forgetting = forgetting
         self.with_mean = with_mean
         self.with_std = with_std
         self.clip = clip
+        self.robust = robust
 
     @property
     def _takes_sparse(self) -> bool:
@@ -106,14 +121,15 @@ class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
         farthest = compiled.largest_value if self.clip is None else min(float(self.clip), compiled.largest_value)
         if features == 0:
             memory = 1 / self.forgetting if self.forgetting > 0 else math.inf
-            return compiled.SparseScalerCore(memory, farthest)
-        return compiled.scaler(features, bool(self.with_mean), bool(self.with_std), float(self.forgetting), farthest)
+            return compiled.SparseScalerCore(memory, farthest, bool(self.robust))
+        flags = bool(self.with_mean), bool(self.with_std)
+        return compiled.scaler(features, *flags, float(self.forgetting), farthest, bool(self.robust))
 
     def _merging(self) -> ScalerMerging:
         from thalweg.merging.transformers import ScalerMerging
 
         self._rules.check(self)
-        return ScalerMerging(float(self.forgetting))
+        return ScalerMerging(float(self.forgetting), robust=bool(self.robust))
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
         """Rows that `transform` turns into these; clipped values do not come back."""

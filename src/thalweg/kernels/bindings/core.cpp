@@ -137,6 +137,12 @@ void bind_core(nb::module_ &module) {
       .def_prop_ro("decides", [](const Core &c) { return c.learner->decides(); })
       .def_prop_ro("may_fail", [](const Core &c) { return c.learner->may_fail(); })
       .def(
+          "limit_columns",
+          [](Core &c, int64_t width) {
+            if (c.sparse) c.sparse.reader->width = width;
+          },
+          "width"_a, "Single rows with a column beyond this width are refused, where rows are sparse.")
+      .def(
           "name_features",
           [](Core &c, NamesOrVocabulary names) {
             if (c.sparse) c.sparse.reader->name(nb::cast<nb::tuple>(names));

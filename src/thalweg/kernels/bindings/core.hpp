@@ -70,6 +70,7 @@ struct SparseCore {
   void copy_from(const SparseCore &other) {
     if (!other) return;
     reader->slots = other.reader->slots;
+    reader->width = other.reader->width;
     if (other.reader->named()) reader->name(other.reader->names());
   }
   // The features by slot. A learner that has none yet gets room for them.

@@ -11,6 +11,7 @@
 #include "regression/gradient_regression.hpp"
 #include "regression/least_squares.hpp"
 #include "regression/mixed_regression.hpp"
+#include "regression/sparse_mixed_regression.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -128,6 +129,12 @@ void bind_regression(nb::module_ &module) {
                      const Regressor::Cuts cuts = c.regressor->cuts();
                      return std::tuple<int64_t, int64_t, double>(cuts.count, cuts.first_row, cuts.square);
                    })
+      .def(
+          "limit_columns",
+          [](RegressionCore &c, int64_t width) {
+            if (c.sparse) c.sparse.reader->width = width;
+          },
+          "width"_a, "Single rows with a column beyond this width are refused, where rows are sparse.")
       .def(
           "name_features",
           [](RegressionCore &c, NamesOrVocabulary names) {
@@ -270,6 +277,15 @@ void bind_regression(nb::module_ &module) {
       },
       "features"_a, "rates"_a, "tilings"_a, "residual"_a, "quadratic"_a, "baselines"_a, "robust"_a,
       "Tilings are given as count, depth, steps, rows between replacements, least age, share replaced, seed.");
+  module.def(
+      "sparse_mixed_regression",
+      [](std::vector<double> rates, std::vector<double> forgetting, const RegressionCore *dense, bool robust) {
+        if (rates.empty() || rates.size() != forgetting.size()) throw std::invalid_argument("out of range");
+        const SparseMixedOptions options{std::move(rates), std::move(forgetting), robust};
+        return new RegressionCore(new SparseMixedRegression(dense ? dense->regressor.get() : nullptr, options));
+      },
+      "rates"_a, "forgetting"_a, "dense"_a.none(), "robust"_a,
+      "`dense` learns the first columns of the rows; None where none is dense.");
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

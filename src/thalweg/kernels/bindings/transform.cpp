@@ -51,7 +51,7 @@ struct TransformerCore : Gated {
 
 // A scaler of sparse rows. What comes out has the columns that came in, so only the values are given.
 struct SparseScalerCore : Gated {
-  SparseScalerCore(double most_rows, double clip) : scale(most_rows), clip(clip) {}
+  SparseScalerCore(double most_rows, double clip, bool robust) : scale(most_rows, robust), clip(clip) {}
   SparseCore sparse{true};
   SparseScale scale;
   double clip, rows = 0;
@@ -100,7 +100,7 @@ void bind_sparse_scaler(nb::module_ &module) {
   using namespace nb::literals;
   using S = SparseScalerCore;
   nb::class_<S>(module, "SparseScalerCore")
-      .def(nb::init<double, double>(), "most_rows"_a, "clip"_a)
+      .def(nb::init<double, double, bool>(), "most_rows"_a, "clip"_a, "robust"_a = false)
       .def_prop_ro("is_sparse", [](const S &) { return true; })
       .def_prop_ro("n_features", [](const S &) { return 0; })
       .def_prop_ro("n_outputs", [](const S &) { return 0; })
@@ -275,10 +275,10 @@ void bind_transforms(nb::module_ &module) {
 
   module.def(
       "scaler",
-      [](int64_t p, bool with_mean, bool with_std, double forgetting, double clip) {
-        return new T(new Scaler(p, ScalerOptions{with_mean, with_std, forgetting, clip}));
+      [](int64_t p, bool with_mean, bool with_std, double forgetting, double clip, bool robust) {
+        return new T(new Scaler(p, ScalerOptions{with_mean, with_std, forgetting, clip, robust}));
       },
-      "features"_a, "with_mean"_a, "with_std"_a, "forgetting"_a, "clip"_a);
+      "features"_a, "with_mean"_a, "with_std"_a, "forgetting"_a, "clip"_a, "robust"_a = false);
   module.def(
       "principal",
       [](int64_t p, int64_t components, double amnesic, double forgetting, bool unit) {

@@ -4,7 +4,8 @@ namespace thalweg::THALWEG_LEVEL {
 
 AnyDiscriminant::AnyDiscriminant(int64_t p, int64_t stride, const DiscriminantOptions &options, const Rate &rate)
     : MeanLearner(p), DiscriminantState(stride, options), rate_(rate), ridge_held(stride),
-      long_run(stride, RunningVariance::kLongRun, true), warm_left(std::max<int64_t>(1, options.warmup)) {}
+      long_run(stride, RunningVariance::kLongRun, true, false, kOrderless),
+      warm_left(std::max<int64_t>(1, options.warmup)) {}
 
 AnyDiscriminant::AnyDiscriminant(const AnyDiscriminant &) = default;
 AnyDiscriminant::~AnyDiscriminant() = default;

@@ -93,6 +93,7 @@ class AnyDiscriminant : public MeanLearner, protected DiscriminantState<> {
   Buffer scatter;            // feature x feature, during the start
   int64_t rows = 0, warm_left, cursor = 0;
   static constexpr std::size_t kSmallScatter = 64;  // not worth the time to free it
+  static constexpr double kOrderless = 30;          // rows whose order does not change the measure of the ridge
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -1,5 +1,6 @@
 // A learner of sparse rows behind on-line scaling (sparse_scale.hpp), over all rows at first and over some thousands of them
-// later.
+// later. The value at hand is among those that its feature is measured by: a rare feature would be blown up whose first value
+// happened to be small.
 #pragma once
 
 #include "ensemble/row_wrapper.hpp"
@@ -55,7 +56,7 @@ class SparseScaled final : public RowWrapper {
   // A row as it would be scaled now.
   struct Scaling {
     Scaling(const SparseRow &x, const SparseScaled &by) : room(x.count + x.unseen_count), row(x.with(room.data())) {
-      for (int64_t i = 0; i < x.count; i++) room.data()[i] = by.scale.scaled(x.slots[i], x.values[i]);
+      for (int64_t i = 0; i < x.count; i++) room.data()[i] = by.scale.scaled_among(x.slots[i], x.values[i]);
       for (int64_t i = 0; i < x.unseen_count; i++)
         room.data()[x.count + i] = SparseScale::scaled_unseen(x.unseen_values[i]);
       row.unseen_values = room.data() + x.count;
@@ -68,14 +69,14 @@ class SparseScaled final : public RowWrapper {
     const SparseRow &x = SparseRow::of(given);
     if (int64_t(values.size()) < x.count) values.resize(x.count);
     for (int64_t i = 0; i < x.count; i++) {
-      values[i] = scale.scaled(x.slots[i], x.values[i]);
+      values[i] = scale.scaled_among(x.slots[i], x.values[i]);
       scale.learn(x.slots[i], x.values[i], weight);
     }
     row = x.with(values.data());
     return row.as_row();
   }
 
-  SparseScale scale{kMostRows};
+  SparseScale scale{kMostRows, true};
   Buffer values;  // of the row at hand
   SparseRow row;
 };

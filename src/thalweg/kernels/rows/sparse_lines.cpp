@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <locale>
 #include <sstream>
@@ -200,12 +201,11 @@ Malformed bad_entry(const char *begin, const char *end) {
 }
 
 // Names the later of two equal indices.
-THALWEG_NOINLINE void require_different(const int32_t *from, const int32_t *to, const char *line, const char *end) {
+THALWEG_NOINLINE void require_different(const int32_t *from, const int32_t *to, const char *at, const char *end) {
   std::vector<int32_t> sorted(from, to);
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
   if (twice == sorted.end()) return;
-  const char *at = end_of_word(skip_blanks(line, end), end);
   for (int times = 0; (at = skip_blanks(at, end)) < end; at = end_of_word(at, end)) {
     uint64_t index;
     const char *colon = read_index(at, index);
@@ -218,15 +218,19 @@ bool read_svmlight_line(const char *line, const char *end, SparseLines &lines) {
   if (const void *comment = std::memchr(line, '#', end - line)) end = static_cast<const char *>(comment);
   const char *label = skip_blanks(line, end);
   if (label == end) return false;
-  const char *label_end = end_of_word(label, end);
-  if (std::memchr(label, ':', label_end - label))
-    throw Malformed{"it begins with {!r}, which is not a label", label, label_end};
+  const char *label_end = end_of_word(label, end), *features = label_end;
+  if (std::memchr(label, ':', label_end - label)) {  // a row to predict begins with a feature
+    if (!is_digit(*label) && std::strncmp(label, "qid:", 4) != 0)
+      throw Malformed{"it begins with {!r}, which is not a label", label, label_end};
+    features = label;
+    label = label_end = nullptr;
+  }
   const std::size_t most = (end - line) / 4 + 1;  // an entry and the blank before it take four bytes at least
   int32_t *const first = lines.indices.room(most), *indices = first;
   double *values = lines.values.room(most);
   int64_t before = -1;
   bool rising = true;
-  for (const char *at = label_end; (at = skip_blanks(at, end)) < end;) {
+  for (const char *at = features; (at = skip_blanks(at, end)) < end;) {
     const char *entry = at;
     uint64_t index;
     at = read_index(entry, index);
@@ -242,7 +246,7 @@ bool read_svmlight_line(const char *line, const char *end, SparseLines &lines) {
     *indices++ = int32_t(index);
     values++;
   }
-  if (!rising) require_different(first, indices, line, end);
+  if (!rising) require_different(first, indices, features, end);
   lines.indices.add_until(indices);
   lines.values.add_until(values);
   add_row(lines, label, label_end);

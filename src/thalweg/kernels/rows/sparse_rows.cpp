@@ -79,7 +79,10 @@ int64_t SparseReader::number_of(PyObject *key, nb::list &fresh) const {
     const nb::object whole = nb::steal(PyBool_Check(key) ? nullptr : PyNumber_Index(key));
     const int64_t number = whole.is_valid() ? PyLong_AsLongLong(whole.ptr()) : -1;
     PyErr_Clear();
-    if (number >= 0) return number;
+    if (number >= 0 && number < width) return number;
+    if (number >= width)
+      refuse("a row has the column " + std::to_string(number) + ", but the rows that were learned have " +
+             std::to_string(width) + " columns");
     refuse("a row of a model that learned a sparse matrix must be a dict of columns' numbers, got the key " +
            nb::cast<std::string>(nb::repr(nb::handle(key))));
   }
@@ -156,7 +159,7 @@ void SparseReader::sort_fresh(nb::list &fresh) {
 
 const SparseRow &SparseReader::read_one(nb::handle row, SparseRoom &room, bool learn) {
   if (!nb::isinstance<nb::dict>(row) && !nb::hasattr(row, "keys"))
-    refuse("a row of a model that learned sparse rows must be a dict, got " +
+    refuse("a row of a model that learned sparse rows must be a dict of columns, by number or name, to values, got " +
            nb::cast<std::string>(nb::repr(row.type())));
   ids_.clear();
   values_.clear();

@@ -1,6 +1,7 @@
 // Sparse rows from Python: a matrix in CSR form, or one row as a dict of the values that are not zero.
 #pragma once
 
+#include <limits>
 #include <tuple>
 
 #include "bindings/arrays.hpp"
@@ -77,6 +78,7 @@ class SparseRows {
 class SparseReader {
  public:
   FeatureSlots slots;
+  int64_t width = std::numeric_limits<int64_t>::max();  // of the rows, where it is known
 
   // A dict of numbers of features to values; of names where there are names, of which those that are new get numbers when
   // their row is learned.

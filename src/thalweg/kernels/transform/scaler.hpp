@@ -10,12 +10,13 @@ namespace thalweg::THALWEG_LEVEL {
 struct ScalerOptions {
   bool with_mean, with_std;
   double forgetting, clip;
+  bool robust;
 };
 
 class Scaler final : public Transformer {
  public:
   Scaler(int64_t p, const ScalerOptions &options)
-      : Transformer(p, p), options(options), moments(p, options.forgetting, false) {}
+      : Transformer(p, p), options(options), moments(p, options.forgetting, options.robust) {}
 
   void transform(const double *X, int64_t count, double *out) const override {
     const int64_t p = features();

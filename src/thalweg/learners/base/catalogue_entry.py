@@ -48,8 +48,9 @@ class CatalogueEntry(NamedTuple):
     adaptive: bool = True
     #: Further parameters where a rate is given, or is adaptive.
     with_rate: Mapping[str, Any] = _NOTHING
-    #: What it is where costs are given, if that is something else.
+    #: What it is where costs are given, and over sparse rows, if that is something else.
     with_costs: str | None = None
+    about_sparse: str | None = None
     #: Whether rows are scaled on line before it, by a step of their own.
     scaled: bool = False
     #: What its targets are: labels ("classification") or numbers ("regression"). A name may stand for a model of each.

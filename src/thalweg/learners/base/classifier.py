@@ -111,6 +111,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         core = self._new_core(width_for_core(rows), known)
         self._begin(core, rows, codes, **masses)
         self._commit(core, known, self._remember_columns(X))
+        self._keep_first(rows, labels)
         return self
 
     def _begin(self, core: Any, rows: Floats, codes: NDArray[np.int64], **masses: Floats) -> None:
@@ -140,6 +141,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         arrays = arrays_for(core)
         bad = core.run(rows, codes, unchecked=True, **arrays) if unchecked else core.run(rows, codes, **arrays)
         if not unchecked or bad == _ALL_GOOD:
+            self._keep_recent(rows, labels)
             return arrays
         if bad >= 0:
             raise bad_value(rows, bad, "X")

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import validate_data
 
 from thalweg.errors import InvalidInput, InvalidParameter, NotAdditive
@@ -22,11 +23,16 @@ from thalweg.frames.reading import names_of_columns, with_names
 from thalweg.kernels import compiled
 from thalweg.learners.base.rows import Floats, Row, names_of, rows_for, width_of
 from thalweg.learners.base.sample_weight import as_masses
+from thalweg.learners.base.sparse_rows import is_sparse
 
 if TYPE_CHECKING:
+    from thalweg.explain.importance import Importance
     from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
     from thalweg.merging.models import Merging
 
+#: Rows that are kept for `importance_`; the end of a chunk is once so many rows came, a short chunk counting for some.
+RECENT_ROWS, _KEEP_EVERY, _SHORT_CHUNK = 128, 512, 32
+_NOT_COPIED = ("_recent", "_unkept")
 #: Names of constructors' parameters: to read them off takes scikit-learn as long as answering some hundred rows.
 _PARAMETERS: dict[type, list[str]] = {}
 
@@ -74,7 +80,8 @@ class WithColumns(BaseEstimator):
                 self._require_same_names(X)
                 return
             X = X.values
-        if type(X) is np.ndarray and X.shape[1:] == (self.n_features_in_,) and not hasattr(self, "feature_names_in_"):
+        has_no_names = type(X) is np.ndarray or is_sparse(X)
+        if has_no_names and X.shape[1:] == (self.n_features_in_,) and not hasattr(self, "feature_names_in_"):
             return  # scikit-learn's check, which looks for names in many kinds of frames, would find nothing else
         try:
             validate_data(self, X=with_names(X), reset=False, skip_check_array=True)
@@ -222,6 +229,18 @@ class StreamEstimator(WithColumns, abstract=True):
             )
         return self._core
 
+    def _features_seen(self) -> int | None:
+        """Of sparse rows, how many features those had that were learned; None where rows are dense."""
+        core = self._learned_core()
+        if not getattr(core, "is_sparse", False):
+            return None
+        return next((len(ids) for name, ids in core.state().items() if name.endswith("feature_ids")), None)
+
+    def _features_in_words(self) -> str:
+        seen = self._features_seen()
+        count = self.n_features_in_ if seen is None else seen
+        return f"{count:,} feature{'' if count == 1 else 's'}{'' if seen is None else ' seen'}"
+
     def _begin_with(self, core: Any, names: tuple[str, ...] | None) -> None:
         """From here on this core is the state."""
         sparse = getattr(core, "is_sparse", False)  # whose width was told by the rows
@@ -231,7 +250,56 @@ class StreamEstimator(WithColumns, abstract=True):
         if not sparse:
             self.n_features_in_ = core.n_features
         self._core = core
+        self._limit_columns()
         self._remember_parameters()
+
+    def _limit_columns(self) -> None:
+        """Let a core of sparse rows refuse columns that their width does not have."""
+        if hasattr(self._core, "limit_columns") and hasattr(self, "n_features_in_"):
+            self._core.limit_columns(self.n_features_in_)
+
+    # ------------------------------------------------------------------ recent rows, for explanations
+
+    #: Rows that were learned in chunks not long ago, and their targets. Copies, pickles and files do without.
+    _recent: tuple[Floats, NDArray[Any]] | None = None
+    _unkept = _KEEP_EVERY
+
+    def _keep_first(self, rows: Any, targets: NDArray[Any]) -> None:
+        """Forget those of before, and remember the end of a chunk that a model was begun with."""
+        self._recent, self._unkept = None, _KEEP_EVERY
+        self._keep_recent(rows, targets)
+
+    def _keep_recent(self, rows: Any, targets: NDArray[Any]) -> None:
+        """Remember the end of a chunk that was learned, now and then; of sparse rows nothing is kept."""
+        self._unkept += max(len(rows), _SHORT_CHUNK)
+        if self._unkept < _KEEP_EVERY or type(rows) is not np.ndarray:
+            return
+        self._unkept = 0
+        tail, own = rows[-RECENT_ROWS:].copy(), targets[-RECENT_ROWS:].copy()
+        if self._recent is not None and len(tail) < RECENT_ROWS:
+            tail = np.concatenate([self._recent[0], tail])[-RECENT_ROWS:]
+            own = np.concatenate([self._recent[1], own])[-RECENT_ROWS:]
+        self._recent = tail, own
+
+    @property
+    def importance_(self) -> Importance:
+        """How much the loss on the last rows grows when a feature is replaced by other values of it.
+
+        It is measured when asked for, on up to 128 recent rows that were learned in chunks: `learn_one` keeps none, and
+        neither do copies and files. The model has learned these rows, so that one with a short memory looks better on
+        them than it is; `thalweg.explain.importance` takes rows that it has not. Of several
+        targets it is about the first.
+        """
+        self._learned_core()
+        if self._recent is None:
+            raise AttributeError(
+                f"{type(self).__name__} has kept no recent rows for importance_: it learned rows one by one, or was "
+                "loaded or copied; use thalweg.explain.importance with rows of your own"
+            )
+        from thalweg.explain.importance import importance
+
+        X, y = self._recent
+        return importance(self, X, y if y.ndim == 1 else y[:, 0])
 
     def _header(self) -> dict[str, Any]:
         """What was learned beside the core and the columns, as JSON holds it: for model files."""
@@ -281,8 +349,19 @@ class StreamEstimator(WithColumns, abstract=True):
     def __sklearn_is_fitted__(self) -> bool:
         return "_core" in self.__dict__
 
+    def _html_repr(self) -> str:
+        """scikit-learn's diagram, which a notebook shows, with what was learned below it."""
+        diagram = str(estimator_html_repr(self))
+        if not self.__sklearn_is_fitted__():
+            return diagram
+        from thalweg.learners.base.state_html import state_html
+
+        return diagram + state_html(self, self._core.state())
+
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
+        for name in _NOT_COPIED:
+            state.pop(name, None)
         if "_core" in state:
             adapters = self._adapters()
             if adapters:  # members that are not ours: objects, for copies and pickles and never for files
@@ -305,6 +384,7 @@ class StreamEstimator(WithColumns, abstract=True):
             elif open_names is not None:
                 self._core.name_features(open_names)
             self._core.restore(saved)
+            self._limit_columns()
             for adapter, learned in zip(self._adapters(), elsewhere, strict=True):
                 adapter.take_back(learned)
             self._remember_parameters()
@@ -317,7 +397,9 @@ class StreamEstimator(WithColumns, abstract=True):
             twin.__setstate__(deepcopy(self.__getstate__(), memo))
             return twin
         # By its state a large core would take ten times as long.
-        beside = {name: value for name, value in self.__dict__.items() if name not in ("_core", "_watched")}
+        beside = {
+            name: value for name, value in self.__dict__.items() if name not in ("_core", "_watched", *_NOT_COPIED)
+        }
         twin.__dict__.update(deepcopy(beside, memo), _core=core.copy(), _watched=None)
         if hasattr(twin, "feature_names_in_"):
             twin._core.name_features(tuple(twin.feature_names_in_.tolist()))

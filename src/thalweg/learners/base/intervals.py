@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.kernels._base import RegressionCore
 from thalweg.learners.base.regressor import StreamRegressor
-from thalweg.learners.base.rows import Floats
+from thalweg.learners.base.rows import Floats, width_for_core
 from thalweg.parameters import at_least
 
 #: By how much a miss moves the reach of an interval, in mean absolute residuals.
@@ -136,7 +136,9 @@ class WithIntervals(StreamRegressor, abstract=True):
             self._require_tracked(coverage)
         rows, targets, columns = self._take(X, y)
         lower, upper = _as_ends(interval, targets.shape, columns)
-        opinions = None if member_answers is None else self._as_opinions(member_answers, targets.shape, rows.shape[1])
+        opinions = (
+            None if member_answers is None else self._as_opinions(member_answers, targets.shape, width_for_core(rows))
+        )
         masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         core = self._ready(X, rows, columns)
         place = self._place_of(core, coverage)

@@ -134,6 +134,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
         core.widen(targets.shape[1])
         core.begin(rows, targets, **masses)
         self._commit(core, columns, self._remember_columns(X))
+        self._keep_first(rows, targets)
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -221,6 +222,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
     def _run(self, core: RegressionCore, *arrays: Any, **options: Any) -> None:
         untroubled = core.cuts[0] == 0
         (core.learn_late if options.pop("late", False) else core.run)(*arrays, **options)
+        self._keep_recent(*arrays[:2])
         if untroubled and core.cuts[0] > 0:
             self._warn_of_cuts(core, stacklevel=4)
 

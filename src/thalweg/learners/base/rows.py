@@ -54,12 +54,15 @@ def rows_for(X: Any, owner: Any, name: str, *, anew: bool = False) -> Any:
         raise NotNumbers(f"{name} is sparse, and {owner._in_a_sentence()} takes dense rows: {owner._why_not_sparse}")
     if core is not None and not getattr(core, "is_sparse", False):
         return as_rows(densified(X, name), owner, name)
+    dense = getattr(owner, "dense_features", 0)
+    if X.shape[-1] < dense:
+        raise InvalidInput(f"{name} must have at least the {dense} columns of dense_features, got {X.shape[-1]}")
     return as_sparse_rows(X, name)
 
 
 def width_for_core(rows: Any) -> int:
     """How many features a core is made for: 0 stands for sparse rows, whose features come on the way."""
-    return 0 if isinstance(rows, SparseRows) else int(rows.shape[1])
+    return 0 if isinstance(rows, SparseRows) or is_sparse(rows) else int(rows.shape[1])
 
 
 def are_many_rows(X: object) -> TypeGuard[Floats]:

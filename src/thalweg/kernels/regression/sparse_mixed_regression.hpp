@@ -1,0 +1,273 @@
+// A mixture of regressors over sparse rows, with nothing to choose. The first columns may be dense: a regressor made of others
+// (mixed_regression.hpp) learns these, and its members are members here. Linear members over the other columns learn what the
+// mixture of those leaves of the target, or what the mean of all targets leaves where no column is dense; the last target and the
+// mean are then members, too. All are weighted by their recent squared errors (error_mixing.hpp).
+//
+// Values are relative to the root mean square of their feature's, the present one among them, so that none is far from 1.
+// O(1) for each value that is not zero and each linear member, and what the dense columns take.
+#pragma once
+
+#include <memory>
+
+#include "linear/feature_steps.hpp"
+#include "prefixed_state.hpp"
+#include "regression/error_mixing.hpp"
+#include "regression/regressor.hpp"
+#include "regression/target_level.hpp"
+#include "sparse_scale.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+// A linear regression with a step size for each feature. A step leaves nothing of its own row's residual at the most: rows of many
+// values would overshoot.
+class SparseLinear {
+ public:
+  SparseLinear(double rate, double forgetting, int64_t slots) : rate(rate), weights(0), steps(weights, forgetting) {
+    weights.assign(1);
+    appear(slots);
+  }
+  void appear(int64_t count) {
+    weights.appear(count);
+    steps.appear(count);
+  }
+  double answer(const SparseRow &z) const { return bias + weights.dot(0, z); }
+  void learn(const SparseRow &z, double residual, double times) {
+    const double square = steps.learn(z, times), by = std::min(times * rate, 1 / square) * residual;
+    bias += steps.bias_step() * by;
+    weights.add(0, by, steps.scaled());
+  }
+  void visit(State &state) {
+    state.real("bias", bias);
+    weights.visit(state, "weights", 1);
+    steps.visit(state, weights.features());
+    if (!std::isfinite(bias)) throw BadState("bias");
+    for (int64_t j = 0; j < weights.features(); j++)
+      if (!std::isfinite(weights.at(0, j))) throw BadState("weights");
+  }
+
+ private:
+  double rate, bias = 0;
+  SparseWeights weights;
+  FeatureSteps<SparseWeights> steps;
+};
+
+struct SparseMixedOptions {
+  std::vector<double> rates, forgetting;  // of each linear member
+  bool robust = false;
+};
+
+class SparseMixedTarget {
+ public:
+  // `dense`: how many members the dense columns have.
+  SparseMixedTarget(const SparseMixedOptions &options, int64_t dense, int64_t slots)
+      : dense(dense), level(options.robust), mixing(members_of(options, dense), {0.98, 0.995, 0.999}, 0.25) {
+    for (std::size_t i = 0; i < options.rates.size(); i++)
+      linear.emplace_back(options.rates[i], options.forgetting[i], slots);
+  }
+
+  static int64_t members_of(const SparseMixedOptions &o, int64_t dense) {
+    return dense + int64_t(o.rates.size()) + (dense ? 0 : 2);
+  }
+  int64_t members() const { return mixing.members(); }
+  const Buffer &weights() const { return mixing.weights(); }
+  void appear(int64_t count) {
+    for (SparseLinear &each : linear) each.appear(count);
+  }
+
+  // The mixture of the dense columns' members, and what each of them answers, are `base` and `theirs`.
+  double answer(const SparseRow &z, double base, const double *theirs) const {
+    if (!level.awake()) return 0;
+    Scratch room(members());
+    opinions(z, base_of(base), theirs, room.data());
+    return level.origin + mixing.mix(room.data());
+  }
+  void member_answers(const SparseRow &z, double base, const double *theirs, double *out) const {
+    opinions(z, base_of(base), theirs, out);
+    for (int64_t i = 0; i < members(); i++) out[i] += level.origin;
+  }
+  double learn(const SparseRow &z, double base, const double *theirs, double target, double times, const double *before,
+               double delay) {
+    const bool first = !level.awake();
+    if (first) level.origin = target;
+    const double y = target - level.origin, rest = first ? y : base_of(base);
+    Scratch room(members());
+    opinions(z, rest, theirs, room.data());
+    const double given = mixing.mix(room.data()), limit = level.limit();
+    if (!first) {
+      const JudgedAnswers judged(room.data(), before, members(), level.origin, times, delay);
+      mixing.judge(judged.answers, y, judged.times, limit);
+    }
+    for (SparseLinear &each : linear) each.learn(z, std::clamp(y - rest - each.answer(z), -limit, limit), times);
+    level.follow(y, given, limit, times);
+    return first ? 0 : level.origin + given;
+  }
+
+  void visit(State &state) {
+    level.visit(state);
+    PrefixedState of_mixing(state, "mixing_");
+    mixing.visit(of_mixing);
+    for (std::size_t i = 0; i < linear.size(); i++) {
+      PrefixedState own(state, "linear" + std::to_string(i) + "_");
+      linear[i].visit(own);
+    }
+  }
+
+ private:
+  double base_of(double base) const { return dense ? base - level.origin : level.mean; }
+  void opinions(const SparseRow &z, double rest, const double *theirs, double *next) const {
+    for (int64_t i = 0; i < dense; i++) *next++ = theirs[i] - level.origin;
+    for (const SparseLinear &each : linear) *next++ = level.held(rest + each.answer(z));
+    if (!dense) *next++ = level.last, *next++ = level.mean;
+  }
+
+  int64_t dense;
+  std::vector<SparseLinear> linear;
+  TargetLevel level;
+  ErrorMixing mixing;
+};
+
+class SparseMixedRegression final : public Regressor {
+ public:
+  // `inner`: what learns the dense columns; null where there are none.
+  SparseMixedRegression(const Regressor *inner, const SparseMixedOptions &options)
+      : Regressor(0), inner(inner ? inner->copy() : nullptr), options(options) {}
+  SparseMixedRegression(const SparseMixedRegression &other)
+      : Regressor(other), inner(other.inner ? other.inner->copy() : nullptr), options(other.options),
+        targets(other.targets), columns(other.columns), scale(other.scale) {}
+  SparseMixedRegression *copy() const override { return new SparseMixedRegression(*this); }
+
+  int64_t members() const override { return SparseMixedTarget::members_of(options, dense_members()); }
+  void shares(double *out) const override {
+    std::fill_n(out, outputs() * members(), 1 / double(members()));
+    for (const SparseMixedTarget &target : targets)
+      out = std::copy(target.weights().begin(), target.weights().end(), out);
+  }
+  void appear(const int64_t *ids, int64_t count) override {
+    for (int64_t i = 0; i < count; i++) columns.push_back(ids[i] < dense_columns() ? ids[i] : -1);
+    scale.appear(ids, count);
+    for (SparseMixedTarget &target : targets) target.appear(count);
+  }
+  void answer(const double *x, double *out) const override {
+    std::fill_n(out, outputs(), 0.0);
+    if (targets.empty()) return;
+    const Split row(x, *this);
+    for (int64_t o = 0; o < outputs(); o++) out[o] = targets[o].answer(row.z, row.base(o), row.theirs(o));
+  }
+  void member_answers(const double *x, double *out) const override {
+    std::fill_n(out, outputs() * members(), 0.0);
+    if (targets.empty()) return;
+    const Split row(x, *this);
+    for (int64_t o = 0; o < outputs(); o++)
+      targets[o].member_answers(row.z, row.base(o), row.theirs(o), out + o * members());
+  }
+  // Rows follow one by one.
+  void begin(const double *, const double *Y, const double *weights, int64_t) override {
+    scale.forget();
+    targets.clear();
+    if (inner) inner->begin(nullptr, Y, weights, 0);
+  }
+  void learn_late(const double *x, const double *y, double weight, const double *opinions, double delay) override {
+    Scratch unasked(outputs());
+    if (weight > 0) learn(x, y, weight, unasked.data(), opinions, delay);
+  }
+  void visit(State &state) override {
+    visit_outputs(state);
+    scale.visit(state);
+    PrefixedState of_dense(state, "dense_");
+    if (inner) inner->visit(of_dense);
+    if (inner && inner->outputs() != outputs()) throw BadState("n_outputs");
+    for (int64_t o = 0; o < outputs(); o++) {
+      have_targets(o + 1);  // one by one: a forged number of them ends at the first that is missing
+      PrefixedState own(state, "target" + std::to_string(o) + "_");
+      targets[o].visit(own);
+    }
+  }
+
+ protected:
+  void make_room() override {
+    targets.clear();
+    if (inner) inner->widen(outputs());
+  }
+  void learn(const double *x, const double *y, double weight, double *given) override {
+    learn(x, y, weight, given, nullptr, 0);
+  }
+
+ private:
+  static constexpr double kMostRows = 10'000;  // of the scale
+
+  int64_t dense_columns() const { return inner ? inner->features() : 0; }
+  int64_t dense_members() const { return inner ? inner->members() : 0; }
+  void have_targets(int64_t count) {
+    while (int64_t(targets.size()) < count) targets.emplace_back(options, dense_members(), int64_t(columns.size()));
+  }
+
+  // The dense columns with what their members answer, and the others as linear members take them. Features that no learned row had
+  // have no weight.
+  struct Split {
+    Split(const double *given, const SparseMixedRegression &of)
+        : dense(of.dense_columns()), members(of.dense_members()) {
+      const SparseRow &x = SparseRow::of(given);
+      slots.reserve(x.count);
+      values.reserve(x.count);
+      for (int64_t i = 0; i < x.count; i++) {
+        const int64_t slot = x.slots[i];
+        if (of.columns[slot] >= 0) {
+          dense[of.columns[slot]] = x.values[i];
+        } else {
+          slots.push_back(int32_t(slot));
+          values.push_back(of.scale.scaled_among(slot, x.values[i]));
+        }
+      }
+      for (int64_t i = 0; i < x.unseen_count; i++)
+        if (x.unseen[i] < int64_t(dense.size())) dense[x.unseen[i]] = x.unseen_values[i];
+      z.slots = slots.data();
+      z.values = values.data();
+      z.count = int64_t(slots.size());
+      if (!of.inner) return;
+      answers.resize(of.outputs() * members);
+      shares.resize(of.outputs() * members);
+      of.inner->member_answers(dense.data(), answers.data());
+      of.inner->shares(shares.data());
+    }
+    const double *theirs(int64_t output) const { return answers.data() + output * members; }
+    double base(int64_t output) const {
+      double sum = 0;
+      for (int64_t i = output * members; i < (output + 1) * members; i++) sum += shares[i] * answers[i];
+      return sum;
+    }
+    Buffer dense, answers, shares;
+    std::vector<int32_t> slots;
+    std::vector<double> values;
+    SparseRow z;
+    int64_t members;
+  };
+
+  // The row is learned at the scale it is answered at; then the scale learns the row.
+  void learn(const double *x, const double *y, double weight, double *given, const double *opinions, double delay) {
+    have_targets(outputs());
+    const Split row(x, *this);
+    for (int64_t o = 0; o < outputs(); o++)
+      given[o] = targets[o].learn(row.z, row.base(o), row.theirs(o), y[o], weight,
+                                  opinions ? opinions + o * members() : nullptr, delay);
+    const SparseRow &values = SparseRow::of(x);
+    for (int64_t i = 0; i < values.count; i++)
+      if (columns[values.slots[i]] < 0) scale.learn(values.slots[i], values.values[i], weight);
+    if (inner) learn_dense(row, y, weight, opinions, delay);
+  }
+  void learn_dense(const Split &row, const double *y, double weight, const double *opinions, double delay) {
+    Scratch unasked(outputs());
+    if (!opinions) return inner->step(row.dense.data(), y, weight, unasked.data());
+    Buffer theirs(outputs() * row.members);
+    for (int64_t o = 0; o < outputs(); o++)
+      std::copy_n(opinions + o * members(), row.members, theirs.data() + o * row.members);
+    inner->learn_late(row.dense.data(), y, weight, theirs.data(), delay);
+  }
+
+  std::unique_ptr<Regressor> inner;
+  SparseMixedOptions options;
+  std::vector<SparseMixedTarget> targets;
+  std::vector<int64_t> columns;  // of each slot; -1: it is not dense
+  SparseScale scale{kMostRows, true};
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

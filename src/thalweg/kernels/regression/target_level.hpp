@@ -1,0 +1,95 @@
+// What a mixture of regressors keeps of a target beside its members: where the numbers lie and how large residuals are.
+//
+// All is relative to the first target, which saves the digits of a large offset. The answer of a member is held to the range of
+// the targets so far and a tenth of it on either side.
+//
+// `robust`: residuals beyond a limit count by their size and not by its square (Huber 1964). The limit is twice the mean
+// absolute residual of the last hundred rows, of which each counts at most three times as much as those before it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "learner.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+class TargetLevel {
+ public:
+  explicit TargetLevel(bool robust) : robust(robust) {}
+
+  bool awake() const { return rows > 0; }
+  double limit() const { return robust && rows >= kTrusted ? kHuber * size : kNone; }
+  double held(double answer) const {
+    const double more = kBeyond * (highest - lowest);
+    return std::clamp(answer, lowest - more, highest + more);
+  }
+  // A target y that was answered so, where residuals beyond the limit count for less.
+  void follow(double y, double given, double limit, double times) {
+    const double near = awake() ? given + std::clamp(y - given, -limit, limit) : y, residual = std::fabs(y - given);
+    if (awake()) {
+      const double cut = rows >= kTrusted && size > 0 ? std::min(residual, kCut * size) : residual;
+      size += std::max(times / rows, repeated(kSizeGain, times)) * (cut - size);
+    }
+    rows += times;
+    mean += times / rows * (near - mean);
+    lowest = std::min(lowest, near);
+    highest = std::max(highest, near);
+    last = y;
+  }
+
+  void begin() { rows = origin = lowest = highest = mean = last = size = 0; }
+  void visit(State &state) {
+    state.real("rows", rows);
+    state.real("origin", origin);
+    state.real("lowest", lowest);
+    state.real("highest", highest);
+    state.real("mean", mean);
+    state.real("last", last);
+    state.real("residual_size", size);
+    if (!(rows >= 0)) throw BadState("rows");
+    if (!(size >= 0)) throw BadState("residual_size");
+    for (double value : {origin, lowest, highest, mean, last})
+      if (!std::isfinite(value)) throw BadState("mean");
+    if (!(lowest <= highest)) throw BadState("lowest");
+  }
+
+  double origin = 0, mean = 0, last = 0;  // mean and last are relative to the origin
+
+ private:
+  static constexpr double kNone = std::numeric_limits<double>::infinity();
+  static constexpr double kBeyond = 0.1;         // of the range of the targets, by which an answer may leave it
+  static constexpr double kHuber = 2, kCut = 3;  // mean absolute residuals: the limit, and the most that one may be
+  static constexpr double kSizeGain = 0.01, kTrusted = 20;
+
+  bool robust;
+  double rows = 0;                 // weight of all rows
+  double lowest = 0, highest = 0;  // relative to the origin
+  double size = 0;                 // mean absolute residual
+};
+
+// The answers by which members are judged: those given when the row was predicted, where they are known (`before`), and else those
+// of now.
+class JudgedAnswers {
+ public:
+  JudgedAnswers(const double *now, const double *before, int64_t members, double origin, double times, double delay)
+      : room_(members), answers(now), times(times) {
+    if (!before || std::isnan(*before)) return;
+    std::transform(before, before + members, room_.data(), [origin](double each) { return each - origin; });
+    answers = room_.data();
+    this->times *= std::min(1.0, kSeries / std::max(delay, 1.0));
+  }
+
+ private:
+  // Errors of late predictions come in series as long as the delay: beyond so many rows each counts for less in proportion, or the
+  // weights would follow the last series.
+  static constexpr double kSeries = 10;
+  Scratch room_;
+
+ public:
+  const double *answers;
+  double times;
+};
+
+}  // namespace thalweg::THALWEG_LEVEL
