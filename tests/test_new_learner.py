@@ -104,6 +104,7 @@ def test_a_new_learner_is_listed_runs_is_saved_and_loaded(commands: list[str], t
     assert "--window must be left out unless the model is trend, got '3'" in refused
 
 
+@pytest.mark.slow
 def test_a_new_learner_is_served(commands: list[str], tmp_path: Path) -> None:
     pytest.importorskip("uvicorn", reason="the service needs uvicorn")
     from tests.service.server import Client

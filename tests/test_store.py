@@ -17,7 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 import thalweg
 from tests.examples import examples
 from tests.laws import LEARNERS
-from thalweg import Committee, KernelMeanClassifier, LearnNSE, OnlineLDC, Perceptron
+from thalweg import Committee, KernelMeanClassifier, LearnNSE, OnlineLDC, Perceptron, RandomFeatures, StreamPipeline
 from thalweg.errors import ModelFileError, ThalwegError
 from thalweg.rates import ErrorDriven
 from thalweg.store import digest, dumps, loads
@@ -126,6 +126,16 @@ def test_a_forged_file_is_refused(forgery):
     FORGERIES[forgery](header, arrays)
     with pytest.raises(ThalwegError):
         loads(forged(header, arrays))
+
+
+@pytest.mark.parametrize("place", ["first", "last"])
+def test_forged_components_are_refused_before_they_are_drawn(place):
+    features = RandomFeatures(8, random_state=3)
+    model = features if place == "last" else StreamPipeline([features, Perceptron()])
+    header, arrays = header_and_arrays(dumps(model.partial_fit(np.eye(3), [0, 1, 0])))
+    text = json.dumps(header).replace('"n_components": 8', '"n_components": 900000')
+    with pytest.raises(ModelFileError, match="900000 components"):
+        loads(forged(json.loads(text), arrays))
 
 
 def test_writing_is_atomic(tmp_path, monkeypatch):

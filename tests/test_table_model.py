@@ -88,6 +88,7 @@ cells = st.tuples(
 )
 
 
+@pytest.mark.slow
 @given(rows=st.lists(cells, min_size=1, max_size=12))
 @examples(200)
 def test_a_frame_is_predicted_as_its_file(folder: Path, rows: list[tuple[str, ...]]) -> None:

@@ -200,7 +200,7 @@ def _open(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, NDArray[
     try:
         header, arrays = open_container(content, "thalweg")
     except (SafetensorError, KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise ModelFileError(f"{name} is not a thalweg model") from error
+        raise ModelFileError(f"{name} is not a thalweg model, or is cut or damaged") from error
     if not isinstance(header, dict):
         raise ModelFileError(f"{name} is not a thalweg model")
     return header, arrays
@@ -224,6 +224,7 @@ def _build_learner(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> S
         return Part._of_file(model, header["part"], arrays)
     if "features" in header:
         _check_features(header["features"]["count"], arrays, model)
+        _check_components(header["parameters"], sum(array.size for array in arrays.values()))
         state: dict[str, Any] = {
             "_core": arrays,
             "n_features_in_": int(header["features"]["count"]),
@@ -252,6 +253,16 @@ def _check_features(count: int, arrays: dict[str, NDArray[Any]], model: StreamEs
         raise ModelFileError(f"its numbers cannot be those of {count} features")
 
 
+def _check_components(parameters: Any, numbers: int) -> None:
+    """A forged number of components, here or in a learner inside, is refused before as many are drawn."""
+    inside = parameters.items() if isinstance(parameters, dict) else enumerate(parameters)
+    for name, value in inside:
+        if isinstance(value, dict | list):
+            _check_components(value, numbers)
+        elif name == "n_components" and isinstance(value, int) and value > numbers:
+            raise ModelFileError(f"its numbers cannot be those of {value} components")
+
+
 def _learned_elsewhere(model: StreamEstimator) -> dict[str, NDArray[Any]]:
     """What members with cores in Python learned, by their number; others than ours are refused."""
     arrays: dict[str, NDArray[Any]] = {}
@@ -277,7 +288,12 @@ def plain_parameters(model: Any) -> dict[str, object]:
     """The constructor's arguments as JSON holds them."""
     owner, before = type(model).__name__, getattr(model, "_parameters_before", {})
     parameters = sorted(model.get_params(deep=False).items())
-    return {key: _plain(value, owner, key) for key, value in parameters if key not in before or value != before[key]}
+    left_out: frozenset[str] = getattr(model, "_parameters_not_saved", frozenset())
+    return {
+        key: _plain(value, owner, key)
+        for key, value in parameters
+        if key not in left_out and (key not in before or value != before[key])
+    }
 
 
 def _plain(value: object, owner: str, parameter: str) -> object:

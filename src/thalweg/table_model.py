@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self
+from html import escape
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.explain.groups import Groups
 from thalweg.frames.arrow_frame import array_of, pyarrow_for
-from thalweg.frames.frame import Floats, NamedRows
+from thalweg.frames.frame import Floats, Frame, NamedRows
 from thalweg.frames.reading import as_array, frame_of
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.intervals import Interval
@@ -22,8 +24,11 @@ from thalweg.tables.encoder import Encoder, stack_rows
 from thalweg.tables.kinds import CategoryColumn, Column
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import Block, Chunk, Piece, as_text
-from thalweg.tables.sparse_kinds import MapColumn, entries_of
+from thalweg.tables.sparse_kinds import MapColumn
 from thalweg.tables.target import plain_label
+
+if TYPE_CHECKING:
+    from thalweg.explain.importance import Importance
 
 __all__ = ["TableClassifier", "TableModel", "TableRegressor"]
 
@@ -114,8 +119,39 @@ class TableModel:
         """What the learner says of itself."""
         return str(self.learner.explain())
 
+    @property
+    def background(self) -> Floats | None:
+        """Recent rows of the run, encoded: what contributions to a prediction are relative to; None of other models."""
+        rows = self._notes.get("background")
+        return None if not rows else np.array(rows, dtype=np.float64)
+
+    @property
+    def importance_(self) -> Importance:
+        """Importance of the columns of the table, on recent rows as that of the learner."""
+        learner = self.learner
+        if getattr(learner, "_recent", None) is None:
+            return cast("Importance", learner.importance_)  # which says why there are none
+        from thalweg.explain.importance import importance
+
+        X, y = learner._recent
+        return importance(learner, X, y, groups=Groups.of_plan(self.encoder.plan))
+
+    def _to_explain(self, X: Any, background: Any, groups: Any) -> tuple[Any, Any, Any, Groups]:
+        """The learner, encoded rows and background, and the features of each column: for `thalweg.explain`."""
+        if groups is not None:
+            raise InvalidParameter.of(
+                "explain", "groups", "be left out for a table: its columns are the groups", groups
+            )
+        others = self.background if background is None else self.encode(background)
+        return self.learner, self.encode(X), others, Groups.of_plan(self.encoder.plan)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.learner!r}, columns={self.columns!r})"
+
+    def _repr_html_(self) -> str:
+        """The columns that are read, and the learner as it shows itself."""
+        columns = escape(", ".join(self.columns))
+        return f"<p>{type(self).__name__} of the columns {columns}</p>{self.learner._html_repr()}"
 
     def __getattr__(self, name: str) -> Any:
         message = f"a {type(self).__name__} has no {name!r}"
@@ -191,7 +227,7 @@ class TableModel:
         for name in self.columns:
             if present.count(name) > 1:
                 raise InvalidInput(f"X must have a different name for each column, got {name!r} more than once")
-        return pa.table({name: frame.arrow_column(name) for name in self.columns})
+        return pa.table({column.name: _cells(column, frame) for column in self.encoder.plan.columns})
 
     def _row(self, x: Any) -> dict[str, Any]:
         if names_of(x) is None:
@@ -342,6 +378,14 @@ class TableRegressor(TableModel):
         return Interval(*map(np.concatenate, zip(*found, strict=True))) if found else Interval(np.empty(0), np.empty(0))
 
 
+def _cells(column: Column, frame: Frame) -> Any:
+    """A column of a frame as an array of Arrow; pandas has dicts, too, where a column holds maps."""
+    values = frame.column(column.name)
+    if not isinstance(column, MapColumn) or getattr(values, "dtype", None) != np.dtype(object):
+        return frame.arrow_column(column.name)
+    return _array(column, [None if value is None or value != value else value for value in values])
+
+
 def _array(column: Column, values: list[Any]) -> Any:
     """Cells of dicts as an array of Arrow."""
     if not isinstance(column, MapColumn):
@@ -351,7 +395,7 @@ def _array(column: Column, values: list[Any]) -> Any:
     cells: list[Any] = []
     for row, value in enumerate(values):
         try:
-            cells.append(None if value is None else entries_of(value))
+            cells.append(None if value is None else column.entries(value))
         except BadCell as error:
             raise InvalidInput(f"X, row {row}, column {column.name!r}: {error.what}") from None
     keys = pa.string() if column.keys == "name" else pa.int64()

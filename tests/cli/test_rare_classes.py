@@ -292,6 +292,7 @@ def test_probabilities_of_every_label_or_of_none(rare_table: None, capsys: pytes
         assert next(csv.reader(rows))[4:] == ["P(no)", "P(perhaps)", "P(sure, no)", "P(yes)"]
 
 
+@pytest.mark.slow
 def test_runs_are_compared_by_blocks(rare_table: None, capsys: pytest.CaptureFixture[str]) -> None:
     plain = ("run", "table.csv", "--target", "fraud", "--drop", "when", "--costs", "fp=1,fn=20", "--quiet")
     late = ("--delay", "400")  # the first 401 rows have no prediction, the last 400 no score

@@ -149,8 +149,8 @@ def test_a_folder_begun_in_the_order_of_names_is_finished_so(table, capsys: pyte
     begun = Run(RunOptions(source="days", target="state", drop=("when", "told"), model="oldc", out="out"))
     begun.source = replace(begun.source, files=tuple(sorted(begun.source.files)))
     begun.folder.mkdir()
-    chunk = next(begun._chunks())
-    begun._take(chunk)
+    chunk = next(begun.chunks())
+    begun.take(chunk)
     begun.fingerprint.take(chunk)
     begun.chunks_done = 1
     plain, arrays, models = checkpoint.state_of(begun)

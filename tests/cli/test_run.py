@@ -148,6 +148,7 @@ def test_the_newest_row_first_is_told_and_sorted(table, capsys: pytest.CaptureFi
     assert "newest.csv, row 1,393, column 'a': 'warm" in complaint
 
 
+@pytest.mark.slow
 def test_keys_that_come_late_are_told_or_learned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -335,6 +336,7 @@ def test_a_run_without_any_label_ends_well(name: str, table, capsys: pytest.Capt
     assert [line["answer"] for line in predictions()] == [""] * 40
 
 
+@pytest.mark.slow
 def test_figures_and_a_model_elsewhere(
     table, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,6 +74,7 @@ def served(file: Path, rows: list[dict[str, Any]]) -> list[str | None]:
     return [predicted[i] for i in range(len(rows))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delay", ["0", "300"])
 def test_neither_chunks_nor_a_stop_change_a_byte(
     table: list[str], delay: str, capsys: pytest.CaptureFixture[str]
@@ -126,6 +127,7 @@ def test_sets_behind_categories_are_the_loop() -> None:
     assert dumps(model) == dumps(slow)
 
 
+@pytest.mark.slow
 def test_a_category_and_a_clock_that_say_nothing_do_no_harm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 from thalweg import OnlineLDC, cli
 from thalweg.catalogue import make_model
 from thalweg.rates import ErrorDriven
-from thalweg.run import history
+from thalweg.run import history, importance
 from thalweg.run.history import ModelHistory, trace_of
 
 pytest.importorskip("pyarrow")
@@ -91,6 +91,7 @@ def test_a_short_table_has_several_points_and_a_long_one_not_too_many() -> None:
 
 def test_a_run_leaves_the_compiled_loop_for_points_alone(table: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "MOST_POINTS", 7)
+    monkeypatch.setattr(importance, "_FIRST", 10**9)  # and for samples of importance
     calls: list[int] = []
     follow = OnlineLDC.follow
 

@@ -151,9 +151,8 @@ def results(folder: Path) -> dict[str, bytes]:
     return found
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name == "csv-sets-of-auto" else pytest.mark.slow) for name in RUNS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RUNS)
 def test_killed_runs_end_with_the_bytes_of_one_left_alone(name: str, tmp_path: Path, processes) -> None:
     kind, options = RUNS[name]
     source = write(tmp_path, kind)

@@ -51,6 +51,7 @@ class Cut(Exception):
     pass
 
 
+@pytest.mark.slow
 def test_a_run_that_is_cut_off_resumes_to_the_same_bytes() -> None:
     write()
     whole = begun("whole", delay=70, text=["body"])
@@ -141,7 +142,7 @@ def test_names_of_vowpal_wabbit_are_words_and_indices_are_none() -> None:
     names = [OWN["spam" if label else "ham"][rng.integers(8)] for label in labels]
     Path("names").write_text("".join(f"{label} |n {name} the:2\n" for label, name in zip(labels, names, strict=True)))
     Path("indices").write_text("".join(f"{label} {label + 3}:1\n" for label in labels))
-    of_names, of_indices = (begun(f"{name}.out", source=name) for name in ("names", "indices"))
+    of_names, of_indices = (begun(f"{name}.out", source=name, ngrams="1") for name in ("names", "indices"))
     of_names.go()
     of_indices.go()
     assert "words" not in metrics_of(of_indices)
@@ -152,16 +153,16 @@ def test_names_of_vowpal_wabbit_are_words_and_indices_are_none() -> None:
 
 def test_models_of_dense_rows_leave_text_out_as_before(capsys: pytest.CaptureFixture[str]) -> None:
     write(1200)
-    dense = begun("out", model="oldc")
+    dense = begun("out", model="oldc", ngrams="1")
     dense.go()
     assert dense.encoder is not None
-    assert "name the rows" in dense.encoder.plan.left_out["body"]
+    assert "which the model oldc of classification does not take" in dense.encoder.plan.left_out["body"]
     assert not dense.encoder.plan.sparse_columns
-    numbers = begun("numbers", target="size")
-    numbers.go()
-    assert numbers.encoder is not None
-    assert "name the rows" in numbers.encoder.plan.left_out["body"]
     command = ("run", "mail.csv", "--target", "label", "--out", "out", "--fresh")
+    hashing = ("--hash-bits", "18", "--ngrams", "1-2", "--quiet")
+    assert "--hash-bits 18 has no effect" in run(capsys, *command, "--model", "oldc", *hashing)[2]
+    assert metrics()["warnings"][0] == "--ngrams 1-2 has no effect: no column is text; --text names one"
+    assert "no effect" not in run(capsys, *command, *hashing)[2]
     for options, wrong in {
         ("--text", "body", "--model", "oldc"): "--text must be left out: the model oldc of classification takes no "
         "sparse rows, got 'body'",

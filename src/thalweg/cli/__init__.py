@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from thalweg.cli.compact import compact
 from thalweg.cli.compare import compare
 from thalweg.cli.conformance import conformance
 from thalweg.cli.demo import demo
@@ -23,6 +24,7 @@ from thalweg.cli.reproduce import HELP as REPRODUCE_HELP
 from thalweg.cli.reproduce import reproduce
 from thalweg.cli.run import run
 from thalweg.cli.serve import serve
+from thalweg.cli.verify import verify
 
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
@@ -30,8 +32,13 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 app = typer.Typer(name="thalweg", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.command(short_help="Train a model on a table of rows in time order, and report how it did.")(run)
 app.command(short_help="Predict the rows of a table with a saved model.")(predict)
-app.command(short_help="Serve a model over HTTP that predicts, and learns from late labels.")(serve)
+app.command(
+    short_help="Serve a model over HTTP that predicts, and learns from late labels.",
+    context_settings={"auto_envvar_prefix": "THALWEG_SERVE"},
+)(serve)
 app.command(short_help="Rebuild a served model as it was at any point of its journal.")(replay)
+app.command(short_help="Check that the journal of a service is as it was written.")(verify)
+app.command(short_help="Erase the old records of a service's journal.")(compact)
 app.command(short_help="Describe a model file.")(inspect)
 app.command(short_help="List the models of `thalweg run`, and when to use which.")(models)
 app.command(short_help="Train on a drifting stream and draw the error over time.")(demo)

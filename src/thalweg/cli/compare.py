@@ -189,7 +189,7 @@ def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
             "McNemar's test counts the rows on which only one of two runs erred. It takes rows as independent: where "
             "mistakes cluster its p is too small."
         )
-    if any(pair.errors for pair in pairs):
+    if runs[0].of_numbers and any(pair.errors for pair in pairs):
         yield (
             "Differences of errors are the first's less the second's, means over the rows that both predicted, with "
             "95 % intervals of Student over blocks of consecutive rows; each pair stands alone."

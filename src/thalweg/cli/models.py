@@ -77,10 +77,10 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
     if is_part:
         console.print(f"the sums of {loaded.rows_:,} rows, {'later ones' if loaded.later else 'to begin with'}")
     if isinstance(found, TableModel):
-        for line in _features_of(found.encoder.plan):
+        for line in _features_of(found.encoder.plan, loaded._features_seen()):
             console.print(line, soft_wrap=True)
     else:
-        console.print(f"{loaded.n_features_in_:,} features")
+        console.print(f"{loaded.n_features_in_:,} features" if is_part else loaded._features_in_words())
     if is_part and hasattr(loaded, "feature_names_in_"):
         console.print(f"columns: {', '.join(loaded.feature_names_in_[:20])}", soft_wrap=True)
     if hasattr(loaded, "classes_"):
@@ -108,10 +108,11 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
         console.print(tables.words(("column", "kind", "what is done"), grouped(found.encoder.plan.describe())))
 
 
-def _features_of(plan: Plan) -> Iterator[str]:
+def _features_of(plan: Plan, seen: int | None) -> Iterator[str]:
     """How many features a table gives, and which of them are no columns of it."""
     columns = len(plan.columns)
-    yield f"{plan.width:,} features from {columns:,} column{'s' * (columns > 1)}"
+    features = f"{plan.width:,} features" if seen is None else f"{seen:,} features seen"
+    yield f"{features} from {columns:,} column{'s' * (columns > 1)}"
     derived = [feature for column in plan.columns for feature in column.features if feature != column.name]
     if derived:
         yield f"  made from columns: {', '.join(derived[:_MOST_DERIVED])}{', …' * (len(derived) > _MOST_DERIVED)}"

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Skipped rows that are listed one by one.
 _MOST_LISTED = 5
+#: Columns that --explain adds.
+_EXPLAINED = ("base", "contributions")
 
 
 def predict(
@@ -43,6 +45,14 @@ def predict(
         str,
         typer.Option(help="Probabilities to write: top (of the answer), all (also P(label) of each label) or none."),
     ] = "top",
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Also write the base value and, as a JSON object, what each column contributes: together they give "
+            "the probability of the answer, or the number.",
+        ),
+    ] = False,
     coverage: Annotated[
         float | None,
         typer.Option(
@@ -53,7 +63,7 @@ def predict(
     """Predict each row of a table; nothing is learned.
 
     Columns: row, answer, probability; of a model of prediction sets also prediction_set, the labels joined by "|"; of a
-    model of numbers row, prediction, lower, upper.
+    model of numbers row, prediction, lower, upper; with --explain also base and contributions.
     """
     from thalweg.cli.terminal import load_scikit_learn
 
@@ -61,6 +71,7 @@ def predict(
     from thalweg.cli.terminal import writable_file
     from thalweg.errors import InvalidParameter
     from thalweg.files import replacement
+    from thalweg.run.explained import require_background
     from thalweg.run.predict import answer, model_for_tables
     from thalweg.table_model import TableRegressor
 
@@ -77,18 +88,27 @@ def predict(
         raise InvalidParameter.of_option("coverage", "be left out: the model predicts labels", coverage)
     if of_numbers and coverage is None:
         coverage = learned.notes["table"].get("coverage")
+    if explain:
+        require_background(learned)
     answers = answer(
-        learned, source, bad_rows=how, delimiter=delimiter, encoding=encoding, coverage=coverage, tell=_warn
+        learned,
+        source,
+        bad_rows=how,
+        delimiter=delimiter,
+        encoding=encoding,
+        coverage=coverage,
+        explain=explain,
+        tell=_warn,
     )
     write: Any = _write_numbers if of_numbers else _write_labels
     first = next(answers, None)  # nothing is written before something could be answered
     parts = iter(()) if first is None else chain([first], answers)
     if out is None:
-        bad = write(parts, learned, probabilities, sys.stdout.buffer)
+        bad = write(parts, learned, probabilities, explain, sys.stdout.buffer)
         sys.stdout.buffer.flush()
     else:
         with replacement(writable_file(out)) as file:
-            bad = write(parts, learned, probabilities, file)
+            bad = write(parts, learned, probabilities, explain, file)
     if bad:
         for row in bad[:_MOST_LISTED]:
             typer.echo(str(row), err=True)
@@ -99,8 +119,16 @@ def _warn(warning: str) -> None:
     typer.echo(f"thalweg: {warning}", err=True)
 
 
+def _explained(part: Answered) -> list[Any]:
+    """The columns that --explain adds, of no rows where none was explained."""
+    import pyarrow as pa
+
+    base, words = part.explained or ([], [])
+    return [pa.array(base, pa.float64()), pa.array(words, pa.string())]
+
+
 def _write_labels(
-    parts: Iterator[Answered], model: TableClassifier, probabilities: str, file: IO[bytes]
+    parts: Iterator[Answered], model: TableClassifier, probabilities: str, explain: bool, file: IO[bytes]
 ) -> list[BadRow]:
     """Write all answers by the rule of a run's own file; the rows that were skipped."""
     import numpy as np
@@ -115,7 +143,11 @@ def _write_labels(
     by_label = sorted(range(len(labels)), key=lambda at: natural_order(labels[at])) if probabilities == "all" else []
     with_sets = hasattr(model.learner, "predict_set")
     names = ["row", "answer", *(["probability"] if probabilities != "none" else [])]
-    names += [*(f"P({labels[at]})" for at in by_label), *(["prediction_set"] if with_sets else [])]
+    names += [
+        *(f"P({labels[at]})" for at in by_label),
+        *(["prediction_set"] if with_sets else []),
+        *(_EXPLAINED if explain else ()),
+    ]
     file.write(header(names))
     bad: list[BadRow] = []
     for part in parts:
@@ -128,22 +160,27 @@ def _write_labels(
         if with_sets:
             held = np.empty(0, dtype=object) if part.sets is None else joined_labels(labels, part.sets)
             columns.append(pa.array(held, pa.string()))
+        columns += _explained(part) if explain else []
         append_rows(pa.table(columns, names=names), file)
         bad += part.bad
     return bad
 
 
-def _write_numbers(parts: Iterator[Answered], model: TableRegressor, _: str, file: IO[bytes]) -> list[BadRow]:
+def _write_numbers(
+    parts: Iterator[Answered], model: TableRegressor, _: str, explain: bool, file: IO[bytes]
+) -> list[BadRow]:
     """The same of numbers, with the ends of their intervals where the model has any."""
     import pyarrow as pa
 
     from thalweg.run.predictions import append_rows, header
 
-    names = ["row", "prediction", *(["lower", "upper"] if hasattr(model.learner, "predict_interval") else [])]
+    ends_of = ["lower", "upper"] if hasattr(model.learner, "predict_interval") else []
+    names = ["row", "prediction", *ends_of, *(_EXPLAINED if explain else ())]
     file.write(header(names))
     bad: list[BadRow] = []
     for part in parts:
-        ends = part.interval or (part.answers[:0],) * (len(names) - 2)
-        append_rows(pa.table([part.number, part.answers, *ends], names=names), file)
+        ends = part.interval or (part.answers[:0],) * len(ends_of)
+        columns = [part.number, part.answers, *ends, *(_explained(part) if explain else ())]
+        append_rows(pa.table(columns, names=names), file)
         bad += part.bad
     return bad

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Columns, rows that were skipped, and labels with their heaviest word, that are told in the terminal.
 _MOST_COLUMNS, _MOST_COMPLAINTS, _MOST_LABELS = 40, 5, 4
+#: Exit code of a run that completed, in which an alert fired.
+ALERT_FIRED = 3
 #: Seconds between lines, or between redrawings, of the live view.
 _PLAIN_SECONDS, _LIVE_SECONDS = 5.0, 0.2
 
@@ -159,6 +161,7 @@ def run(
     view = None if quiet or json else _View()
     if view is not None:
         begun.say = lambda sentence: typer.echo(sentence, err=True)
+        begun.alerts.say = view.say
     with Stopping() as stopping, _warnings_in_words():
         try:
             writable_folder(folder)
@@ -179,6 +182,7 @@ def run(
             metrics = metrics_of(begun)
             begun.save_model(model_file)
             _write_report(metrics, folder, figures)
+            begun.write_alerts()
             begun.write_metrics(metrics)  # last: a folder that has them holds a finished run
         except Exception:
             begun.leave_nothing_half_done(existed)
@@ -187,13 +191,19 @@ def run(
     for warning in metrics.get("warnings", ()):
         if warning not in begun.notices.told:
             typer.echo(f"thalweg: {warning}", err=True)
-    timing = {"seconds": time.monotonic() - began, "checkpoint_seconds": begun.checkpoint_seconds}
+    timing: dict[str, Any] = {
+        "seconds": time.monotonic() - began,
+        "checkpoint_seconds": begun.checkpoint_seconds,
+        "processor_seconds": begun.processor_seconds(),
+    }
     if json:
         import json as json_module
 
         typer.echo(json_module.dumps(metrics | {"timing": timing}, ensure_ascii=False))
     else:
         _tell(metrics, timing, folder, resumed)
+    if begun.alerts.fired:
+        sys.exit(ALERT_FIRED)
 
 
 def _is_finished(options: RunOptions, folder: Path, resume: bool) -> bool:
@@ -237,12 +247,18 @@ def _write_report(metrics: dict[str, Any], folder: Path, with_figures: bool) -> 
         figures(as_metrics(metrics), folder / "figures")
 
 
-def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resumed: bool) -> None:
+def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed: bool) -> None:
     from rich.console import Console
 
+    from thalweg.explain.causes import sentence
     from thalweg.report import tables
+    from thalweg.report.page.against import against_findings
     from thalweg.report.page.formats import count, counted
+    from thalweg.report.page.importance import top_columns
+    from thalweg.report.page.input_parts import MOST_SENTENCES, sentences
     from thalweg.report.page.number_content import is_regression
+    from thalweg.report.score_table import verdict_of
+    from thalweg.run.alert_log import alert_words
     from thalweg.tables.plan import grouped
 
     console = Console(markup=False, highlight=False)
@@ -250,12 +266,12 @@ def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resum
     thing = "target" if is_regression(metrics) else "label"
     if resumed:
         console.print("Went on from the last checkpoint.")
-    summary = _of_numbers(metrics) if is_regression(metrics) else _of_labels(metrics)
-    console.print(summary.headline, style="bold", soft_wrap=True)
-    for finding in summary.findings:
+    verdict = verdict_of(metrics)
+    console.print(verdict.headline, style="bold", soft_wrap=True)
+    for finding in (*verdict.findings, *against_findings(metrics)):
         console.print(finding)
     console.print()
-    console.print(summary.scores)
+    console.print(_scores(metrics))
     console.print(
         f"\n{counted(rows['answered'], 'row')} predicted, {rows['learned']:,} learned, "
         f"{rows['unlabelled']:,} without a {thing}, {rows['pending']:,} still waiting for one, "
@@ -273,75 +289,54 @@ def _tell(metrics: dict[str, Any], timing: dict[str, float], folder: Path, resum
     if changes:
         shown = ", ".join(f"{row:,}" for row in changes[:8]) + (" …" if len(changes) > 8 else "")
         console.print(f"The error changed at row {shown}.", soft_wrap=True)
+    if found := sentences(metrics):
+        others = min(len(found), MOST_SENTENCES) - 1
+        more = f" The report has {counted(others, 'more sentence')} about inputs." if others else ""
+        console.print(f"{found[-1]}{more}", soft_wrap=True)
+    if "alerts_fired" in metrics:
+        fired = metrics["alerts_fired"]["fired"]
+        for alert in fired[-_MOST_COMPLAINTS:]:
+            console.print(f"{alert_words(alert)}.", soft_wrap=True)
+        more = len(fired) + metrics["alerts_fired"]["left_out"] - _MOST_COMPLAINTS
+        if more > 0:
+            console.print(f"  and {counted(more, 'alert')} before: alerts.ndjson lists them")
+        if not fired:
+            console.print("No alert fired.")
     for change in metrics.get("class_changes", ())[:_MOST_COMPLAINTS]:
         features = ", ".join(change["features"][:4]) + (" …" if len(change["features"]) > 4 else "")
         console.print(f"Class {change['label']} changed at row {change['row']:,}: {features}.", soft_wrap=True)
+    if columns := top_columns(metrics):
+        console.print(f"Most important columns over the last rows: {', '.join(columns)}.", soft_wrap=True)
+    for cause in metrics.get("importance", {}).get("causes", ())[:_MOST_COMPLAINTS]:
+        console.print(sentence(cause), soft_wrap=True)
     if "words" in metrics:
         carrying = [f"{each['label']} “{each['words'][0][0]}”" for each in metrics["words"]["labels"] if each["words"]]
         more = " …" if len(carrying) > _MOST_LABELS else ""
         console.print(f"Words with the largest weights: {', '.join(carrying[:_MOST_LABELS])}{more}.", soft_wrap=True)
     console.print("\nColumns")
-    columns = grouped(metrics["columns"])
-    console.print(tables.words(("column", "kind", "what is done"), columns[:_MOST_COLUMNS]))
-    if len(columns) > _MOST_COLUMNS:
-        console.print(f"and {counted(len(columns) - _MOST_COLUMNS, 'line')} more: the report lists them all")
+    lines = grouped(metrics["columns"])
+    console.print(tables.words(("column", "kind", "what is done"), lines[:_MOST_COLUMNS]))
+    if len(lines) > _MOST_COLUMNS:
+        console.print(f"and {counted(len(lines) - _MOST_COLUMNS, 'line')} more: the report lists them all")
     share = timing["checkpoint_seconds"] / timing["seconds"]
     console.print(f"\n{timing['seconds']:,.1f} s, {share:.1%} of them for checkpoints.")
+    if "against" in metrics:
+        spent = ", ".join(f"{name} {seconds:,.1f} s" for name, seconds in timing["processor_seconds"].items())
+        console.print(f"Processor time{' since the last checkpoint' if resumed else ''}: {spent}.", soft_wrap=True)
     console.print(f"Report: {folder / 'report.html'}", soft_wrap=True)
 
 
-class _Summary(NamedTuple):
-    """What is told first: the verdict, and a table of scores."""
-
-    headline: str
-    findings: list[str]
-    scores: Table
-
-
-def _of_labels(metrics: dict[str, Any]) -> _Summary:
-    from thalweg.report import tables
-    from thalweg.report.page.content import as_metrics
-    from thalweg.report.page.rare_verdict import cost_baselines, question
-    from thalweg.report.page.verdict import findings, headline, recent_rows
-
-    scores = metrics["scores"]
-    names = {metrics["model"]["name"]: "model", "no change": "no_change", "majority": "majority"}
-    recent = recent_rows(as_metrics(metrics))
-    measures = {"error": "error", recent: "recent", "κ": "kappa", "κ temporal": "kappa_temporal"}
-    if asked := question(as_metrics(metrics)):
-        scores = {key: metrics["rare"]["scores"][key] | {"error": each["error"]} for key, each in scores.items()}
-        measures = {"balanced accuracy": "balanced_accuracy", "macro F1": "macro_f1", "G-mean": "g_mean"}
-        if asked != "classes":
-            measures = {"PR AUC": "pr_auc", "ROC AUC": "roc_auc", "recall": "recall", "precision": "precision"}
-        measures |= {"cost": "cost", "error": "error"} if "cost" in scores["model"] else {"error": "error"}
-    lines = {name: tuple(scores[key].get(measure) for measure in measures.values()) for name, key in names.items()}
-    if asked and "cost" in measures:
-        constant = cost_baselines(as_metrics(metrics)["rare"])[2:]
-        lines |= {each.name: tuple(each.cost if key == "cost" else None for key in measures) for each in constant}
-    scored = tables.scores(tuple(measures), lines)
-    return _Summary(headline(as_metrics(metrics)), findings(as_metrics(metrics)), scored)
-
-
-def _of_numbers(metrics: dict[str, Any]) -> _Summary:
+def _scores(metrics: dict[str, Any]) -> Table:
     from thalweg.report import tables
     from thalweg.report.page.formats import short
-    from thalweg.report.page.number_content import as_number_metrics
-    from thalweg.report.page.number_verdict import baseline_names, findings, headline, recent_rows
+    from thalweg.report.page.number_content import is_regression
+    from thalweg.report.score_table import score_table
 
-    found = as_number_metrics(metrics)
-    measures = {
-        "MAE": "absolute_error",
-        "RMSE": "rmse",
-        "R²": "r2",
-        f"MAE,\n{recent_rows(found)}": "recent_absolute_error",
-    }
-    names = {"model": metrics["model"]["name"]} | baseline_names(found)
-    first, *others = (
-        [name.removeprefix("the "), *(short(metrics["scores"][key][measure]) for measure in measures.values())]
-        for key, name in names.items()
-    )
-    scored = tables.lines(("", *measures), [tables.Styled(first, "bold"), *others])
-    return _Summary(headline(found), findings(found), scored)
+    found = score_table(metrics)
+    if not is_regression(metrics):
+        return tables.scores(found.measures, found.lines)
+    first, *others = ([name, *map(short, line)] for name, line in found.lines.items())
+    return tables.lines(("", *found.measures), [tables.Styled(first, "bold"), *others])
 
 
 @contextmanager
@@ -394,6 +389,12 @@ class _View:
             sys.stderr.write(f"\r\x1b[2K{text[: shutil.get_terminal_size().columns - 1]}")
         else:
             sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+    def say(self, sentence: str) -> None:
+        """A line of its own, above the one that is redrawn."""
+        self.close()
+        sys.stderr.write(f"thalweg: {sentence}\n")
         sys.stderr.flush()
 
     def close(self) -> None:

@@ -14,7 +14,8 @@ True
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import lazy_loader
 
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
         summarise,
     )
     from thalweg.evaluate.holdout_evaluation import StepRecord, Steps, collect_steps, draw_start, holdout
+    from thalweg.evaluate.input_drift import InputDrift
     from thalweg.evaluate.metrics import Means, brier, error, kappa, kappa_temporal, log_loss
     from thalweg.evaluate.prequential_evaluation import prequential
     from thalweg.evaluate.rare_classes import RareCurve, RareMeter, RareSummary, curve_rare, summarise_rare
@@ -77,6 +79,9 @@ if TYPE_CHECKING:
         paired_t_test,
         wilcoxon,
     )
+    from thalweg.run.comparison import Comparison
+    from thalweg.run.evaluation import compare, run
+    from thalweg.run.result import Result
 
 __all__ = [
     "NO_ANSWER",
@@ -86,11 +91,13 @@ __all__ = [
     "Average",
     "BestWeights",
     "ClassScores",
+    "Comparison",
     "CoverageScores",
     "Cumulative",
     "Curve",
     "Fading",
     "Friedman",
+    "InputDrift",
     "Interval",
     "KnownLine",
     "KnownWeights",
@@ -109,6 +116,7 @@ __all__ = [
     "Regret",
     "RegretRecord",
     "Reliability",
+    "Result",
     "Scores",
     "StepRecord",
     "Steps",
@@ -120,6 +128,7 @@ __all__ = [
     "brier",
     "class_scores",
     "collect_steps",
+    "compare",
     "cost",
     "cumulative_accuracy",
     "curve",
@@ -147,6 +156,7 @@ __all__ = [
     "prequential_regression",
     "recall",
     "regrets",
+    "run",
     "subspace_overlap",
     "summarise",
     "summarise_rare",
@@ -161,6 +171,7 @@ _NAMES = {
     "distances": "axis_distance distance subspace_overlap",
     "history": "Average Cumulative Curve Fading Meter Scores Summary Windowed cumulative_accuracy curve summarise",
     "holdout_evaluation": "StepRecord Steps collect_steps draw_start holdout",
+    "input_drift": "InputDrift",
     "metrics": "Means brier error kappa kappa_temporal log_loss",
     "prequential_evaluation": "prequential",
     "rare_classes": "RareCurve RareMeter RareSummary curve_rare summarise_rare",
@@ -176,6 +187,18 @@ _NAMES = {
         "mean_interval nemenyi_difference paired_t_test wilcoxon"
     ),
 }
-__getattr__, __dir__, _ = lazy_loader.attach(
+_own, _own_names, _ = lazy_loader.attach(
     __name__, submod_attrs={module: names.split() for module, names in _NAMES.items()}
 )
+#: Names of a higher layer, which are evaluation to a reader: what `thalweg run` does, on rows in memory.
+_OF_RUNS = {"Comparison": "comparison", "Result": "result", "compare": "evaluation", "run": "evaluation"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OF_RUNS:
+        return getattr(import_module(f"thalweg.run.{_OF_RUNS[name]}"), name)
+    return _own(name)
+
+
+def __dir__() -> list[str]:
+    return [*_own_names(), *_OF_RUNS]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from thalweg.frames.frame import NamedRows
+from thalweg.learners.base.rows import width_for_core
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -46,7 +47,7 @@ def nothing_given(model: Any, rows: Floats, targets: Floats) -> Given:
     """Room for what `follow_numbers` predicts."""
     shapes: dict[str, tuple[int, ...]] = {"answers": targets.shape}
     if has_intervals(model):
-        members = members_of(model, rows.shape[1], int(np.prod(targets.shape[1:])))
+        members = members_of(model, width_for_core(rows), int(np.prod(targets.shape[1:])))
         shapes |= {"lower": targets.shape, "upper": targets.shape, "members": (len(targets), members)}
     return {name: np.full(shape, np.nan) for name, shape in shapes.items()}
 

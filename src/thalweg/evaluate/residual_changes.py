@@ -25,7 +25,9 @@ class ResidualChanges:
     >>> rng = np.random.default_rng(1)
     >>> changes = ResidualChanges()
     >>> changes.add(np.abs(rng.normal(size=5000)))
-    >>> changes.add(2.0 * np.abs(rng.normal(size=5000)))
+    []
+    >>> len(changes.add(2.0 * np.abs(rng.normal(size=5000))))
+    1
     >>> [change] = changes.changes()
     >>> 4900 < change["row"] < 5100, round(change["before"], 1), round(change["after"], 1)
     (True, 0.8, 1.6)
@@ -45,18 +47,19 @@ class ResidualChanges:
         """Count rows that have no prediction, before any that have one."""
         self._detector.skip(rows)
 
-    def add(self, residuals: NDArray[np.float64]) -> None:
-        """Take in absolute residuals, in order."""
+    def add(self, residuals: NDArray[np.float64]) -> list[dict[str, Any]]:
+        """Take in absolute residuals, in order; as `ChangeDetector.add`, the changes first seen now."""
         if self._scale is None:
             missing = FIRST - len(self._first)
             self._first += residuals[:missing].tolist()
             residuals = residuals[missing:]
             if len(self._first) < FIRST:
-                return
+                return []
             self._scale = _TIMES * float(np.mean(self._first)) or 1.0
             residuals = np.concatenate([self._first, residuals])
             self._first = []
-        self._detector.add(np.minimum(residuals / self._scale, 1.0))
+        begun = self._detector.add(np.minimum(residuals / self._scale, 1.0))
+        return [change | {when: self._scale * change[when] for when in ("before", "after")} for change in begun]
 
     def changes(self) -> list[dict[str, Any]]:
         """As `ChangeDetector.changes`, with mean absolute residuals for errors."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.report import curves, style
+from thalweg.report.page.against import with_references
 from thalweg.report.page.charts import Chart
 from thalweg.report.page.content import Series
 from thalweg.report.page.number_charts import number_charts
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 #: Charts of the page that are drawn, and what their axis measures.
 _DRAWN = {
     "error": "mean absolute error",
+    "against": "mean absolute error",
     "last": "target",
     "course": "target",
     "residuals": "target less prediction",
@@ -31,17 +33,17 @@ def number_figures(metrics: NumberMetrics) -> Iterator[tuple[str, Figure]]:
     """By name, the charts of the page that the run has."""
     what = style.label(f"{metrics['model']['title']} on {metrics['run']['source']}", 60)
     changes = [float(change["row"]) for change in metrics["changes"]]
-    for chart in number_charts(metrics):
+    for chart in with_references(metrics, number_charts(metrics)):
         title = f"{what}: {chart.title[0].lower()}{chart.title[1:]}"
         if chart.key in _DRAWN:
-            yield chart.key, _draw(chart, title, _DRAWN[chart.key], changes)
+            yield chart.key, draw_chart(chart, title, _DRAWN[chart.key], changes)
         elif chart.stacked:
             weights = {style.label(line.name): _array(line.values) for line in chart.views[0].lines}
             rows = np.array(chart.rows, dtype=np.int64)
             yield chart.key, curves.draw_member_weights(rows, weights, title=title, changes=changes)
 
 
-def _draw(chart: Chart, title: str, measured: str, changes: list[float]) -> Figure:
+def draw_chart(chart: Chart, title: str, measured: str, changes: list[float]) -> Figure:
     """The first view of a chart: lines, dots, and the band between the first two lines where it has one."""
     lines = chart.views[0].lines
     with style.house_style():
@@ -63,6 +65,8 @@ def _draw(chart: Chart, title: str, measured: str, changes: list[float]) -> Figu
         style.mark_changes(axes, [row for row in changes if chart.rows[0] <= row <= chart.rows[-1]])
         axes.set(xlabel="rows seen", ylabel=measured)
         axes.set_xlim(chart.rows[0], chart.rows[-1] + 1)
+        if chart.unit == "share" and chart.from_zero:
+            axes.set_ylim(bottom=0.0)
         axes.xaxis.set_major_formatter("{x:,.0f}")
         style.legend_right(figure, axes)
     return figure

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thalweg.report import curves, style
-from thalweg.report.number_figures import number_figures
+from thalweg.report.number_figures import draw_chart, number_figures
+from thalweg.report.page.against import against_chart
 from thalweg.report.page.charts import members, positive, remembered
 from thalweg.report.page.content import Metrics, Series, as_metrics
 from thalweg.report.page.number_content import as_number_metrics, is_regression
@@ -147,6 +148,11 @@ def draw_mean_paths(
     return figure
 
 
+def drawn(metrics: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
+    """Each figure that the run has, by its name; one is drawn when it is asked for."""
+    return number_figures(as_number_metrics(metrics)) if is_regression(metrics) else _drawn(as_metrics(metrics))
+
+
 def figures(metrics: Mapping[str, Any], folder: Path) -> list[Path]:
     """Draw what the run has, into a folder that is made if need be; the paths written.
 
@@ -158,9 +164,7 @@ def figures(metrics: Mapping[str, Any], folder: Path) -> list[Path]:
     with warnings.catch_warnings():
         # Labels may be of any script; the font draws a box for what it lacks.
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from font", category=UserWarning)
-        numbers = is_regression(metrics)
-        drawn = number_figures(as_number_metrics(metrics)) if numbers else _drawn(as_metrics(metrics))
-        for stem, figure in drawn:
+        for stem, figure in drawn(metrics):
             written += style.save(figure, folder, stem)
     return written
 
@@ -186,6 +190,8 @@ def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
         rate = None if course["rate"] is None else (looks, _array(course["rate"]))
         window = min(curve["window"], metrics["rows"]["scored"])
         yield "error", curves.draw_over_time(rows, errors, rate, title=what, window=window, changes=changes)
+        if (beside := against_chart(metrics)) is not None:
+            yield "against", draw_chart(beside, f"{what}: beside gradient boosting", "error", changes)
         if course["effective_rows"]:
             by_class, remembered_rows = remembered(metrics)
             memory = {name: _array(values) for name, values in remembered_rows.items()}

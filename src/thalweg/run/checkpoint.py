@@ -19,18 +19,17 @@ from safetensors.numpy import save as save_arrays
 from thalweg.errors import InvalidParameter, ModelFileError
 from thalweg.evaluate.late_labels import Waiting
 from thalweg.files import write_atomically
+from thalweg.run.importance import WAITING, ImportanceSampler
 from thalweg.store import digest, dumps, loads, open_container
 from thalweg.tables import Encoder, Fingerprint, Plan
 from thalweg.tables.clock import Clock
+from thalweg.tables.encoder import arrays_of, rows_of
 
 if TYPE_CHECKING:
     from thalweg.run.runner import Run
 
 _KEY = "thalweg-run"
 _PROTOCOL = 2
-#: The arrays of compressed rows.
-_COMPRESSED = ("data", "indices", "indptr")
-
 #: What JSON holds, arrays, and models as their own files.
 Parts = tuple[dict[str, Any], dict[str, NDArray[Any]], dict[str, bytes]]
 
@@ -59,13 +58,6 @@ def read(path: Path) -> Parts:
     return header["plain"], others, models
 
 
-def _compressed(arrays: dict[str, NDArray[Any]], width: int) -> Any:
-    from scipy.sparse import csr_array
-
-    found: Any = tuple(arrays[f"X {name}"] for name in _COMPRESSED)
-    return csr_array(found, shape=(len(found[2]) - 1, width))
-
-
 def state_of(run: Run) -> Parts:
     """All that a run in progress must remember."""
     assert run.encoder is not None
@@ -73,14 +65,19 @@ def state_of(run: Run) -> Parts:
     arrays: dict[str, NDArray[Any]] = {}
     waiting = run.late.waiting
     if waiting is not None:
-        if isinstance(waiting.X, np.ndarray):
-            arrays = {"X": waiting.X}
-        else:
-            arrays = {f"X {name}": getattr(waiting.X, name) for name in _COMPRESSED}
+        arrays = arrays_of("X", waiting.X)
         arrays |= {"labels": waiting.labels, "due": waiting.due, "number": waiting.number}
         arrays |= {f"answered {name}": values for name, values in waiting.predicted.items()}
+    if run.watch is not None:
+        run.watch.flush()
     own, own_arrays = run.task.state()
-    arrays |= own_arrays
+    sampled: dict[str, Any] = {}
+    if run.importance is not None:
+        sampled, sampled_arrays = run.importance.state()
+        arrays |= sampled_arrays
+    arrays |= own_arrays | run.alerts.arrays() | ({} if run.watch is None else run.watch.arrays())
+    against, against_arrays = ({}, {}) if run.against is None else run.against.state()
+    arrays |= against_arrays
     plain = {
         "options": run.options.resolved(),
         "chunks": run.chunks_done,
@@ -92,13 +89,19 @@ def state_of(run: Run) -> Parts:
         "encoder": run.encoder.state(),
         "task": run.task.name,
         **own,
+        **({"against": against} if against else {}),
         "course": run.history.state(),
+        **({} if run.importance is None else {"importance": sampled}),
+        **({} if run.watch is None else {"inputs": run.watch.state()}),
+        **({"alerts_fired": run.alerts.state()} if run.alerts.rules else {}),
         "clock": run.late.clock,
         "clocks": {name: clock.form for name, clock in run.clocks.items()},
         "file_order": "natural" if run.natural_order else "names",
         "predictions": run.predictions.synced(),
     }
     models = {name: dumps(model) for name, model in run.task.models().items()}
+    if run.importance is not None and run.importance.waiting is not None:
+        models[WAITING] = dumps(run.importance.waiting[0])
     return plain, arrays, models
 
 
@@ -119,8 +122,21 @@ def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], mo
     run.encoder = Encoder(plan, bad_rows=run.options.bad_rows, missing=run.options.missing)
     run.encoder.restore(plain["encoder"])
     run.task = run.tasks.named(plain.get("task", "classification"))
-    run.task.restore(plain, arrays, {name: loads(content) for name, content in models.items()})
+    loaded = {name: loads(content) for name, content in models.items()}
+    run.task.restore(plain, arrays, loaded)
+    run.against = run.new_against(plan)
+    if run.against is not None:
+        run.against.restore(plain["against"], arrays)
     run.history.restore(plain["course"])
+    if "importance" in plain:  # a run that was begun by an earlier version has none
+        run.importance = ImportanceSampler(plan, run.options.seed)
+        run.importance.restore(plain["importance"], arrays, loaded)
+    if "inputs" not in plain:  # runs that began without it go on without what it would have seen
+        run.watch = None
+    elif run.watch is not None:
+        run.watch.restore(plain["inputs"], arrays)
+    if run.alerts.rules:
+        run.alerts.restore(plain["alerts_fired"], arrays)
     run.late.clock = int(plain["clock"])
     run.clocks = {name: Clock(form) for name, form in plain["clocks"].items()}
     if plain.get("file_order", "names") == "names":
@@ -128,6 +144,6 @@ def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], mo
         run.source = replace(run.source, files=tuple(sorted(run.source.files)))
     if "due" in arrays:
         predicted = {name[9:]: values for name, values in arrays.items() if name.startswith("answered ")}
-        X = arrays["X"] if "X" in arrays else _compressed(arrays, plan.width)
+        X = rows_of("X", arrays, plan.width)
         run.late.waiting = Waiting(X, arrays["labels"], arrays["due"], arrays["number"], predicted)
     run.predictions = run.predictions_file(int(plain["predictions"]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,15 +13,18 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.class_drift import ClassChangeDetector
 from thalweg.evaluate.drift import ChangeDetector
+from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting, follow_baselines, new_baselines
 from thalweg.pipeline.target_encoding import behind_rates
+from thalweg.run.alert_log import Terms
+from thalweg.run.alert_rules import OF_COLUMNS, OF_LABELS
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import LabelNumbers, LabelPredictions, confidences, joined_labels, probabilities_of
 from thalweg.run.rare_scoreboard import RareScoreboard
 from thalweg.run.scoreboard import ANSWERERS, Scoreboard
 from thalweg.run.set_scoreboard import SetScoreboard
-from thalweg.run.task import Predicted, Targets, Task
+from thalweg.run.task import Predicted, Scored, Targets, Task
 from thalweg.table_model import TableClassifier
 from thalweg.tables import Chunk, Encoder, Plan, Target
 from thalweg.tables.clock import NEVER, Clock
@@ -41,8 +44,8 @@ class _Piece(NamedTuple):
 class Classification(Task):
     name = "classification"
 
-    def __init__(self, options: RunOptions, notices: Notices) -> None:
-        super().__init__(options, notices)
+    def __init__(self, options: RunOptions, notices: Notices, model: Any = None) -> None:
+        super().__init__(options, notices, model)
         for name in ("season", "coverage"):
             if (given := getattr(options, name)) != getattr(RunOptions, name):
                 raise InvalidParameter.of_option(name, "be left out for labels: it is for numbers", given)
@@ -183,7 +186,10 @@ class Classification(Task):
             predicted["set_size"][rows] = np.where(answered, held.sum(axis=1), np.nan)
             predicted["held_labels"][rows[answered]] = joined_labels(pieces[0].classes, held[answered])
 
-    def score(self, batch: Batch, predicted: Predicted, plan: Plan) -> None:
+    def watched(self, values: NDArray[Any]) -> Cells:
+        return values.astype(np.int64) - 1, self.names.known
+
+    def score(self, batch: Batch, predicted: Predicted, plan: Plan, asked: Collection[str]) -> Scored:
         rows = batch.learned
         before = self.board.unpredicted
         mistakes = self.board.add(
@@ -192,7 +198,7 @@ class Classification(Task):
             *(predicted[name][rows] if name in predicted else None for name in ("of_truth", "of_answer", "squared")),
         )
         self.detector.skip(self.board.unpredicted - before)
-        self.detector.add(mistakes)
+        changes = self.detector.add(mistakes)
         if self.rare is not None:
             scored = rows[predicted["model"][rows] > 0]
             of_positive, period = (
@@ -210,8 +216,35 @@ class Classification(Task):
         if self.sets is not None:
             self.sets.add(predicted["held"][rows], predicted["set_size"][rows])
         self.class_detector.add(plan.without_cells(batch.X[rows]), batch.labels[rows])
+        answered = predicted["model"][rows] > 0
+        terms = self._terms(batch.labels[rows[answered]], predicted["model"][rows[answered]], asked)
+        return Scored(answered, mistakes, changes, terms)
 
-    def predictions_file(self, path: Path, length: int) -> LabelPredictions:
+    def alert_metrics(self) -> tuple[str, ...]:
+        has_positive = self.rare is not None and (self.rare.positive is not None)
+        return (*OF_LABELS, *OF_COLUMNS) if has_positive else ("error", *OF_COLUMNS)
+
+    def _terms(self, truth: NDArray[np.int64], given: NDArray[np.int64], asked: Collection[str]) -> dict[str, Terms]:
+        found = {}
+        if "error" in asked:
+            found["error"] = (np.asarray(given != truth, dtype=np.float64), np.ones(len(truth)))
+        if self.rare is not None and not {"recall", "precision"}.isdisjoint(asked):
+            number = self.rare.number(self.names.known)
+            is_positive, said = (np.asarray(each == number, dtype=np.float64) for each in (truth, given))
+            found |= {"recall": (is_positive * said, is_positive), "precision": (is_positive * said, said)}
+        return found
+
+    def known_targets(self, targets: NDArray[Any]) -> NDArray[Any]:
+        return self.names.words(targets)
+
+    def explained_label(self) -> str | None:
+        """The label of interest; else the second of two, or the first of more that came."""
+        classes = [str(label) for label in self.model.classes_]
+        if self.rare is not None and self.rare.positive in classes:
+            return self.rare.positive
+        return classes[-1] if len(classes) <= 2 else next(label for label in self.names.known if label in classes)
+
+    def predictions_file(self, path: Path | None, length: int) -> LabelPredictions:
         with_top = self.options.probabilities != "none"
         with_sets = self.sets is not None
         return LabelPredictions(

@@ -31,7 +31,9 @@ from thalweg.evaluate import (
 from thalweg.report.page.content import SCHEMA, Known, Metrics, as_metrics
 from thalweg.report.page.number_content import is_regression
 from thalweg.run import compare_numbers, compare_rare
-from thalweg.tables import Chunk, chunks, open_source
+from thalweg.run.compare_numbers import intervals
+from thalweg.run.scoreboard import BlockMeans
+from thalweg.tables import Block, Chunk, chunks, open_source
 
 METRICS, PREDICTIONS = "metrics.json", "predictions.csv"
 #: Options that say where things are, not what is done.
@@ -42,6 +44,8 @@ _PLACES = frozenset({"source", "target", "out", "model", "model_out"})
 class RecordedRun:
     path: Path
     metrics: Metrics
+    #: The predictions as a table of Arrow, of a run in memory; those of others are in a file.
+    kept: Any = None
 
     @property
     def source(self) -> str:
@@ -66,7 +70,14 @@ class RecordedRun:
 
     @property
     def predictions(self) -> Path:
-        return self.path.parent / PREDICTIONS
+        """Where they are; of a run in memory, its name."""
+        return self.path.parent / PREDICTIONS if self.kept is None else self.path
+
+    def parts(self) -> Iterator[Chunk]:
+        """The predictions, some rows at a time."""
+        if self.kept is None:
+            return chunks(open_source(self.predictions, delimiter=",").blocks(), _ROWS)
+        return chunks([Block(_without_nulls(self.kept), str(self.path), 1, typed=True)], _ROWS)
 
 
 @dataclass(frozen=True)
@@ -118,7 +129,7 @@ def gather(runs: Sequence[RecordedRun]) -> list[DataSet]:
             besides = f", unlike {others[0].path}, which learned {others[0].source}" if others else ""
             raise InvalidInput(f"{members[0].path} is the only run over {source}{besides}: there is nothing to compare")
         for run in members[1:]:
-            _require_same_rows(members[0], run)
+            require_same_rows(members[0], run)
     shown = {name for members in by_source.values() for name in _differing(members)}
     sets = [_data_set(source, members, shown) for source, members in by_source.items()]
     for each in sets[1:]:
@@ -131,13 +142,13 @@ def gather(runs: Sequence[RecordedRun]) -> list[DataSet]:
     return sets
 
 
-def _require_same_rows(first: RecordedRun, other: RecordedRun) -> None:
+def require_same_rows(first: RecordedRun, other: RecordedRun) -> None:
     def deeds(run: RecordedRun) -> tuple[str, ...]:
         target, rows = run.metrics["run"]["target"], run.metrics["rows"]
         return (
             f"learned the {_word(run.metrics)} {target}",
             f"read {rows['read']:,} rows",
-            f"used {_used(run.metrics):,} rows",
+            f"used {rows_used(run.metrics):,} rows",
         )
 
     for one, two in zip(deeds(first), deeds(other), strict=True):
@@ -151,7 +162,7 @@ def _word(metrics: Mapping[str, Any]) -> str:
     return "target" if is_regression(metrics) else "label"
 
 
-def _used(metrics: Mapping[str, Any]) -> int:
+def rows_used(metrics: Mapping[str, Any]) -> int:
     """Rows that were predicted, or came before any label."""
     return int(metrics["rows"]["answered"] + metrics["rows"].get("unpredicted", 0))
 
@@ -178,7 +189,7 @@ def _data_set(source: str, members: Sequence[RecordedRun], shown: set[str]) -> D
             raise InvalidInput(
                 f"{members[names.index(name)].path} and {members[at].path} are the same run: nothing tells them apart"
             )
-    return DataSet(source, first["run"]["target"], _used(first), dict(zip(names, members, strict=True)))
+    return DataSet(source, first["run"]["target"], rows_used(first), dict(zip(names, members, strict=True)))
 
 
 def _name(run: RecordedRun, shown: set[str]) -> str:
@@ -206,7 +217,7 @@ class Pair:
     windows: Wilcoxon | None
     #: The first's scores of a rare class less the second's; None where the runs are not about one.
     rare: Mapping[str, Interval] | None = None
-    #: Of runs that predict numbers: the first's errors less the second's, over blocks; None where there are too few.
+    #: The first's errors less the second's, over blocks of rows that both predicted; None where there are too few.
     errors: Mapping[str, Interval] | None = None
 
 
@@ -228,8 +239,12 @@ def pairs(data: DataSet) -> list[Pair]:
     kept = all(has_predictions(run, runs) for run in runs)
     places = list(combinations(range(len(runs)), 2))
     of_numbers = runs[0].of_numbers
-    counts = _only(runs) if kept and not of_numbers else None
-    errors = compare_numbers.differences([run.predictions for run in runs]) if kept and of_numbers else {}
+    counts, mistakes = _only(runs) if kept and not of_numbers else (None, None)
+    errors: dict[tuple[int, int], dict[str, Interval]] = {}
+    if kept and of_numbers:
+        errors = compare_numbers.differences({str(run.predictions): run.parts() for run in runs})
+    elif mistakes is not None:
+        errors = intervals(mistakes)
     by_rows = [] if counts is None else [mcnemar_of_counts(int(counts[i, j]), int(counts[j, i])) for i, j in places]
     by_windows = [_over_windows(runs[i], runs[j]) for i, j in places]
     by_blocks = None if counts is None else _over_blocks(runs, data.rows, places)
@@ -266,7 +281,8 @@ def _over_blocks(
 
 def has_predictions(run: RecordedRun, among: Sequence[RecordedRun]) -> bool:
     """Whether a run's answers are there; runs that share a folder cannot both have left them."""
-    return run.predictions.is_file() and sum(each.predictions == run.predictions for each in among) == 1
+    alone = sum(each.predictions == run.predictions for each in among) == 1
+    return alone and (run.kept is not None or run.predictions.is_file())
 
 
 def ranking(sets: Sequence[DataSet]) -> Ranking:
@@ -292,26 +308,47 @@ def _over_windows(first: RecordedRun, second: RecordedRun) -> Wilcoxon:
     return wilcoxon(np.array(one, dtype=np.float64), np.array(other, dtype=np.float64))
 
 
-def _only(runs: Sequence[RecordedRun]) -> NDArray[np.int64]:
-    """Entry (i, j): the rows on which run i erred and run j did not."""
+def _only(runs: Sequence[RecordedRun]) -> tuple[NDArray[np.int64], dict[tuple[int, int], dict[str, BlockMeans]]]:
+    """Entry (i, j): the rows on which run i erred and run j did not; and by pair, the differences over blocks."""
     only = np.zeros((len(runs), len(runs)), dtype=np.int64)
+    blocks = {pair: {"error": BlockMeans()} for pair in combinations(range(len(runs)), 2)}
     mistakes = np.zeros(len(runs), dtype=np.int64)
     for parts in zip_longest(*(_parts(run) for run in runs)):
         _require_same_labels(runs, parts)
         wrong = np.array([_wrong(run, part) for run, part in zip(runs, parts, strict=True)])
         mistakes += wrong.sum(axis=1)
         only += wrong.astype(np.int64) @ (~wrong).astype(np.int64).T
+        known = np.all([_predicted(part) for part in parts if part is not None], axis=0)
+        for i, j in blocks:
+            blocks[i, j]["error"].add(wrong[i, known].astype(np.int64) - wrong[j, known])
     for run, count in zip(runs, mistakes.tolist(), strict=True):
         rows = run.metrics["rows"]
         # Labels that had not come when the source ended are in the file, but not in the score.
         if not 0 <= count - round(run.error * rows["scored"]) <= rows["pending"]:
             raise InvalidInput(f"{run.predictions} does not hold the answers of {run.path}: its mistakes are others")
-    return only
+    return only, blocks
+
+
+def _predicted(part: Chunk) -> NDArray[np.bool_]:
+    """Rows that have a label and a prediction."""
+    from pyarrow import compute
+
+    both = compute.and_(compute.not_equal(part.column("label"), ""), compute.not_equal(part.column("answer"), ""))
+    return np.asarray(both.to_numpy(), dtype=np.bool_)
+
+
+def _without_nulls(table: Any) -> Any:
+    """A table with empty words for missing ones, as a file holds them."""
+    import pyarrow as pa
+
+    columns = {name: table.column(name) for name in table.column_names}
+    return pa.table(
+        {name: each.fill_null("") if pa.types.is_string(each.type) else each for name, each in columns.items()}
+    )
 
 
 def _parts(run: RecordedRun) -> Iterator[Chunk]:
-    source = open_source(run.predictions, delimiter=",")
-    for chunk in chunks(source.blocks(), _ROWS):
+    for chunk in run.parts():
         missing = {"row", "label", "answer"} - set(chunk.column_names if chunk.pieces else ())
         if missing or chunk.bad:
             raise InvalidInput(f"{run.predictions} does not hold the answers of a run")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, zip_longest
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,25 +11,25 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidInput
 from thalweg.evaluate import Interval
 from thalweg.run.scoreboard import BlockMeans
-from thalweg.tables import chunks, open_source
+from thalweg.tables import Chunk
 from thalweg.tables.cells import BadCell, numbers
 
 #: Errors whose differences are told.
 ERRORS = ("absolute_error", "squared_error")
-#: Rows of each file in memory at a time.
-_ROWS = 1 << 16
 
 Floats = NDArray[np.float64]
 
 
-def differences(files: Sequence[Path]) -> dict[tuple[int, int], dict[str, Interval]]:
+def differences(runs: Mapping[str, Iterator[Chunk]]) -> dict[tuple[int, int], dict[str, Interval]]:
     """By pair of runs, the first's mean error less the second's, with Student's interval over blocks of rows.
 
-    Rows count that have a target and a prediction of both. A pair with too few blocks for an interval is left out.
+    ``runs`` are predictions by the name of what holds them. Rows count that have a target and a prediction of both. A
+    pair with too few blocks for an interval is left out.
     """
+    files = list(runs)
     pairs = list(combinations(range(len(files)), 2))
     blocks = {pair: {name: BlockMeans() for name in ERRORS} for pair in pairs}
-    for parts in zip_longest(*(_parts(file) for file in files)):
+    for parts in zip_longest(*(_parts(file, parts) for file, parts in runs.items())):
         targets, given = _together(files, parts)
         residuals = [targets - each for each in given]
         for i, j in pairs:
@@ -38,20 +37,24 @@ def differences(files: Sequence[Path]) -> dict[tuple[int, int], dict[str, Interv
             one, two = residuals[i][scored], residuals[j][scored]
             blocks[i, j]["absolute_error"].add(np.abs(one) - np.abs(two))
             blocks[i, j]["squared_error"].add(np.square(one) - np.square(two))
+    return intervals(blocks)
+
+
+def intervals(blocks: Mapping[tuple[int, int], Mapping[str, BlockMeans]]) -> dict[tuple[int, int], dict[str, Interval]]:
+    """Student's intervals by pair and kind of error, of pairs with enough blocks."""
     found = {}
     for pair, means in blocks.items():
-        intervals = {name: each.interval() for name, each in means.items()}
-        if all(each["low"] is not None for each in intervals.values()):
+        spread = {name: each.interval() for name, each in means.items()}
+        if all(each["low"] is not None for each in spread.values()):
             found[pair] = {
-                name: Interval(each["difference"], each["high"] - each["difference"])
-                for name, each in intervals.items()
+                name: Interval(each["difference"], each["high"] - each["difference"]) for name, each in spread.items()
             }
     return found
 
 
-def _parts(file: Path) -> Iterator[tuple[Floats, Floats, Floats]]:
+def _parts(file: str, parts: Iterator[Chunk]) -> Iterator[tuple[Floats, Floats, Floats]]:
     """Numbers of the rows, targets and predictions; NaN for none."""
-    for chunk in chunks(open_source(file, delimiter=",").blocks(), _ROWS):
+    for chunk in parts:
         names = ("row", "target", "prediction")
         if chunk.bad or not chunk.pieces or not set(names) <= set(chunk.column_names):
             raise InvalidInput(f"{file} does not hold the predictions of a run")
@@ -63,7 +66,7 @@ def _parts(file: Path) -> Iterator[tuple[Floats, Floats, Floats]]:
 
 
 def _together(
-    files: Sequence[Path], parts: Sequence[tuple[Floats, Floats, Floats] | None]
+    files: Sequence[str], parts: Sequence[tuple[Floats, Floats, Floats] | None]
 ) -> tuple[Floats, list[Floats]]:
     """The targets, which all files share, and the predictions of each."""
     first = parts[0]

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from thalweg.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from thalweg.run.options import RunOptions
+    from thalweg.tables.plan import Plan
 
 _NGRAMS = re.compile(r"(\d{1,2})(?:-(\d{1,2}))?")
 
@@ -34,3 +40,15 @@ def check_hashing(ngrams: str, hash_bits: int) -> None:
     parse_ngrams(ngrams)
     if hash_bits > MOST_HASH_BITS:
         raise InvalidParameter.of_option("hash_bits", f"be a whole number of at most {MOST_HASH_BITS}", hash_bits)
+
+
+def unused_hashing(options: RunOptions, plan: Plan) -> Iterator[str]:
+    """Of options that change nothing, as no column is hashed."""
+    from thalweg.tables.sparse_column import SparseColumn
+
+    given = type(options)
+    if options.ngrams != given.ngrams and not any(column.kind == "text" for column in plan.columns):
+        yield f"--ngrams {options.ngrams} has no effect: no column is text; --text names one"
+    hashed = any(isinstance(column, SparseColumn) and column.words is not None for column in plan.columns)
+    if options.hash_bits != given.hash_bits and not hashed:
+        yield f"--hash-bits {options.hash_bits} has no effect: no column is hashed into features"

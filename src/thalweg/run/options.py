@@ -11,17 +11,19 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import COVERAGES, check_model_options
+from thalweg.run.alert_rules import AlertRule
 from thalweg.run.hashing_options import check_hashing
-from thalweg.run.questions import AlertsAsked, parse_costs
+from thalweg.run.questions import REFERENCE_ROWS, AlertsAsked, parse_against, parse_costs
 
 OPTIONS, METRICS, CHECKPOINT, PREDICTIONS = "options.toml", "metrics.json", "checkpoint", "predictions.csv"
+ALERTS = "alerts.ndjson"
 MODEL, REPORT = "model.thalweg", "report.html"
 
 Holds = Literal["no run", "a finished run", "a run that was cut off"]
 
 
 #: Options that may be given more than once.
-_LISTS = ("drop", "categorical", "text", "na")
+_LISTS = ("drop", "categorical", "text", "na", "alert")
 
 
 def what_is_in(folder: Path) -> Holds:
@@ -33,7 +35,7 @@ def what_is_in(folder: Path) -> Holds:
 
 def clear(folder: Path) -> None:
     """Take away the results of a run, the checkpoint last: nothing that is left looks like a run."""
-    for name in (METRICS, REPORT, MODEL, PREDICTIONS, OPTIONS, CHECKPOINT):
+    for name in (METRICS, REPORT, MODEL, PREDICTIONS, ALERTS, OPTIONS, CHECKPOINT):
         (folder / name).unlink(missing_ok=True)
     clear_unfinished(folder)
 
@@ -187,6 +189,13 @@ class RunOptions:
         metavar="N/PERIOD",
         added_later=True,
     )
+    alert: tuple[str, ...] = _option(
+        (),
+        help="Rule of an alert, such as error>0.2, mae>3 over 500 rows, missing(COL)>0.1, new_category(COL) or "
+        "input_drift; may be repeated. Alerts go to alerts.ndjson, and the exit code is 3 if any fired.",
+        metavar="RULE",
+        added_later=True,
+    )
     probabilities: Literal["top", "all", "none"] = _option(
         "top",
         help="Probabilities in predictions.csv: top (that of the prediction, the default), all (also a column for each "
@@ -206,6 +215,21 @@ class RunOptions:
         help="Regression: also compare with the target so many rows ago, such as 24 for hourly rows.",
         metavar="N",
         least=1,
+        added_later=True,
+    )
+    against: str | None = _option(
+        None,
+        help="Also score gradient boosting on the same rows, with the same delay: frozen (fitted once, to the first "
+        "labelled rows), retrained (fitted again and again, to the last ones), or frozen,retrained.",
+        metavar="MODELS",
+        added_later=True,
+    )
+    against_rows: int = _option(
+        REFERENCE_ROWS,
+        help=f"Labelled rows of the frozen model, and between the fits of the retrained one, which sees the last five "
+        f"times as many (default: {REFERENCE_ROWS}).",
+        metavar="N",
+        least=20,
         added_later=True,
     )
     delimiter: str | None = _option(None, help="Delimiter of CSV, such as ; or tab (default: detected).", on_spark=True)
@@ -250,9 +274,13 @@ class RunOptions:
             raise InvalidParameter.of_option("time", "name the column of row times to go with --sort", self.time)
         if self.costs is not None:
             parse_costs(self.costs)
+        if self.against is not None:
+            parse_against(self.against)
         if self.alerts is not None and AlertsAsked.parse(self.alerts).unit and self.time is None:
             rule = f"name the column of row times to go with --alerts {self.alerts}; 100/10000rows counts rows"
             raise InvalidParameter.of_option("time", rule, self.time)
+        for rule in self.alert:
+            AlertRule.parse(rule)
         if self.target in self.drop:
             raise InvalidParameter(f"--drop {self.target} is the target: without labels there is nothing to learn")
         if not all(value.strip() for value in self.na):

@@ -15,12 +15,15 @@ from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.intervals import Interval
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.merging import Part
+from thalweg.run.explained import Explained, explained_rows
 from thalweg.store import load
 from thalweg.table_model import TableClassifier, TableModel, TableRegressor
 from thalweg.tables import Plan, Source, chunks, open_source
 from thalweg.tables.encoder import BadRows
+from thalweg.tables.opening import Format
 from thalweg.tables.rows import BadRow, Block
 from thalweg.tables.sparse_kinds import MapColumn
+from thalweg.tables.sparse_rows import FEATURES, LABEL
 
 _ROWS = 8192
 #: Columns that a message names.
@@ -40,6 +43,7 @@ class Answered:
     proba: NDArray[np.float64] | None = None
     sets: NDArray[np.bool_] | None = None
     interval: Interval | None = None
+    explained: Explained | None = None
 
 
 def answer(
@@ -50,12 +54,14 @@ def answer(
     delimiter: str | None = None,
     encoding: str | None = None,
     coverage: float | None = None,
+    explain: bool = False,
     tell: Callable[[str], None] = lambda warning: None,
 ) -> Iterator[Answered]:
     """Answer the rows of a source by a model that `model_for_tables` gave, chunk by chunk.
 
     ``bad_rows`` says whether a row that cannot be read ends it. ``delimiter`` and ``encoding`` are needed where they
-    are not those of the table that was learned, ``coverage`` where intervals are to have another one. The values of
+    are not those of the table that was learned, ``coverage`` where intervals are to have another one. ``explain`` asks
+    for the contributions of the columns. The values of
     columns that the source lacks count as missing, as in the service; ``tell`` is given a sentence that names them. A
     source with none of the columns is refused.
     """
@@ -70,6 +76,7 @@ def answer(
     columns = plan.columns
     source = replace(
         source,
+        text_format=_text_format(plan),
         json_columns=tuple(column.name for column in columns),
         json_maps=tuple(column.name for column in columns if isinstance(column, MapColumn)),
     )
@@ -93,7 +100,16 @@ def answer(
         sets = learner.predict_set(rows) if hasattr(learner, "predict_set") else None
         asked = {} if coverage is None else {"coverage": coverage}
         interval = learner.predict_interval(rows, **asked) if hasattr(learner, "predict_interval") else None
-        yield Answered(number, learner.predict(rows), encoded.bad, proba, sets, interval)
+        explained = explained_rows(model, encoded.X) if explain else None
+        yield Answered(number, learner.predict(rows), encoded.bad, proba, sets, interval, explained)
+
+
+def _text_format(plan: Plan) -> Format:
+    """What text is whose first lines do not say so: a table of one sparse column does not come from CSV."""
+    first, *more = plan.columns
+    if more or not isinstance(first, MapColumn) or {first.name, *plan.names} != {LABEL, FEATURES}:
+        return "csv"
+    return "svmlight" if first.keys == "index" else "vowpal-wabbit"
 
 
 def _with_all_columns(blocks: Iterator[Block], plan: Plan, given: str, tell: Callable[[str], None]) -> Iterator[Block]:

@@ -69,32 +69,39 @@ class LabelNumbers:
 
 
 class PredictionsFile:
-    """``predictions.csv``: a header, and lines that are appended while the caller goes on."""
+    """``predictions.csv``: a header, and lines that are appended while the caller goes on; without a path, tables."""
 
-    def __init__(self, path: Path, names: Sequence[str], *, length: int = 0) -> None:
+    def __init__(self, path: Path | None, names: Sequence[str], *, length: int = 0) -> None:
+        self._names = list(names)
+        #: What is kept in memory, where there is no file.
+        self.tables: list[Any] = []
+        self._file: IO[bytes] | None = None
+        self._under_way: Future[None] | None = None
+        if path is None:
+            return
         if length and (not path.exists() or path.stat().st_size < length):
             raise InvalidInput(f"{path} has lost answers that the checkpoint counts on: begin anew with --fresh")
-        self.path = path
         self._file = path.open("r+b" if length else "wb")
         self._file.truncate(length)
         self._file.seek(length)
-        self._names = list(names)
         if not length:
             self._file.write(header(self._names))
         self._writer = ThreadPoolExecutor(1)
-        self._under_way: Future[None] | None = None
 
     def _hand_over(self, columns: Sequence[Any]) -> None:
         """Append some rows, while the caller goes on; what went wrong is raised by the next call."""
         import pyarrow as pa
 
         table = pa.table(list(columns), names=self._names)
+        if self._file is None:
+            self.tables.append(table)
+            return
         self._finish()
-        self._under_way = self._writer.submit(self._append, table)
+        self._under_way = self._writer.submit(self._append, table, self._file)
 
-    def _append(self, table: Any) -> None:
-        append_rows(table, self._file)
-        self._file.flush()
+    def _append(self, table: Any, file: IO[bytes]) -> None:
+        append_rows(table, file)
+        file.flush()
 
     def _finish(self) -> None:
         """Wait until all that was handed over is written."""
@@ -104,13 +111,14 @@ class PredictionsFile:
 
     def synced(self) -> int:
         """The length of the file, all of which is now on the disk."""
+        assert self._file is not None
         self._finish()
         self._file.flush()
         os.fsync(self._file.fileno())
         return self._file.tell()
 
     def close(self) -> None:
-        if not self._file.closed:
+        if self._file is not None and not self._file.closed:
             try:
                 self.synced()
             finally:
@@ -130,7 +138,7 @@ class LabelPredictions(PredictionsFile):
 
     def __init__(
         self,
-        path: Path,
+        path: Path | None,
         *,
         with_top: bool = True,
         labels: Sequence[str] = (),
@@ -167,7 +175,7 @@ class LabelPredictions(PredictionsFile):
 class NumberPredictions(PredictionsFile):
     """The number of the row, its target or nothing, the prediction, and the ends of its interval."""
 
-    def __init__(self, path: Path, *, length: int = 0) -> None:
+    def __init__(self, path: Path | None, *, length: int = 0) -> None:
         super().__init__(path, ("row", "target", "prediction", "lower", "upper"), length=length)
 
     def write(self, number: NDArray[np.int64], *columns: NDArray[np.float64]) -> None:

@@ -1,4 +1,4 @@
-"""What a user asks about a rare class, as the command line writes it: costs of mistakes, and alerts of a period."""
+"""What a user asks, as the command line writes it: costs of mistakes, alerts of a period, models to compare with."""
 
 from __future__ import annotations
 
@@ -61,3 +61,21 @@ def parse_costs(text: str) -> dict[str, float]:
             raise InvalidParameter.of_option("costs", "be numbers of at least 0, such as fp=1,fn=50", text)
         found[name.strip()] = value
     return {"fp": 0.0, "fn": 0.0} | found
+
+
+#: Models that a run can be compared with, and labelled rows of the first fit and between fits.
+REFERENCES, REFERENCE_ROWS = ("frozen", "retrained"), 2000
+
+
+def parse_against(text: str) -> tuple[str, ...]:
+    """The references that ``--against`` names.
+
+    Examples
+    --------
+    >>> parse_against("retrained, frozen")
+    ('frozen', 'retrained')
+    """
+    given = [name.strip() for name in text.split(",")]
+    if not set(given) <= set(REFERENCES) or len(set(given)) < len(given):
+        raise InvalidParameter.of_option("against", f"be {', '.join(REFERENCES)}, or both with a comma between", text)
+    return tuple(name for name in REFERENCES if name in given)

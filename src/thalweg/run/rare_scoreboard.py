@@ -20,7 +20,7 @@ from thalweg.evaluate.running_auc import BinnedAuc
 from thalweg.kernels import compiled
 from thalweg.run.options import RunOptions
 from thalweg.run.questions import AlertsAsked, parse_costs
-from thalweg.run.scoreboard import ANSWERERS, MOST_POINTS, BlockMeans, student_interval
+from thalweg.run.scoreboard import ANSWERERS, BlockMeans, student_interval
 from thalweg.tables.clock import NEVER
 from thalweg.tables.target import plain_label
 
@@ -29,6 +29,8 @@ Floats = NDArray[np.float64]
 
 #: Rows of the areas over time: with one positive in a hundred rows, a hundred of them.
 WINDOW = 10_000
+#: Points over time, at the most: each walks through the window for the average precision.
+MOST_POINTS = 150
 _MISTAKES = ("fp", "fn")
 #: Baselines of the cost alone: the label of interest for every row, or for none.
 _CONSTANT = {"always": True, "never": False}
@@ -94,6 +96,9 @@ class RareScoreboard:
     ) -> None:
         """Take in rows that were predicted and whose labels have come, ``positive`` being the number of the label."""
         if len(truth) == 0:
+            return
+        if self.positive is None and not self._second:  # there is no label of interest, nor will there be
+            self.rows += len(truth)
             return
         is_positive = truth == positive
         at = self._history.due_among(self.rows, len(truth))

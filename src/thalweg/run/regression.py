@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,16 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidParameter
+from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting
-from thalweg.evaluate.late_targets import follow_numbers
+from thalweg.evaluate.late_targets import follow_numbers, members_of
 from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.evaluate.residual_changes import ResidualChanges
+from thalweg.learners.base.rows import width_for_core
 from thalweg.pipeline.target_encoding import behind_rates
+from thalweg.run.alert_log import Terms
+from thalweg.run.alert_rules import OF_COLUMNS, OF_NUMBERS
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import NumberPredictions
 from thalweg.run.regression_scoreboard import RegressionScoreboard
-from thalweg.run.task import Predicted, Targets, Task
+from thalweg.run.task import Predicted, Scored, Targets, Task
 from thalweg.table_model import TableRegressor
 from thalweg.tables import Chunk, Encoder, Plan
 from thalweg.tables.cells import parsed
@@ -39,8 +43,8 @@ _GIVEN = ("model", "lower", "upper")
 class Regression(Task):
     name = "regression"
 
-    def __init__(self, options: RunOptions, notices: Notices) -> None:
-        super().__init__(options, notices)
+    def __init__(self, options: RunOptions, notices: Notices, model: Any = None) -> None:
+        super().__init__(options, notices, model)
         for name in _OF_CLASSES:
             if (given := getattr(options, name)) != getattr(RunOptions, name):
                 raise InvalidParameter.of_option(name, "be left out for regression: it is about classes", given)
@@ -104,7 +108,7 @@ class Regression(Task):
         predicted |= self.baselines.follow(batch.order, batch.labels, batch.number)
         if self._is_late:
             if self._members is None:
-                self._members = self.model._make_core(batch.X.shape[1]).n_members
+                self._members = members_of(self.model, width_for_core(batch.X))
             predicted["members"] = np.full((batch.X.shape[0], self._members), np.nan)
         if waiting is not None and len(waiting):
             for name, values in waiting.predicted.items():
@@ -163,15 +167,38 @@ class Regression(Task):
         self._learned += int((steps < 0).sum())
         self._judged += int(judging.sum())
 
-    def score(self, batch: Batch, predicted: Predicted, plan: Plan) -> None:
+    def watched(self, values: NDArray[Any]) -> Cells:
+        return values.astype(np.float64)
+
+    def score(self, batch: Batch, predicted: Predicted, plan: Plan, asked: Collection[str]) -> Scored:
         rows = batch.learned
         before = self.board.unpredicted
         answers = {name: predicted[name][rows] for name in self.board.names}
         errors = self.board.add(batch.labels[rows], answers, predicted["lower"][rows], predicted["upper"][rows])
         self.detector.skip(self.board.unpredicted - before)
-        self.detector.add(errors)
+        changes = self.detector.add(errors)
+        answered = ~np.isnan(predicted["model"][rows])
+        return Scored(answered, errors, changes, self._terms(errors, rows[answered], batch, predicted) if asked else {})
 
-    def predictions_file(self, path: Path, length: int) -> NumberPredictions:
+    def alert_metrics(self) -> tuple[str, ...]:
+        return (*OF_NUMBERS, *OF_COLUMNS)
+
+    def _terms(
+        self, errors: NDArray[np.float64], rows: NDArray[np.int64], batch: Batch, predicted: Predicted
+    ) -> dict[str, Terms]:
+        target, lower, upper = batch.labels[rows], predicted["lower"][rows], predicted["upper"][rows]
+        covered = np.asarray((lower <= target) & (target <= upper), dtype=np.float64)
+        ones = np.ones(len(rows))
+        return {
+            "mae": (errors, ones),
+            "rmse": (np.square(errors), ones),
+            "coverage": (covered, np.asarray(~np.isnan(lower), dtype=np.float64)),
+        }
+
+    def known_targets(self, targets: NDArray[Any]) -> NDArray[Any]:
+        return targets
+
+    def predictions_file(self, path: Path | None, length: int) -> NumberPredictions:
         return NumberPredictions(path, length=length)
 
     def write(self, file: Any, batch: Batch, known: NDArray[np.bool_], predicted: Predicted) -> int:

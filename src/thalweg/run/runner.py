@@ -12,34 +12,44 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.catalogue import ask_of
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.late_labels import Batch, LateLabels
 from thalweg.files import write_atomically
-from thalweg.learners.auto import AutoClassifier
 from thalweg.run import checkpoint, options
-from thalweg.run.hashing_options import parse_ngrams
+from thalweg.run.against import Against
+from thalweg.run.alert_log import AlertLog
+from thalweg.run.alert_rules import AlertRule
+from thalweg.run.hashing_options import parse_ngrams, unused_hashing
 from thalweg.run.history import ModelHistory
+from thalweg.run.importance import ImportanceSampler
+from thalweg.run.input_watch import INPUTS, InputWatch, watched_names
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
 from thalweg.run.progress import Progress
+from thalweg.run.questions import parse_against
 from thalweg.run.stopping import Stopped, Stopping
-from thalweg.run.task import Task
+from thalweg.run.task import Scored, Task
 from thalweg.run.tasks import PossibleTasks
 from thalweg.store import dumps
-from thalweg.tables import Chunk, Encoder, Fingerprint, Plan, chunks, open_source, plan_columns
+from thalweg.table_model import TableModel
+from thalweg.tables import Chunk, Encoder, Fingerprint, Plan, Source, chunks, open_source, plan_columns
 from thalweg.tables.cells import parsed
 from thalweg.tables.clock import NEVER, Clock
 from thalweg.tables.oddities import oddities
 from thalweg.tables.rows import HEAD_ROWS
 from thalweg.tables.sorting import in_time_order
+
+if TYPE_CHECKING:
+    from thalweg.run.memory_source import MemorySource
 
 Item = TypeVar("Item")
 
@@ -63,8 +73,8 @@ def _split_columns(model: Any, plan: Plan) -> None:
     """Let the default learn numbers and categories beside text as it learns them without."""
     while hasattr(model, "learner"):
         model = model.learner
-    if isinstance(model, AutoClassifier) and plan.sparse_columns and len(plan.sparse_columns) < len(plan.columns):
-        model.dense_features = len(plan.feature_names)
+    if hasattr(model, "dense_features"):
+        ask_of(model, dense_features=plan.dense_beside_sparse)
 
 
 #: Seconds between checkpoints, and how many times its own cost a checkpoint waits at least.
@@ -81,21 +91,29 @@ class RunStatus:
     share: float | None
 
 
-class Run:
-    def __init__(self, options: RunOptions) -> None:
+class RunEngine:
+    """What a run does with its rows, wherever they come from and whatever is kept: `Run` adds a folder of files.
+
+    A model that is given takes the place of the one that the options name.
+    """
+
+    def __init__(self, options: RunOptions, source: Source | MemorySource, model: Any = None) -> None:
         self.options = options
         self.head = options.head or HEAD_ROWS
-        self.source = open_source(
-            options.source, delimiter=options.delimiter, encoding=options.encoding, head=self.head
-        )
+        self.source = source
         self.notices = Notices(options, self.head)
-        self.tasks = PossibleTasks(options, self.notices)
+        self.tasks = PossibleTasks(options, self.notices, model)
         #: Settled by the first rows, or by a checkpoint.
         self.task = self.tasks.likely
         #: Told what the first rows settle.
         self.say: Callable[[str], None] = lambda sentence: None
         self.late = LateLabels(delay=options.delay, timed=options.label_time is not None)
         self.history = ModelHistory()
+        #: None before the columns are known, and in a run that was begun by an earlier version.
+        self.importance: ImportanceSampler | None = None
+        self.alerts = AlertLog([AlertRule.parse(rule) for rule in options.alert])
+        #: None in a run that was begun by an earlier version.
+        self.watch: InputWatch | None = InputWatch(self.alerts)
         self.encoder: Encoder | None = None
         self.progress = Progress(lambda: self.source.share, options.limit)
         self.chunks_done = self.taken = 0
@@ -103,54 +121,15 @@ class Run:
         self.fingerprint = Fingerprint()
         self.clocks: dict[str, Clock] = {}
         self.read = self.answered = self.learned = self.unlabelled = self.skipped = self.unpredicted = 0
-        #: Spent on checkpoints so far, since this process began.
-        self.checkpoint_seconds = 0.0
-        self.folder = Path(options.out)
         self.predictions: PredictionsFile | None = None
-        #: Earlier versions read part-10 before part-2. A run that was begun so ends so.
-        self.natural_order = True
+        #: What one would run otherwise, where it is asked for.
+        self.against: Against | None = None
+        #: Processor time of the model, since this process began: predicting and learning.
+        self.model_seconds = 0.0
 
     # ------------------------------------------------------------------ the loop
 
-    def go(
-        self,
-        tell: Callable[[RunStatus], None] = lambda status: None,
-        checkpoint_seconds: float | None = None,
-        stopping: Stopping | None = None,
-    ) -> None:
-        """Work through the source, from where the last checkpoint was; the next one comes after so many seconds.
-
-        Asked to stop, a last checkpoint is written and `Stopped` goes on to the caller.
-        """
-        stopping = stopping or Stopping()
-        self.folder.mkdir(parents=True, exist_ok=True)
-        due = time.monotonic() + (_EVERY_SECONDS if checkpoint_seconds is None else checkpoint_seconds)
-        try:
-            for chunk in self._further_chunks():
-                with stopping.unbroken():
-                    self._take(chunk)
-                    self.fingerprint.take(chunk)
-                    self.chunks_done += 1
-                    tell(RunStatus(self.answered, self.task, self.progress.share(self.taken)))
-                    if time.monotonic() >= due and self.predictions is not None:
-                        took = self._checkpoint()
-                        pause = max(_EVERY_SECONDS, _TIMES_ITS_COST * took)
-                        due = time.monotonic() + (pause if checkpoint_seconds is None else checkpoint_seconds)
-            stopping.finish()
-        except Stopped:
-            stopping.take_time()
-            if self.predictions is not None:
-                self._checkpoint()
-            raise
-        finally:
-            if self.predictions is not None:
-                self.predictions.close()
-        if self.encoder is None:
-            complaints = self.notices.complaints
-            rows = f"no row that can be used: {complaints[0]}" if complaints else "a header but no rows"
-            raise InvalidInput(f"{self.source.given} has {rows}")
-
-    def _chunks(self) -> Iterator[Chunk]:
+    def chunks(self) -> Iterator[Chunk]:
         """Chunks of the source; the first is the head that settles the columns."""
         limit, chunk_size = self.options.limit, self.options.chunk
 
@@ -178,22 +157,8 @@ class Run:
         sparse = encoder is not None and encoder.plan.sparse_columns
         yield from one_ahead(map(encoder.with_sparse_parsed, given)) if encoder is not None and sparse else given
 
-    def _further_chunks(self) -> Iterator[Chunk]:
-        """Those after the last checkpoint; the rows before it must be those that were learned."""
-        given = self._chunks()
-        found, rows = self.fingerprint.begin_again(), 0
-        for chunk in itertools.islice(given, self.chunks_done):
-            found.take(chunk)
-            rows += len(chunk) + len(chunk.bad)
-        if found.sums != self.fingerprint.sums:
-            changed = f"its first {self.read:,} rows are others" if rows == self.read else f"it has {rows:,} rows only"
-            raise InvalidInput(
-                f"{self.source.given} is not what this run was begun with: {changed}; "
-                f"bring back the {self.read:,} rows that were learned, or begin anew with --fresh"
-            )
-        yield from given
-
-    def _take(self, chunk: Chunk) -> None:
+    def take(self, chunk: Chunk) -> None:
+        """Predict, learn and score the rows of the next chunk."""
         if chunk.bad and self.options.bad_rows == "error":
             raise InvalidInput(str(chunk.bad[0]))
         self.read += len(chunk) + len(chunk.bad)
@@ -202,6 +167,7 @@ class Run:
             return
         if self.encoder is None:
             self.encoder = self._plan(chunk)
+            self.importance = ImportanceSampler(self.encoder.plan, self.options.seed)
         plan = self.encoder.plan
         now, label_time, untimed = self._times(chunk)
         found = self.task.targets(chunk)
@@ -223,33 +189,74 @@ class Run:
         self.answered += len(targets)
         self.unlabelled += int((~known).sum())
         batch = self.late.plan(encoded.X, targets, known, number, now, label_time)
+        self._go_on_sampling(batch)
+        before = None if self.late.waiting is None else self.late.waiting.predicted.pop(INPUTS, None)
+        began = time.thread_time()
         predicted = self.task.predict(batch, self._stretches(batch), self.late.waiting, now)
+        self.model_seconds += time.thread_time() - began
+        if self.against is not None:
+            self.against.take(batch, predicted["model"])
         self.learned += len(batch.learned)
-        self.task.score(batch, predicted, plan)
+        if self.watch is not None:
+            rows = self.watch.add_cells(plan, encoded.cells, number)
+            predicted[INPUTS] = rows if before is None else np.concatenate([before, rows])
+            self.watch.add_predictions(self.task.watched(predicted["model"][batch.carried :]))
+        scored = self.task.score(batch, predicted, plan, self.alerts.metrics)
+        if self.watch is not None:
+            self._watch_scored(self.watch, scored, batch, predicted[INPUTS])
         if self.predictions is None:
             self.predictions = self._begin()
         self.unpredicted += self.task.write(self.predictions, batch, known, predicted)
         self.late.keep(batch, predicted)
 
+    def _watch_scored(self, watch: InputWatch, scored: Scored, batch: Batch, rows: NDArray[np.float64]) -> None:
+        rises = [change for change in scored.changes if change["after"] > change["before"]]
+        places = batch.learned[scored.predicted]
+        targets = self.task.watched(batch.labels[batch.learned])
+        unpredicted = int((~scored.predicted).sum())
+        watch.add_scored(targets, batch.number[places], scored.errors, rows[places], rises, unpredicted)
+        self.alerts.add_values(batch.number[places], scored.terms)
+
     def _stretches(self, batch: Batch) -> Iterator[NDArray[np.int64]]:
-        """The steps of the order, cut where a snapshot of the model is due; it is taken when the next part is asked."""
+        """The steps of the order, cut where a look at the model is due; it is taken when the next part is asked."""
         predictions = np.flatnonzero(batch.order >= 0)
-        begin, at = 0, self.history.next_due(self.answered - len(predictions))
-        while at < len(predictions):
+        learned = self.learned + predictions - np.arange(len(predictions))  # before each prediction
+        begin, snapshot = 0, self.history.next_due(self.answered - len(predictions))
+        sample = self._next_sample(learned)
+        while (at := min(snapshot, sample)) < len(predictions):
             yield batch.order[begin : predictions[at]]
             begin = int(predictions[at])
-            self.history.add(self.task.model, self.learned + begin - at)
-            at += self.history.every
+            if at == snapshot:
+                self.history.add(self.task.model, int(learned[at]))
+                snapshot += self.history.every
+            if at == sample:
+                self._sample(batch, begin, int(learned[at]))
+                sample = self._next_sample(learned)
         yield batch.order[begin:]
 
-    def _begin(self) -> PredictionsFile:
-        """The first rows could be learned: from here on the folder is this run's."""
-        options.clear(self.folder)
-        write_atomically(self.folder / options.OPTIONS, self.options.to_toml().encode())
-        return self.predictions_file()
+    def _next_sample(self, learned: NDArray[np.int64]) -> int:
+        """Before which of the coming predictions a sample is due, so many rows being learned before each."""
+        return len(learned) if self.importance is None else int(np.searchsorted(learned, self.importance.due))
 
-    def predictions_file(self, length: int = 0) -> PredictionsFile:
-        return self.task.predictions_file(self.folder / options.PREDICTIONS, length)
+    def _sample(self, batch: Batch, begin: int, learned: int) -> None:
+        """Take a sample of the rows that are learned next."""
+        assert self.importance is not None
+        began = time.thread_time()
+        steps = batch.order[begin:]
+        rows = ~steps[steps < 0][: self.importance.lacking]
+        targets = self.task.known_targets(batch.labels[rows])
+        self.importance.begin(learned, self.task.model, batch.X[rows], targets, self.task.explained_label())
+        self.model_seconds -= time.thread_time() - began  # which the caller adds
+
+    def _go_on_sampling(self, batch: Batch) -> None:
+        """Give the sample that the last chunk left unfinished its further rows."""
+        if self.importance is not None and self.importance.waiting is not None and len(batch.learned):
+            rows = batch.learned[: self.importance.lacking]
+            self.importance.go_on(batch.X[rows], self.task.known_targets(batch.labels[rows]))
+
+    def _begin(self) -> PredictionsFile:
+        """The first rows could be learned: a place for predictions. Without a folder it is memory."""
+        return self.task.predictions_file(None, 0)
 
     def _plan(self, head: Chunk) -> Encoder:
         reserved = [name for name in (self.options.label_time,) if name is not None]
@@ -261,7 +268,7 @@ class Run:
             if self.options.text:
                 rule = f"be left out: the model {self.options.model} of {self.task.name} takes no sparse rows"
                 raise InvalidParameter.of_option("text", rule, self.options.text[0])
-            plan = self._columns(head, reserved, detect_text=False)
+            plan = self._without_text(plan, self._columns(head, reserved, detect_text=False))
         if self.tasks.found is not None:
             self.say(self.tasks.found)
         self.clocks = {
@@ -273,9 +280,28 @@ class Run:
                 "one holds whole numbers, the other times"
             )
         plan = self.task.settle(head, plan, self.clocks)
+        self.alerts.settle(self.task.alert_metrics(), watched_names(plan), self.task.name)
+        self.against = self.new_against(plan)
         _split_columns(self.task.model, plan)
+        self.notices.odd(unused_hashing(self.options, plan))
         self.notices.odd(oddities(head, plan, self.task.codes(head), na=self.options.na, time=self.options.time))
         return Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
+
+    def _without_text(self, found: Plan, plan: Plan) -> Plan:
+        """The plan with the reason why columns of text are left out."""
+        model = f"the model {self.options.model} of {self.task.name}"
+        why = f"left out: it seems to be text, whose words are sparse features, which {model} does not take"
+        text = {column.name: why for column in found.columns if column.kind == "text" and column.name in plan.left_out}
+        return replace(plan, left_out=plan.left_out | text)
+
+    def new_against(self, plan: Plan) -> Against | None:
+        """The references that are asked for, without a row; None for none."""
+        asked, every = self.options.against, self.options.against_rows
+        return None if asked is None else Against(parse_against(asked), every, self.task.name, plan, self.options.seed)
+
+    def processor_seconds(self) -> dict[str, float]:
+        """Processor time of the model and of each reference, since this process began."""
+        return {"model": self.model_seconds} | ({} if self.against is None else self.against.seconds())
 
     def _columns(self, head: Chunk, reserved: list[str], *, detect_text: bool) -> Plan:
         return plan_columns(
@@ -315,6 +341,113 @@ class Run:
         self.skipped += len(bad)
         self.notices.complain(bad)
 
+    # ------------------------------------------------------------------ what is left behind
+
+    def warnings(self) -> list[str]:
+        """What the user should know of the table."""
+        return self.notices.sentences({} if self.encoder is None else self.encoder.plan.left_out)
+
+    @property
+    def pending(self) -> int:
+        """Rows whose label was still to come when the source ended."""
+        return 0 if self.late.waiting is None else len(self.late.waiting)
+
+    def table_model(self) -> TableModel:
+        """The model with its encoder, as `thalweg.load` gives it back."""
+        assert self.encoder is not None
+        given = self.options
+        notes: dict[str, Any] = {
+            "table": {"target": given.target, "delimiter": given.delimiter, "encoding": given.encoding},
+            "run": {"rows": self.answered, "learned": self.learned, **self.task.summary()},
+        }
+        if self.importance is not None and isinstance(self.importance.reference, np.ndarray):
+            notes["background"] = self.importance.reference.tolist()
+        return self.task.of_table(self.encoder, notes)
+
+    def require_rows(self) -> None:
+        """Raise `InvalidInput` where the source had no row to learn from."""
+        if self.encoder is None:
+            complaints = self.notices.complaints
+            rows = f"no row that can be used: {complaints[0]}" if complaints else "a header but no rows"
+            raise InvalidInput(f"{self.source.given} has {rows}")
+
+
+class Run(RunEngine):
+    """A run over files, whose results, checkpoints among them, are files in a folder."""
+
+    source: Source
+
+    def __init__(self, options: RunOptions) -> None:
+        head = options.head or HEAD_ROWS
+        source = open_source(options.source, delimiter=options.delimiter, encoding=options.encoding, head=head)
+        super().__init__(options, source)
+        #: Spent on checkpoints so far, since this process began.
+        self.checkpoint_seconds = 0.0
+        self.folder = Path(options.out)
+        #: Earlier versions read part-10 before part-2. A run that was begun so ends so.
+        self.natural_order = True
+
+    def go(
+        self,
+        tell: Callable[[RunStatus], None] = lambda status: None,
+        checkpoint_seconds: float | None = None,
+        stopping: Stopping | None = None,
+    ) -> None:
+        """Work through the source, from where the last checkpoint was; the next one comes after so many seconds.
+
+        Asked to stop, a last checkpoint is written and `Stopped` goes on to the caller.
+        """
+        stopping = stopping or Stopping()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        due = time.monotonic() + (_EVERY_SECONDS if checkpoint_seconds is None else checkpoint_seconds)
+        try:
+            for chunk in self._further_chunks():
+                with stopping.unbroken():
+                    self.take(chunk)
+                    self.fingerprint.take(chunk)
+                    self.chunks_done += 1
+                    tell(RunStatus(self.answered, self.task, self.progress.share(self.taken)))
+                    if time.monotonic() >= due and self.predictions is not None:
+                        took = self._checkpoint()
+                        pause = max(_EVERY_SECONDS, _TIMES_ITS_COST * took)
+                        due = time.monotonic() + (pause if checkpoint_seconds is None else checkpoint_seconds)
+            stopping.finish()
+            if self.watch is not None:
+                self.watch.flush()
+        except Stopped:
+            stopping.take_time()
+            if self.predictions is not None:
+                self._checkpoint()
+            raise
+        finally:
+            if self.predictions is not None:
+                self.predictions.close()
+        self.require_rows()
+
+    def _further_chunks(self) -> Iterator[Chunk]:
+        """Those after the last checkpoint; the rows before it must be those that were learned."""
+        given = self.chunks()
+        found, rows = self.fingerprint.begin_again(), 0
+        for chunk in itertools.islice(given, self.chunks_done):
+            found.take(chunk)
+            rows += len(chunk) + len(chunk.bad)
+        if found.sums != self.fingerprint.sums:
+            changed = f"its first {self.read:,} rows are others" if rows == self.read else f"it has {rows:,} rows only"
+            raise InvalidInput(
+                f"{self.source.given} is not what this run was begun with: {changed}; "
+                f"bring back the {self.read:,} rows that were learned, or begin anew with --fresh"
+            )
+        yield from given
+
+    def _begin(self) -> PredictionsFile:
+        """The first rows could be learned: from here on the folder is this run's."""
+        options.clear(self.folder)
+        write_atomically(self.folder / options.OPTIONS, self.options.to_toml().encode())
+        return self.predictions_file()
+
+    def predictions_file(self, length: int = 0) -> PredictionsFile:
+        return self.task.predictions_file(self.folder / options.PREDICTIONS, length)
+
     # ------------------------------------------------------------------ checkpoints
 
     def _checkpoint(self) -> float:
@@ -335,24 +468,9 @@ class Run:
 
     # ------------------------------------------------------------------ what is left behind
 
-    def warnings(self) -> list[str]:
-        """What the user should know of the table."""
-        return self.notices.sentences({} if self.encoder is None else self.encoder.plan.left_out)
-
-    @property
-    def pending(self) -> int:
-        """Rows whose label was still to come when the source ended."""
-        return 0 if self.late.waiting is None else len(self.late.waiting)
-
     def save_model(self, path: Path) -> None:
         """The model with its encoder: `thalweg predict` and `thalweg.load` read a table like the one it learned."""
-        assert self.encoder is not None
-        given = self.options
-        notes = {
-            "table": {"target": given.target, "delimiter": given.delimiter, "encoding": given.encoding},
-            "run": {"rows": self.answered, "learned": self.learned, **self.task.summary()},
-        }
-        write_atomically(path, dumps(self.task.of_table(self.encoder, notes)))
+        write_atomically(path, dumps(self.table_model()))
 
     def leave_nothing_half_done(self, folder_existed: bool) -> None:
         """After an error: without a checkpoint to go on from, what was written is of no use."""
@@ -364,6 +482,11 @@ class Run:
             options.clear(self.folder)
         if not folder_existed and self.folder.exists() and not any(self.folder.iterdir()):
             self.folder.rmdir()
+
+    def write_alerts(self) -> None:
+        """The alerts that fired, where rules were given."""
+        if self.alerts.rules:
+            write_atomically(self.folder / options.ALERTS, self.alerts.lines())
 
     def write_metrics(self, metrics: dict[str, Any]) -> None:
         text = json.dumps(metrics, indent=1, allow_nan=False, ensure_ascii=False)

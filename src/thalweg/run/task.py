@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting
+from thalweg.run.alert_log import Terms
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
@@ -30,6 +32,18 @@ class Targets(NamedTuple):
     wrong: list[tuple[int, str, str]]
 
 
+class Scored(NamedTuple):
+    """Rows whose target has come: which of them had a prediction."""
+
+    predicted: NDArray[np.bool_]
+    #: Of those that had one.
+    errors: NDArray[Any]
+    #: Changes of the error that were found now.
+    changes: list[dict[str, Any]]
+    #: By the metric of an alert rule.
+    terms: dict[str, Terms]
+
+
 class Task(ABC):
     """The part of a run that depends on whether it predicts labels or numbers; it owns the model."""
 
@@ -39,16 +53,18 @@ class Task(ABC):
     #: Where the error changed.
     detector: Any
 
-    def __init__(self, options: RunOptions, notices: Notices) -> None:
+    def __init__(self, options: RunOptions, notices: Notices, model: Any = None) -> None:
         self.options = options
         self.notices = notices
-        self.model = options.make_model(self.name)
+        self._given = model
+        self.model = options.make_model(self.name) if model is None else model
 
     # ------------------------------------------------------------------ the first rows
 
     def takes_sparse_rows(self) -> bool:
         """Whether the model does, or one that scales without means: that is the model then. No row was learned yet."""
-        for model in (self.model, self.options.make_model(self.name, sparse=True)):
+        others = [] if self._given is not None else [self.options.make_model(self.name, sparse=True)]
+        for model in (self.model, *others):
             if getattr(model, "_takes_sparse", False):
                 self.model = model
                 return True
@@ -83,16 +99,32 @@ class Task(ABC):
         """Take the steps of each stretch; what was predicted for each row in hand, now or before."""
 
     @abstractmethod
-    def score(self, batch: Batch, predicted: Predicted, plan: Plan) -> None:
-        """Score the rows whose target has come."""
+    def score(self, batch: Batch, predicted: Predicted, plan: Plan, asked: Collection[str]) -> Scored:
+        """Score the rows whose target has come; alert rules ask for some metrics."""
 
     @abstractmethod
-    def predictions_file(self, path: Path, length: int) -> PredictionsFile:
-        """The file of predictions, from this length on."""
+    def alert_metrics(self) -> tuple[str, ...]:
+        """The metrics of values that alert rules may name."""
+
+    @abstractmethod
+    def watched(self, values: NDArray[Any]) -> Cells:
+        """Targets or predictions as `InputDrift` takes a column."""
+
+    @abstractmethod
+    def predictions_file(self, path: Path | None, length: int) -> PredictionsFile:
+        """The file of predictions, from this length on; without a path they are kept in memory."""
 
     @abstractmethod
     def write(self, file: PredictionsFile, batch: Batch, known: NDArray[np.bool_], predicted: Predicted) -> int:
         """Write the fresh rows; how many of them came before any target and have no prediction."""
+
+    @abstractmethod
+    def known_targets(self, targets: NDArray[Any]) -> NDArray[Any]:
+        """Targets that have come, as the model learns them."""
+
+    def explained_label(self) -> str | None:
+        """The label whose probability the effects of columns are about; None for numbers."""
+        return None
 
     # ------------------------------------------------------------------ what is kept and told
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from thalweg.catalogue import MODELS
 from thalweg.errors import InvalidParameter
 from thalweg.run.classification import Classification
@@ -19,7 +21,7 @@ _TASKS: tuple[type[Task], ...] = (Classification, Regression)
 class PossibleTasks:
     """The tasks that the options allow; options that go with none of them are refused before a row is read."""
 
-    def __init__(self, options: RunOptions, notices: Notices) -> None:
+    def __init__(self, options: RunOptions, notices: Notices, model: Any = None) -> None:
         self._options = options
         self._target = Target(options.target, declared=options.target in options.categorical)
         self._asked = options.task or ("classification" if self._target.declared else None)
@@ -30,7 +32,7 @@ class PossibleTasks:
         for kind in _TASKS:
             if self._asked in (None, kind.name):
                 try:
-                    self._made[kind.name] = kind(options, notices)
+                    self._made[kind.name] = kind(options, notices, model)
                 except InvalidParameter as error:
                     self._refused[kind.name] = error
         if not self._made:

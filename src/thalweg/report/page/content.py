@@ -252,6 +252,26 @@ class Sets(TypedDict):
     block_rows: int
 
 
+class Reference(TypedDict):
+    """Gradient boosting on the rows of the run; a loss is the share of mistakes, or the mean absolute error."""
+
+    fits: int
+    rows: int  # that the model and the reference both predicted
+    first: int | None  # the first of them, of those that were scored
+    loss: Known
+    model: Known  # the model's loss over the same rows
+    difference: Difference  # the model's less the reference's
+
+
+class References(TypedDict):
+    """What one would run otherwise (``--against``)."""
+
+    every: int  # labelled rows of a first fit, and between fits
+    window: int  # last labelled rows that a later fit sees
+    references: dict[str, Reference]  # of "frozen" and "retrained"
+    curve: dict[str, Series]  # windowed losses at the points of the run's curve; null before the first fit
+
+
 class Change(TypedDict):
     """A moment at which the error changed."""
 
@@ -283,6 +303,48 @@ class Words(TypedDict):
     labels: list[LabelWords]
 
 
+class ImportanceEstimate(TypedDict):
+    """Means over samples of rows, with their standard errors."""
+
+    increase: Known  # of the loss when the column is replaced
+    increase_error: Known
+    effect: Known  # on the score, of the larger of two values; null for columns without an order
+    effect_error: Known
+
+
+class ImportanceOfColumn(TypedDict):
+    name: str
+    overall: ImportanceEstimate
+    recent: ImportanceEstimate  # fading
+    increase: Series  # one value for each of `rows`
+    error: Series
+    effect: Series
+
+
+class Cause(TypedDict):
+    """A column whose effect or importance changed."""
+
+    row: int
+    column: str
+    what: str  # reversed, gained or lost
+    before: float  # effects of a reversal, increases of the loss else
+    after: float
+    error_changed: bool
+
+
+class Importance(TypedDict):
+    """By how much the loss on rows about to be learned grows when a column is replaced by other values of it."""
+
+    loss: str  # log-loss, error, or squared error in units of the target's variance
+    label: str | None  # whose probability the effects are about; null for numbers
+    sample_rows: int
+    every: int  # learned rows between samples
+    rows: list[int]  # learned rows at the last sample of each block
+    columns: list[ImportanceOfColumn]  # the most important, the largest first
+    columns_left_out: int
+    causes: list[Cause]
+
+
 class Model(TypedDict):
     """What learned."""
 
@@ -292,6 +354,26 @@ class Model(TypedDict):
     parameters: dict[str, Any]
     features: int
     explain: str | None
+
+
+class Inputs(TypedDict):
+    """Columns, predictions and targets then and now, as `InputDrift.summary` gives them, and why the error rose."""
+
+    columns: list[dict[str, Any]]
+    changes: list[dict[str, Any]]  # of columns, in the order in which they were found; rows count from 1
+    changes_left_out: int
+    not_watched: list[str]  # times, text, maps, and columns beyond the most that are watched
+    predictions: list[dict[str, Any]]  # one, or none before the first row
+    targets: list[dict[str, Any]]
+    causes: list[dict[str, Any]]  # of rises of the error, as in `ErrorCauses.found`
+
+
+class AlertsFired(TypedDict):
+    """The rules of alerts, and when they fired."""
+
+    rules: list[str]
+    fired: list[dict[str, Any]]  # by row: the rule, and its value or what happened
+    left_out: int
 
 
 class Metrics(TypedDict):
@@ -306,10 +388,14 @@ class Metrics(TypedDict):
     calibration: Calibration | None  # null without probabilities
     rare: NotRequired[Rare]  # not in runs that were begun before there was one
     sets: NotRequired[Sets]  # of a model of prediction sets
+    against: NotRequired[References]  # with --against
     changes: list[Change]
     changes_left_out: NotRequired[int]  # further ones, too small to be among the most that are kept
     class_changes: NotRequired[list[ClassChange]]
     words: NotRequired[Words]  # of columns of text or with names, where the model is linear in them
+    importance: NotRequired[Importance]  # not in runs of earlier versions, nor of very wide tables
+    inputs: NotRequired[Inputs]  # not in runs that were begun before there were any
+    alerts_fired: NotRequired[AlertsFired]  # where rules were given
     warnings: NotRequired[list[str]]  # what the reader should know of the table
     columns: list[tuple[str, str, str]]  # name, kind, treatment
     model: Model

@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict, cast
 
-from thalweg.report.page.content import Change, Difference, History, Known, LowestCoverage, Model, Rows, Run, Series
+from thalweg.report.page.content import (
+    AlertsFired,
+    Change,
+    Difference,
+    History,
+    Importance,
+    Inputs,
+    Known,
+    LowestCoverage,
+    Model,
+    References,
+    Rows,
+    Run,
+    Series,
+)
 
 
 class NumberScore(TypedDict):
@@ -105,6 +119,10 @@ class NumberMetrics(TypedDict):
     course: History
     changes: list[Change]  # of the mean absolute residual
     changes_left_out: NotRequired[int]
+    importance: NotRequired[Importance]
+    inputs: NotRequired[Inputs]
+    alerts_fired: NotRequired[AlertsFired]
+    against: NotRequired[References]
     warnings: NotRequired[list[str]]
     columns: list[tuple[str, str, str]]
     model: Model

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from thalweg.report.page import number_verdict
+from thalweg.report.page.against import against_findings, with_references
 from thalweg.report.page.formats import count, percent, short
 from thalweg.report.page.number_charts import number_charts
 from thalweg.report.page.number_content import NumberMetrics
@@ -15,13 +16,13 @@ _MOST_CHANGES = 50
 
 def number_parts(metrics: NumberMetrics) -> dict[str, Any]:
     """What the template needs; ``data`` is for the page's script."""
-    charts = number_charts(metrics)
+    charts = with_references(metrics, number_charts(metrics))
     names = {"model": metrics["model"]["title"]} | number_verdict.baseline_names(metrics)
     return {
         "target_word": "target",
         "headline": number_verdict.headline(metrics),
         "tone": number_verdict.tone(metrics),
-        "findings": number_verdict.findings(metrics),
+        "findings": [*number_verdict.findings(metrics), *against_findings(metrics)],
         "fine_print": number_verdict.fine_print(metrics),
         "intervals": number_verdict.intervals(metrics),
         "interval_unit": number_verdict.unit(metrics),

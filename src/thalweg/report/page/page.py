@@ -14,9 +14,12 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from thalweg.errors import MissingExtra
-from thalweg.report.page.charts import charts, mean_charts
+from thalweg.report.page.against import against_findings, with_references
+from thalweg.report.page.charts import Chart, charts, mean_charts
 from thalweg.report.page.content import Known, Metrics, as_metrics
 from thalweg.report.page.formats import UNKNOWN, count, counted, in_words, percent, rounded
+from thalweg.report.page.importance import importance_part
+from thalweg.report.page.input_parts import input_parts
 from thalweg.report.page.number_content import as_number_metrics, is_regression
 from thalweg.report.page.number_parts import number_parts
 from thalweg.report.page.rare_verdict import question
@@ -55,6 +58,8 @@ def build(metrics: Mapping[str, Any]) -> str:
     return template.render(
         metrics,
         **parts,
+        why=importance_part(metrics),
+        **input_parts(metrics),
         licence=_asset("uplot/LICENSE"),
         policy=Markup(_policy(scripts)),
         style=Markup(f"{_asset('uplot/uPlot.min.css')}\n{_asset('page.css')}"),
@@ -65,16 +70,17 @@ def build(metrics: Mapping[str, Any]) -> str:
 
 def _parts(content: Metrics) -> dict[str, Any]:
     """What the template needs of a run that predicts labels."""
+    drawn = with_references(content, charts(content))
     return {
         "target_word": "label",
         "headline": headline(content),
         "tone": tone(content),
-        "findings": findings(content),
+        "findings": [*findings(content), *against_findings(content)],
         "fine_print": fine_print(content),
         "intervals": intervals(content),
         "interval_unit": unit(content),
         "tiles": tiles(content),
-        "charts": charts(content),
+        "charts": drawn,
         "mean_charts": mean_charts(content),
         "left_out": content.get("changes_left_out", 0),
         "class_changes": content.get("class_changes", []),
@@ -84,7 +90,7 @@ def _parts(content: Metrics) -> dict[str, Any]:
         "reliability_lines": _reliability_lines(content),
         "class_lines": _class_lines(content),
         "size_lines": [],
-        "data": _chart_data(content),
+        "data": _chart_data(content, drawn),
     }
 
 
@@ -206,7 +212,7 @@ def _reliability_points(metrics: Metrics) -> list[list[Known]]:
     return [[rounded(said / rows), rounded(came / rows), rows] for said, came, rows in sums if rows]
 
 
-def _chart_data(metrics: Metrics) -> dict[str, Any]:
+def _chart_data(metrics: Metrics, drawn: list[Chart]) -> dict[str, Any]:
     calibration = metrics["calibration"]
     bins = []
     if calibration is not None:
@@ -229,7 +235,7 @@ def _chart_data(metrics: Metrics) -> dict[str, Any]:
             {"row": change["row"], "text": f"class {change['label']}: {', '.join(change['features'][:3])}"}
             for change in metrics.get("class_changes", ())
         ],
-        "charts": [chart.data() for chart in (*charts(metrics), *mean_charts(metrics))],
+        "charts": [chart.data() for chart in (*drawn, *mean_charts(metrics))],
         "bins": {
             "calibration": {"title": "Calibration", "came": "is right", "points": bins},
             "reliability": {

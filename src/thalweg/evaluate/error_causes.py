@@ -1,0 +1,210 @@
+"""Why the error rose: whether rows that look like those before are predicted worse, or only new kinds of rows are.
+
+A change of the error is examined once `AFTER` rows have come after it. Where no input changed near it, the relation
+between inputs and label did: concept drift. Where some did, the first rows after the change whose changed columns lie
+within the range of the rows before are compared with those, within bins of the column that changed nearest. If their
+error rose, too, the relation changed; if not, the inputs account for the rise. Cost: O(p) a row. Memory: 2,048 rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+#: Rows that are kept, and rows after a change when it is examined.
+KEPT, AFTER = 2048, 1024
+#: Rows between a change of the error and one of a column that belong together.
+NEAR = 1000
+#: Rows after a change that are compared at least: soon a model that adapts is as good as before.
+SOON = 64
+#: Rows of each side that a comparison needs, bins, standard errors of a rise, and quantiles of the range.
+_LEAST, _BINS, _ERRORS, _RANGE = 15, 8, 3.0, (0.02, 0.98)
+#: Categories with a smaller share of the rows before are outside of their range.
+_RARE = 0.01
+MOST = 200
+
+
+class ErrorCauses:
+    """Examines each rise of the error, beside the columns that changed near it.
+
+    Parameters
+    ----------
+    is_category : sequence of bool
+        Which columns hold numbers of categories.
+
+    Attributes
+    ----------
+    found : list of dict
+        For each rise: ``row``, as the detector of the error counts; ``at``, the number of that row; ``cause``, concept,
+        inputs or unclear; ``columns`` that changed near it; where there are any and enough rows are like those before,
+        ``alike``: how many, and their error ``before`` and ``after``.
+    """
+
+    def __init__(self, is_category: Sequence[bool] = ()) -> None:
+        self.is_category = list(is_category)
+        self.found: list[dict[str, Any]] = []
+        #: Rows so far, as the detector counts them.
+        self.rows = 0
+        self._numbers = np.empty(0, dtype=np.int64)
+        self._errors = np.empty(0)
+        self._inputs = np.empty((0, len(self.is_category)))
+        self._open: list[dict[str, Any]] = []
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a rise was found that is still to be examined."""
+        return bool(self._open)
+
+    def skip(self, rows: int) -> None:
+        """Count rows that have no prediction."""
+        self.rows += rows
+
+    def add(
+        self,
+        numbers: NDArray[np.int64],
+        errors: NDArray[Any],
+        inputs: Floats,
+        rises: Sequence[Mapping[str, Any]],
+        changes: Sequence[Mapping[str, Any]],
+        names: Sequence[str],
+    ) -> None:
+        """Take in scored rows.
+
+        Parameters
+        ----------
+        numbers, errors, inputs : arrays
+            Of each row: its number in the stream, its error, and its columns as `InputDrift.as_numbers` gives them.
+        rises : sequence
+            Changes of the error for the worse that were found among these rows.
+        changes : sequence
+            All changes of columns so far, from `InputDrift.changes`.
+        names : sequence of str
+            Of the columns.
+        """
+        self._open += [{"row": int(each["row"]), "found": int(each["found"])} for each in rises]
+        begin = 0
+        for rise in sorted(self._open, key=_due):
+            upto = _due(rise) - self.rows
+            if begin <= upto <= len(numbers):
+                self._keep(numbers[begin:upto], errors[begin:upto], inputs[begin:upto])
+                begin = upto
+                self.found = [*self.found, self._examined(rise, self.rows + upto, changes, names)][-MOST:]
+                self._open.remove(rise)
+        self._keep(numbers[begin:], errors[begin:], inputs[begin:])
+        self.rows += len(numbers)
+
+    def results(self, changes: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
+        """All rises so far, with those that are not due yet; unclear where a column near was found to change later."""
+        results = [*self.found, *(self._examined(rise, self.rows, changes, names) for rise in self._open)]
+        for at, each in enumerate(results):
+            columns = _near(each["at"], each["found_at"], changes)
+            if set(columns) - set(each["columns"]):
+                results[at] = {key: value for key, value in each.items() if key != "alike"} | {
+                    "cause": "unclear",
+                    "columns": columns,
+                }
+        return results
+
+    def _keep(self, numbers: NDArray[np.int64], errors: NDArray[Any], inputs: Floats) -> None:
+        self._numbers = np.concatenate([self._numbers, numbers])[-KEPT:]
+        self._errors = np.concatenate([self._errors, errors])[-KEPT:]
+        self._inputs = np.concatenate([self._inputs, inputs])[-KEPT:]
+
+    def _examined(
+        self, rise: dict[str, Any], last: int, changes: Sequence[Mapping[str, Any]], names: Sequence[str]
+    ) -> dict[str, Any]:
+        """The cause of a rise; the last row that is kept is that one, as the detector counts."""
+        kept = len(self._numbers)
+        begin, found = (min(max(rise[name] - (last - kept + 1), 0), kept - 1) for name in ("row", "found"))
+        at, found_at = (int(self._numbers[place]) for place in (begin, found))
+        known = [each for each in changes if each["found"] <= self._numbers[-1]]
+        columns = _near(at, found_at, known)
+        result: dict[str, Any] = {"row": rise["row"], "at": at, "found_at": found_at, "columns": columns}
+        if not columns:
+            return result | {"cause": "concept"}
+        alike = self._alike([names.index(name) for name in columns], begin, max(found + 1, begin + SOON))
+        if alike is None:
+            return result | {"cause": "unclear"}
+        rose = alike.pop("rose")
+        return result | {"cause": "concept" if rose else "inputs", "alike": alike}
+
+    def _alike(self, columns: list[int], begin: int, upto: int) -> dict[str, Any] | None:
+        """Errors of rows before and after whose columns lie in the range of those before; None where they are few."""
+        before, after = self._inputs[:begin], self._inputs[begin:upto]
+        if min(len(before), len(after)) < _LEAST:
+            return None
+        inside, inside_before = np.ones(len(after), np.bool_), np.ones(len(before), np.bool_)
+        for column in columns:
+            inside_before &= self._within(column, before, before[:, column])
+            inside &= self._within(column, before, after[:, column])
+        errors, errors_before = self._errors[begin:upto][inside], self._errors[:begin][inside_before]
+        bins, bins_before = self._bins(columns[0], before[inside_before], after[inside], before[inside_before])
+        rows = level = level_before = variance = 0.0
+        spread = np.concatenate([errors, errors_before]).var() if len(errors) else 0.0
+        for each in np.unique(bins).tolist():
+            old, new = errors_before[bins_before == each], errors[bins == each]
+            if len(old):
+                rows += len(new)
+                level, level_before = level + float(new.sum()), level_before + len(new) * float(old.mean())
+                variance += float(spread) * (len(new) + len(new) ** 2 / len(old))
+        if rows < _LEAST:
+            return None
+        alike = {"rows": int(rows), "before": level_before / rows, "after": level / rows}
+        return alike | {"rose": level - level_before > _ERRORS * math.sqrt(variance)}
+
+    def _within(self, column: int, before: Floats, values: Floats) -> NDArray[np.bool_]:
+        own = before[:, column]
+        present = own[~np.isnan(own)]
+        missing = np.isnan(own).mean() >= _RARE
+        if len(present) == 0:
+            return np.asarray(np.isnan(values) & missing)
+        if self.is_category[column]:
+            codes, counts = np.unique(present, return_counts=True)
+            inside = np.isin(values, codes[counts >= _RARE * len(own)])
+        else:
+            low, high = np.quantile(present, _RANGE)
+            inside = (values >= low) & (values <= high)
+        return np.asarray(inside | (np.isnan(values) & missing))
+
+    def _bins(self, column: int, before: Floats, *rows: Floats) -> list[NDArray[np.int64]]:
+        """The bin of each row by one column: quantiles of the rows before, or categories; one for missing values."""
+        if self.is_category[column]:
+            return [np.nan_to_num(each[:, column], nan=_BINS).astype(np.int64) % (_BINS + 1) for each in rows]
+        present = before[:, column][~np.isnan(before[:, column])]
+        edges = np.quantile(present, np.arange(1, _BINS) / _BINS) if len(present) else np.zeros(0)
+        return [np.where(np.isnan(each[:, column]), _BINS, np.searchsorted(edges, each[:, column])) for each in rows]
+
+    # ------------------------------------------------------------------ checkpoints
+
+    def state(self) -> dict[str, Any]:
+        return {"rows": self.rows, "found": self.found, "open": self._open, "is_category": self.is_category}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"numbers": self._numbers, "errors": self._errors, "inputs": self._inputs}
+
+    def restore(self, state: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        self.rows, self.is_category = int(state["rows"]), list(state["is_category"])
+        self.found, self._open = [dict(each) for each in state["found"]], [dict(each) for each in state["open"]]
+        self._numbers, self._errors, self._inputs = (arrays[name].copy() for name in self.arrays())
+
+
+def _due(rise: Mapping[str, Any]) -> int:
+    """The row after which a rise is examined."""
+    return max(int(rise["row"]) + AFTER, int(rise["found"]))
+
+
+def is_near(change: Mapping[str, Any], at: int, found: int) -> bool:
+    """Whether a column changed about when the error did, which rose at one row and was found to at another."""
+    return bool(at - NEAR <= change["row"] <= found + NEAR)
+
+
+def _near(at: int, found: int, changes: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The columns that changed about when the error did, the nearest first."""
+    near = [each for each in changes if is_near(each, at, found)]
+    return list(dict.fromkeys(each["column"] for each in sorted(near, key=lambda each: abs(each["row"] - at))))

@@ -1,0 +1,119 @@
+"""Which features belong together: those of one column of a table are replaced together and count as one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from thalweg.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from thalweg.tables.plan import Plan
+
+Places = NDArray[np.int64]
+#: The group of the features that were left out of all others.
+REST = "other features"
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Features by group, in the order of the names.
+
+    Attributes
+    ----------
+    names : tuple of str
+        One for each group.
+    features : tuple of range or array of int
+        The features of each group.
+    ordered : tuple of int
+        The feature of each group whose size has a meaning; -1 for groups such as categories, which have none.
+    width : int
+        The number of features of a row.
+    """
+
+    names: tuple[str, ...]
+    features: tuple[range | Places, ...]
+    ordered: tuple[int, ...]
+    width: int
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @classmethod
+    def single(cls, names: Sequence[str]) -> Self:
+        """Every feature by itself.
+
+        Examples
+        --------
+        >>> Groups.single(["rain", "level"]).features
+        (range(0, 1), range(1, 2))
+        """
+        count = len(names)
+        return cls(tuple(names), tuple(range(at, at + 1) for at in range(count)), tuple(range(count)), count)
+
+    @classmethod
+    def of_plan(cls, plan: Plan) -> Self:
+        """The columns of a table; the feature that marks gaps of several columns is a group of its own."""
+        from thalweg.tables.kinds import NumberColumn
+
+        names: list[str] = []
+        features: list[range | Places] = []
+        ordered: list[int] = []
+        start, behind = 0, len(plan.feature_names)
+        for column in plan.columns:
+            begin = behind if column.sparse else start
+            names.append(column.name)
+            features.append(range(begin, begin + column.width))
+            ordered.append(begin if isinstance(column, NumberColumn) else -1)
+            if column.sparse:
+                behind += column.width
+            else:
+                start += column.width
+        for mark in plan.marks:
+            names.append(mark)
+            features.append(range(start, start + 1))
+            ordered.append(-1)
+        return cls(tuple(names), tuple(features), tuple(ordered), plan.width)
+
+    @classmethod
+    def given(cls, groups: Mapping[str, ArrayLike], width: int, feature_names: Sequence[str]) -> Self:
+        """Groups as a caller names them, by places or names of features; those in no group are one of their own."""
+        places = {name: at for at, name in enumerate(feature_names)}
+        taken = np.zeros(width, dtype=np.bool_)
+        features: dict[str, range | Places] = {}
+        for group, members in groups.items():
+            listed = np.atleast_1d(np.asarray(members)).tolist()
+            found = [places.get(each, each) if isinstance(each, str) else each for each in listed]
+            for each in found:
+                if isinstance(each, bool) or not isinstance(each, int) or not 0 <= each < width:
+                    rule = f"hold names or places of the {width} features"
+                    raise InvalidParameter.of("explain", "groups", rule, each)
+                if taken[each]:
+                    raise InvalidParameter.of("explain", "groups", "have each feature once", each)
+                taken[each] = True
+            features[str(group)] = np.array(found, dtype=np.int64)
+        rest = np.flatnonzero(~taken)
+        if len(rest):
+            features[REST] = rest
+        ordered = tuple(int(each[0]) if len(each) == 1 else -1 for each in features.values())
+        return cls(tuple(features), tuple(features.values()), ordered, width)
+
+    def numbers(self) -> Places:
+        """The group of each feature."""
+        found = np.empty(self.width, dtype=np.int64)
+        for number, features in enumerate(self.features):
+            found[features if isinstance(features, np.ndarray) else slice(features.start, features.stop)] = number
+        return found
+
+
+def groups_for(groups: Any, model: Any, width: int) -> Groups:
+    """Groups as given, or every feature by itself under its name: that of the rows that were learned, or ``x0`` on."""
+    if isinstance(groups, Groups):
+        return groups
+    known = getattr(model, "feature_names_in_", None)
+    names = [f"x{at}" for at in range(width)] if known is None else [str(name) for name in known]
+    return Groups.single(names) if groups is None else Groups.given(groups, width, names)

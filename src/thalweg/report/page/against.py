@@ -1,0 +1,103 @@
+"""What following the stream is worth: the model beside gradient boosting fitted once, and fitted again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from thalweg.report.page.charts import Chart, Line, View
+from thalweg.report.page.content import Reference, References
+from thalweg.report.page.formats import count, counted, per_hundred, percent, short
+from thalweg.report.page.number_content import is_regression
+from thalweg.report.page.standing import interval, standing
+
+_LOOKS = {"frozen": "c1", "retrained": "c2"}
+
+
+def references_of(metrics: Mapping[str, Any]) -> References | None:
+    """The models that the run is compared with; None where none was asked for."""
+    found: References | None = metrics.get("against")
+    return found
+
+
+def against_findings(metrics: Mapping[str, Any]) -> list[str]:
+    """A sentence or two for each reference: its loss and the model's over the same rows, and the difference."""
+    found = references_of(metrics)
+    if found is None:
+        return []
+    return [_finding(metrics, name, each, found) for name, each in found["references"].items()]
+
+
+def reference_names(found: References) -> dict[str, str]:
+    """By key, what was done with each reference."""
+    every, window = count(found["every"]), count(found["window"])
+    return {
+        "frozen": f"Gradient boosting fitted once, to the first {every} labelled rows,",
+        "retrained": f"Gradient boosting fitted every {every} labelled rows, to the last {window} at the most,",
+    }
+
+
+def _finding(metrics: Mapping[str, Any], name: str, each: Reference, found: References) -> str:
+    what, title = reference_names(found)[name], metrics["model"]["title"]
+    if not each["rows"]:
+        needed = f"{counted(found['every'], 'labelled row')} of a first fit"
+        return f"{what} has nothing to show: the labels of the {needed} came too late, or were too few."
+    rows = f"last {counted(each['rows'], 'row')}"
+    if is_regression(metrics):
+        told = f"{what} had a mean absolute error of {short(each['loss'])} over the {rows}, {title} "
+        return f"{told}{short(each['model'])}. {_saved_of_numbers(each)}"
+    told = f"{what} got {percent(each['loss'])} of the {rows} wrong, {title} {percent(each['model'])}."
+    return f"{told} {_saved_mistakes(each)}"
+
+
+def _saved_mistakes(each: Reference) -> str:
+    difference = each["difference"]
+    gap = difference["difference"] or 0.0
+    if gap == 0.0:
+        return "Following the stream saved no mistake."
+    mistakes = f"{count(round(abs(gap) * each['rows']))} mistakes, {per_hundred(gap)} in 100 rows"
+    worth = f"Following the stream saved {mistakes}" if gap < 0.0 else f"Following the stream cost {mistakes}"
+    return f"{worth} ({_ends(each, interval(difference, per_hundred, 'fewer'))}).{_chance(each)}"
+
+
+def _saved_of_numbers(each: Reference) -> str:
+    difference, loss = each["difference"], each["loss"] or 0.0
+    gap = difference["difference"] or 0.0
+    share = f", {percent(abs(gap) / loss)} of it" if loss else ""
+    worth = "saved" if gap <= 0.0 else "cost"
+    ends = interval(difference, short, "less")
+    told = f"Following the stream {worth} {short(abs(gap))} of absolute error a row{share} ({_ends(each, ends)})."
+    return told + _chance(each)
+
+
+def _chance(each: Reference) -> str:
+    return " The difference may be chance." if standing(each["difference"]) == "even" else ""
+
+
+def _ends(each: Reference, ends: str) -> str:
+    if standing(each["difference"]) == "unknown":
+        return "too few rows for an interval"
+    return f"{100 * each['difference']['level']:g}\N{NO-BREAK SPACE}% interval: {ends}"
+
+
+def against_chart(metrics: Mapping[str, Any]) -> Chart | None:
+    """The windowed losses of the references beside the model's, at the same points."""
+    found, curve = references_of(metrics), metrics["curve"]
+    if found is None or not any(value is not None for values in found["curve"].values() for value in values):
+        return None
+    numbers = is_regression(metrics)
+    lines = [Line(metrics["model"]["title"], curve["absolute_error" if numbers else "error"]["model"], "model")]
+    lines += [Line(f"{name} boosting", values, _LOOKS[name], dashed=True) for name, values in found["curve"].items()]
+    what = "Mean absolute error" if numbers else "The share of wrong predictions"
+    caption = f"{what}, last {count(curve['window'])} rows, under the same delay of labels."
+    title = "Beside frozen and retrained models"
+    return Chart("against", title, caption, "number" if numbers else "share", curve["rows"], (View("", tuple(lines)),))
+
+
+def with_references(metrics: Mapping[str, Any], charts: list[Chart]) -> list[Chart]:
+    """The charts of a page with that of the references behind the one about the error."""
+    chart = against_chart(metrics) if charts else None
+    if chart is None:
+        return charts
+    place = [each.key for each in charts].index("error") + 1
+    return [*charts[:place], chart, *charts[place:]]

@@ -1,0 +1,199 @@
+"""What the page says of the inputs of a run: which columns changed, why the error rose, and which alerts fired."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from thalweg.evaluate.error_causes import is_near
+from thalweg.report.page.formats import UNKNOWN, count, counted, percent, short
+from thalweg.report.page.number_content import is_regression
+
+#: Columns that are listed, changes of a column that are, and sentences.
+_MOST_COLUMNS, _MOST_CHANGES, MOST_SENTENCES = 40, 4, 12
+_MOST_ALERTS = 50
+#: Names of columns in a sentence.
+_MOST_NAMES = 4
+
+
+class Box(NamedTuple):
+    """Quantiles of a window as a picture, in percent of its width: 5 to 95 %, 25 to 75 %, and the median."""
+
+    left: float
+    width: float
+    box_left: float
+    box_width: float
+    median: float
+
+
+class ColumnLine(NamedTuple):
+    """One column: then and now, as words, and as boxes where it holds numbers."""
+
+    name: str
+    mean: str
+    spread: str
+    missing: str
+    boxes: tuple[Box, Box] | None
+    words: str
+    changed: str
+
+
+def input_parts(metrics: Mapping[str, Any]) -> dict[str, Any]:
+    """What the template needs; nothing of a run of an earlier version."""
+    inputs, alerts = metrics.get("inputs"), metrics.get("alerts_fired", {"fired": [], "left_out": 0})
+    found = {
+        "alert_lines": [_alert(alert) for alert in alerts["fired"][:_MOST_ALERTS]],
+        "alert_rest": alerts["left_out"] + max(0, len(alerts["fired"]) - _MOST_ALERTS),
+    }
+    if inputs is None:
+        return found | {"input_sentences": [], "input_lines": [], "input_rest": 0}
+    lines = [*inputs["columns"], *inputs["predictions"], *inputs["targets"]]
+    # Columns that changed come first, the latest change before all others.
+    lines.sort(key=lambda line: -max((change["row"] for change in line["changes"]), default=0))
+    return found | {
+        "input_sentences": _latest(sentences(metrics)),
+        "input_lines": [_line(line) for line in lines[:_MOST_COLUMNS]],
+        "input_rest": max(0, len(lines) - _MOST_COLUMNS),
+    }
+
+
+def sentences(metrics: Mapping[str, Any]) -> list[str]:
+    """Each rise of the error with its cause, and changes of columns without one, in the order of their rows.
+
+    Examples
+    --------
+    >>> change = {"column": "temperature", "row": 20_000, "what": "mean", "before": 12.1, "after": 19.7}
+    >>> print(*sentences({"changes": [], "inputs": {"changes": [change], "causes": []}}))
+    Column temperature moved from 12.1 to 19.7 at row 20,000; no rise of the error was found.
+    """
+    inputs = metrics.get("inputs")
+    if inputs is None:
+        return []
+    written = short if is_regression(metrics) else percent
+    rises = {change["row"]: change for change in metrics["changes"]}
+    target = "target" if is_regression(metrics) else "label"
+    watched = "no watched input" if inputs.get("not_watched") else "no input"
+    found: list[tuple[int, str]] = []
+    for cause in inputs["causes"]:
+        rise = rises.get(cause["row"])
+        # Before is the mean since the change before, which may have begun higher.
+        above = rise is not None and rise["seen"] > rise["before"]
+        size = f" from {written(rise['before'])} to {written(rise['seen'])}" if rise is not None and above else ""
+        found.append(
+            (cause["at"], f"The error rose{size} at row {count(cause['row'])} {_why(cause, target, written, watched)}")
+        )
+    by_row: dict[int, list[Any]] = {}
+    for change in inputs["changes"]:
+        if not any(is_near(change, cause["at"], cause["found_at"]) for cause in inputs["causes"]):
+            by_row.setdefault(change["row"], []).append(change)
+    found += [(row, f"{_moved(changes)}; no rise of the error was found.") for row, changes in by_row.items()]
+    return [sentence for _, sentence in sorted(found)]
+
+
+def _latest(found: list[str]) -> list[str]:
+    """The last sentences, and how many came before them."""
+    earlier = len(found) - MOST_SENTENCES
+    before = f"{counted(earlier, 'earlier change')} of the error or of an input can be had from metrics.json."
+    return [*([before] if earlier > 0 else []), *found[-MOST_SENTENCES:]]
+
+
+def _why(cause: Mapping[str, Any], target: str, written: Any, none: str) -> str:
+    columns = _named(cause["columns"])
+    relation = f"the relation between inputs and {target} changed"
+    if not cause["columns"]:
+        return f"while {none} was seen to change: {relation}."
+    alike = cause.get("alike")
+    if alike is None:
+        return f"when {columns} changed. Too few rows are like those before to say whether {relation}, too."
+    like = f"{count(alike['rows'])} rows like those before"
+    ends = f"(error {written(alike['before'])} before, {written(alike['after'])} after)"
+    if cause["cause"] == "concept":
+        return f"when {columns} changed, but {like} were predicted worse, too {ends}: {relation}."
+    return f"when {columns} changed. {like} were predicted no worse {ends}: the new inputs account for the rise."
+
+
+def _named(columns: Sequence[str]) -> str:
+    more = f" and {len(columns) - _MOST_NAMES} more" if len(columns) > _MOST_NAMES else ""
+    return f"column{'' if len(columns) == 1 else 's'} {', '.join(columns[:_MOST_NAMES])}{more}"
+
+
+def _moved(changes: Sequence[Mapping[str, Any]]) -> str:
+    """What happened to the columns that changed at one row."""
+    row = count(changes[0]["row"])
+    if len(changes) > 1:
+        columns = _named([change["column"] for change in changes])
+        return f"{columns[0].upper()}{columns[1:]} changed at row {row}"
+    when = f"at row {row}" if changes[0]["what"] in ("mean", "spread") else f"from row {row} on"
+    return f"Column {changes[0]['column']} {change_words(changes[0])} {when}"
+
+
+def change_words(change: Mapping[str, Any]) -> str:
+    """What changed, and from what to what.
+
+    Examples
+    --------
+    >>> print(change_words({"what": "category Oslo", "before": 0.5, "after": 0.25}))
+    had category Oslo in 25.0\N{NO-BREAK SPACE}% of its rows instead of 50.0\N{NO-BREAK SPACE}%
+    """
+    what, before, after = change["what"], change["before"], change["after"]
+    match what:
+        case "mean":
+            return f"moved from {short(before)} to {short(after)}"
+        case "spread":
+            return f"changed its standard deviation from {short(before)} to {short(after)}"
+        case "missing":
+            return f"was missing in {percent(after)} of its rows instead of {percent(before)}"
+        case _:
+            return f"had {what} in {percent(after)} of its rows instead of {percent(before)}"
+
+
+def _alert(alert: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """A rule that fired, the row, its value or what happened, and the row at which it ceased to hold."""
+    told = ", ".join(str(alert[key]) for key in ("column", "what") if key in alert)
+    ended = alert.get("ended")
+    value = short(alert["value"]) if "value" in alert else told
+    return alert["rule"], count(alert["row"]), value, UNKNOWN if ended is None else count(ended)
+
+
+def _line(column: Mapping[str, Any]) -> ColumnLine:
+    then, now = column["then"], column["now"]
+    is_number = column["kind"] == "number"
+    changes = [f"{count(change['row'])}: {change['what']}" for change in column["changes"][-_MOST_CHANGES:]]
+    if "new" in column:
+        first = column["new"]["listed"][0]
+        more = f" and {column['new']['count'] - 1} more" if column["new"]["count"] > 1 else ""
+        changes.append(f"{count(first['row'])}: new category {first['name']}{more}")
+    return ColumnLine(
+        column["name"],
+        _pair(then, now, "mean", short) if is_number else "",
+        _pair(then, now, "spread", short) if is_number else "",
+        _pair(then, now, "missing", percent),
+        _boxes(then["quantiles"], now["quantiles"]) if is_number else None,
+        "" if is_number else _shares(then["shares"], now["shares"]),
+        "; ".join(changes),
+    )
+
+
+def _pair(then: Mapping[str, Any], now: Mapping[str, Any], key: str, written: Any) -> str:
+    before, after = written(then[key]), written(now[key])
+    return before if before == after else f"{before} → {after}"
+
+
+def _shares(then: Mapping[str, float], now: Mapping[str, float]) -> str:
+    """The categories whose shares are largest now, and what they were."""
+    names = sorted({*then, *now}, key=lambda name: -max(then.get(name, 0.0), now.get(name, 0.0)))[:3]
+    return ", ".join(f"{name} {percent(then.get(name, 0.0))} → {percent(now.get(name, 0.0))}" for name in names)
+
+
+def _boxes(then: Sequence[float] | None, now: Sequence[float] | None) -> tuple[Box, Box] | None:
+    """Both windows on one scale."""
+    if then is None or now is None:
+        return None
+    low, high = min(then[0], now[0]), max(then[-1], now[-1])
+    scale = 100.0 / (high - low) if high > low else 0.0
+
+    def box(quantiles: Sequence[float]) -> Box:
+        ends = [round((value - low) * scale, 1) if scale else 50.0 for value in quantiles]
+        return Box(ends[0], round(ends[4] - ends[0], 1), ends[1], round(ends[3] - ends[1], 1), ends[2])
+
+    return box(then), box(now)

@@ -1,0 +1,296 @@
+"""What one would run otherwise: gradient boosting that is fitted once, or again and again, on the rows of a run.
+
+Both references are scikit-learn's `HistGradientBoostingClassifier` or `HistGradientBoostingRegressor`. They get the
+features of the model, and each label when the model does. ``frozen`` is fitted once, to the first labelled rows.
+``retrained`` is fitted every so many labelled rows, to the last ones. A fit is in force from the next row on, as if it
+took no time. The references work on a thread of their own, and what they predict depends on the rows alone. A
+checkpoint keeps the rows of the last fit, which is then repeated.
+
+Cost: a fit takes O(window · features · trees), a prediction O(trees · depth), memory O(window · features).
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.errors import InvalidParameter
+from thalweg.evaluate.averages import HistoryPoints, WindowedMean
+from thalweg.evaluate.late_labels import Batch
+from thalweg.run.scoreboard import MOST_POINTS, WINDOW, BlockMeans, add_in_order
+from thalweg.tables import Plan
+
+Floats = NDArray[np.float64]
+
+#: Last rows that a later fit sees, as a multiple of the rows between fits.
+_WINDOW_FITS = 5
+#: Categories of a wide column that a fit tells apart, and how many the trees can hold.
+_MOST_CATEGORIES = 254
+
+
+def boosting(task: str, wide: tuple[int, ...], seed: int) -> Any:
+    """The model that is fitted; columns with the numbers of hashed categories are categories to it."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OrdinalEncoder
+
+    kind = HistGradientBoostingRegressor if task == "regression" else HistGradientBoostingClassifier
+    if not wide:
+        return kind(early_stopping=False, random_state=seed)
+    known = OrdinalEncoder(max_categories=_MOST_CATEGORIES, handle_unknown="use_encoded_value", unknown_value=np.nan)
+    first = make_column_transformer((known, list(wide)), remainder="passthrough")
+    return make_pipeline(first, kind(early_stopping=False, random_state=seed, categorical_features=range(len(wide))))
+
+
+class Reference:
+    """A model that is fitted to rows whose labels have come, once or every so many of them.
+
+    Examples
+    --------
+    >>> frozen = Reference("frozen", task="regression", every=40, wide=(), seed=0)
+    >>> X, y = np.arange(50.0).reshape(-1, 1), np.arange(50.0)
+    >>> order = np.stack([np.arange(50), ~np.arange(50)], axis=1).ravel()  # predict a row, then get its label
+    >>> predictions = frozen.follow(X, y, order)
+    >>> int(np.isnan(predictions).sum()), frozen.fits
+    (40, 1)
+    """
+
+    def __init__(self, name: str, *, task: str, every: int, wide: tuple[int, ...], seed: int) -> None:
+        self.name = name
+        self.every = every
+        #: Labels that have come, and fits so far.
+        self.labelled = self.fits = 0
+        #: Seconds of processor time.
+        self.seconds = 0.0
+        self._task, self._wide, self._seed = task, wide, seed
+        self._most = every * (1 if name == "frozen" else _WINDOW_FITS)
+        self._model: Any = None
+        self._kept: list[tuple[Floats, NDArray[Any]]] = []
+
+    def follow(self, X: Floats, labels: NDArray[Any], order: NDArray[np.int64]) -> NDArray[Any]:
+        """Take the steps of an order; what is predicted for each row, 0 or NaN for those that are not."""
+        began = time.thread_time()
+        numbers = self._task == "regression"
+        found: NDArray[Any] = np.full(len(X), np.nan) if numbers else np.zeros(len(X), dtype=np.int64)
+        came = self.labelled + np.cumsum(order < 0)
+        begin = 0
+        while begin < len(order):
+            ends = np.flatnonzero(came[begin:] == (self._next_fit or -1))
+            end = begin + int(ends[0]) + 1 if len(ends) else len(order)
+            steps = order[begin:end]
+            asked = steps[steps >= 0]
+            if self._model is not None and len(asked):
+                found[asked] = self._model.predict(X[asked])
+            self._keep(X[~steps[steps < 0]], labels[~steps[steps < 0]])
+            if len(ends):
+                self.fits += 1
+                self._fit(len(self._kept))
+            begin = end
+        self.seconds += time.thread_time() - began
+        return found
+
+    @property
+    def _next_fit(self) -> int | None:
+        """After how many labels the next fit is due; None where there is none to come."""
+        return None if self.name == "frozen" and self.fits else self.every * (self.fits + 1)
+
+    def _keep(self, X: Floats, labels: NDArray[Any]) -> None:
+        self.labelled += len(labels)
+        if len(labels) and self._next_fit is not None:
+            self._kept.append((X, labels))
+
+    def _fit(self, parts: int) -> None:
+        """To the last rows of so many parts that are kept; those before them are given up."""
+        X = np.concatenate([each for each, _ in self._kept[:parts]])[-self._most :]
+        labels = np.concatenate([each for _, each in self._kept[:parts]])[-self._most :]
+        self._kept = [(X, labels), *self._kept[parts:]]
+        if self._task != "regression" and (labels == labels[0]).all():
+            self._model = _Constant(labels[0])
+        else:
+            self._model = boosting(self._task, self._wide, self._seed).fit(X, labels)
+
+    def state(self) -> tuple[list[int], dict[str, NDArray[Any]]]:
+        """Counts, and the rows: those of the last fit, then those that came after it."""
+        fitted = len(self._kept[0][1]) if self.fits else 0
+        if not self._kept:
+            return [self.labelled, self.fits, fitted], {}
+        X, labels = (np.concatenate(each) for each in zip(*self._kept, strict=True))
+        return [self.labelled, self.fits, fitted], {"X": X, "labels": labels}
+
+    def restore(self, plain: list[int], arrays: dict[str, NDArray[Any]]) -> None:
+        self.labelled, self.fits, fitted = plain
+        if arrays:
+            X, labels = arrays["X"], arrays["labels"]
+            self._kept = [(X[:fitted], labels[:fitted])] if self.fits else []
+            if len(labels) > fitted:
+                self._kept.append((X[fitted:], labels[fitted:]))
+        if self.fits:
+            self._fit(1)
+
+
+class _Constant:
+    """Of a window with one label."""
+
+    def __init__(self, label: Any) -> None:
+        self._label = label
+
+    def predict(self, X: Floats) -> NDArray[Any]:
+        return np.full(len(X), self._label)
+
+
+class ReferenceBoard:
+    """The losses of a reference beside the model's, over the rows that both predicted, in constant memory."""
+
+    def __init__(self) -> None:
+        #: Rows that the model predicted, those among them that the reference did too, and the first of these.
+        self.scored = self.rows = 0
+        self.first: int | None = None
+        #: Sums of the losses of the reference and of the model.
+        self.sums = [0.0, 0.0]
+        self.blocks = BlockMeans()
+        self.history = HistoryPoints[list[float]](MOST_POINTS)
+        self._recent = WindowedMean(WINDOW, 2)
+
+    def add(self, own: Floats, model: Floats) -> None:
+        """Take in the losses of rows whose label has come; NaN where the reference made no prediction."""
+        has = ~np.isnan(own)
+        at = self.history.due_among(self.scored, len(own))
+        for point in self._recent.push_and_average(np.column_stack([np.nan_to_num(own), has]), at).tolist():
+            self.history.add(point)
+        if self.first is None and has.any():
+            self.first = self.scored + int(has.argmax()) + 1
+        self.scored += len(own)
+        self.rows += int(has.sum())
+        self.sums = [add_in_order(total, each[has]) for total, each in zip(self.sums, (own, model), strict=True)]
+        self.blocks.add(model[has] - own[has])
+
+    def metrics(self) -> dict[str, Any]:
+        """Mean losses, and the model's less the reference's with an interval; None where nothing is known."""
+        own, model = (total / self.rows if self.rows else None for total in self.sums)
+        return {
+            "rows": self.rows,
+            "first": self.first,
+            "loss": own,
+            "model": model,
+            "difference": self.blocks.interval(least=-(own or 0.0)),
+        }
+
+    def curve(self) -> list[float | None]:
+        """The windowed loss at the points of the model's own curve; None before the first prediction."""
+        return [loss / share if share else None for loss, share in self.history.points]
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        plain = {
+            "counts": [self.scored, self.rows, self.first],
+            "sums": self.sums,
+            "blocks": self.blocks.state(),
+            "curve": [self.history.every, self.history.points],
+        }
+        return plain, {"recent": self._recent.last}
+
+    def restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        self.scored, self.rows, self.first = plain["counts"]
+        self.sums = list(plain["sums"])
+        self.blocks.restore(plain["blocks"])
+        self.history.restore(*plain["curve"])
+        self._recent.last = arrays["recent"]
+
+
+class Against:
+    """The references of a run, one batch behind it on a thread of their own."""
+
+    def __init__(self, names: tuple[str, ...], every: int, task: str, plan: Plan, seed: int) -> None:
+        if plan.sparse_columns:
+            rule = f"be left out for sparse rows and text, such as column {plan.sparse_columns[0].name!r} (see --drop)"
+            raise InvalidParameter.of_option("against", rule, ",".join(names))
+        self.every = every
+        self._numbers = task == "regression"
+        wide = tuple(at for at, _ in plan.wide_categories)
+        self.references = {name: Reference(name, task=task, every=every, wide=wide, seed=seed) for name in names}
+        self.boards = {name: ReferenceBoard() for name in names}
+        #: Predictions for rows whose label has not come yet, in the order of `LateLabels`.
+        self._waiting = {name: np.empty(0) for name in names}
+        self._worker = ThreadPoolExecutor(1)
+        self._under_way: Future[None] | None = None
+        self._threads: Any = None
+
+    def take(self, batch: Batch, model: NDArray[Any]) -> None:
+        """Follow a batch, of whose rows the model predicted these labels or numbers; an error is raised later."""
+        self.finish()
+        self._under_way = self._worker.submit(self._follow, batch, model)
+
+    def finish(self) -> None:
+        """Wait for the batch in hand."""
+        under_way, self._under_way = self._under_way, None
+        if under_way is not None:
+            under_way.result()
+
+    def _follow(self, batch: Batch, model: NDArray[Any]) -> None:
+        with self._one_thread():
+            for name, reference in self.references.items():
+                given = reference.follow(batch.X, batch.labels, batch.order)
+                given[: batch.carried] = self._waiting[name]
+                self._score(self.boards[name], batch, given, model)
+                self._waiting[name] = given[batch.waiting]
+
+    def _one_thread(self) -> Any:
+        """So that the time of the worker is all that the references take, and the model keeps the other cores."""
+        if self._threads is None:
+            import sklearn.ensemble  # noqa: F401  # whose libraries are to be found
+            from threadpoolctl import ThreadpoolController
+
+            self._threads = ThreadpoolController()
+        return self._threads.limit(limits=1, user_api="openmp")
+
+    def _score(self, board: ReferenceBoard, batch: Batch, given: NDArray[Any], model: NDArray[Any]) -> None:
+        truth, own, others = (each[batch.learned] for each in (batch.labels, given, model))
+        scored = ~np.isnan(others) if self._numbers else others > 0
+        truth, own, others = truth[scored], own[scored], others[scored]
+        if self._numbers:
+            board.add(np.abs(truth - own), np.abs(truth - others))
+        else:
+            board.add(np.where(own > 0, own != truth, np.nan), (others != truth).astype(np.float64))
+
+    def metrics(self) -> dict[str, Any]:
+        """What ``metrics.json`` holds of the references; nothing in it depends on the clock."""
+        self.finish()
+        return {
+            "every": self.every,
+            "window": self.every * _WINDOW_FITS,
+            "references": {
+                name: {"fits": self.references[name].fits, **board.metrics()} for name, board in self.boards.items()
+            },
+            "curve": {name: board.curve() for name, board in self.boards.items()},
+        }
+
+    def seconds(self) -> dict[str, float]:
+        """Processor time of each reference, since this process began."""
+        self.finish()
+        return {name: reference.seconds for name, reference in self.references.items()}
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What a checkpoint keeps, as JSON and as arrays."""
+        self.finish()
+        plain: dict[str, Any] = {}
+        arrays: dict[str, NDArray[Any]] = {}
+        for name, reference in self.references.items():
+            counts, rows = reference.state()
+            board, windows = self.boards[name].state()
+            plain[name] = {"counts": counts, "board": board}
+            found = rows | windows | {"waiting": self._waiting[name]}
+            arrays |= {f"against {name} {key}": values for key, values in found.items()}
+        return plain, arrays
+
+    def restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        for name, reference in self.references.items():
+            start = f"against {name} "
+            own = {key.removeprefix(start): values for key, values in arrays.items() if key.startswith(start)}
+            self._waiting[name] = own.pop("waiting")
+            self.boards[name].restore(plain[name]["board"], {"recent": own.pop("recent")})
+            with self._one_thread():
+                reference.restore(plain[name]["counts"], own)

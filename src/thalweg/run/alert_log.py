@@ -1,0 +1,176 @@
+"""The alerts that fired in a run, by its rules.
+
+A rule of a value is checked after every `EVERY` rows, once its window is full. It fires where it begins to hold, and
+again only after it has ceased to. Nothing depends on how rows are cut into chunks. Cost: O(window / `EVERY`) a row.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.errors import InvalidParameter
+from thalweg.run.alert_rules import AlertRule
+
+Floats = NDArray[np.float64]
+#: Of each row what is added up, and what that is a share of.
+Terms = tuple[Floats, Floats]
+
+EVERY = 50
+#: Alerts of a rule that are kept; more are counted.
+MOST = 200
+
+
+class _Watch:
+    """One rule of a value: the terms of the last rows, and since when it holds."""
+
+    def __init__(self, rule: AlertRule) -> None:
+        self.rule = rule
+        self.rows = 0
+        self.last = np.empty((2, 0))
+        #: Rows so far when it began to hold; None while it does not.
+        self.since: int | None = None
+        self.fired: dict[str, Any] | None = None
+
+    def add(self, numbers: NDArray[np.int64], terms: Terms, fire: Callable[[dict[str, Any]], None]) -> None:
+        together = np.concatenate([self.last, np.stack(terms).astype(np.float64)], axis=1)
+        before, window = self.last.shape[1], self.rule.window
+        for end in range(EVERY - self.rows % EVERY, len(numbers) + 1, EVERY):
+            if self.rows + end >= window:
+                self._check(together[:, before + end - window : before + end], int(numbers[end - 1]), end, fire)
+        self.rows += len(numbers)
+        self.last = together[:, max(0, together.shape[1] - window) :].copy()
+
+    def _check(self, terms: Floats, row: int, end: int, fire: Callable[[dict[str, Any]], None]) -> None:
+        value, of = float(np.sum(terms[0].copy())), float(np.sum(terms[1].copy()))
+        value = value / of if of else math.nan
+        if self.rule.metric == "rmse":
+            value = math.sqrt(value)
+        if not self.rule.holds(value):
+            if self.fired is not None:
+                self.fired["ended"] = row
+            self.since = self.fired = None
+            return
+        self.since = self.rows + end if self.since is None else self.since
+        if self.fired is None and self.rows + end - self.since >= self.rule.hold:
+            self.fired = {"rule": self.rule.text, "row": row, "value": value, "ended": None}
+            fire(self.fired)
+
+
+class AlertLog:
+    """All rules of a run, and what fired.
+
+    Examples
+    --------
+    >>> log = AlertLog([AlertRule.parse("error>0.5 over 50 rows")])
+    >>> log.add_values(np.arange(1, 201), {"error": (np.arange(200) >= 100, np.ones(200))})
+    >>> log.fired
+    [{'rule': 'error>0.5 over 50 rows', 'row': 150, 'value': 1.0, 'ended': None}]
+    """
+
+    def __init__(self, rules: Sequence[AlertRule]) -> None:
+        self.rules = list(rules)
+        self.fired: list[dict[str, Any]] = []
+        #: By rule, how often it fired.
+        self._counts: dict[str, int] = {}
+        #: Told of each alert when it fires.
+        self.say: Callable[[str], None] = lambda sentence: None
+        self._watches = [_Watch(rule) for rule in rules if not rule.is_event]
+
+    @property
+    def metrics(self) -> set[str]:
+        """What the rules ask for: metrics, and those of columns as in ``missing(city)``."""
+        return {_name(rule) for rule in self.rules}
+
+    def settle(self, metrics: Sequence[str], columns: Sequence[str], task: str) -> None:
+        """Refuse rules of metrics or columns that this run does not have."""
+        for rule in self.rules:
+            if not rule.is_event and rule.metric not in metrics:
+                why = f"{rule.metric} is not a metric of {task}"
+                if task == "classification" and rule.metric in ("recall", "precision"):
+                    why = f"{rule.metric} needs a label of interest: name it with --positive"
+                raise InvalidParameter(f"--alert {rule.text}: {why}")
+            if rule.column is not None and rule.column not in columns:
+                which = f"column {rule.column!r} of numbers or categories among those that are watched"
+                raise InvalidParameter(f"--alert {rule.text}: there is no {which}")
+
+    def add_values(self, numbers: NDArray[np.int64], terms: Mapping[str, Terms]) -> None:
+        """Rows by their numbers, and the terms of metrics by the names in `metrics`."""
+        for watch in self._watches:
+            if _name(watch.rule) in terms:
+                watch.add(numbers, terms[_name(watch.rule)], self._fire)
+
+    def add_event(self, metric: str, row: int, **told: Any) -> None:
+        """Something happened at a row, to a column where one is named."""
+        for rule in self.rules:
+            if rule.metric == metric and rule.column in (None, told.get("column")):
+                self._fire({"rule": rule.text, "row": row, **told})
+
+    def _fire(self, alert: dict[str, Any]) -> None:
+        count = self._counts[alert["rule"]] = self._counts.get(alert["rule"], 0) + 1
+        if count <= MOST:
+            self.fired.append(alert)
+            self.say(alert_words(alert))
+
+    def found(self) -> dict[str, Any]:
+        """What ``metrics.json`` holds."""
+        left_out = sum(self._counts.values()) - len(self.fired)
+        return {"rules": [rule.text for rule in self.rules], "fired": self._in_order(), "left_out": left_out}
+
+    def lines(self) -> bytes:
+        """The alerts as NDJSON."""
+        return "".join(f"{json.dumps(alert, ensure_ascii=False)}\n" for alert in self._in_order()).encode()
+
+    def _in_order(self) -> list[dict[str, Any]]:
+        """By row, and then by rule: the order in which they were found depends on the chunks."""
+        places = {rule.text: at for at, rule in enumerate(self.rules)}
+        return sorted(self.fired, key=lambda alert: (alert["row"], places[alert["rule"]], str(alert.get("column"))))
+
+    # ------------------------------------------------------------------ checkpoints
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "fired": self.fired,
+            "counts": self._counts,
+            "watches": [
+                [each.rows, each.since, None if each.fired is None else _place(self.fired, each.fired)]
+                for each in self._watches
+            ],
+        }
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {f"alert {at}": each.last for at, each in enumerate(self._watches)}
+
+    def restore(self, state: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.fired, self._counts = [dict(alert) for alert in state["fired"]], dict(state["counts"])
+        for at, (watch, (rows, since, place)) in enumerate(zip(self._watches, state["watches"], strict=True)):
+            watch.rows, watch.since, watch.last = rows, since, arrays[f"alert {at}"].copy()
+            watch.fired = None if place is None else self.fired[place] if place >= 0 else {}
+
+
+def _name(rule: AlertRule) -> str:
+    return rule.metric if rule.column is None else f"{rule.metric}({rule.column})"
+
+
+def _place(fired: Sequence[dict[str, Any]], alert: dict[str, Any]) -> int:
+    """Where an alert is kept; -1 where it was only counted."""
+    return next((at for at, each in enumerate(fired) if each is alert), -1)
+
+
+def alert_words(alert: Mapping[str, Any]) -> str:
+    """One alert in a line.
+
+    Examples
+    --------
+    >>> alert_words({"rule": "error>0.2", "row": 20480, "value": 0.2413, "ended": None})
+    'Alert error>0.2 at row 20,480: 0.2413'
+    """
+    told = f"Alert {alert['rule']} at row {alert['row']:,}"
+    if "value" in alert:
+        return f"{told}: {alert['value']:.4g}"
+    return f"{told}: {', '.join(str(alert[key]) for key in ('column', 'what') if key in alert)}".rstrip(": ")

@@ -1,0 +1,181 @@
+"""Importance of the columns during a run: samples of rows that are about to be learned, with labels known.
+
+A sample is due after so many learned rows: the next rows to learn, whenever their own predictions were made, are judged
+by the model as it is. Their number depends on the number of columns, so that all samples together take less than a
+tenth of the run's time, and not on the clock. Where a chunk ends within a sample, a copy of the model waits for the
+rest of its rows: what is found does not depend on the chunks.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.explain.causes import causes
+from thalweg.explain.groups import Groups
+from thalweg.explain.importance import replace_groups
+from thalweg.explain.over_time import Estimate, ImportanceOverTime
+from thalweg.explain.scores import is_classifier
+from thalweg.tables import Plan
+from thalweg.tables.encoder import arrays_of, rows_of, stack_rows
+
+#: Rows of a sample; fewer where columns are many, for which so many predictions are made at a time.
+_LEAST_ROWS, _MOST_ROWS, _AT_A_TIME = 2, 8, 400
+#: Predictions for each learned row: few of them, and more where columns are many, since learning then takes longer than
+#: predicting; but not where they are so many that the default learns by other members.
+_PREDICTIONS, _MORE_EACH_COLUMN, _WIDE = 0.08, 0.003, 200
+#: Numbers in the replaced rows of a sample: of wider tables nothing is sampled.
+_MOST_NUMBERS = 1 << 20
+#: Sparse rows are put together in Python, which takes longer.
+_SPARSE_DISTANCE = 2000
+#: The first samples, before they come at equal distances.
+_FIRST = 64
+#: Reference rows: how many, and from how many rows back.
+_LEAST_REFERENCE, _MOST_REFERENCE, _REACH = 16, 64, 5000
+#: Columns that metrics have over time: the most important.
+MOST_COLUMNS = 20
+_DIGITS = 5
+
+
+class ImportanceSampler:
+    """Takes the samples of a run and keeps what they say."""
+
+    def __init__(self, plan: Plan, seed: int) -> None:
+        self.groups = Groups.of_plan(plan)
+        self._seed = seed
+        self._sparse = bool(plan.sparse_columns)
+        count, width = len(self.groups), len(plan.feature_names)
+        numbers = (count + 1) * max(width, 1)
+        self._rows = int(np.clip(_AT_A_TIME // (count + 1), _LEAST_ROWS, _MOST_ROWS))
+        budget = _PREDICTIONS + (_MORE_EACH_COLUMN * count if count <= _WIDE else 0.0)
+        self.distance = max(round(self._rows * (count + 1) / budget), _SPARSE_DISTANCE if self._sparse else 1)
+        self._keep = int(np.clip(self._rows * _REACH // self.distance, _LEAST_REFERENCE, _MOST_REFERENCE))
+        tells_nothing = numbers > _MOST_NUMBERS or (self._sparse and count == 1)  # the words of one column are all
+        #: After how many learned rows the next sample is due.
+        self.due: float = np.inf if tells_nothing else _FIRST
+        self._begun_at = 0
+        self._over_time = ImportanceOverTime(count, self.distance)
+        #: The label whose probability effects are about; settled with the second class.
+        self.label: str | None = None
+        #: Recent rows: where replaced values come from, and background for explaining predictions.
+        self.reference: Any = None
+        self._targets: NDArray[Any] | None = None
+        #: A sample that lacks rows: the model that judges it, and the rows so far.
+        self.waiting: tuple[Any, Any, NDArray[Any]] | None = None
+
+    @property
+    def lacking(self) -> int:
+        """Rows that the sample in hand, or the next one, still needs."""
+        return self._rows - (0 if self.waiting is None else self.waiting[1].shape[0])
+
+    def begin(self, learned: int, model: Any, X: Any, y: NDArray[Any], label: str | None) -> None:
+        """Take the sample that is due, of the rows that are learned next; the rest of them may come later."""
+        self._begun_at = learned
+        early = learned * 2 if learned < self.distance else np.inf
+        self.due = min(early, (learned // self.distance + 1) * self.distance)
+        if is_classifier(model) and self.label is None:
+            self.label = label if len(model.classes_) > 1 else None
+        if len(y) == self._rows:
+            self._judge(model, X, y)
+        else:
+            self.waiting = (deepcopy(model), X, y)
+
+    def go_on(self, X: Any, y: NDArray[Any]) -> None:
+        """Further rows of the sample that waits for them."""
+        assert self.waiting is not None
+        model, before, targets = self.waiting
+        X, y = stack_rows([before, X]), np.concatenate([targets, y])
+        self.waiting = (model, X, y)
+        if len(y) == self._rows:
+            self.waiting = None
+            self._judge(model, X, y)
+
+    def _judge(self, model: Any, X: Any, y: NDArray[Any]) -> None:
+        if self.reference is None:
+            self.reference, self._targets = X, y
+        else:
+            self.reference = stack_rows([self.reference, X])[-self._keep :]
+            assert self._targets is not None
+            self._targets = np.concatenate([self._targets, y])[-self._keep :]
+        spread = 1.0
+        if is_classifier(model):
+            if self.label is None:
+                return
+        else:
+            assert self._targets is not None
+            spread = float(self._targets.std()) or 1.0
+        rng = np.random.default_rng([self._seed, self._begun_at])
+        replaced = replace_groups(model, X, y, self.reference, self.groups, self.label, spread, rng)
+        self._over_time.add(self._begun_at, replaced)
+
+    # ------------------------------------------------------------------ what is told
+
+    def metrics(self, changes: list[dict[str, Any]], loss: str) -> dict[str, Any] | None:
+        """For ``metrics.json``; None without a sample."""
+        overall, recent = self._over_time.overall(), self._over_time.recent()
+        if overall is None or recent is None:
+            return None
+        names = self.groups.names
+        largest = np.fmax(overall.increase, recent.increase)
+        varied = [at for at in np.argsort(-largest, kind="stable").tolist() if overall.varied[at]]
+        order = varied[:MOST_COLUMNS]
+        blocks = [(each.last, each.estimate()) for each in self._over_time.blocks.values()]
+        rows = [row for row, _ in blocks]
+        return {
+            "loss": loss,
+            "label": self.label,
+            "sample_rows": self._rows,
+            "every": self.distance,
+            "rows": rows,
+            "columns": [
+                {
+                    "name": names[at],
+                    "overall": _of_column(overall, at),
+                    "recent": _of_column(recent, at),
+                    "increase": [_short(each.increase[at]) for _, each in blocks],
+                    "error": [_short(each.increase_error[at]) for _, each in blocks],
+                    "effect": [_short(each.effect[at]) for _, each in blocks],
+                }
+                for at in order
+            ],
+            "columns_left_out": len(varied) - len(order),
+            "causes": causes(self._over_time, names, [change["row"] for change in changes], self.distance),
+        }
+
+    # ------------------------------------------------------------------ what is kept
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        plain, arrays = self._over_time.state()
+        plain |= {"due": self.due if np.isfinite(self.due) else None, "label": self.label, "at": self._begun_at}
+        if self.reference is not None and self._targets is not None:
+            arrays |= arrays_of("reference", self.reference) | {"targets": self._targets}
+        if self.waiting is not None:
+            arrays |= arrays_of("waiting", self.waiting[1]) | {"waiting targets": self.waiting[2]}
+        return plain, {f"importance {name}": each for name, each in arrays.items()}
+
+    def restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, Any]) -> None:
+        own = {name[11:]: each for name, each in arrays.items() if name.startswith("importance ")}
+        self._over_time.restore(plain, own)
+        self.due = np.inf if plain["due"] is None else plain["due"]
+        self.label, self._begun_at = plain["label"], plain["at"]
+        if "targets" in own:
+            self.reference, self._targets = rows_of("reference", own, self.groups.width), own["targets"]
+        if "waiting targets" in own:
+            self.waiting = (models[WAITING], rows_of("waiting", own, self.groups.width), own["waiting targets"])
+
+
+#: The name, among the models of a checkpoint, of the one that judges a sample that waits for rows.
+WAITING = "importance"
+
+
+def _of_column(estimate: Estimate, at: int) -> dict[str, float | None]:
+    return {
+        name: _short(getattr(estimate, name)[at]) for name in ("increase", "increase_error", "effect", "effect_error")
+    }
+
+
+def _short(value: float) -> float | None:
+    return float(f"{value:.{_DIGITS}g}") if np.isfinite(value) else None

@@ -1,0 +1,125 @@
+"""What a run watches beside its error: the table's columns, the predictions and the targets, and why the error rose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.evaluate.error_causes import ErrorCauses
+from thalweg.evaluate.input_drift import WIDEST, Cells, InputDrift
+from thalweg.run.alert_log import AlertLog
+from thalweg.tables import Plan
+from thalweg.tables.kinds import NamesColumn, NumberColumn
+
+#: Under which the columns of each row are kept with what was predicted for it, until its target comes.
+INPUTS = "inputs"
+#: The parts, and the events of alert rules that their changes are.
+_PARTS = {"columns": "input_drift", "predictions": "prediction_drift", "targets": "label_drift"}
+#: Rows that are tested together: few small tests cost less.
+_TOGETHER = 2048
+
+
+class InputWatch:
+    """Of one run; rows are counted as they are predicted, targets as they come."""
+
+    def __init__(self, alerts: AlertLog) -> None:
+        self.alerts = alerts
+        self.columns, self.predictions, self.targets = InputDrift(), InputDrift(), InputDrift()
+        for part in _PARTS:
+            getattr(self, part).at_least = _TOGETHER
+        self.causes: ErrorCauses | None = None
+
+    def add_cells(self, plan: Plan, cells: Sequence[Any], numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Take in the parsed cells of rows, by the numbers of these; the same rows as columns of numbers."""
+        pairs = [(column.name, parsed) for column, parsed in zip(plan.columns, cells, strict=True) if _watched(column)]
+        if not pairs:
+            return np.empty((len(numbers), 0))
+        rows = self.columns.as_numbers([name for name, _ in pairs], [parsed for _, parsed in pairs])
+        self._tell("columns", self.columns.add_rows(rows))
+        for column, name, row in self.columns.newest:
+            self.alerts.add_event("new_category", row, column=column, what=name)
+        asked = self.alerts.metrics
+        missing = {f"missing({name})": at for at, name in enumerate(self.columns.names[: rows.shape[1]])}
+        gaps = {name: np.isnan(rows[:, at]).astype(np.float64) for name, at in missing.items() if name in asked}
+        self.alerts.add_values(numbers, {name: (each, np.ones(len(rows))) for name, each in gaps.items()})
+        if self.causes is None:
+            self.causes = ErrorCauses(self.columns.is_category)
+        return rows
+
+    def add_predictions(self, cells: Cells) -> None:
+        self._tell("predictions", self.predictions.add_rows(self.predictions.as_numbers(["prediction"], [cells])))
+
+    def add_scored(
+        self,
+        cells: Cells,
+        numbers: NDArray[np.int64],
+        errors: NDArray[Any],
+        rows: NDArray[np.float64],
+        rises: Sequence[Mapping[str, Any]],
+        unpredicted: int,
+    ) -> None:
+        """Take in rows whose target has come, by their numbers and columns; so many before them had no prediction."""
+        self._tell("targets", self.targets.add_rows(self.targets.as_numbers(["target"], [cells])))
+        if self.causes is not None:
+            self.causes.skip(unpredicted)
+            for rise in rises:
+                place = min(max(rise["found"] - self.causes.rows - 1, 0), len(numbers) - 1)
+                self.alerts.add_event("error_rise", int(numbers[place]), before=rise["before"], after=rise["after"])
+            if rises or self.causes.is_waiting:
+                self._tell("columns", self.columns.flush())
+            self.causes.add(numbers, errors, rows, rises, self.columns.changes, self.columns.names)
+
+    def _tell(self, part: str, changes: Sequence[Mapping[str, Any]]) -> None:
+        for change in changes:
+            self.alerts.add_event(_PARTS[part], **change)
+
+    def flush(self) -> None:
+        """Test the rows that wait for it."""
+        for part in _PARTS:
+            self._tell(part, getattr(self, part).flush())
+
+    def metrics(self, plan: Plan) -> dict[str, Any]:
+        """What was found out, for ``metrics.json``."""
+        kept = watched_names(plan)
+        return {
+            "columns": self.columns.summary(),
+            "changes": self.columns.changes,
+            "changes_left_out": self.columns.left_out,
+            "not_watched": [column.name for column in plan.columns if column.name not in kept],
+            "predictions": self.predictions.summary()[:1],
+            "targets": self.targets.summary()[:1],
+            "causes": [] if self.causes is None else self.causes.results(self.columns.changes, self.columns.names),
+        }
+
+    # ------------------------------------------------------------------ checkpoints
+
+    def state(self) -> dict[str, Any]:
+        found = {name: getattr(self, name).state() for name in _PARTS}
+        return found | ({} if self.causes is None else {"causes": self.causes.state()})
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        parts = [*_PARTS, *(("causes",) if self.causes is not None else ())]
+        return {
+            f"{INPUTS} {part} {name}": values for part in parts for name, values in getattr(self, part).arrays().items()
+        }
+
+    def restore(self, state: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        if "causes" in state:
+            self.causes = ErrorCauses()
+        for part in state:
+            begins = f"{INPUTS} {part} "
+            own = {name.removeprefix(begins): values for name, values in arrays.items() if name.startswith(begins)}
+            getattr(self, part).restore(state[part], own)
+
+
+def watched_names(plan: Plan) -> list[str]:
+    """The columns that a run watches."""
+    return [column.name for column in plan.columns if _watched(column)][:WIDEST]
+
+
+def _watched(column: Any) -> bool:
+    """Numbers and categories are; clocks always move, and the words of text are too many."""
+    return isinstance(column, NumberColumn | NamesColumn)

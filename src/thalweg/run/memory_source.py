@@ -1,0 +1,187 @@
+"""Rows in memory as a run reads them: an array, a frame of any library, a sparse matrix or a stream becomes blocks.
+
+Cells are those of the table itself: numbers, categories, text, times and gaps are told apart by the run, as in a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.frames.arrow_frame import array_of, pyarrow_for, values_of
+from thalweg.frames.reading import as_plain, as_they_are, frame_of
+from thalweg.learners.base.sparse_rows import is_sparse
+from thalweg.parameters import whole_number
+from thalweg.streams import Stream
+from thalweg.tables import Block
+from thalweg.tables.sparse_rows import FEATURES
+
+#: Rows of a stream that are made at a time.
+_ROWS = 8192
+
+
+class MemorySource:
+    """Rows and their targets as the blocks of one table, read from the beginning each time `blocks` is called.
+
+    Parameters
+    ----------
+    X : array, frame, sparse matrix or Stream
+        The rows. Columns of an array are called x1, x2, …
+    y : array-like, str or None
+        The targets, or the name of their column in X; None for a Stream, which has its own.
+    time, label_time : array-like or str, optional
+        When each row and its target come, or the names of columns in X. Arrays are no features.
+    rows : int, optional
+        Rows of a stream; by default its length.
+
+    Examples
+    --------
+    >>> source = MemorySource([[0.5], [1.5]], ["dry", "wet"], time=[1, 2])
+    >>> source.target, source.time, source.besides
+    ('y', 'time', ('time',))
+    >>> next(source.blocks()).table.column_names
+    ['x1', 'y', 'time']
+    """
+
+    #: As those of a run over files: no files, no pipe, and nothing to tell of bytes.
+    files: tuple[Any, ...] = ()
+    is_pipe = False
+    share: float | None = None
+
+    def __init__(
+        self, X: Any, y: Any = None, *, time: Any = None, label_time: Any = None, rows: int | None = None
+    ) -> None:
+        self.given = type(X).__name__
+        self._stream = X if isinstance(X, Stream) else None
+        self._rows = rows
+        self._columns: dict[str, Any] = {}
+        if self._stream is not None:
+            if y is not None:
+                raise InvalidParameter.of("run", "y", "be left out for a Stream, which has its own", type(y).__name__)
+            if rows is not None:
+                whole_number("run", "rows", rows, least=1)
+            taken = list(map(str, self._stream.feature_names))
+        else:
+            self._columns = _columns_of(X)
+            taken = list(self._columns)
+        if len(set(taken)) < len(taken):
+            twice = next(name for name in taken if taken.count(name) > 1)
+            raise InvalidInput(f"X must have a different name for each column, got {twice!r} more than once")
+        #: Columns that came beside X and are no features.
+        self.besides: tuple[str, ...] = ()
+        if self._stream is not None:
+            self.target = _free("y", taken)
+        elif y is None:
+            raise InvalidParameter.of("run", "y", "be targets, or the name of their column in X", None)
+        else:
+            self.target = self._named("y", y, taken)
+        self.time = None if time is None else self._named("time", time, taken)
+        self.label_time = None if label_time is None else self._named("label_time", label_time, taken)
+
+    def _named(self, argument: str, given: Any, taken: list[str]) -> str:
+        """The name of a column of X, or of one that is given beside it."""
+        if isinstance(given, str):
+            if given not in taken:
+                known = ", ".join(map(repr, taken[:20])) + (", …" if len(taken) > 20 else "")
+                raise InvalidParameter.of("run", argument, f"name a column of X, which are {known}", given)
+            return given
+        if self._stream is not None:
+            raise InvalidParameter.of("run", argument, "name a column of the Stream", type(given).__name__)
+        own = getattr(given, "name", None)
+        name = _free(own if isinstance(own, str) and own else argument, taken)
+        values = _series(given, argument)
+        rows = len(next(iter(self._columns.values())))
+        if len(values) != rows:
+            raise InvalidInput(
+                f"{argument} must have one value for each of the {rows:,} rows of X, got {len(values):,}"
+            )
+        self._columns[name] = values
+        taken.append(name)
+        if argument != "y":
+            self.besides += (name,)
+        return name
+
+    def describe(self) -> None:
+        """There are no files to speak of."""
+
+    def blocks(self) -> Iterator[Block]:
+        """All rows of a table; those of a stream some at a time."""
+        pa = pyarrow_for(self.given)
+        if self._stream is None:
+            yield Block(pa.table(self._columns), self.given, 1, typed=True)
+            return
+        first = 1
+        for X, y in self._stream.batches(_ROWS, self._rows):
+            columns = _sparse_column(X) if is_sparse(X) else _numbers(X, list(map(str, self._stream.feature_names)))
+            table = pa.table(columns | {self.target: _series(y, "y")})
+            yield Block(table, self.given, first, typed=True)
+            first += len(table)
+
+
+def _free(name: str, taken: list[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _columns_of(X: Any) -> dict[str, Any]:
+    if isinstance(X, str):
+        raise InvalidParameter.of("run", "X", "be an array, a frame, a sparse matrix or a Stream", X)
+    if is_sparse(X):
+        return _sparse_column(X)
+    frame = frame_of(X)
+    if frame is not None:
+        names = list(map(str, frame.names))
+        found = (
+            dict(zip(names, map(frame.arrow_column, frame.names), strict=True)) if len(set(names)) == len(names) else {}
+        )
+        if not found:
+            twice = next((name for name in names if names.count(name) > 1), None)
+            what = "at least one column" if twice is None else f"a different name for each column, got {twice!r} twice"
+            raise InvalidInput(f"X must have {what}")
+        return found
+    try:
+        rows = np.asarray(as_plain(X, "X"))
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"X must be a table of rows and columns: {error}") from error
+    if rows.ndim != 2 or rows.shape[1] == 0:
+        raise InvalidInput(f"X must have the shape (rows, columns), got {rows.shape}")
+    return _numbers(rows, [f"x{at + 1}" for at in range(rows.shape[1])])
+
+
+def _numbers(rows: Any, names: list[str]) -> dict[str, Any]:
+    return {name: _series(rows[:, at], "X") for at, name in enumerate(names)}
+
+
+def _sparse_column(X: Any) -> dict[str, Any]:
+    """One column of maps from index to value, as files of svmlight give it."""
+    import pyarrow as pa
+
+    rows = X.tocsr()
+    offsets = pa.array(rows.indptr.astype(np.int32))
+    keys, values = pa.array(rows.indices.astype(np.int32)), pa.array(rows.data.astype(np.float64))
+    return {FEATURES: pa.MapArray.from_arrays(offsets, keys, values)}
+
+
+def _series(values: Any, name: str) -> Any:
+    """Values of any library as an array of Arrow; null where one is missing."""
+    pa = pyarrow_for(values)
+    if hasattr(values, "to_arrow"):  # polars
+        values = values.to_arrow()
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if np.ma.is_masked(values):
+        raise InvalidInput(f"{name} must hold a value in every cell, got a masked array: {name}.filled fills it")
+    if not hasattr(values, "dtype") and (hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__")):
+        values = values_of(values)[0]
+    array = as_they_are(values)
+    if not hasattr(array, "dtype"):
+        array = np.asarray(array)
+    if array.ndim != 1:
+        raise InvalidInput(f"{name} must have one value for each row, got the shape {array.shape}")
+    return array_of(array.tolist() if array.dtype.kind == "O" and isinstance(array, np.ndarray) else array)

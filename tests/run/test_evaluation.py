@@ -1,0 +1,200 @@
+"""`thalweg.evaluate.run` is `thalweg run` on rows in memory: the same scores, changes, predictions, page and model."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.cli.calls import metrics, run
+
+import thalweg
+from thalweg import evaluate
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.store import dumps
+from thalweg.streams import SEA, FriedmanDrift
+
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+ROWS = 800
+TARGETS = {"classification": "state", "regression": "price"}
+LATE: dict[str, dict[str, Any]] = {
+    "at once": {},
+    "delayed": {"delay": 30},
+    "timed": {"time": "when", "label_time": "told"},
+}
+
+
+def mixed_table(target: str) -> Any:
+    """Numbers with gaps, categories, times, and some rows without a label or a target."""
+    rng = np.random.default_rng(5)
+    X, y = FriedmanDrift(seed=2).take(ROWS) if target == "price" else SEA(seed=2).take(ROWS)
+    values: Any = y if target == "price" else np.where(y == 1, "wet", "dry")
+    when = pd.Timestamp("2024-03-01") + pd.to_timedelta(np.arange(ROWS), unit="h")
+    table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]})
+    table.loc[rng.random(ROWS) < 0.05, "b"] = np.nan
+    table["place"] = rng.choice(["north", "south", "<east>"], ROWS)
+    table["when"] = when
+    table["told"] = when + pd.to_timedelta(rng.integers(1, 50, ROWS), unit="h")
+    table[target] = pd.Series(values).where(rng.random(ROWS) > 0.02, None)
+    return table
+
+
+@pytest.fixture
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(tmp_path)
+    return
+
+
+def written_like(table: Any) -> list[list[str]]:
+    """A table of predictions as the cells of CSV."""
+    path = Path("kept.csv")
+    from pyarrow import csv as arrow_csv
+
+    arrow_csv.write_csv(table, path, arrow_csv.WriteOptions(quoting_style="needed"))
+    with path.open(newline="") as lines:
+        return list(csv.reader(lines))
+
+
+@pytest.mark.parametrize(
+    ("task", "late"),
+    [
+        ("classification", "delayed"),
+        ("regression", "at once"),
+        pytest.param("classification", "at once", marks=pytest.mark.slow),
+        pytest.param("regression", "delayed", marks=pytest.mark.slow),
+        *(pytest.param(task, "timed", marks=pytest.mark.slow) for task in TARGETS),
+    ],
+)
+def test_it_is_the_run_of_the_command_line(
+    task: str, late: str, in_folder: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = TARGETS[task]
+    table = mixed_table(target)
+    parquet.write_table(pa.Table.from_pandas(table), "table.parquet")
+    options = {**LATE[late], "head": 300}
+    if late == "delayed":
+        options |= {"against": "frozen,retrained", "against_rows": 300}
+    if late != "timed":
+        options["drop"] = "told"
+    flags = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    assert run(capsys, "run", "table.parquet", "--target", target, *flags, "--out", "out", "--quiet")[0] == 0
+    model = thalweg.AutoRegressor() if task == "regression" else thalweg.AutoClassifier()
+    result = evaluate.run(model, table, target, **options)
+    expected, found = metrics(), result.metrics
+    for each in (expected, found):
+        del each["run"]
+        del each["model"]["name"]
+        del each["model"]["about"]
+    assert found == expected
+    with Path("out/predictions.csv").open(newline="") as lines:
+        assert written_like(result.predictions) == list(csv.reader(lines))
+    assert dumps(result.model) == Path("out/model.thalweg").read_bytes()
+    assert not hasattr(model, "n_features_in_")  # it was cloned
+
+
+def test_the_page_is_that_of_the_command_line(in_folder: None, capsys: pytest.CaptureFixture[str]) -> None:
+    table = mixed_table("state")
+    parquet.write_table(pa.Table.from_pandas(table), "table.parquet")
+    assert run(capsys, "run", "table.parquet", "--target", "state", "--drop", "told", "--out", "out", "--quiet")[0] == 0
+    result = evaluate.run("auto", table, "state", drop=["told"])
+    result.metrics["run"] = metrics()["run"]
+    assert result.report("page.html").read_bytes() == Path("out/report.html").read_bytes()
+
+
+def test_rows_of_every_kind_are_the_same_rows() -> None:
+    import polars as pl
+    from scipy.sparse import csr_array
+
+    X, y = SEA(seed=3).take(600)
+    expected = evaluate.run("oldc", SEA(seed=3), rows=600).predictions
+    names = list(SEA(seed=3).feature_names)
+    columns = dict(zip(names, X.T, strict=True))
+    same: list[tuple[Any, Any]] = [
+        (X, y),
+        (X.tolist(), y.tolist()),
+        (pd.DataFrame(columns), pd.Series(y, name="side")),
+        (pd.DataFrame(columns).assign(side=y), "side"),
+        (pl.DataFrame(columns), pl.Series(y)),
+        (pa.table(columns), pa.array(y)),
+    ]
+    for rows, labels in same:
+        assert evaluate.run("oldc", rows, labels).predictions == expected
+    sparse = evaluate.run("logistic", csr_array(X), y)
+    assert sparse.model.encode([{"features": {0: 1.5}}])[[0], [0]].item() == 1.5
+    assert sparse.summary["model"]["error"] < 0.4
+
+
+def test_an_array_of_times_is_no_feature() -> None:
+    X, y = SEA(seed=3).take(300)
+    when = np.arange(300)
+    timed = evaluate.run("oldc", X, y, time=when, label_time=when + 20)
+    late = evaluate.run("oldc", X, y, delay=19)  # a label of time t comes before the row of time t is predicted
+    assert timed.predictions == late.predictions
+    assert timed.model.columns == ["x1", "x2", "x3"]
+
+
+def test_a_comparison_goes_over_the_rows_once_and_counts_as_numpy_does() -> None:
+    models = {"a": thalweg.OnlineLDC(0.02, counts="soft"), "b": "perceptron"}
+    both = evaluate.compare(models, SEA(seed=3), rows=3000, delay=7)
+    for name, model in models.items():
+        alone = evaluate.run(model, SEA(seed=3), rows=3000, delay=7)
+        assert both.results[name].predictions == alone.predictions
+        assert both.results[name].metrics["scores"] == alone.metrics["scores"]
+    frames = [each.to_frame() for each in both.results.values()]
+    wrong = [(frame["answer"] != frame["label"])[8:].to_numpy() for frame in frames]
+    (pair,) = both.pairs
+    assert pair.errors is not None
+    assert pair.errors["error"].mean == pytest.approx(wrong[0].mean() - wrong[1].mean())
+    assert pair.rows is not None
+    assert (pair.rows.only_first, pair.rows.only_second) == ((wrong[0] & ~wrong[1]).sum(), (wrong[1] & ~wrong[0]).sum())
+    again = both.results["a"].compare(both.results["b"])
+    assert again.pairs == both.pairs
+    other = evaluate.run("oldc", SEA(seed=3), rows=2000)
+    with pytest.raises(InvalidInput, match="do not belong together"):
+        both.results["a"].compare(other)
+
+
+def test_what_a_notebook_shows_is_escaped() -> None:
+    X, y = SEA(seed=3).take(400)
+    bad = "<script>alert(1)</script>"
+    table = pd.DataFrame(X, columns=[bad, "b", "c"]).assign(**{bad + "2": np.where(y == 1, bad, "no")})
+    result = evaluate.run("oldc", table, bad + "2")
+    for shown in (result._repr_html_(), result.compare(evaluate.run("perceptron", table, bad + "2"))._repr_html_()):
+        assert "<script" not in shown
+        assert "&lt;script&gt;" in shown
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda X, y: evaluate.run("oldc", X), "'y' parameter of run must be targets, or the name"),
+        (lambda X, y: evaluate.run("oldc", X, y[:-1]), "y must have one value for each of the 50 rows of X, got 49"),
+        (lambda X, y: evaluate.run("oldc", X, "label"), "name a column of X, which are 'x1', 'x2', 'x3', got 'label'"),
+        (lambda X, y: evaluate.run("oldc", X[0], y), r"X must have the shape \(rows, columns\), got \(3,\)"),
+        (lambda X, y: evaluate.run("oldc", X, y, colour=3), "be options of thalweg run"),
+        (lambda X, y: evaluate.run(thalweg.OnlineLDC(), X, y, rate=0.1), "be left out where the model is given"),
+        (lambda X, y: evaluate.run(object(), X, y), "be the name of a model, one of thalweg's"),
+        (lambda X, y: evaluate.run("oldc", SEA(), y), "be left out for a Stream"),
+        (lambda X, y: evaluate.run("oldc", X, y, against="river"), "--against must be frozen, retrained"),
+        (lambda X, y: evaluate.compare(["oldc"], X, y), "at least two that differ"),
+        (lambda X, y: evaluate.run("oldc", X[:0], y[:0]), "has a header but no rows"),
+    ],
+)
+def test_what_is_wrong_is_said(call: Any, told: str) -> None:
+    X, y = SEA(seed=3).take(50)
+    with pytest.raises((InvalidParameter, InvalidInput), match=told):
+        call(X, y)
+
+
+def test_figures_are_drawn_by_name() -> None:
+    pytest.importorskip("matplotlib")
+    result = evaluate.run("oldc", SEA(seed=3), rows=500)
+    assert result.plot().axes[0].get_title(loc="left") == "OnlineLDC on SEA"
+    with pytest.raises(InvalidParameter, match=r"be one of error, .*confusion, calibration, got 'none'"):
+        result.plot("none")
