@@ -19,7 +19,7 @@ PIP := $$([ -x $(BIN)/pip ] && echo $(BIN)/python -m pip || echo $(OWN_PIP)) ins
 EDITABLE := $(PIP) --no-build-isolation -e
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --hypothesis-profile=repeatable
 # File by file, so that a server or an expensive fixture is started once.
-QUICK := THALWEG_EXAMPLES=0.15 $(PYTEST) --dist loadfile -m 'not slow'
+QUICK := THALWEG_EXAMPLES=0.1 $(PYTEST) --dist loadfile -m 'not slow'
 
 .PHONY: help setup demo test test-all test-real lint format types stubs layers doctest unit coverage sanitize fuzz \
         wheel-test cross-test bench bench-guard docs docs-serve clean

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +14,12 @@ from benchmarks.contest import Unavailable
 
 #: Sends the lines of a file, each a path and a body, from the first on, and again.
 _SCRIPT = """
-local requests, at = {}, 0
+local requests, at, keys = {}, 0, "%s"
 init = function()
   wrk.headers["Content-Type"] = "application/json"
   for line in io.lines("%s") do
     local path, body = line:match("^(%%S+) (.*)$")
+    if keys ~= "" then wrk.headers["Idempotency-Key"] = keys .. #requests end
     requests[#requests + 1] = wrk.format("POST", path, nil, body)
   end
 end
@@ -44,13 +46,18 @@ class Load:
     p99: float
 
 
-def send(port: int, requests: Sequence[str], folder: Path, *, connections: int, seconds: int) -> Load:
-    """Send requests, each a path and a body in one line, over so many connections at a time."""
+def send(
+    port: int, requests: Sequence[str], folder: Path, *, connections: int, seconds: int, keyed: bool = False
+) -> Load:
+    """Send requests, each a path and a body in one line, over so many connections at a time.
+
+    With ``keyed`` each has an idempotency key that was not used before, as those of our client have.
+    """
     if shutil.which("wrk") is None:
         raise Unavailable("wrk: not installed; Debian has a package of that name")
     bodies, script = folder / "requests.txt", folder / "requests.lua"
     bodies.write_text("\n".join(requests) + "\n")
-    script.write_text(_SCRIPT % bodies)
+    script.write_text(_SCRIPT % (f"{uuid.uuid4().hex}-" if keyed else "", bodies))
     options = ["-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s", "-s", str(script)]
     told = subprocess.run(
         ["wrk", *options, f"http://127.0.0.1:{port}"], check=True, capture_output=True, text=True

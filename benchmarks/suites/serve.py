@@ -1,6 +1,7 @@
 """`thalweg serve` under load, beside a bare endpoint of Starlette that only reads and writes JSON or Arrow.
 
-Client and servers share this machine's cores. Every request is journalled on the disk before it is answered.
+Client and servers share this machine's cores. Every request is journalled on the disk before it is answered. Requests
+have idempotency keys, as those of our client have, unless one without is measured beside.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ CONNECTIONS, SECONDS = 64, 3
 ARROW_CONNECTIONS, ARROW_BATCHES, ARROW_ROWS = 4, 4, 50_000
 ARROW = "application/vnd.apache.arrow.stream"
 OURS, BARE = "thalweg serve", "bare Starlette"
-PREDICT, LABEL, MIXED, BATCHES = (
+PREDICT, KEYED, LABEL, MIXED, BATCHES = (
     "a request with one row",
+    "a request with one row and a key",
     "a request with one label",
     "a row and a label in turn",
     "a row in Arrow batches of 50,000",
@@ -63,12 +65,14 @@ def _single(bench: Bench, ours: int, bare: int, count: int) -> Iterator[Record]:
         for work, model, port, lines in (
             (PREDICT, BARE, bare, rows),
             (PREDICT, OURS, ours, rows),
+            (KEYED, OURS, ours, rows),
             (LABEL, OURS, ours, labels[:count]),
             (MIXED, OURS, ours, mixed),
         ):
-            load = send(port, lines, bench.folder, connections=CONNECTIONS, seconds=SECONDS)
+            keyed = model == OURS and work != PREDICT
+            load = send(port, lines, bench.folder, connections=CONNECTIONS, seconds=SECONDS, keyed=keyed)
             if work != PREDICT and load.requests > len(lines):
-                raise RuntimeError(f"{len(lines):,} labels were too few: {load.requests:,} requests were answered")
+                raise RuntimeError(f"{len(lines):,} requests were too few: {load.requests:,} were answered")
             loads.setdefault((work, model), []).append(load)
     for (work, model), found in loads.items():
         best = min(found, key=lambda load: load.seconds / load.requests)
@@ -120,6 +124,9 @@ def findings(records: Sequence[Record]) -> Iterable[Finding]:
     if (PREDICT, OURS) in best:
         share = best[PREDICT, BARE] / best[PREDICT, OURS]
         yield Finding("predict, share of the bare endpoint's rate", share, at_least=0.5)
+    if (KEYED, OURS) in best:
+        share = best[PREDICT, OURS] / best[KEYED, OURS]
+        yield Finding("predict with a key, share of the rate without", share, at_least=0.7)
     if (BATCHES, OURS) in best:
         yield Finding("rows a second by Arrow", 1 / best[BATCHES, OURS], at_least=500_000)
 

@@ -27,6 +27,8 @@ in_house_style.__enter__()
 import matplotlib
 matplotlib.rcParams.update({"text.color": style.INK, "figure.facecolor": "none", "axes.facecolor": "none"})
 """
+#: How cells begin that show a result of ours; those of others have styles that do not go with the site's.
+OURS = '<div class="thalweg">'
 DOWNLOAD = "[Download this notebook]({name}){{ .md-button }}\n"
 
 
@@ -76,4 +78,6 @@ def _shown(output: NotebookNode, alt: str, folder: Path, stem: str) -> str:
     if drawing := output.data.get("image/svg+xml"):
         write_twins(drawing, folder, stem)
         return f"![{alt}](../figures/{stem}.svg)"
+    if (shown := output.data.get("text/html", "")).startswith(OURS):
+        return shown
     return f"```text\n{output.data['text/plain']}\n```"

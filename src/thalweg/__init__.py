@@ -52,6 +52,7 @@ _PACKAGES = (
     "conformance",
     "errors",
     "evaluate",
+    "explain",
     "fleet",
     "frames",
     "kernels",

@@ -73,13 +73,22 @@ def make_model(
     learner = _LEARNERS[task, name][1]
     model = learner() if entry.base is None else learner(_class_named(entry.base)())
     model.set_params(**_parameters(entry, rate, adaptive, window, seed))
-    return StreamPipeline([StandardScaler(with_mean=not sparse, clip=_CLIP), model]) if entry.scaled else model
+    return (
+        StreamPipeline([StandardScaler(with_mean=not sparse, clip=_CLIP, robust=True), model])
+        if entry.scaled
+        else model
+    )
 
 
 def ask_of(
-    model: Any, *, costs: Mapping[str, float] | None = None, positive: str | None = None, delay: int | None = None
+    model: Any,
+    *,
+    costs: Mapping[str, float] | None = None,
+    positive: str | None = None,
+    delay: int | None = None,
+    dense_features: int | None = None,
 ) -> Any:
-    """The model with what it takes of costs, label of interest and delay of labels; most models take none of them.
+    """The model with what it takes of costs, label of interest, delay of labels and dense columns; most take none.
 
     Examples
     --------
@@ -87,9 +96,9 @@ def ask_of(
     'cost'
     """
     parameters = model.get_params(deep=False)
-    asked: dict[str, Any] = {"costs": costs, "positive": positive, "delay": delay or None}
+    asked = {"costs": costs, "positive": positive, "delay": delay or None, "dense_features": dense_features or None}
     if costs is not None and "objective" in parameters:
-        asked["objective"] = "cost"
+        asked |= {"objective": "cost"}
     return model.set_params(
         **{name: value for name, value in asked.items() if value is not None and name in parameters}
     )

@@ -134,6 +134,8 @@ class OneOf(Rule):
 
 FLAG = Rule("be True or False", lambda value: isinstance(value, bool | np.bool_))
 POSITIVE = Real(0, closed="neither")
+#: How many of the first columns of sparse rows are dense.
+DENSE_FEATURES = Whole(0, 10**6, text="be an integer from 0 to 1,000,000")
 SEED = Whole(0, 2**63 - 1, text="be an integer from 0 to 2**63 - 1")
 #: The kernels take no larger number.
 NOT_NEGATIVE = Real(0, 1e50, text="be a finite number >= 0")

@@ -272,7 +272,7 @@ def test_both_clients_have_the_same_methods_and_explain_them() -> None:
             assert inspect.getdoc(getattr(Client, name)), name
             assert getattr(Client, name) is getattr(AsyncClient, name) is member
     with Client(ADDRESS) as client:
-        assert list(inspect.signature(client.predict).parameters) == ["rows", "columns", "model", "key"]
+        assert list(inspect.signature(client.predict).parameters) == ["rows", "columns", "model", "key", "explain"]
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,18 @@ def test_the_html_names_every_parameter_and_tells_the_learned_from_the_fresh(nam
     assert "<span>Fitted</span>" in model.fit(X, Y)._repr_html_()
 
 
+def test_the_html_shows_what_was_learned():
+    labels = np.where(Y[0] == Y, "<i>", "b")
+    model = estimators()["AutoClassifier"].fit(X, labels)
+    page = model._repr_html_()
+    assert f"<td>rows learned</td><td>{len(X):,}</td>" in page
+    assert "<td>classes</td><td>&lt;i&gt;, b</td>" in page
+    assert "<i>, b" not in page
+    heaviest = int(np.argmax(model.weights_))
+    assert f"<td>{model.members_[heaviest]}</td>" in page
+    assert "Learned state" not in estimators()["AutoClassifier"]._repr_html_()
+
+
 def test_the_html_shows_what_was_changed():
     page = OnlineLDC(0.125, counts="soft")._repr_html_()
     shown = re.findall(r'<tr class="(.*?)">.*?<td class="param">(\w+).*?<td class="value">(.*?)</td>', page, re.DOTALL)

@@ -51,6 +51,7 @@ BAD = {
     "no numbers": as_stream(pa.table({"x": ["many"]})),
     "lists": as_stream(pa.table({"x": [[1.0]]})),
     "twice": as_stream(pa.table([pa.array([1.0]), pa.array([1.0])], names=["x", "x"])),
+    "a name that is no text": as_stream(pa.table({"xyzzy": [1.0]})).replace(b"xyzzy", b"x\xff\xfezy"),
     "bytes": as_stream(pa.table({"x": [b"many"]})),
     "times": as_stream(pa.table({"x": pa.array([1], pa.timestamp("us"))})),
 }
@@ -64,6 +65,16 @@ def test_a_bad_stream_is_refused(case, common):
     status, answer, _ = client.call("POST", "/v1/predict", BAD[case], media=ARROW)
     assert (status, list(answer)) == (422, ["error"]), answer
     assert client.settled() == before
+
+
+def test_names_are_checked_before_the_first_rows_settle_the_columns(common):
+    client = common.client()
+    client.post("/v1/models", {"name": "new", "kind": "oldc"})
+    for case in ("twice", "a name that is no text"):
+        for path in ("predict", "label"):
+            status, answer, _ = client.call("POST", f"/v1/{path}?model=new", BAD[case], media=ARROW)
+            assert (status, list(answer)) == (422, ["error"]), (case, path, answer)
+    assert client.predict([{"x": "mon"}], model="new")
 
 
 def test_broken_buffers_are_found_before_they_are_used(common):

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import shutil
+import signal
 import sqlite3
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.service.postgres import Postgres
 from tests.service.rows import stream
 from tests.service.server import Client, Server
 from tests.waiting import PATIENCE, wait_until
@@ -138,6 +143,70 @@ def test_a_folder_that_cannot_be_written_is_told_at_the_start(small_disk, capsys
         cli.main(["serve", "--data", str(small_disk / "data"), "--listen", "127.0.0.1:0"])
     told = capsys.readouterr().err
     assert (ended.value.code, told.count("\n"), "Read-only file system" in told) == (2, 1, True), told
+
+
+def readiness(client: Client) -> int:
+    return client.call("GET", "/readyz")[0]
+
+
+@pytest.mark.slow
+def test_readiness_follows_the_disk_without_any_requests(start, small_disk):
+    client = start("--new", "oldc", data=small_disk / "data").client()
+    assert readiness(client) == 200
+    with pytest.raises(OSError, match="No space left"):
+        (small_disk / "weight").write_bytes(bytes(2 << 20))
+    wait_until(lambda: readiness(client) == 503)
+    (small_disk / "weight").unlink()
+    wait_until(lambda: readiness(client) == 200)
+    assert teach(client, 0)
+    assert not (small_disk / "data" / "probe").exists()
+
+
+@pytest.mark.slow
+def test_a_commit_that_hangs_is_not_ready_and_nothing_of_it_is_lost(start):
+    server = start("--new", "oldc")
+    client, waiting = server.client(), server.client()
+    with closing(sqlite3.connect(server.data / "journal.sqlite3", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with ThreadPoolExecutor() as threads:
+            asked = threads.submit(waiting.predict, ROWS[:5])
+            wait_until(lambda: readiness(client) == 503)
+            status, answer, headers = client.call("POST", "/v1/predict", {"row": ROWS[0]})  # not kept waiting
+            assert (status, headers["retry-after"]) == (503, "1"), answer
+            other.execute("ROLLBACK")
+            assert len(asked.result(PATIENCE)) == 5
+    wait_until(lambda: readiness(client) == 200)
+
+
+@pytest.mark.slow
+def test_readiness_follows_the_database_without_any_requests(start, postgres):
+    server = start("--new", "oldc", "--database", postgres.database(), "--database-timeout", "2")
+    client = server.client()
+    learned = teach(client, 0)
+    postgres.stop()
+    wait_until(lambda: readiness(client) == 503)
+    postgres.start()
+    wait_until(lambda: readiness(client) == 200)
+    # Processes that are stopped take what is sent and never answer.
+    frozen = [int(line) for line in _backends(postgres)]
+    for process in frozen:
+        os.kill(process, signal.SIGSTOP)
+    try:
+        wait_until(lambda: readiness(client) == 503)
+        assert teach(client, 20) == 0
+    finally:
+        for process in frozen:
+            os.kill(process, signal.SIGCONT)
+    wait_until(lambda: readiness(client) == 200)
+    learned += until(True, client, 40)
+    assert client.settled("/v1/models/default")["labels"] == learned
+
+
+def _backends(postgres: Postgres) -> list[str]:
+    """The processes that serve connections of the service, and the one that accepts them."""
+    main = (postgres.folder / "data" / "postmaster.pid").read_text().split()[0]
+    told = subprocess.run(["pgrep", "-P", main, "-f", "127.0.0.1"], capture_output=True, text=True)
+    return [*told.stdout.split(), main]
 
 
 @pytest.mark.real

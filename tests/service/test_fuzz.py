@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from tests.examples import examples
+from tests.service import mutated_bodies
 from tests.service.server import ARROW, JSON, Server
 
 plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20)
@@ -115,3 +116,11 @@ def test_the_service_still_works(busy):
     client = busy.client()
     [asked] = client.predict([{"x": 1.0}])
     assert client.label([(asked["id"], "a")])["learned"] == 1
+
+
+def test_mutated_bodies_are_refused_and_nothing_else_happens(start):
+    server = start("--new", "oldc")
+    mutated_bodies.prepare(server.client())
+    statuses = mutated_bodies.trial(server, first=1_000_000, count=200)
+    assert statuses[422] > 100
+    assert statuses[200]

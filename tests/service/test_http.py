@@ -20,6 +20,7 @@ from tests.service.server import JSON, Client, Server
 from tests.waiting import PATIENCE, wait_until
 from thalweg import cli
 from thalweg.service import intake
+from thalweg.service.auth import Authorizer
 from thalweg.service.commands import Refused
 from thalweg.service.options import Limits
 
@@ -29,7 +30,7 @@ ROW = {"x": 1.0}
 @pytest.fixture(scope="module")
 def numbers(common: Server) -> Server:
     """The service of this file, whose model knows one column."""
-    common.client().predict([ROW])
+    common.client().predict([ROW] * 10)  # more than the strange rows below: no label has settled the columns yet
     return common
 
 
@@ -133,7 +134,7 @@ def test_a_bad_promotion_is_refused(body, told, numbers):
 
 def test_paths_and_methods_that_are_not_served(client):
     assert client.call("GET", "/v1/predict")[0] == 405
-    assert client.call("GET", "/v2")[:2] == (404, {"error": "there is nothing at /v2"})
+    assert client.call("GET", "/v3")[:2] == (404, {"error": "there is nothing at /v3"})
     assert client.call("GET", "/v1/models/..%2f..%2fetc%2fpasswd")[0] == 404
     assert client.call("POST", "/v1/predict", b"{}", media="text/plain")[0] == 415
     assert client.call("GET", "/v1/models", host="evil.example")[0] == 421
@@ -181,6 +182,35 @@ def test_the_service_s_own_page_may_ask(client):
     assert client.call("POST", "/v1/predict", {"row": ROW}, **own)[0] == 200
     assert client.call("POST", "/v1/predict", {"row": ROW}, sec_fetch_site="none")[0] == 200
     assert client.call("GET", "/v1/models", sec_fetch_site="cross-site", origin="null")[0] == 200
+
+
+def test_a_page_behind_a_proxy_with_https_may_ask(start, tmp_path):
+    own = {"origin": "https://127.0.0.1", "host": "127.0.0.1", "x_forwarded_proto": "https"}
+    assert start("--new", "oldc").client().call("POST", "/v1/predict", {"row": ROW}, **own)[0] == 200
+    stranger = start("--trusted-proxy", "10.0.0.0/8", data=tmp_path / "other").client()
+    assert stranger.call("POST", "/v1/predict", {"row": ROW}, **own)[0] == 403
+
+
+def test_names_of_the_service_that_are_asked_for_take_no_memory():
+    admit = Authorizer([], frozenset({"127.0.0.1"})).admit
+    admit({b"host": b"127.0.0.1:65535"}, "read", "http")
+    with pytest.raises(Refused) as refused:
+        admit({b"host": b"127.0.0.1:" + b"1" * 20_000}, "read", "http")
+    assert (refused.value.status, len(refused.value.sentence) < 200) == (421, True)
+
+
+def test_files_are_for_their_owner_alone(start, tmp_path, capsys):
+    before = os.umask(0o022)
+    try:
+        with pytest.raises(SystemExit):
+            cli.main(["serve", "--make-token", "app", "--token-file", str(tmp_path / "tokens")])
+        server = start("--new", "oldc")
+        server.client().predict([ROW])
+    finally:
+        os.umask(before)
+    found = {path.name: oct(path.stat().st_mode & 0o777) for path in (*server.data.iterdir(), tmp_path / "tokens")}
+    assert {*found.values()} == {"0o600"}, found
+    assert {"tokens", "journal.sqlite3", "journal.sqlite3-wal"} <= found.keys()
 
 
 def test_every_answer_has_the_headers_that_browsers_heed(client):

@@ -85,6 +85,7 @@ def test_the_service_learns_what_the_library_learns(start, tmp_path):
     assert dumps(served) == dumps(model)
 
 
+@pytest.mark.slow
 def test_a_revised_model_is_the_one_that_was_told_right_at_first(start, tmp_path):
     rows, labels = stream(240)
     wrong = list(labels)
@@ -120,20 +121,20 @@ def without_notes(content: bytes) -> bytes:
 
 
 def test_every_snapshot_is_what_replay_gives(start, tmp_path, capsys):
-    rows, labels = stream(200)
+    rows, labels = stream(150)
     data = tmp_path / "data"
-    for round_ in range(4):
+    for round_ in range(3):
         server = start("--new", "oldc")
         client = server.client()
         part = slice(50 * round_, 50 * (round_ + 1))
         ids = [each["id"] for each in client.predict(rows[part])]
         client.label(list(zip(ids, labels[part], strict=True)))
-        if round_ == 2:
+        if round_ == 1:
             client.label([(ids[3], "flood"), (ids[4], "flood")], revise=True)
         server.stop()
     journal = open_journal(data, None, read_only=True)
     seqs = journal.snapshots("default")
-    assert len(seqs) >= 4  # one at each stop, and more where a round takes long
+    assert len(seqs) >= 3  # one at each stop, and more where a round takes long
     for seq in seqs:
         kept = journal.snapshot("default", seq)
         assert rebuild(journal, "default", seq, from_snapshots=False).model.snapshot() == kept

@@ -30,7 +30,7 @@ LABELS: dict[str, list[Any]] = {
 #: What takes the place of a label, once or twice, and who challenges.
 REVISED: dict[str, list[Any]] = {"classification": ["dry", "low"], "regression": [-7.25, 1e6]}
 #: One kind of every way in which models are made, asked and judged.
-QUICK = {"classification": ("auto-linear", "nse", "sets", "threshold"), "regression": ("auto", "linear")}
+QUICK = {"classification": ("auto-linear", "nse"), "regression": ("auto",)}
 RIVAL = {"classification": "logistic", "regression": "auto-linear"}
 #: The same columns, with the labels counted by category.
 WIDE = {
@@ -119,7 +119,7 @@ def written(folder: Path, kind: str, described: Any = SCHEMA, task: str = "class
             for kind in MODELS[task]
         ),
         ("classification", "oldc", WIDE),
-        ("classification", "auto", SPARSE),
+        pytest.param("classification", "auto", SPARSE, marks=pytest.mark.slow),
         ("classification", "sets", SPARSE),
     ],
 )

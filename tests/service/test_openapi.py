@@ -85,8 +85,26 @@ def test_answers_are_as_they_are_described(start):
             re.findall(r"^thalweg_model_family.*$", said, re.MULTILINE)
         )
     ask("get", "/v1/models/rival/compare", at=f"{one}/compare")
+    [column] = ask(
+        "post",
+        "/v2/models/river/infer",
+        {"inputs": [{"name": "rain", "shape": [1], "datatype": "FP64", "data": [1.5]}]},
+        at="/v2/models/{name}/infer",
+    )["outputs"][:1]
+    assert column["name"] == "id"
+    ask("post", "/invocations", {"instances": [{"rain": 1.5}], "params": {"model": "river"}})
+    ask("post", "/invocations", {"params": {"model": "river"}}, expect=422)
+    for path in ("", "/ready"):
+        ask("get", f"/v2/models/river{path}", at="/v2/models/{name}" + path)
+    for path in ("/v2", "/v2/health/live", "/v2/health/ready", "/ping"):
+        ask("get", path)
     for what in ("promote", "archive", "restore"):
         ask("post", f"/v1/models/rival/{what}", {}, at=f"{one}/{what}")
+    ask("post", "/v1/models/river/versions", {"version": "v1"}, at=f"{one}/versions", expect=201)
+    ask("post", "/v1/models/river/versions", {"version": "v1"}, at=f"{one}/versions", expect=409)
+    assert ask("get", "/v1/models/river/versions", at=f"{one}/versions")["versions"]
+    ask("post", "/v1/models/river/rollback", {"version": "v1"}, at=f"{one}/rollback")
+    ask("post", "/v1/models/river/rollback", {"seq": "1"}, at=f"{one}/rollback", expect=422)
     [asked] = ask("post", "/v1/predict", {"model": "river", "row": rows[0]})["answers"]
     ask("post", "/v1/label", {"model": "river", "labels": [{"id": asked["id"], "label": labels[0]}]})
     linear = ask("get", "/v1/models/river/course", at=f"{one}/course")["points"]["family_weights"]["linear"]

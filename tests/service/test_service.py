@@ -4,44 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Sequence
 from contextlib import suppress
-from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from tests.service.in_process import teach, with_service
 from thalweg.client.protocol import CreateRequest
 from thalweg.errors import JournalError
-from thalweg.service.commands import Expire, Refused
+from thalweg.service import record_clock
+from thalweg.service.commands import Expire, HttpResponse, Key, Predict, Refused
 from thalweg.service.journal.databases import open_journal
+from thalweg.service.journal.records import StoredResponse
+from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.live_model import LiveModel
-from thalweg.service.options import ServeOptions
-from thalweg.service.server import make_first
+from thalweg.service.learning.rebuild import rebuild
 from thalweg.service.service import Service
 from thalweg.service.writer import Writer
-
-
-def with_service(folder: Path, scenario: Callable[[Service], Awaitable[None]]) -> None:
-    """Play a scenario on a service that is started and stopped."""
-    journal = open_journal(folder, None)
-    journal.claim()
-    journal.prepare()
-    make_first(journal, ServeOptions(new="oldc"))
-
-    async def play() -> None:
-        service = Service(journal, ServeOptions())
-        await service.start()
-        await scenario(service)
-        await service.stop()
-
-    asyncio.run(play())
-
-
-async def teach(service: Service, *labels: str) -> int:
-    asked = await service.predict("default", [{"x": float(i)} for i in range(len(labels))])
-    done = await service.label("default", [(f"{asked.seq}-{i}", label) for i, label in enumerate(labels)])
-    assert done.outcome is not None
-    return len(done.outcome.learned)
 
 
 def test_what_is_counted(tmp_path):
@@ -112,6 +94,138 @@ def test_only_labels_that_are_learned_count_towards_the_most(tmp_path, monkeypat
         assert (len(done.outcome.learned), done.outcome.conflicts) == (2, [])
         with pytest.raises(Refused, match="at most 3 different labels"):
             await service.label("default", [(second, "e")], revise=True)
+
+    with_service(tmp_path, scenario)
+
+
+def test_decisions_that_come_together_are_taken_in_their_order(tmp_path):
+    """Each is asked for before the one before it is published."""
+
+    async def together(*calls: Awaitable[Any]) -> list[bool]:
+        """By call, whether it is refused; any other failure is raised."""
+        found = await asyncio.gather(*calls, return_exceptions=True)
+        for each in found:
+            if isinstance(each, BaseException) and not isinstance(each, Refused):
+                raise each
+        return [isinstance(each, Refused) for each in found]
+
+    async def scenario(service: Service) -> None:
+        await teach(service, "a", "b")
+        await service.create(CreateRequest("rival", "majority", challenger_of="default"))
+        promoted_late = service.decide("rival", "archive"), service.promote("rival", force=True)
+        assert await together(*promoted_late) == [False, True]
+        restored_twice = service.decide("rival", "restore"), service.decide("rival", "restore")
+        assert await together(*restored_twice) == [False, True]
+        for _ in range(30):
+            asked = [service.predict("default", [{"x": 1.0}]) for _ in range(3)]
+            await together(asked[0], service.decide("default", "archive"), *asked[1:])
+            await service.decide("default", "restore")
+
+    with_service(tmp_path, scenario)
+
+
+def test_rows_do_not_expire_when_the_clock_jumps(tmp_path, monkeypatch):
+    """A start with the clock 40 days ahead, one with the right one, and 31 days of waiting."""
+    day = 86_400
+    ahead, seen = 0, 0
+    clock = SimpleNamespace(
+        time_ns=lambda: time.time_ns() + (ahead + seen) * day * 10**9,
+        monotonic_ns=lambda: time.monotonic_ns() + seen * day * 10**9,
+    )
+    monkeypatch.setattr(record_clock, "time", clock)
+    rows: list[str] = []
+
+    async def waiting(service: Service) -> int:
+        service._writer.put([Expire("default", None, 30 * day, None)])
+        await asyncio.to_thread(service._drain)
+        return service.state("default").waiting
+
+    async def ask(service: Service) -> None:
+        rows.append(f"{(await service.predict('default', [{'x': 1.0}])).seq}-0")
+
+    async def first(service: Service) -> None:
+        await ask(service)
+
+    async def by_a_wrong_clock(service: Service) -> None:
+        nonlocal ahead
+        ahead = 40
+        assert await waiting(service) == 1
+        await ask(service)
+        assert await waiting(service) == 2
+
+    async def by_the_right_clock(service: Service) -> None:
+        nonlocal ahead, seen
+        assert await waiting(service) == 2
+        ahead = 0
+        assert await waiting(service) == 2
+        done = await service.label("default", [(rows[0], "a")])
+        assert len(done.outcome.learned) == 1
+        seen, ahead = 31, 40
+        assert await waiting(service) == 0
+
+    for scenario in (first, by_a_wrong_clock, by_the_right_clock):
+        with_service(tmp_path, scenario)
+
+
+def test_a_stray_first_row_does_not_fix_the_columns(tmp_path):
+    """Until a label has come the columns are those that most rows have, whatever came first."""
+
+    async def scenario(service: Service) -> None:
+        strays = [await service.predict("default", [{"zzz": 1}]) for _ in range(2)]
+        good = [
+            [{"x": float(i), "name": f"n{i % 70}"} for i in range(210)]
+        ] * 2  # a category for which learners are wrapped
+        for rows in good[0][:2]:
+            with pytest.raises(Refused, match="no such column"):
+                await service.predict("default", [rows])
+        for rows in good:
+            await service.predict("default", rows)
+        assert [column.name for column in service.state("default").columns.columns] == ["x", "name"]
+        with pytest.raises(Refused, match="no such column"):
+            await service.predict("default", [{"zzz": 1}])
+        others = [{"x": 1.0, "y": float(i), "name": f"n{i % 70}"} for i in range(210)]
+        found = await asyncio.gather(*(service.predict("default", others) for _ in range(4)), return_exceptions=True)
+        assert all(isinstance(each, Predict | Refused) for each in found)
+        asked = await service.predict("default", others)
+        done = await service.label("default", [(f"{strays[0].seq}-0", "a"), (f"{asked.seq}-0", "b")])
+        assert (len(done.outcome.learned), len(done.outcome.expired)) == (1, 1)
+        for _ in range(30):
+            with pytest.raises(Refused, match="no such column"):
+                await service.predict("default", [{"zzz": 1}] * 100)
+        await service.predict("default", others[:1])
+
+    with_service(tmp_path, scenario)
+    journal = open_journal(tmp_path, None, read_only=True)
+    whole = rebuild(journal, "default", from_snapshots=False).model
+    assert whole.snapshot() == rebuild(journal, "default").model.snapshot()
+    assert (whole.labels, whole.expired, whole.waiting) == (1, 422, whole.rows - 423)
+    journal.close()
+
+
+def test_keys_that_come_together_are_looked_up_together(tmp_path, monkeypatch):
+    looked_up: list[int] = []
+    recall = SqlJournal.recall
+
+    def counted(journal: SqlJournal, keys: Sequence[str]) -> dict[str, StoredResponse]:
+        looked_up.append(len(keys))
+        return recall(journal, keys)
+
+    async def ask(service: Service, key: str) -> StoredResponse:
+        async def act() -> StoredResponse:
+            given = Key(key, b"asked", lambda command: HttpResponse(200, "text", f"{command.seq}".encode()))
+            done = (await service.predict("default", [{"x": 1.0}], given)).reply
+            assert done is not None
+            return StoredResponse(key, b"asked", done.status, done.media, done.body)
+
+        return await service.keys.once(key, b"asked", act)
+
+    async def scenario(service: Service) -> None:
+        monkeypatch.setattr(SqlJournal, "recall", counted)
+        first = await asyncio.gather(*(ask(service, f"key {at % 100}") for at in range(150)))
+        assert len({each.body for each in first}) == 100
+        assert len(looked_up) <= 5
+        assert await asyncio.gather(*(ask(service, f"key {at % 100}") for at in range(150))) == first
+        assert (await service.predict("default", [{"x": 1.0}])).seq == max(int(each.body) for each in first) + 1
 
     with_service(tmp_path, scenario)
 

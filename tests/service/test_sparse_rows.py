@@ -99,6 +99,7 @@ def test_late_labels_give_the_predictions_of_a_run(
         assert f"record {seq} of the journal is damaged: " in told
 
 
+@pytest.mark.slow
 def test_a_service_continues_a_run_with_kills_and_corrected_labels(
     start: Callable[..., Server], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -139,6 +140,33 @@ def test_a_service_continues_a_run_with_kills_and_corrected_labels(
     assert continued_encoder.plan.to_json() == expected.plan.to_json()
     for column in expected.plan.columns:  # the names that reports show stay those of the run
         assert column.sparse or continued_encoder.state()[column.name] == column.state()
+
+
+def test_numbers_are_predicted_from_maps_and_columns_far_from_zero(
+    start: Callable[..., Server], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(7)
+    words, sizes = rng.integers(0, 20, (200, 4)), rng.normal(500, 1, 200).round(3).tolist()
+    rows = [{"size": size, "words": dict.fromkeys(map(str, each), 1)} for size, each in zip(sizes, words, strict=True)]
+    effects = rng.normal(size=20)
+    numbers = [3 * row["size"] + sum(effects[int(word)] for word in row["words"]) for row in rows]
+    Path("schema.json").write_text(json.dumps({"columns": [{"name": "size", "kind": "number"}, *WORDS["columns"]]}))
+    server = start("--new", "auto", "--task", "regression", "--schema", "schema.json")
+    client, errors = server.client(), []
+    for at in range(0, 160, 4):
+        four = client.predict(rows[at : at + 4])
+        client.label([(each["id"], numbers[at + place]) for place, each in enumerate(four)])
+        errors += [(each["prediction"] or 0) - numbers[at + place] for place, each in enumerate(four)]
+        if at == 80:
+            server.kill()
+            server = start()
+            client = server.client()
+    assert np.std(errors[80:]) < 0.5 * np.std(numbers)
+    later = [each["prediction"] for each in client.predict(rows[160:])]
+    server.stop()
+    learner = replayed(capsys, tmp_path / "data")
+    assert (type(learner).__name__, learner.dense_features) == ("AutoRegressor", 2)
+    assert load("replayed.thalweg").predict(rows[160:]).tolist() == later
 
 
 def refused(client: Client, row: Any, model: str = "default") -> str:
@@ -197,7 +225,8 @@ def test_models_that_take_dense_rows_refuse_maps(start: Callable[..., Server]) -
     assert created(name="a", kind="auto", schema=WORDS) == (201, "")
     assert created(name="b", kind="oldc", challenger_of="a") == (422, why)
     assert created(name="b", kind="majority", challenger_of="a") == (201, "")
-    assert created(name="c", kind="auto", task="regression", schema=WORDS)[1].endswith(": leave it out")
+    of_numbers = why.replace("oldc", "tiling").replace(use, "use auto, auto-linear, robust")
+    assert created(name="c", kind="tiling", task="regression", schema=WORDS) == (422, of_numbers)
     beside = [{"name": "who", "kind": "wide category"}, {"name": "text", "kind": "text"}]
     assert created(name="wide", kind="auto", schema={"columns": [*WORDS["columns"], *beside]}) == (201, "")
     row = {"words": {"a": 1}, "who": "Ada", "text": "a long letter " * 200}

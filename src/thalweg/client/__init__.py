@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from thalweg.client.protocol import Points as Points
     from thalweg.client.protocol import Receipt as Receipt
     from thalweg.client.protocol import RecentPredictions as RecentPredictions
+    from thalweg.client.protocol import Version as Version
+    from thalweg.client.protocol import VoidReceipt as VoidReceipt
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
@@ -35,6 +37,8 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "Points",
             "Receipt",
             "RecentPredictions",
+            "Version",
+            "VoidReceipt",
         ],
     },
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar, overload
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar, overload
 
 from msgspec import UNSET
 
@@ -32,6 +32,11 @@ class Answer:
     prediction, lower, upper : float or None
         What a regression model predicts, and the ends of its interval; None before it has seen any label, and of models
         that tell classes apart.
+    contributions : mapping or None
+        Where an explanation was asked for, what the columns contribute to the score, the largest first.
+    base, score : float or None
+        The mean score of recent rows, and with the contributions added that of this one: the probability of the answer,
+        or the number.
 
     Examples
     --------
@@ -49,6 +54,9 @@ class Answer:
     prediction: float | None = None
     lower: float | None = None
     upper: float | None = None
+    contributions: Mapping[str, float] | None = None
+    base: float | None = None
+    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,10 @@ class Answers(Sequence[Answer]):
         The set of labels of each row; None unless the model gives sets.
     predictions, lower, upper : list or None
         Of a regression model, a number for each row and the ends of its interval; None of other models.
+    contributions, base, scores : list or None
+        The explanation of each row; None unless it was asked for.
+    recorded : bool
+        Whether the rows can get labels; a replica does not record them.
 
     Examples
     --------
@@ -87,10 +99,22 @@ class Answers(Sequence[Answer]):
     predictions: list[float | None] | None = None
     lower: list[float | None] | None = None
     upper: list[float | None] | None = None
+    contributions: list[Mapping[str, float]] | None = None
+    base: list[float] | None = None
+    scores: list[float] | None = None
+    recorded: bool = True
 
     @classmethod
     def of(cls, given: Predictions) -> Answers:
         """From a response of JSON."""
+        found = replace(cls._of(given), recorded=given.recorded)
+        if not given.answers or given.answers[0].contributions is UNSET:
+            return found
+        each = [[getattr(row, name) for row in given.answers] for name in ("contributions", "base", "score")]
+        return replace(found, contributions=each[0], base=each[1], scores=each[2])
+
+    @classmethod
+    def _of(cls, given: Predictions) -> Answers:
         rows = given.answers
         ids = [row.id for row in rows]
         if rows and rows[0].prediction is not UNSET:
@@ -134,6 +158,10 @@ class Answers(Sequence[Answer]):
             _both(self.predictions, later.predictions),
             _both(self.lower, later.lower),
             _both(self.upper, later.upper),
+            _both(self.contributions, later.contributions),
+            _both(self.base, later.base),
+            _both(self.scores, later.scores),
+            self.recorded and later.recorded,
         )
 
     def __len__(self) -> int:
@@ -146,13 +174,14 @@ class Answers(Sequence[Answer]):
     def __getitem__(self, at: int | slice) -> Answer | list[Answer]:
         if isinstance(at, slice):
             return [self[place] for place in range(*at.indices(len(self)))]
-        columns = (self.prediction_sets, self.predictions, self.lower, self.upper)
+        columns: tuple[list[Any] | None, ...] = (self.prediction_sets, self.predictions, self.lower, self.upper)
+        columns += (self.contributions, self.base, self.scores)
         return Answer(
             self.ids[at],
             self.answers[at],
             self.probability[at],
             self.probabilities[at],
-            *(None if each is None else each[at] for each in columns),  # type: ignore[arg-type]
+            *(None if each is None else each[at] for each in columns),
         )
 
 

@@ -20,11 +20,13 @@ except ImportError as error:
     raise missing from None
 
 JSON, ARROW, EVENTS = "application/json", "application/vnd.apache.arrow.stream", "text/event-stream"
+#: Of the file of a model.
+BYTES = "application/octet-stream"
 #: The model that is asked where a request names none.
 DEFAULT_MODEL = "default"
 NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
-#: Columns of a model, and letters of a text.
-MOST_COLUMNS, MOST_TEXT = 2000, 1000
+#: Columns of a model, letters of a text, and rows that are explained in one request.
+MOST_COLUMNS, MOST_TEXT, MOST_EXPLAINED = 2000, 1000, 100
 
 #: As classes and numbers may be given; the service speaks of classes as text: 1 and "1" are one class.
 Label: TypeAlias = str | int | float | bool
@@ -35,7 +37,7 @@ def _json(**schema: Any) -> Meta:
     return Meta(extra_json_schema=schema)
 
 
-def _checked(rule: str, item: str = "", **schema: Any) -> Meta:
+def field_rule(rule: str, item: str = "", **schema: Any) -> Meta:
     """A field of a request: the sentences that refuse a value or an item of another type, and more for its schema."""
     return Meta(extra={"rule": rule, "item": item}, extra_json_schema=schema)
 
@@ -58,7 +60,7 @@ Text = Annotated[str, _json(**_TEXT)]
 #: Rows are checked where they are encoded, whose refusals name row and column.
 Row = Annotated[Any, _json(description="Values by column. A column that is left out, or null, is missing.", **_ROW)]
 LabelValue = Annotated[Any, _json(anyOf=[_TEXT, {"type": "number"}, {"type": "boolean"}])]
-ModelName = Annotated[Name, _checked("the model must be a name")]
+ModelName = Annotated[Name, field_rule("the model must be a name")]
 
 
 # ---------------------------------------------------------------------- requests
@@ -73,7 +75,7 @@ class PredictRequest(RequestBody, frozen=True):
 
     model: ModelName = DEFAULT_MODEL
     row: Row | UnsetType = UNSET
-    rows: Annotated[list[Row] | UnsetType, _checked("rows must be a list", minItems=1)] = UNSET
+    rows: Annotated[list[Row] | UnsetType, field_rule("rows must be a list", minItems=1)] = UNSET
 
 
 class RowLabel(RequestBody, frozen=True):
@@ -88,14 +90,20 @@ class LabelRequest(RequestBody, frozen=True):
 
     labels: Annotated[
         list[RowLabel],
-        _checked(
+        field_rule(
             "labels must be a list",
             "label {}: it must be an object with an id, which is text, and a label",
             minItems=1,
         ),
     ]
     model: ModelName = DEFAULT_MODEL
-    revise: Annotated[bool, _checked("revise must be true or false")] = False
+    revise: Annotated[bool, field_rule("revise must be true or false")] = False
+
+
+class VoidRequest(RequestBody, frozen=True):
+    """Rows to be withdrawn, by their ids."""
+
+    ids: Annotated[list[str], field_rule("ids must be a list", "id {}: it must be text", minItems=1)]
 
 
 class Parameters(RequestBody, frozen=True):
@@ -145,29 +153,29 @@ class CreateRequest(RequestBody, frozen=True):
     refusal names the parameter or the column.
     """
 
-    name: Annotated[Name, _checked("a model must have a name and a kind, both of them text")]
-    kind: Annotated[str, _checked("a model must have a name and a kind, both of them text")]
-    parameters: Annotated[dict[str, Any] | None, _checked("parameters must be an object")] = None
-    schema: Annotated[dict[str, Any] | None, _checked("schema must be an object")] = None
-    challenger_of: Annotated[Name | None, _checked("challenger_of must be a text")] = None
+    name: Annotated[Name, field_rule("a model must have a name and a kind, both of them text")]
+    kind: Annotated[str, field_rule("a model must have a name and a kind, both of them text")]
+    parameters: Annotated[dict[str, Any] | None, field_rule("parameters must be an object")] = None
+    schema: Annotated[dict[str, Any] | None, field_rule("schema must be an object")] = None
+    challenger_of: Annotated[Name | None, field_rule("challenger_of must be a text")] = None
     positive: Annotated[
         str | None,
-        _checked("positive must be a text, a label", description="The label of interest, against all others."),
+        field_rule("positive must be a text, a label", description="The label of interest, against all others."),
     ] = None
     costs: Annotated[
         Costs | None,
-        _checked("costs must be an object with numbers fp and fn of at least 0"),
+        field_rule("costs must be an object with numbers fp and fn of at least 0"),
     ] = None
     task: Annotated[
         str | None,
-        _checked(
+        field_rule(
             "the task must be a text",
             description="What labels are: classes (classification, by default) or numbers (regression).",
         ),
     ] = None
     coverage: Annotated[
         float | None,
-        _checked(
+        field_rule(
             "coverage must be a number",
             description="Of regression: the share of rows whose interval is to hold the label; by default 0.9.",
         ),
@@ -179,12 +187,25 @@ class PromoteRequest(RequestBody, frozen=True):
 
     expected: Annotated[
         str | None,
-        _checked(
+        field_rule(
             "expected must be a text, the kind of the challenger",
             description="The kind of the challenger; refused if it is another.",
         ),
     ] = None
-    force: Annotated[bool, _checked("force must be true or false")] = False
+    force: Annotated[bool, field_rule("force must be true or false")] = False
+
+
+class VersionRequest(RequestBody, frozen=True):
+    """A name for the state of a model."""
+
+    version: Annotated[Name, field_rule("a version must have a name, which is text")]
+
+
+class RollbackRequest(RequestBody, frozen=True):
+    """The state that a model is to return to: either a named version, or the state after a record."""
+
+    version: Annotated[Name | None, field_rule("version must be a text, the name of one")] = None
+    seq: Annotated[Count | None, field_rule("seq must be a whole number, that of a record")] = None
 
 
 # ---------------------------------------------------------------------- responses
@@ -196,10 +217,14 @@ class ErrorBody(Struct, frozen=True):
     error: str
 
 
-class Status(Struct, frozen=True):
+class Status(Struct, frozen=True, omit_defaults=True):
     """The state of the service."""
 
     status: str
+    seq: Annotated[Count | UnsetType, _json(description="Of a replica, the last record that it has read.")] = UNSET
+    seconds_behind: Annotated[
+        float | UnsetType, _json(description="Of a replica, the time since it has read all of the journal.")
+    ] = UNSET
 
 
 class Prediction(Struct, frozen=True, omit_defaults=True):
@@ -217,14 +242,28 @@ class Prediction(Struct, frozen=True, omit_defaults=True):
     ] = UNSET
     lower: Annotated[float | UnsetType | None, _json(description="The lower end of its interval.")] = UNSET
     upper: Annotated[float | UnsetType | None, _json(description="The upper end of its interval.")] = UNSET
+    contributions: Annotated[
+        dict[str, float] | UnsetType,
+        _json(description="Where asked for: what the columns contribute to the score, the largest first."),
+    ] = UNSET
+    base: Annotated[
+        float | UnsetType, _json(description="The mean score of recent rows, from which the contributions lead.")
+    ] = UNSET
+    score: Annotated[
+        float | UnsetType,
+        _json(description="Base and contributions together: the probability of the answer, or the number."),
+    ] = UNSET
 
 
-class Predictions(Struct, frozen=True):
+class Predictions(Struct, frozen=True, omit_defaults=True):
     """The predictions for the rows of a request, in their order."""
 
     model: Name
     version: Count
     answers: list[Prediction]
+    recorded: Annotated[
+        bool, _json(description="False where the rows are not in the journal and can get no labels, as of a replica.")
+    ] = True
 
 
 class Receipt(Struct, frozen=True):
@@ -279,6 +318,37 @@ class Receipt(Struct, frozen=True):
         )
 
 
+class VoidReceipt(Struct, frozen=True):
+    """What became of rows that were to be withdrawn.
+
+    Parameters
+    ----------
+    model : str
+        Their model.
+    seq : int
+        The journal's number after them.
+    voided, repeated : int
+        Rows that were withdrawn, and those that had been before.
+    replayed : int
+        Labels learned again because a label was withdrawn.
+    unknown, expired : tuple of str
+        Ids that were never given out, and those of rows that the journal no longer keeps.
+
+    Examples
+    --------
+    >>> VoidReceipt("rain", 41, voided=1, unknown=("a9",)).voided
+    1
+    """
+
+    model: Name
+    seq: Count
+    voided: Count = 0
+    repeated: Count = 0
+    replayed: Count = 0
+    unknown: tuple[str, ...] = ()
+    expired: tuple[str, ...] = ()
+
+
 class Comparison(Struct, frozen=True):
     """Champion and challenger, compared on the same labels.
 
@@ -316,7 +386,7 @@ class Comparison(Struct, frozen=True):
 
 
 class Decision(Struct, frozen=True):
-    """A decision about a model: created, promoted, archived or restored.
+    """A decision about a model: created, promoted, archived, restored, named or rolled back.
 
     Parameters
     ----------
@@ -333,6 +403,35 @@ class Decision(Struct, frozen=True):
 
     name: Name
     seq: Count
+
+
+class Version(Struct, frozen=True):
+    """A state of a model that can be exported or returned to.
+
+    Parameters
+    ----------
+    version : str or None
+        Its name; None for a snapshot, which the service makes and drops by itself.
+    seq : int
+        The journal's number after which the model was in this state.
+    time : float
+        The time of that record, in seconds since 1970.
+
+    Examples
+    --------
+    >>> Version("before-holidays", 41, 1.8e9).seq
+    41
+    """
+
+    version: Name | None
+    seq: Count
+    time: Time
+
+
+class Versions(Struct, frozen=True):
+    """Named versions and snapshots of a model, in their order."""
+
+    versions: list[Version]
 
 
 class Model(Struct, frozen=True, omit_defaults=True):
@@ -537,7 +636,7 @@ class Points(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """A time at which the error changed.
+    """A time at which the error or the model changed.
 
     Examples
     --------
@@ -572,6 +671,8 @@ class Course(Struct, frozen=True):
         Of regression, the last predictions beside their labels.
     coverage : float or None
         Of regression, the share of rows whose interval is to hold the label.
+    promotions : tuple of Change
+        When another model took the name: a promotion, or a rollback.
 
     Examples
     --------
@@ -591,3 +692,4 @@ class Course(Struct, frozen=True):
     task: str = "classification"
     predictions: RecentPredictions | None = None
     coverage: float | None = None
+    promotions: tuple[Change, ...] = ()

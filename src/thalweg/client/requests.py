@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce, update_wrapper, wraps
 from operator import add
+from os import PathLike
+from pathlib import Path
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, cast, overload
 from urllib.parse import quote
 from uuid import uuid4
@@ -13,8 +16,11 @@ from thalweg.client.answers import Answer, Answers
 from thalweg.client.batches import Batch, arrow_columns, as_body, labels_in_batches, rows_in_batches
 from thalweg.client.protocol import (
     ARROW,
+    BYTES,
+    DEFAULT_MODEL,
     EVENTS,
     JSON,
+    MOST_EXPLAINED,
     Comparison,
     Costs,
     Course,
@@ -27,6 +33,12 @@ from thalweg.client.protocol import (
     Predictions,
     PromoteRequest,
     Receipt,
+    RollbackRequest,
+    Version,
+    VersionRequest,
+    Versions,
+    VoidReceipt,
+    VoidRequest,
 )
 from thalweg.client.transport import Reply, Request, Wire, answered, decoded, followed
 from thalweg.errors import InvalidInput
@@ -166,7 +178,13 @@ class Calls:
 
     @call
     async def predict(
-        self, rows: Any, *, columns: Sequence[str] | None = None, model: str | None = None, key: str | None = None
+        self,
+        rows: Any,
+        *,
+        columns: Sequence[str] | None = None,
+        model: str | None = None,
+        key: str | None = None,
+        explain: bool = False,
     ) -> Answers:
         """Answers for rows, each with the id under which its label is given later.
 
@@ -182,25 +200,31 @@ class Calls:
             Who is asked; by default the client's model, else the service's own choice.
         key : str, optional
             Requests of equal key are done once. By default every call has a new one.
+        explain : bool
+            Whether to say what each column contributes to each prediction. It takes rows as mappings, and as much time
+            as hundreds of predictions.
         """
         model = model or self._model
-        batches = rows_in_batches(rows, columns, self._batch_rows, model)
-        return reduce(add, [await self._predicted(*keyed, model) for keyed in _keyed(batches, key)])
+        batch_rows = min(self._batch_rows, MOST_EXPLAINED) if explain else self._batch_rows
+        batches = rows_in_batches(rows, columns, batch_rows, model)
+        return reduce(add, [await self._predicted(*keyed, model, explain) for keyed in _keyed(batches, key)])
 
     @call
-    async def predict_one(self, row: Mapping[str, Any], *, model: str | None = None, key: str | None = None) -> Answer:
+    async def predict_one(
+        self, row: Mapping[str, Any], *, model: str | None = None, key: str | None = None, explain: bool = False
+    ) -> Answer:
         """The answer for one row.
 
         Parameters
         ----------
         row : mapping
             Values by column.
-        model, key : str, optional
+        model, key, explain
             See `predict`.
         """
         if not isinstance(row, Mapping):
             raise InvalidInput(f"a row must be a dictionary by column, got {row!r}")
-        return (await Calls.predict(self, row, model=model, key=key))[0]
+        return (await Calls.predict(self, row, model=model, key=key, explain=explain))[0]
 
     @call
     async def label(
@@ -230,6 +254,22 @@ class Calls:
         model = model or self._model
         batches = labels_in_batches(labels, label, self._batch_rows, model, revise)
         return reduce(add, [await self._labelled(*keyed, model, revise) for keyed in _keyed(batches, key)])
+
+    @call
+    async def void(self, ids: str | Sequence[str], *, model: str | None = None, key: str | None = None) -> VoidReceipt:
+        """Withdraw rows, with or without a label.
+
+        Parameters
+        ----------
+        ids : str or sequence of str
+            Of the rows. The model ends as if their labels had never come; for that the service learns again all that
+            came after. Labels that come later are refused as expired.
+        model, key : str, optional
+            See `predict`.
+        """
+        body = as_body(VoidRequest([ids] if isinstance(ids, str) else list(ids)))
+        path = _path(model or self._model or DEFAULT_MODEL, "void")
+        return decoded(await self._posted(path, Batch(JSON, body), key), VoidReceipt)
 
     @call
     async def models(self) -> list[Model]:
@@ -338,6 +378,77 @@ class Calls:
         return await self._decided(name, "restore")
 
     @call
+    async def download(self, name: str, *, version: str | None = None, seq: int | None = None) -> bytes:
+        """The file of a model: written to the disk, `thalweg.load` and ``thalweg predict`` read it.
+
+        Parameters
+        ----------
+        name : str
+            The model's.
+        version : str, optional
+            The name of an older state; by default the model as it is.
+        seq : int, optional
+            Instead of a version, the record of the journal after which it was so.
+        """
+        query = {"version": version, "seq": None if seq is None else str(seq)}
+        given = {key: value for key, value in query.items() if value is not None}
+        return (await self._asked(Request("GET", _path(name, "file"), given))).body
+
+    @call
+    async def upload(self, name: str, file: bytes | str | PathLike[str]) -> Decision:
+        """Make a model from the file of one.
+
+        Parameters
+        ----------
+        name : str
+            The new model's.
+        file : bytes or path
+            What `download` gave, or a file that ``thalweg run`` wrote.
+        """
+        content = file if isinstance(file, bytes) else Path(file).read_bytes()
+        batch = Batch(BYTES, content)
+        return decoded(await self._posted(_path(name, "file"), batch, method="PUT"), Decision)
+
+    @call
+    async def versions(self, name: str) -> list[Version]:
+        """Named versions and snapshots of a model, in their order.
+
+        Parameters
+        ----------
+        name : str
+            The model's.
+        """
+        return decoded(await self._asked(Request("GET", _path(name, "versions"))), Versions).versions
+
+    @call
+    async def name_version(self, name: str, version: str) -> Decision:
+        """Name the state of a model, and of its challengers, as it is now.
+
+        Parameters
+        ----------
+        name : str
+            The model's.
+        version : str
+            A name that no version of the model has.
+        """
+        return await self._decided(name, "versions", as_body(VersionRequest(version)))
+
+    @call
+    async def rollback(self, name: str, version: str | None = None, *, seq: int | None = None) -> Decision:
+        """Return a model to an older state: it predicts and learns from there on, and nothing is erased.
+
+        Parameters
+        ----------
+        name : str
+            The model's, or a challenger's.
+        version : str, optional
+            The name of the state.
+        seq : int, optional
+            Instead of a version, the record of the journal after which the model was in that state.
+        """
+        return await self._decided(name, "rollback", as_body(RollbackRequest(version, seq)))
+
+    @call
     async def course(self, name: str) -> Course:
         """How a model has been doing.
 
@@ -371,20 +482,29 @@ class Calls:
         return await answered(self._wire, request, self._patience)
 
     async def _posted(
-        self, path: str, batch: Batch, key: str | None = None, query: Mapping[str, str] | None = None
+        self,
+        path: str,
+        batch: Batch,
+        key: str | None = None,
+        query: Mapping[str, str] | None = None,
+        method: str = "POST",
     ) -> Reply:
         headers = {"Content-Type": batch.media, "Accept": batch.media, "Idempotency-Key": key or uuid4().hex}
-        return await self._asked(Request("POST", path, query or {}, batch.content, headers))
+        return await self._asked(Request(method, path, query or {}, batch.content, headers))
 
-    async def _predicted(self, batch: Batch, key: str, model: str | None) -> Answers:
+    async def _predicted(self, batch: Batch, key: str, model: str | None, explain: bool) -> Answers:
+        if explain and batch.media == ARROW:
+            raise InvalidInput("rows to be explained must be mappings by column, not a table or an array")
         query = {"model": model} if model and batch.media == ARROW else {}
+        query |= {"explain": "true"} if explain else {}
         reply = await self._posted("/v1/predict", batch, key, query)
         if batch.media == ARROW:
             given, told = arrow_columns(reply.body)
             model, version = told.get("model", model or ""), int(told["version"]) if "version" in told else None
+            recorded = told.get("recorded") != "false"
             if "prediction" in given:
                 numbers = (given[name] for name in ("prediction", "lower", "upper"))
-                return Answers.of_numbers(model, version, given["id"], *numbers)
+                return replace(Answers.of_numbers(model, version, given["id"], *numbers), recorded=recorded)
             return Answers(
                 model,
                 version,
@@ -393,6 +513,7 @@ class Calls:
                 [None] * len(given["id"]),
                 given["probability"],
                 given.get("prediction_set"),
+                recorded=recorded,
             )
         return Answers.of(decoded(reply, Predictions))
 

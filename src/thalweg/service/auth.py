@@ -1,4 +1,9 @@
-"""Who may do what: bearer tokens, of which only a SHA-256 is kept."""
+"""Who may do what: bearer tokens, of which only a SHA-256 is kept.
+
+A scope includes those before it: ``read`` looks at models, ``learn`` asks and labels, ``admin`` makes, promotes,
+archives, restores and rolls back models. In a file without any token of scope ``admin``, as all were before there was
+that scope, those of scope ``learn`` may do everything.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +13,15 @@ import re
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from thalweg.errors import InvalidParameter
 from thalweg.service.commands import Refused
 
-Scope = Literal["read", "learn"]
-_LINE = re.compile(r"(\S+)\s+(read|learn)\s+([0-9a-f]{64})")
+Scope = Literal["read", "learn", "admin"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+_PORT = re.compile(r":\d{1,5}$")
+_LINE = re.compile(r"(\S+)\s+(read|learn|admin)\s+([0-9a-f]{64})")
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,7 @@ def hashed(token: str) -> bytes:
 
 
 def read_tokens(path: Path) -> list[Token]:
-    """The tokens of a file: a name, read or learn, and a SHA-256 a line; # begins a remark."""
+    """The tokens of a file: a name, a scope and a SHA-256 a line; # begins a remark."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -55,9 +62,9 @@ def read_tokens(path: Path) -> list[Token]:
         text = line.split("#")[0].strip()
         match = _LINE.fullmatch(text)
         if match:
-            found.append(Token(match[1], "read" if match[2] == "read" else "learn", bytes.fromhex(match[3])))
+            found.append(Token(match[1], SCOPES[SCOPES.index(match[2])], bytes.fromhex(match[3])))
         elif text:
-            raise InvalidParameter(f"{path}, line {number}: it must hold a name, read or learn, and a SHA-256")
+            raise InvalidParameter(f"{path}, line {number}: it must hold a name, {', '.join(SCOPES)}, and a SHA-256")
     if not found:
         raise InvalidParameter(f"{path} holds no token: make one with `thalweg serve --make-token NAME`")
     return found
@@ -71,20 +78,22 @@ class Authorizer:
     """
 
     def __init__(self, tokens: list[Token], hosts: frozenset[str] | None = None) -> None:
-        self._tokens = tokens
         self._hosts = hosts
-        self._met: set[bytes] = set()
+        self.replace(tokens)
+
+    def replace(self, tokens: list[Token]) -> None:
+        """Let these tokens in from now on, and no others."""
+        self._tokens = tokens
+        self._has_admin = any(token.scope == "admin" for token in tokens)
 
     def admit(self, headers: dict[bytes, bytes], scope: Scope, scheme: str) -> None:
         """`Refused` unless the request may do this."""
         if self._hosts is not None:
-            given = headers.get(b"host", b"")
-            if given not in self._met:
-                host = re.sub(r":\d+$", "", given.decode("latin-1")).lower().removeprefix("[").removesuffix("]")
-                if host not in self._hosts:
-                    raise Refused(421, f"this service is not {host!r}: ask it as {' or '.join(sorted(self._hosts))}")
-                self._met.add(given)
-        if scope == "learn" and _is_from_elsewhere(headers, scheme):
+            host = _PORT.sub("", headers.get(b"host", b"").decode("latin-1")).lower()
+            host = host.removeprefix("[").removesuffix("]")
+            if host not in self._hosts:
+                raise Refused(421, f"this service is not {host[:100]!r}: ask it as {' or '.join(sorted(self._hosts))}")
+        if scope != "read" and _is_from_elsewhere(headers, scheme):
             raise Refused(403, "a page of another site may change nothing here")
         if not self._tokens:
             return
@@ -94,8 +103,9 @@ class Authorizer:
         allowed = [token.scope for token in self._tokens if hmac.compare_digest(token.sha256, digest)]
         if kind.lower() != "bearer" or not allowed:
             raise Refused(401, "a valid token is needed, as in 'Authorization: Bearer …'")
-        if scope == "learn" and "learn" not in allowed:
-            raise Refused(403, "this token may only read")
+        needed = scope if self._has_admin or scope == "read" else "learn"
+        if all(SCOPES.index(each) < SCOPES.index(needed) for each in allowed):
+            raise Refused(403, f"this token may only {allowed[0]}: one of scope {needed} is needed")
 
 
 def _is_from_elsewhere(headers: dict[bytes, bytes], scheme: str) -> bool:

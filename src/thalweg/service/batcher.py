@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from thalweg.service.commands import Command, Decide, Key, Predict, Refused
+from thalweg.service.following import JournalFollower
 from thalweg.service.journal.records import PredictBody
 from thalweg.service.learning import encoding, schema
 from thalweg.service.learning.encoding import Encoded, encode
@@ -19,8 +20,27 @@ from thalweg.service.learning.model_state import ModelState
 from thalweg.service.writer import Writer
 from thalweg.tables.encoder import Encoder
 
+#: Different sets of columns that are counted.
+_MOST_VOTES = 64
 #: Beyond so many rows they are answered in a thread, so that others are not kept waiting.
 _MANY = 512
+
+
+@dataclass
+class ColumnVote:
+    """How many rows have the columns of the model, and how many were refused for theirs, by these."""
+
+    fitting: int = 0
+    rows: dict[frozenset[str], int] = field(default_factory=dict)
+    #: One change at a time.
+    changing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def add(self, names: frozenset[str], rows: int) -> int:
+        """How many rows have had these columns."""
+        if names not in self.rows and len(self.rows) >= _MOST_VOTES:
+            self.rows.clear()
+        self.rows[names] = self.rows.get(names, 0) + rows
+        return self.rows[names]
 
 
 @dataclass
@@ -31,31 +51,62 @@ class PublishedModel:
     encoder: Encoder | None
     state: ModelState
     allowed: frozenset[str] | None
-    archived: bool
     #: The number of failures of the journal before it.
     epoch: int
     #: Kinds of challengers that are being made.
     coming: list[str] = field(default_factory=list)
+    #: How often rows have changed the columns, and what speaks for changing them again.
+    columns: int = 0
+    vote: ColumnVote = field(default_factory=ColumnVote)
+    #: Whether rows that are asked are recorded; the encoder learns them then.
+    records: bool = True
 
     @classmethod
-    def of(cls, model: LiveModel, epoch: int) -> PublishedModel:
-        encoder = None if model.follower is None else Encoder.from_json(model.follower.encoder().to_json())
+    def of(cls, model: LiveModel, epoch: int, records: bool = True) -> PublishedModel:
         allowed = None if model.allowed is None else frozenset(model.allowed)
-        return cls(model.name, encoder, model.publish(), allowed, model.archived[model.name], epoch)
+        vote = ColumnVote(model.waiting)
+        return cls(model.name, _encoder(model), model.publish(), allowed, epoch, vote=vote, records=records)
+
+    def replace(self, model: LiveModel, state: ModelState) -> None:
+        """Show a later state. Where nothing is recorded here, the encoder too is what the journal says."""
+        if not self.records:
+            self.encoder = _encoder(model)
+        self.state = state
 
     def settle(self, rows: Any) -> dict[str, Any]:
         """Take the columns from the first rows, a list of JSON or a table of Arrow; the schema for the journal."""
+        self.encoder = self.encoder_of(rows)
+        return self.encoder.to_json()
+
+    def encoder_of(self, rows: Any) -> Encoder:
+        """An encoder for the columns of rows; `Refused` where they say too little, or a learner cannot use them."""
         encoder = schema.of_table(encoding.as_table(rows) if isinstance(rows, list) else rows)
         kinds = [*(each.kind for each in self.state.learners.values()), *self.coming]
         self.state.task.check_columns(encoder.plan, kinds)
-        self.encoder = encoder
-        return encoder.to_json()
+        return encoder
+
+    def is_outvoted_by(self, rows: Any) -> bool:
+        """Whether rows that were refused have columns that more of the first rows have than those of the model."""
+        if self.encoder is None or not (self.records and self.state.columns_open):
+            return False
+        names = frozenset(name for row in rows for name in row) if isinstance(rows, list) else rows.column_names
+        strange = frozenset(names)
+        return not strange <= set(self.encoder.plan.names) and self.vote.add(strange, len(rows)) > self.vote.fitting
+
+    def features(self, rows: list[Any]) -> Any:
+        """The features of rows of JSON as a model learns them; the encoder remembers nothing."""
+        assert self.encoder is not None
+        return self.encoder.features(encoding.of_rows(rows, self.encoder), len(rows), learn=False)
 
     def encode(self, rows: Any) -> Encoded:
         """The features of the rows; `Refused` changes nothing."""
         assert self.encoder is not None
         found = (encoding.of_rows if isinstance(rows, list) else encoding.of_table)(rows, self.encoder)
-        return encode(self.encoder, found, len(rows))
+        return encode(self.encoder, found, len(rows), learn=self.records)
+
+
+def _encoder(model: LiveModel) -> Encoder | None:
+    return None if model.follower is None else Encoder.from_json(model.follower.encoder().to_json())
 
 
 @dataclass(slots=True, eq=False)
@@ -65,12 +116,14 @@ class Question:
     rows: Any
     future: asyncio.Future[Any]
     key: Key | None
+    #: The state that answers, where it must be a certain one and not the last.
+    state: ModelState | None = None
 
 
 class Batcher:
     """One for all models, on the event loop."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer | JournalFollower) -> None:
         self._writer = writer
         self._questions: list[Question] = []
         self._come = asyncio.Event()
@@ -130,20 +183,24 @@ class Batcher:
 
     def _answer_at_once(self, together: list[Question]) -> list[Command]:
         model = together[0].model
-        if model.archived:
+        state = together[0].state or model.state  # once: another one may be published meanwhile
+        if state.learners[model.name].archived:
             raise Refused(409, f"the model {model.name!r} is archived: restore it first")
         rows = together[0].rows if len(together) == 1 else [row for each in together for row in each.rows]
         if model.encoder is not None:
-            return self._predicted(together, model, model.encode(rows))
+            return self._predicted(together, model, state, model.encode(rows))
+        if not model.records:
+            raise Refused(409, f"{model.name!r} does not know its columns yet: ask the service that it learns in")
         settled = Decide(model.name, None, "schema", model.settle(together[0].rows), model.epoch)
         try:
-            return [settled, *self._predicted(together, model, model.encode(rows))]
+            return [settled, *self._predicted(together, model, state, model.encode(rows))]
         except Refused:
             model.encoder = None
             raise
 
-    def _predicted(self, together: list[Question], model: PublishedModel, encoded: Encoded) -> list[Command]:
-        state = model.state
+    def _predicted(
+        self, together: list[Question], model: PublishedModel, state: ModelState, encoded: Encoded
+    ) -> list[Command]:
         answers, response = state.task.answer(state, encoded.X)
         commands: list[Command] = []
         begin = 0
@@ -160,7 +217,15 @@ class Batcher:
                 state.learned,
             )
             commands.append(
-                Predict(model.name, question.future, asked, response.part(part), model.epoch, key=question.key)
+                Predict(
+                    model.name,
+                    question.future,
+                    asked,
+                    response.part(part),
+                    model.epoch,
+                    model.columns,
+                    key=question.key,
+                )
             )
             begin = part.stop
         return commands
@@ -176,6 +241,7 @@ def _by_kind(questions: list[Question]) -> list[list[Question]]:
             and last.model is each.model
             and isinstance(last.rows, list)
             and isinstance(each.rows, list)
+            and last.state is each.state
         ):
             found[-1].append(each)
         else:

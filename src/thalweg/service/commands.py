@@ -33,8 +33,11 @@ class Command:
     model: str
     future: asyncio.Future[Any] | None
     key: Key | None = field(default=None, kw_only=True)
-    #: The record that it became.
+    #: The record that it became, and where it has a key the response that is kept.
     seq: int = field(default=0, kw_only=True)
+    reply: HttpResponse | None = field(default=None, kw_only=True)
+    #: Whether it is done only once the model was learned again.
+    revises: bool = field(default=False, kw_only=True)
 
 
 @dataclass(slots=True, eq=False)
@@ -46,12 +49,25 @@ class Predict(Command):
     response: Response
     #: The number of failures before it: after one, the encoder that it went through is no longer the journal's.
     epoch: int
+    #: How often the columns had changed.
+    columns: int = 0
+    #: Whether it is in the journal, so that the rows may get labels.
+    recorded: bool = field(default=True, kw_only=True)
 
 
 @dataclass(slots=True, eq=False)
 class Label(Command):
     labels: list[tuple[str, LabelValue]]
     revise: bool
+    outcome: LabelOutcome | None = None
+    replayed: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Void(Command):
+    """Rows to be withdrawn."""
+
+    ids: list[str]
     outcome: LabelOutcome | None = None
     replayed: int = 0
 
@@ -69,8 +85,8 @@ class Decide(Command):
 class Expire(Command):
     """Time to look for rows whose label will not come."""
 
-    #: Rows asked before this time, in microseconds, and all but the last so many.
-    before: int | None
+    #: Rows that have waited so long, and all but the last so many.
+    seconds: int | None
     most: int | None
 
 

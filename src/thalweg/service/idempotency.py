@@ -19,7 +19,9 @@ class IdempotencyKeys:
 
     def __init__(self, reader: SqlJournal) -> None:
         self._reader = reader
-        self._one_at_a_time = asyncio.Lock()
+        #: Keys to be looked up together, once the look-up before them is done.
+        self._asked: dict[str, asyncio.Future[StoredResponse | None]] = {}
+        self._looking: asyncio.Task[None] | None = None
         self._under_way: dict[str, asyncio.Future[StoredResponse]] = {}
 
     async def once(self, key: str, request: bytes, act: Callable[[], Awaitable[StoredResponse]]) -> StoredResponse:
@@ -48,22 +50,43 @@ class IdempotencyKeys:
 
     async def recalled(self, keys: Sequence[str]) -> dict[str, StoredResponse]:
         """What was answered under these keys before, where anything was."""
-        async with self._one_at_a_time:
-            found = await asyncio.to_thread(lambda: [self._recall(key) for key in keys])
+        found = await asyncio.gather(*(self._looked_up(key) for key in keys))
         return {kept.key: kept for kept in found if kept is not None}
 
     async def _known(self, key: str) -> StoredResponse | None:
         if (under_way := self._under_way.get(key)) is not None:
             return await asyncio.shield(under_way)
-        async with self._one_at_a_time:
-            return await asyncio.to_thread(self._recall, key)
+        return await self._looked_up(key)
 
-    def _recall(self, key: str) -> StoredResponse | None:
+    async def _looked_up(self, key: str) -> StoredResponse | None:
+        if key not in self._asked:
+            self._asked[key] = asyncio.get_running_loop().create_future()
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look_up())
+        return await asyncio.shield(self._asked[key])
+
+    async def _look_up(self) -> None:
+        """Keys that come together are looked up together, in a thread; meanwhile the next ones gather."""
+        while self._asked:
+            await asyncio.sleep(0)  # what has arrived meanwhile is read
+            asked, self._asked = self._asked, {}
+            try:
+                found = await asyncio.to_thread(self._recall, list(asked))
+            except Exception as error:
+                for future in asked.values():
+                    future.set_exception(error)
+                    future.exception()  # whoever asked may be gone
+            else:
+                for key, future in asked.items():
+                    future.set_result(found.get(key))
+        self._looking = None
+
+    def _recall(self, keys: Sequence[str]) -> dict[str, StoredResponse]:
         try:
-            return self._reader.recall(key)
+            return self._reader.recall(keys)
         except JournalError:
             self._reader.connect()
-            return self._reader.recall(key)
+            return self._reader.recall(keys)
 
     def close(self) -> None:
         self._reader.close()

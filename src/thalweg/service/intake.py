@@ -12,6 +12,8 @@ from thalweg.service.options import Limits
 
 #: Seconds in which a body must have come as a whole; and once the service has been told to stop.
 _BODY_SECONDS, _LAST_SECONDS = 30.0, 1.0
+#: Bytes beyond which a body is unpacked in a thread; and seconds that it may wait until there is room for that.
+LARGE, _TURN_SECONDS = 64 << 10, 30.0
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 
@@ -21,6 +23,8 @@ class RequestSlot:
     """Of one request: how much of its body has come."""
 
     bytes: int = 0
+    #: Of them, those that count as unpacked.
+    unpacked: int = 0
 
 
 class Intake:
@@ -29,7 +33,8 @@ class Intake:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         #: In work now: bytes are counted as they come, since what is announced may never do so.
-        self.requests = self.bytes = 0
+        self.requests = self.bytes = self.unpacked = 0
+        self._left = asyncio.Event()
         self._closing = False
         self._reading: set[asyncio.Timeout] = set()
 
@@ -53,6 +58,22 @@ class Intake:
     def leave(self, place: RequestSlot) -> None:
         self.requests -= 1
         self.bytes -= place.bytes
+        self.unpacked -= place.unpacked
+        self._left.set()
+
+    async def wait_for_turn(self, place: RequestSlot) -> None:
+        """Wait until a body may be unpacked: small ones at once, large ones a few at a time."""
+        if place.bytes <= LARGE:
+            return
+        try:
+            async with asyncio.timeout(_TURN_SECONDS):
+                while self.unpacked and self.unpacked + place.bytes > self._limits.unpacked:
+                    self._left.clear()
+                    await self._left.wait()
+        except TimeoutError as error:
+            raise _too_much() from error
+        place.unpacked = place.bytes
+        self.unpacked += place.bytes
 
     async def read(self, place: RequestSlot, receive: Receive) -> bytes:
         """A whole body, in time."""

@@ -181,6 +181,17 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
     yield _gauge("thalweg_start_time_seconds", "When the service started, since 1970.", _one(counted["started"]))
     yield _gauge("thalweg_info", "The version, in a label.", [({"version": __version__}, 1)])
 
+    if (replica := counted.get("replica")) is not None:
+        _, written, age = replica
+        yield _gauge("thalweg_replica_read_age_seconds", "Time since a replica has read all of the journal.", _one(age))
+        about = "When the last record was written that a replica has read, since 1970."
+        yield _gauge("thalweg_replica_record_time_seconds", about, _one(written))
+
+    fired: Values = [({"rule": rule}, number) for rule, number in counted.get("alerts", {}).items()]
+    yield _counter("thalweg_alerts", "Alerts that fired since the start, by rule.", fired)
+    posts: Values = [({"outcome": outcome}, number) for outcome, number in counted.get("posts", {}).items()]
+    yield _counter("thalweg_alert_posts", "Alerts for the webhook, by what became of them.", posts)
+
     feeds = [({"feed": name}, told) for name, told in counted["feeds"].items()]
     yield _gauge("thalweg_feed_up", "1 if a stream could be read when last tried, else 0.", _each(feeds, "up"))
     yield _counter("thalweg_feed_messages", "Messages of a stream that were done with.", _each(feeds, "read"))

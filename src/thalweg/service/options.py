@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from thalweg.errors import InvalidParameter
+from thalweg.service.journal.databases import SILENCE_SECONDS
 
 _POLICY = re.compile(r"([1-9][0-9]{0,14})\s*(s|m|h|d|rows?)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -14,7 +17,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 @dataclass(frozen=True)
 class Expiry:
-    """When a row without a label is given up.
+    """When a row without a label is given up, or how much of a journal is kept.
 
     Examples
     --------
@@ -27,11 +30,11 @@ class Expiry:
     rows: int | None = None
 
     @classmethod
-    def of(cls, text: str) -> Expiry:
+    def of(cls, text: str, option: str = "expire") -> Expiry:
         """As it is typed: a time such as 30d, 12h, 45m or 90s, or a number of rows such as 1000000rows."""
         found = _POLICY.fullmatch(text.strip())
         if found is None:
-            raise InvalidParameter.of_option("expire", "be a time such as 30d or 12h, or as in 1000000rows", text)
+            raise InvalidParameter.of_option(option, "be a time such as 30d or 12h, or as in 1000000rows", text)
         number, unit = int(found[1]), found[2]
         return cls(rows=number) if unit.startswith("row") else cls(seconds=number * _SECONDS[unit])
 
@@ -47,6 +50,66 @@ class Limits:
     #: Requests that may be in work at the same time, and their bytes.
     requests: int = 2048
     bytes: int = 256 << 20
+    #: Bytes of large bodies that are unpacked at the same time, which takes many times as much memory.
+    unpacked: int = 8 << 20
+
+    @property
+    def objects(self) -> int:
+        """Objects and lists in a large body of JSON: those of the rows, and of maps in them."""
+        return max(4 * self.rows, 100_000)
+
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+#: Trusted by default: a proxy on this machine.
+PROXIES: tuple[Network, ...] = (ipaddress.ip_network("127.0.0.1"), ipaddress.ip_network("::1"))
+
+
+def network_of(text: str) -> Network:
+    """An address or a network as it is typed.
+
+    Examples
+    --------
+    >>> network_of("10.0.0.0/8"), network_of("::1")
+    (IPv4Network('10.0.0.0/8'), IPv6Network('::1/128'))
+    """
+    try:
+        return ipaddress.ip_network(text)
+    except ValueError as error:
+        rule = "be an address or a network, as in 10.0.0.5 or 10.0.0.0/8"
+        raise InvalidParameter.of_option("trusted_proxy", rule, text) from error
+
+
+def is_among(address: str, networks: Sequence[Network]) -> bool:
+    """Whether an address belongs to one of the networks.
+
+    Examples
+    --------
+    >>> is_among("10.1.2.3", [ipaddress.ip_network("10.0.0.0/8")]), is_among("", [])
+    (True, False)
+    """
+    if not networks:
+        return False
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return any(found in each for each in networks)
+
+
+@dataclass(frozen=True)
+class ConnectionLimits:
+    """What a client may do before it has sent a request."""
+
+    #: Connections, of all and of one address.
+    connections: int = 4096
+    per_address: int = 512
+    #: Bytes of a request's line and headers, and seconds in which they must come.
+    head: int = 32 << 10
+    head_seconds: float = 10.0
+    #: Seconds that a connection may be idle between requests.
+    idle_seconds: float = 75.0
 
 
 @dataclass(frozen=True)
@@ -74,3 +137,20 @@ class ServeOptions:
     task: str | None = None
     #: Of the intervals of a regression model.
     coverage: float | None = None
+    #: Rules of alerts, where they are posted to, and the file with the secret that signs them.
+    alert: tuple[str, ...] = ()
+    alert_webhook: str | None = None
+    alert_secret_file: Path | None = None
+    #: Seconds that a database may be silent.
+    database_timeout: float = SILENCE_SECONDS
+    connections: ConnectionLimits = field(default_factory=ConnectionLimits)
+    #: Addresses of proxies in front of the service.
+    proxies: tuple[Network, ...] = PROXIES
+    #: Whether the log is lines of JSON, with one for each request.
+    log_json: bool = False
+    #: Whether to begin a new journal where there was one that is empty or gone.
+    new_journal: bool = False
+    #: How much of the journal is kept at least; None for all of it.
+    keep: Expiry | None = None
+    #: The journal of another service that is followed: a folder, or an address of PostgreSQL.
+    follow: str | None = None

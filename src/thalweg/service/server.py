@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import gc
 import ipaddress
+import logging
+import signal
 import socket
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -18,20 +22,26 @@ import uvicorn
 from thalweg.client.protocol import DEFAULT_MODEL, Costs, CreateRequest
 from thalweg.errors import InvalidParameter
 from thalweg.run.questions import parse_costs
+from thalweg.service.alerts import service_rules
 from thalweg.service.auth import Authorizer, read_tokens
 from thalweg.service.feeds.feeding import opener
+from thalweg.service.http.access_log import AccessLog, log_as_json
 from thalweg.service.http.app import build
+from thalweg.service.http.connections import protocol
 from thalweg.service.journal.databases import open_journal
 from thalweg.service.journal.records import Record
 from thalweg.service.journal.sql import SqlJournal
+from thalweg.service.learning.compaction import compact
 from thalweg.service.learning.creation import from_file, new
 from thalweg.service.options import ServeOptions
 from thalweg.service.service import Service
+from thalweg.service.webhook import Webhook, read_secret
 
 #: Seconds after which a thread that computes lets others go on: the default of 5 ms is longer than most requests.
 _SWITCH_SECONDS = 0.0005
 #: Seconds between two signals of which the second ends at once, and for clients to read their last answers.
 _PATIENCE_SECONDS = 1.0
+_LOG = logging.getLogger("thalweg.service")
 _LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -105,6 +115,7 @@ class _Server(uvicorn.Server):
     """Lets live views, silent senders and slow readers go when it is asked to stop: they may never end."""
 
     service: Service
+    reload: Callable[[], None]
     asked_to_stop = 0.0
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -125,38 +136,68 @@ class _Server(uvicorn.Server):
         last_work = time.monotonic()
         while time.monotonic() < last_work + _PATIENCE_SECONDS:
             await asyncio.sleep(0.05)
-            if self.service.intake.requests:
+            if self.service.in_work:
                 last_work = time.monotonic()
         for connection in list(self.server_state.connections):
             connection.transport.abort()
 
 
+def check_alerts(options: ServeOptions) -> None:
+    """Refuse rules and addresses that cannot be, before anything is opened."""
+    service_rules(options.alert)
+    if options.alert_webhook is not None:
+        if not options.alert:
+            raise InvalidParameter.of_option("alert", "give a rule to go with --alert-webhook", None)
+        Webhook(options.alert_webhook, read_secret(options.alert_secret_file))
+
+
 def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
     """Run until SIGINT or SIGTERM; ``tell`` gets a line when it listens."""
     authorizer = authorizer_for(options)
+    check_alerts(options)
+    if options.log_json:
+        log_as_json()
+        tell = _LOG.info
     feeds = [opener(address) for address in options.sources]
     with listening(options.host, options.port) as listener:
         service = _opened(options, tell)
         sys.setswitchinterval(_SWITCH_SECONDS)
+        application = build(service, authorizer, feeds)
         config = uvicorn.Config(
-            build(service, authorizer, feeds),
+            AccessLog(application) if options.log_json else application,
             loop="uvloop",
-            http="httptools",
+            http=protocol(options.connections, options.proxies),
             ws="none",
-            log_level="warning",
+            log_level="error",  # what clients do wrong is told to them
             access_log=False,
+            log_config=None if options.log_json else uvicorn.config.LOGGING_CONFIG,
             proxy_headers=False,
             server_header=False,
             date_header=False,
-            timeout_keep_alive=75,
+            timeout_keep_alive=options.connections.idle_seconds,  # type: ignore[arg-type]
             timeout_graceful_shutdown=30,
         )
         server = _Server(config)
         server.service = service
+        server.reload = partial(_reload_tokens, authorizer, options)
         with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
             runner.run(
                 _run(server, listener, lambda port: tell(f"thalweg serves at http://{address(options.host, port)}"))
             )
+
+
+def _reload_tokens(authorizer: Authorizer, options: ServeOptions) -> None:
+    """At SIGHUP: read the tokens again; where that fails, those from before stay."""
+    if options.token_file is None:
+        _LOG.warning("there is no --token-file to be read again")
+        return
+    try:
+        tokens = read_tokens(options.token_file)
+    except InvalidParameter as error:
+        _LOG.error("%s; the tokens from before stay", error)
+        return
+    authorizer.replace(tokens)
+    _LOG.warning("%d tokens were read from %s", len(tokens), options.token_file)
 
 
 def address(host: str, port: int) -> str:
@@ -188,12 +229,17 @@ def listening(host: str, port: int) -> socket.socket:
 
 def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
     """The service as the journal says it is; with a first model where there is none."""
+    if options.follow is not None:
+        return _following(options, options.follow)
     if options.database is None and not options.data.exists():
         first_model(options)  # refused before there is a folder
-    journal = open_journal(options.data, options.database)
+    silence, new = options.database_timeout, options.new_journal
+    journal = open_journal(options.data, options.database, new=new, silence=silence)
     try:
         journal.claim()
         journal.prepare()
+        if options.keep is not None:
+            compact(journal, options.keep)
         if not make_first(journal, options) and (options.model or options.new or options.schema or options.task):
             where = options.data if options.database is None else "the database"
             tell(
@@ -205,7 +251,33 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
         raise
 
 
+#: What a replica leaves to the service that it follows.
+_NOT_FOLLOWING = ("database", "model", "new", "schema", "task", "coverage", "positive", "costs", "promote", "keep")
+
+
+def _following(options: ServeOptions, journal: str) -> Service:
+    """A replica of the service that writes a journal."""
+    given = [name for name in (*_NOT_FOLLOWING, "new_journal") if getattr(options, name)]
+    if options.sources:
+        given.append("from")
+    if given:
+        told = given[0].replace("_", "-")
+        raise InvalidParameter(
+            f"--follow answers by the models of another service and learns nothing: leave --{told} out"
+        )
+    if "://" in journal and not journal.startswith(("postgresql://", "postgres://")):
+        raise InvalidParameter.of_option("follow", "be a folder, or begin with postgresql://", journal)
+    database = journal if "://" in journal else None
+    opened = open_journal(Path(journal), database, read_only=True, silence=options.database_timeout)
+    try:
+        return Service(opened, options)
+    except BaseException:
+        opened.close()
+        raise
+
+
 async def _run(server: _Server, listener: socket.socket, tell: Callable[[int], None]) -> None:
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, server.reload)
     running = asyncio.create_task(server.serve([listener]))
     while not server.started and not running.done():
         await asyncio.sleep(0.005)

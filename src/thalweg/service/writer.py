@@ -5,6 +5,7 @@ It also decides which snapshots to keep: many of the last hours, few of last yea
 
 from __future__ import annotations
 
+import copy
 import logging
 import queue
 import threading
@@ -15,11 +16,12 @@ from dataclasses import dataclass
 import orjson
 
 from thalweg.errors import JournalError
-from thalweg.service.commands import Command, Decide, Expire, KeepSnapshot, Label, Predict, Refused
+from thalweg.service.commands import Command, Decide, Expire, KeepSnapshot, Label, Predict, Refused, Void
 from thalweg.service.journal.records import (
     Decision,
     Event,
     Kind,
+    LabelBody,
     LabelLink,
     LabelsArrived,
     LabelValue,
@@ -30,7 +32,8 @@ from thalweg.service.journal.records import (
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import LabelOutcome, Ledger
 from thalweg.service.learning.live_model import LiveModel
-from thalweg.service.learning.rebuild import cost
+from thalweg.service.learning.rebuild import Reach, labels_kept, reach_of, reaches
+from thalweg.service.record_clock import RecordClock
 
 #: Snapshots kept among those whose distance from now is within a factor of two.
 EACH_OCTAVE = 4
@@ -64,9 +67,11 @@ _LOG = logging.getLogger("thalweg.service")
 _MOST_TOGETHER = 4096
 #: Seconds between attempts to begin anew.
 _AGAIN_SECONDS = 0.5
+#: Seconds without a command after which the journal is probed, and of one call after which it counts as stuck.
+_PROBE_SECONDS, _STUCK_SECONDS = 1.0, 3.0
 _FAILED_RECENTLY = "the journal cannot be used: it failed a moment ago"
-#: Labels that a model may know.
-MOST_LABELS = 1000
+#: Labels that a model may know, and names of versions that it may have, each of which keeps a snapshot.
+MOST_LABELS, MOST_VERSIONS = 1000, 1000
 
 
 @dataclass
@@ -75,11 +80,18 @@ class WriterState:
     #: Predict records up to this one have no row that waits.
     looked_through: int
     waiting: int
+    learned: int
     #: None where labels are numbers, of which there may be any.
     labels: set[LabelValue] | None
-    archived: bool
+    #: Names of learners: the model itself or challengers.
+    archived: set[str]
     #: No promotion came after this record.
     promoted: int
+    #: Whether the columns are known, and how often rows with others have changed them since the start.
+    has_columns: bool
+    #: By name, the record of each named version.
+    versions: dict[str, int]
+    columns: int = 0
 
     @classmethod
     def of(cls, model: LiveModel) -> WriterState:
@@ -91,10 +103,20 @@ class WriterState:
             model.expired_through,
             model.expired_through,
             model.waiting,
+            model.labels,
             labels,
-            model.archived[model.name],
+            {name for name, archived in model.archived.items() if archived},
             min(compared, default=0),
+            model.follower is not None,
+            dict(model.versions),
         )
+
+    def settle(self, seq: int) -> None:
+        """A record says what the columns are; rows with others before it can no longer be learned."""
+        if self.has_columns:
+            self.columns += 1
+            self.waiting, self.expired_through, self.looked_through = 0, seq, seq
+        self.has_columns = True
 
 
 class Writer(threading.Thread):
@@ -109,22 +131,29 @@ class Writer(threading.Thread):
         journal: SqlJournal,
         committed: Callable[[list[Command], list[tuple[str, Event]]], None],
         failed: Callable[[Sequence[Command], Refused], None],
-        recover: Callable[[], None],
+        recover: Callable[[], object],
     ) -> None:
         super().__init__(name="thalweg-writer", daemon=True)
         self.journal = journal
         self.states: dict[str, WriterState] = {}
-        self.seq, self._time = journal.last()
+        self.seq, last = journal.last()
+        self._clock = RecordClock(last)
         #: Failures so far. Rows that were encoded before the last one must be asked again.
         self.epoch = 0
         self.broken = False
+        #: When the call of the journal began that is in progress.
+        self._busy_since: float | None = None
         self._tried = 0.0
         #: What the log was told since the last commit that succeeded.
         self._logged: set[str] = set()
         self.commits = 0
-        self._ledger = Ledger(journal, self._flush)
+        #: By model, the snapshot before which records were erased.
+        self._cuts = journal.cuts()
+        self._ledger = Ledger(journal, self._flush, self._cuts)
         self._queue: queue.SimpleQueue[Sequence[Command] | Callable[[], None] | None] = queue.SimpleQueue()
         self._committed, self._failed, self._recover = committed, failed, recover
+        #: By model, once it had a revision.
+        self._reaches: dict[str, list[Reach]] = {}
         self._records: list[Record] = []
         self._links: list[LabelLink] = []
         self._responses: list[StoredResponse] = []
@@ -146,36 +175,56 @@ class Writer(threading.Thread):
     def __len__(self) -> int:
         return self._queue.qsize()
 
+    @property
+    def usable(self) -> bool:
+        """Whether the journal could be written when it was tried last, at most a few seconds ago."""
+        since = self._busy_since
+        stuck = since is not None and time.monotonic() - since > _STUCK_SECONDS
+        return self.is_alive() and not self.broken and not stuck
+
     # ------------------------------------------------------------------ the thread
 
     def run(self) -> None:
         going = True
         while going:
             together: list[Command] = []
-            taken = self._queue.get()
+            try:
+                taken = self._queue.get(timeout=_PROBE_SECONDS)
+            except queue.Empty:
+                taken = ()
             while taken is not None and not callable(taken):
                 together += taken
                 if len(together) >= _MOST_TOGETHER or self._queue.empty():
                     break
                 taken = self._queue.get()
-            if together:
+            if together or taken == ():
+                self._busy_since = time.monotonic()
                 self._do(together)
+                self._busy_since = None
             if callable(taken):
                 taken()
             going = taken is not None
 
     def _do(self, together: list[Command]) -> None:
+        """Write commands; where there are none, see whether they could be written."""
+        done: list[Command] = []
+        events: list[tuple[str, Event]] = []
         try:
             if self.broken:
                 self._reconnect()
-            done, events = self._commit(together)
+            if together:
+                done, events = self._commit(together)
+            else:
+                self.journal.probe()
         except JournalError as error:
             if str(error) not in self._logged:
-                _LOG.error("%s; it is tried again with what comes next", error)
+                _LOG.error("%s; it is tried again every second", error)
                 self._logged |= {str(error), _FAILED_RECENTLY}
             self._fail(together, Refused(503, str(error), retry_after=1))
-        except Exception:
-            _LOG.exception("what came could not be written")
+        except Exception as error:
+            if repr(error) not in self._logged:
+                _LOG.exception("what came could not be written")
+                self._logged.add(repr(error))
             self._fail(together, Refused(500, "the service failed at what came together, which is a bug"))
         else:
             if self._logged:
@@ -188,6 +237,7 @@ class Writer(threading.Thread):
         self.epoch += not self.broken
         self.broken = True
         self._ledger.forget()
+        self._reaches.clear()
         self._failed(together, refusal)
 
     def _reconnect(self) -> None:
@@ -195,14 +245,15 @@ class Writer(threading.Thread):
             raise JournalError(_FAILED_RECENTLY)
         self._tried = time.monotonic()
         self.journal.connect()
-        self.seq, self._time = self.journal.last()
+        self.journal.probe()
+        self.seq, self._clock.last = self.journal.last()
         self._recover()
         self.broken = False
 
     def _commit(self, together: list[Command]) -> tuple[list[Command], list[tuple[str, Event]]]:
         done: list[Command] = []
         events: list[tuple[str, Event]] = []
-        seq, before = self.seq, self._time
+        seq, clock = self.seq, copy.copy(self._clock)
         self._records, self._links, self._responses = [], [], []
         try:
             with self.journal.transaction():
@@ -216,15 +267,15 @@ class Writer(threading.Thread):
                     if event is not None:
                         events.append((command.model, event))
                     if command.key is not None:
-                        response = command.key.written(command)
+                        command.reply = reply = command.key.written(command)
                         self._responses.append(
                             StoredResponse(
-                                command.key.key, command.key.request, response.status, response.media, response.body
+                                command.key.key, command.key.request, reply.status, reply.media, reply.body, command.seq
                             )
                         )
                 self._flush()
         except BaseException:
-            self.seq, self._time = seq, before
+            self.seq, self._clock = seq, clock
             raise
         self.commits += 1
         return done, events
@@ -235,9 +286,11 @@ class Writer(threading.Thread):
 
     def _append(self, command: Command, kind: Kind, rows: int, body: bytes) -> Record:
         self.seq += 1
-        self._time = max(self._time, time.time_ns() // 1000)
         command.seq = self.seq
-        record = Record(self.seq, command.model, kind, self._time, rows, body)
+        now, gap = self._clock.tick()
+        if gap:
+            self.journal.write_gap(self.seq, gap)
+        record = Record(self.seq, command.model, kind, now, rows, body)
         self._records.append(record)
         return record
 
@@ -249,6 +302,8 @@ class Writer(threading.Thread):
                 return self._predict(command)
             case Label():
                 return self._label(command)
+            case Void():
+                return self._void(command)
             case Decide():
                 return self._decide(command)
             case Expire():
@@ -257,14 +312,16 @@ class Writer(threading.Thread):
                 self._flush()
                 self.journal.write([], parts=command.parts)
                 now = command.parts[0].seq
-                self.journal.drop_snapshots(
-                    command.model, snapshots_to_drop(self.journal.snapshots(command.model), now)
-                )
+                stay = {self._cuts.get(command.model), *self.states[command.model].versions.values()}
+                dropped = snapshots_to_drop(self.journal.snapshots(command.model), now)
+                self.journal.drop_snapshots(command.model, [seq for seq in dropped if seq not in stay])
         return None
 
     def _predict(self, command: Predict) -> Event:
         if command.epoch != self.epoch:
             raise Refused(503, "the journal failed while the rows were answered: ask again", retry_after=1)
+        if command.columns != self.states[command.model].columns:
+            raise Refused(503, "the columns of the model have just changed: ask again", retry_after=1)
         record = self._append(command, "predict", len(command.body.X), command.body.to_bytes())
         rows = PredictedRows(record.seq, record.model, record.time, command.body, {})
         self._ledger.keep(rows)
@@ -273,7 +330,7 @@ class Writer(threading.Thread):
 
     def _label(self, command: Label) -> Event | None:
         state = self.states[command.model]
-        if state.archived:
+        if command.model in state.archived:
             raise Refused(409, f"the model {command.model!r} is archived: restore it first")
         found = self._ledger.sort(
             command.model,
@@ -293,26 +350,80 @@ class Writer(threading.Thread):
             return None
         state.labels = known
         state.waiting -= len(found.learned)
-        record = self._append(
-            command, "revise" if found.revised else "label", len(found.learned), found.body().to_bytes()
-        )
+        state.learned += len(found.learned)
+        body = found.body()
+        record = self._append(command, "revise" if found.revised else "label", len(found.learned), body.to_bytes())
         self._links += _links(found, record.seq)
-        if found.revised:
-            self._flush()
-            command.replayed = cost(self.journal, command.model, min(first for _, first in found.revised))
-        return LabelsArrived(record.seq, record.time, found.learned, bool(found.revised))
+        return self._arrived(command, record, body)
+
+    def _void(self, command: Void) -> Event | None:
+        state = self.states[command.model]
+        if command.model in state.archived:
+            raise Refused(409, f"the model {command.model!r} is archived: restore it first")
+        command.outcome = found = self._ledger.void(command.model, command.ids)
+        if not (found.voided or command.key):
+            command.seq = self.seq
+            return None
+        unlabelled = sum(not first for _, _, first in found.voided)
+        state.waiting -= unlabelled
+        state.learned -= len(found.voided) - unlabelled
+        body = found.body()
+        record = self._append(command, "void", 0, body.to_bytes())
+        self._links += _links(found, record.seq)
+        return self._arrived(command, record, body)
+
+    def _arrived(self, command: Label | Void, record: Record, body: LabelBody) -> LabelsArrived:
+        """What a model makes of a record with labels, or with rows that are withdrawn."""
+        found = command.outcome
+        assert found is not None
+        if found.reaches_back:
+            command.revises = True
+            kept = self._labels_kept(command.model, reach_of(record.seq, body))
+            command.replayed = self.states[command.model].learned - kept
+        return LabelsArrived(record.seq, record.time, found.learned, found.reaches_back, len(found.voided))
+
+    def _labels_kept(self, model: str, reach: Reach) -> int:
+        """How many labels of a model need not be learned again after a revision."""
+        if model not in self._reaches:
+            self._reaches[model] = reaches(self.journal, model)
+        self._reaches[model].append(reach)
+        return labels_kept(self.journal, model, self._reaches[model])
 
     def _decide(self, command: Decide) -> Event:
         if command.epoch is not None and command.epoch != self.epoch:
             raise Refused(503, "the journal failed while the rows were read: ask again", retry_after=1)
-        if command.since is not None and self.states[command.model].promoted > command.since:
-            raise Refused(409, f"{command.model!r} was given another model a moment ago: look at the comparison again")
+        state = self.states.get(command.model)
+        if state is not None:
+            self._require_timely(command, state)
         record = self._append(command, command.kind, 0, orjson.dumps(command.body))
-        if command.kind == "promote":
-            self.states[command.model].promoted = record.seq
-        if command.kind in ("archive", "restore") and command.body["name"] == command.model:
-            self.states[command.model].archived = command.kind == "archive"
+        if state is not None and command.kind == "schema":
+            state.settle(record.seq)
+        elif state is not None and command.kind in ("promote", "rollback"):
+            state.promoted = record.seq
+        elif state is not None and command.kind == "version":
+            state.versions[command.body["version"]] = record.seq
+        elif state is not None and command.kind == "archive":
+            state.archived.add(command.body["name"])
+        elif state is not None and command.kind == "restore":
+            state.archived.discard(command.body["name"])
         return Decision(record.seq, record.kind, record.time, command.body)
+
+    def _require_timely(self, command: Decide, state: WriterState) -> None:
+        """`Refused` where another decision came first, which was not seen when this one was asked for."""
+        if command.kind == "schema" and state.has_columns and state.learned:
+            raise Refused(409, f"{command.model!r} has just learned its first label: its columns stay as they are")
+        if command.since is not None and state.promoted > command.since:
+            raise Refused(409, f"{command.model!r} was given another model a moment ago: look at the comparison again")
+        name = command.body.get("name")
+        if command.kind == "version":
+            _require_new_version(command, state)
+        if command.kind == "rollback" and not state.learned:
+            raise Refused(409, f"{command.model!r} has learned nothing yet: there is nothing to roll back")
+        if command.kind in ("promote", "rollback") and name in state.archived:
+            raise Refused(409, f"the model {name!r} is archived: restore it first")
+        if command.kind in ("archive", "restore") and (command.kind == "archive") == (name in state.archived):
+            already = "archived" if command.kind == "archive" else "not archived"
+            raise Refused(409, f"the model {name!r} is {already} already")
 
     def _expire(self, command: Expire) -> Event | None:
         """Move on the mark up to which rows without a label have expired: those asked too early, or too many.
@@ -322,8 +433,10 @@ class Writer(threading.Thread):
         state = self.states[command.model]
         self._flush()
         rows = 0
+        now, gaps = self._clock.now(), self.journal.gaps()
         for seq, asked, unlabelled in self.journal.open_rows(command.model, state.looked_through):
-            too_early = command.before is not None and asked <= command.before
+            waited = now - asked - sum(gap for at, gap in gaps if at > seq)
+            too_early = command.seconds is not None and waited >= 1_000_000 * command.seconds
             too_many = command.most is not None and state.waiting - rows - unlabelled >= command.most
             if not (too_early or too_many):
                 break
@@ -336,10 +449,21 @@ class Writer(threading.Thread):
         return Decision(record.seq, record.kind, record.time, body)
 
 
+def _require_new_version(command: Decide, state: WriterState) -> None:
+    version = command.body["version"]
+    if version in state.versions:
+        at = state.versions[version]
+        raise Refused(409, f"{command.model!r} has a version {version!r} already, at record {at}: choose another name")
+    if len(state.versions) >= MOST_VERSIONS:
+        raise Refused(409, f"a model may have at most {MOST_VERSIONS} versions")
+
+
 def _links(found: LabelOutcome, seq: int) -> list[LabelLink]:
     counts: dict[int, int] = {}
     for row in found.learned:
         counts[row.rows.seq] = counts.get(row.rows.seq, 0) + 1
     for row, _ in found.revised:
         counts.setdefault(row.rows.seq, 0)
+    for rows, _, first in found.voided:
+        counts[rows.seq] = counts.get(rows.seq, 0) + (first == 0)
     return [LabelLink(asked, seq, rows) for asked, rows in counts.items()]

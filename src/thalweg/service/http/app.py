@@ -19,7 +19,8 @@ from thalweg.service.auth import Authorizer, Scope
 from thalweg.service.commands import HttpResponse, Refused
 from thalweg.service.feeds.feeding import feed
 from thalweg.service.feeds.source import Source
-from thalweg.service.http import handlers, openapi
+from thalweg.service.following import read_only
+from thalweg.service.http import handlers, mlflow_scoring, open_inference, openapi
 from thalweg.service.http.exchange import Endpoint, Handler, Request, as_json, refusal
 from thalweg.service.metrics import MEDIA, text
 from thalweg.service.service import Service
@@ -31,14 +32,25 @@ async def alive(service: Service, request: Request) -> HttpResponse:
 
 
 async def ready(service: Service, request: Request) -> HttpResponse:
-    """The journal can be written."""
-    return as_json(Status("ready")) if service.ready else as_json(ErrorBody("the journal cannot be written"), 503)
+    """The journal can be written; of a replica, read."""
+    if not service.ready:
+        return as_json(ErrorBody(f"the journal cannot be {'read' if service.read_only else 'written'}"), 503)
+    if service.replica is None:
+        return as_json(Status("ready"))
+    seq, _, age = service.replica
+    return as_json(Status("ready", seq, age))
+
+
+async def refuse(service: Service, request: Request) -> HttpResponse:
+    raise read_only()
 
 
 async def metrics(service: Service, request: Request) -> HttpResponse:
     return HttpResponse(200, MEDIA, text(service.counters()))
 
 
+#: Kinds of requests that a replica answers though they are posted.
+_PREDICTING = ("predict", "infer", "invocations")
 #: On every answer that is not the protocol's own and has no other word on it.
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
@@ -97,6 +109,8 @@ def build(service: Service, authorizer: Authorizer, feeds: Sequence[Callable[[],
     service.authorizer = authorizer
 
     def endpoint(handler: Handler, kind: str, scope: Scope | None) -> Endpoint:
+        if service.read_only and scope not in (None, "read"):
+            return Endpoint(service, handler if kind in _PREDICTING else refuse, kind, "read")
         return Endpoint(service, handler, kind, scope)
 
     def route(path: str, **by_method: Endpoint) -> Route:
@@ -104,22 +118,42 @@ def build(service: Service, authorizer: Authorizer, feeds: Sequence[Callable[[],
 
     predict = endpoint(handlers.predict, "predict", "learn")
     label = endpoint(handlers.label, "label", "learn")
-    one = "/v1/models/{name}"
+    one, infer = "/v1/models/{name}", "/v2/models/{name}"
     routes: list[BaseRoute] = [
         route("/v1/predict", POST=predict),
         route("/v1/label", POST=label),
         route(
             "/v1/models",
             GET=endpoint(handlers.list_models, "models", "read"),
-            POST=endpoint(handlers.create, "create", "learn"),
+            POST=endpoint(handlers.create, "create", "admin"),
         ),
         route(one, GET=endpoint(handlers.show, "model", "read")),
-        route(f"{one}/archive", POST=endpoint(handlers.deciding("archive"), "archive", "learn")),
-        route(f"{one}/restore", POST=endpoint(handlers.deciding("restore"), "restore", "learn")),
-        route(f"{one}/promote", POST=endpoint(handlers.promote, "promote", "learn")),
+        route(f"{one}/archive", POST=endpoint(handlers.deciding("archive"), "archive", "admin")),
+        route(f"{one}/restore", POST=endpoint(handlers.deciding("restore"), "restore", "admin")),
+        route(f"{one}/promote", POST=endpoint(handlers.promote, "promote", "admin")),
+        route(f"{one}/rollback", POST=endpoint(handlers.roll_back, "rollback", "admin")),
+        route(
+            f"{one}/versions",
+            GET=endpoint(handlers.list_versions, "versions", "read"),
+            POST=endpoint(handlers.name_version, "version", "admin"),
+        ),
+        route(
+            f"{one}/file",
+            GET=endpoint(handlers.download, "download", "read"),
+            PUT=endpoint(handlers.upload, "upload", "admin"),
+        ),
+        route(f"{one}/void", POST=endpoint(handlers.void, "void", "learn")),
         route(f"{one}/compare", GET=endpoint(handlers.compare, "compare", "read")),
         route(f"{one}/course", GET=endpoint(handlers.course, "course", "read")),
         route(f"{one}/events", GET=endpoint(handlers.events, "events", "read")),
+        route("/v2", GET=endpoint(open_inference.about, "v2", "read")),
+        route("/v2/health/live", GET=endpoint(open_inference.live, "v2_live", None)),
+        route("/v2/health/ready", GET=endpoint(open_inference.ready, "v2_ready", None)),
+        route(infer, GET=endpoint(open_inference.model, "v2_model", "read")),
+        route(f"{infer}/ready", GET=endpoint(open_inference.model_ready, "v2_model_ready", "read")),
+        route(f"{infer}/infer", POST=endpoint(open_inference.infer, "infer", "learn")),
+        route("/ping", GET=endpoint(ready, "ping", None)),
+        route("/invocations", POST=endpoint(mlflow_scoring.invoke, "invocations", "learn")),
         route("/openapi.json", GET=endpoint(openapi.show, "openapi", "read")),
         route("/healthz", GET=endpoint(alive, "health", None)),
         route("/readyz", GET=endpoint(ready, "ready", None)),

@@ -71,6 +71,8 @@ def read(body: bytes, limits: Limits) -> Any:
             raise Refused(415, "a stream of Arrow must not be compressed: how large it becomes cannot be known before")
         with pa.ipc.open_stream(body) as stream:
             schema = stream.schema
+            if len(set(schema.names)) < len(schema.names):
+                raise Refused(422, "the table has two columns of the same name")
             for batch in stream:
                 batch.validate(full=True)
                 rows += batch.num_rows
@@ -107,6 +109,7 @@ def predicted(command: Predict) -> HttpResponse:
     ids = pc.binary_join_element_wise(pa.scalar(str(command.seq)), numbers, "-")
     table = pa.table({"id": ids} | command.response.columns())
     about = {"model": command.model, "version": str(command.body.version)}
+    about |= {} if command.recorded else {"recorded": "false"}
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema.with_metadata(about)) as stream:
         stream.write_table(table)

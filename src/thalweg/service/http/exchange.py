@@ -19,8 +19,9 @@ from thalweg.client.protocol import JSON, ErrorBody, RequestBody
 from thalweg.errors import JournalError
 from thalweg.service.auth import Scope
 from thalweg.service.commands import HttpResponse, Key, Refused
-from thalweg.service.intake import RequestSlot
+from thalweg.service.intake import LARGE, RequestSlot
 from thalweg.service.journal.records import StoredResponse
+from thalweg.service.options import Limits, is_among
 from thalweg.service.service import Service
 
 #: On every answer of the protocol, which no browser is to take for a page.
@@ -34,6 +35,7 @@ _MOST_KEY = 200
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 B = TypeVar("B", bound=RequestBody)
+V = TypeVar("V")
 #: JSON of a type of the protocol.
 encode = msgspec.json.Encoder().encode
 
@@ -48,18 +50,19 @@ class Request:
     #: Where the request was sent, for its fingerprint.
     target: bytes
 
-    def decoded(self, kind: type[B]) -> B:
+    @property
+    def is_large(self) -> bool:
+        return len(self.body) > LARGE
+
+    async def apart(self, call: Callable[..., V], *arguments: Any) -> V:
+        """Call something that looks at all of the body; where that is large in a thread, so that others can go on."""
+        return await asyncio.to_thread(call, *arguments) if self.is_large else call(*arguments)
+
+    def decoded(self, kind: type[B], limits: Limits) -> B:
         """The body as a type of the protocol; `Refused` says what does not fit."""
         if self.media != JSON:
             raise Refused(415, f"the body must be {JSON}")
-        try:
-            given = orjson.loads(self.body)
-        except orjson.JSONDecodeError as error:
-            raise Refused(422, f"the body is not JSON: {error}") from error
-        try:
-            return msgspec.convert(given, kind)
-        except msgspec.ValidationError as error:
-            raise Refused(422, _misfit(given, kind, error)) from error
+        return parsed(self.body, kind, limits)
 
     def asked_once(self, name: str, otherwise: str) -> str:
         """A value of the query that may be given once."""
@@ -67,6 +70,21 @@ class Request:
         if len(values) > 1:
             raise Refused(422, f"{name} may be given once")
         return values[0]
+
+
+def parsed(body: bytes, kind: type[B], limits: Limits) -> B:
+    """JSON as a type of the protocol; `Refused` says what does not fit."""
+    # Objects take a hundred times the memory of their two brackets: they are counted before they are made.
+    if len(body) > LARGE and body.count(b"{") + body.count(b"[") > limits.objects:
+        raise Refused(413, f"a body may have at most {limits.objects} brackets: send fewer rows at a time")
+    try:
+        given = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise Refused(422, f"the body is not JSON: {error}") from error
+    try:
+        return msgspec.convert(given, kind)
+    except msgspec.ValidationError as error:
+        raise Refused(422, _misfit(given, kind, error)) from error
 
 
 #: Where msgspec finds fault: a field that is missing, or the path of a value.
@@ -77,7 +95,8 @@ def _misfit(given: Any, kind: type[RequestBody], error: msgspec.ValidationError)
     """A sentence for a body that is not of a kind: that of the field's rule, where it has one."""
     if not isinstance(given, dict):
         return "the body must be an object of JSON"
-    if strange := given.keys() - set(kind.__struct_fields__):
+    strange = given.keys() - set(kind.__struct_fields__)
+    if strange and kind.__struct_config__.forbid_unknown_fields:
         return f"there is no field {min(strange)!r} here; there are {', '.join(kind.__struct_fields__)}"
     found = _FAULT.search(str(error))
     if found is None:
@@ -111,6 +130,7 @@ class Endpoint:
 
     def __init__(self, service: Service, handler: Handler, kind: str, scope: Scope | None) -> None:
         self.service, self.handler, self.kind, self.scope = service, handler, kind, scope
+        self.intake = service.label_intake if kind in ("label", "void") else service.intake
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Send) -> None:
         began = time.perf_counter()
@@ -122,10 +142,13 @@ class Endpoint:
         try:
             headers = dict(scope["headers"])
             if self.scope is not None:
-                service.authorizer.admit(headers, self.scope, scope["scheme"])
+                service.authorizer.admit(headers, self.scope, self._scheme(scope, headers))
                 place = self._enter(headers)
-                if scope["method"] == "POST":
-                    body = await service.intake.read(place, receive)
+                if scope["method"] in ("POST", "PUT"):
+                    if not (service.writable or service.read_only):  # now rather than after waiting for it
+                        raise Refused(503, "the journal cannot be written at the moment", retry_after=1)
+                    body = await self.intake.read(place, receive)
+                    await self.intake.wait_for_turn(place)
             request = Request(
                 scope.get("path_params", {}),
                 _query(scope["query_string"]),
@@ -144,18 +167,26 @@ class Endpoint:
             answer = refusal(Refused(500, "the service failed at this request, which is a bug"))
         finally:
             if place is not None:
-                service.intake.leave(place)
+                self.intake.leave(place)
         await _send(send, answer, retry_after)
         service.counts.request(
             self.kind, answer.status if isinstance(answer, HttpResponse) else 200, time.perf_counter() - began
         )
+
+    def _scheme(self, scope: dict[str, Any], headers: dict[bytes, bytes]) -> str:
+        """As the client sees it: a proxy that is trusted may say that it speaks HTTPS."""
+        told = headers.get(b"x-forwarded-proto", b"").lower()
+        client = scope.get("client")
+        if told in (b"http", b"https") and client and is_among(client[0], self.service.options.proxies):
+            return told.decode()
+        return str(scope["scheme"])
 
     def _enter(self, headers: dict[bytes, bytes]) -> RequestSlot:
         """A place among the requests in work."""
         if self.service.stopping:
             raise Refused(503, "the service is stopping", retry_after=5)
         length = headers.get(b"content-length", b"")
-        return self.service.intake.enter(int(length) if length.isdigit() else 0)
+        return self.intake.enter(int(length) if length.isdigit() else 0)
 
 
 def _query(text: bytes) -> dict[str, list[str]]:
@@ -194,16 +225,17 @@ async def done_once(
     An answer that is written ``at_length`` is so in a thread, and does not keep others waiting.
     """
     given = request.headers.get(b"idempotency-key")
-    if given is None:
+    if given is None or service.read_only:
         done = await act(None)
         return await asyncio.to_thread(written, done) if at_length else written(done)
     key = given.decode("latin-1")
     if not 0 < len(key) <= _MOST_KEY or not key.isascii() or not key.isprintable():
         raise Refused(422, f"an Idempotency-Key must have 1 to {_MOST_KEY} printable letters of ASCII")
-    fingerprint = hashlib.sha256(b"\0".join([request.target, request.media.encode(), request.body])).digest()
+    asked = [request.target, request.media.encode(), request.body]
+    fingerprint = await request.apart(lambda: hashlib.sha256(b"\0".join(asked)).digest())
 
     async def first_time() -> StoredResponse:
-        answer = written(await act(Key(key, fingerprint, written)))
+        answer = (await act(Key(key, fingerprint, written))).reply
         return StoredResponse(key, fingerprint, answer.status, answer.media, answer.body)
 
     kept = await service.keys.once(key, fingerprint, first_time)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from typing import Any
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from thalweg.client import protocol
-from thalweg.client.protocol import ARROW, DEFAULT_MODEL, EVENTS
-from thalweg.service.commands import Decide, HttpResponse, Key, Label, Predict, Refused
+from thalweg.client.protocol import ARROW, BYTES, DEFAULT_MODEL, EVENTS, JSON
+from thalweg.service.commands import Decide, HttpResponse, Key, Label, Predict, Refused, Void
+from thalweg.service.explaining import Explanation
 from thalweg.service.http import arrow
 from thalweg.service.http.exchange import EventStream, Handler, Request, as_json, done_once, encode
-from thalweg.service.journal.records import Kind
+from thalweg.service.http.unnamed_rows import require_row_count
+from thalweg.service.journal.records import Kind, LabelValue
 from thalweg.service.service import Service
 
 #: Rows beyond which an answer takes its time.
@@ -24,41 +27,69 @@ _MANY = 1000
 
 async def predict(service: Service, request: Request) -> HttpResponse:
     """Rows of JSON, or a stream of Arrow."""
+    asked = request.asked_once("explain", "false")
+    if asked not in ("true", "false", "1", "0"):
+        raise Refused(422, "explain must be true or false")
+    explains = asked in ("true", "1")
+    written: Callable[[Predict], HttpResponse]
     if request.media == ARROW:
+        if explains:
+            raise Refused(415, f"rows to be explained must be {JSON}")
         name = request.asked_once("model", DEFAULT_MODEL)
         rows = await asyncio.to_thread(arrow.read, request.body, service.limits)
         written = arrow.predicted
     else:
-        given = request.decoded(protocol.PredictRequest)
-        name, rows, written = given.model, _rows(given), _predicted
-    if not 0 < len(rows) <= service.limits.rows:
-        raise Refused(
-            413 if len(rows) else 422, f"a request must have 1 to {service.limits.rows} rows, got {len(rows)}"
-        )
+        name, rows = await request.apart(_rows, request, service)
+        written = _predicted
+    require_row_count(service, len(rows))
+    state = None
+    if explains:
+        state, explained = await service.explain(name, rows)
+        written = partial(_explained, explained)
 
     async def act(key: Key | None) -> Predict:
-        return await service.predict(name, rows, key)
+        return await service.predict(name, rows, key, state)
 
     return await done_once(service, request, act, written, at_length=len(rows) > _MANY)
 
 
-def _rows(given: protocol.PredictRequest) -> list[dict[str, Any]]:
+def _rows(request: Request, service: Service) -> tuple[str, list[dict[str, Any]]]:
+    """The model that is asked, and the rows."""
+    given = request.decoded(protocol.PredictRequest, service.limits)
     if (given.row is UNSET) == (given.rows is UNSET):
         raise Refused(422, "there must be either a row or rows")
     rows: list[Any] = [given.row] if given.rows is UNSET else given.rows
     for at, row in enumerate(rows):
         if not isinstance(row, dict):
             raise Refused(422, f"row {at}: it must be an object of columns and values")
-    return rows
+    return given.model, rows
 
 
 def _predicted(command: Predict) -> HttpResponse:
     answers = command.response.predictions(command.seq)
-    return as_json(protocol.Predictions(command.model, command.body.version, answers))
+    return as_json(protocol.Predictions(command.model, command.body.version, answers, command.recorded))
+
+
+def _explained(explained: Sequence[Explanation], command: Predict) -> HttpResponse:
+    answers = [
+        replace(answer, contributions=each.contributions, base=each.base, score=each.score)
+        for answer, each in zip(command.response.predictions(command.seq), explained, strict=True)
+    ]
+    return as_json(protocol.Predictions(command.model, command.body.version, answers, command.recorded))
 
 
 async def label(service: Service, request: Request) -> HttpResponse:
     """Labels of JSON, or a stream of Arrow."""
+    name, revise, labels = await request.apart(_labels, request, service)
+
+    async def act(key: Key | None) -> Label:
+        return await service.label(name, labels, revise, key)
+
+    return await done_once(service, request, act, _labelled)
+
+
+def _labels(request: Request, service: Service) -> tuple[str, bool, list[tuple[str, LabelValue]]]:
+    """The model, whether labels may replace others, and the labels by row."""
     if request.media == ARROW:
         name = request.asked_once("model", DEFAULT_MODEL)
         asked = request.asked_once("revise", "false")
@@ -67,17 +98,12 @@ async def label(service: Service, request: Request) -> HttpResponse:
         revise = asked == "true"
         given = arrow.read_labels(request.body, service.limits)
     else:
-        body = request.decoded(protocol.LabelRequest)
+        body = request.decoded(protocol.LabelRequest, service.limits)
         name, revise = body.model, body.revise
         given = [(each.id, each.label) for each in body.labels]
     if not 0 < len(given) <= service.limits.rows:
         raise Refused(413 if given else 422, f"a request must have 1 to {service.limits.rows} labels, got {len(given)}")
-    labels = [(row, service.read_label(name, value, at)) for at, (row, value) in enumerate(given)]
-
-    async def act(key: Key | None) -> Label:
-        return await service.label(name, labels, revise, key)
-
-    return await done_once(service, request, act, _labelled)
+    return name, revise, [(row, service.read_label(name, value, at)) for at, (row, value) in enumerate(given)]
 
 
 def _labelled(command: Label) -> HttpResponse:
@@ -98,6 +124,27 @@ def _labelled(command: Label) -> HttpResponse:
     )
 
 
+async def void(service: Service, request: Request) -> HttpResponse:
+    """Rows by their ids."""
+    name = request.path["name"]
+    ids = (await request.apart(lambda: request.decoded(protocol.VoidRequest, service.limits))).ids
+    if not 0 < len(ids) <= service.limits.rows:
+        raise Refused(413 if ids else 422, f"a request must have 1 to {service.limits.rows} ids, got {len(ids)}")
+
+    async def act(key: Key | None) -> Void:
+        return await service.void(name, ids, key)
+
+    return await done_once(service, request, act, _voided)
+
+
+def _voided(command: Void) -> HttpResponse:
+    found = command.outcome
+    assert found is not None
+    counts = len(found.voided), found.repeated, command.replayed
+    ids = tuple(found.unknown), tuple(found.expired)
+    return as_json(protocol.VoidReceipt(command.model, command.seq, *counts, *ids))
+
+
 #: Seconds between points of a live view at the least, and between signs of life.
 _LEAST_SECONDS, _HEARTBEAT_SECONDS = 0.25, 15.0
 
@@ -107,7 +154,7 @@ async def list_models(service: Service, request: Request) -> HttpResponse:
 
 
 async def create(service: Service, request: Request) -> HttpResponse:
-    given = request.decoded(protocol.CreateRequest)
+    given = await request.apart(request.decoded, protocol.CreateRequest, service.limits)
 
     async def act(key: Key | None) -> Decide:
         return await service.create(given, key)
@@ -154,10 +201,54 @@ def deciding(kind: Kind) -> Handler:
 async def promote(service: Service, request: Request) -> HttpResponse:
     """A challenger takes the champion's place; a body is optional."""
     name = request.path["name"]
-    given = request.decoded(protocol.PromoteRequest) if request.body else protocol.PromoteRequest()
+    given = request.decoded(protocol.PromoteRequest, service.limits) if request.body else protocol.PromoteRequest()
 
     async def act(key: Key | None) -> Decide:
         return await service.promote(name, given.expected, given.force, key)
+
+    return await done_once(service, request, act, _decided(name))
+
+
+async def download(service: Service, request: Request) -> HttpResponse:
+    """The file of a model, as it is or as it was."""
+    version = request.asked_once("version", "") if "version" in request.query else None
+    seq = request.asked_once("seq", "") if "seq" in request.query else None
+    if seq is not None and not (seq.isascii() and seq.isdigit() and len(seq) < 18):
+        raise Refused(422, "seq must be the number of a record")
+    file = await service.file(request.path["name"], version, None if seq is None else int(seq))
+    return HttpResponse(200, BYTES, file)
+
+
+async def upload(service: Service, request: Request) -> HttpResponse:
+    """A new model from the file of one."""
+    name = request.path["name"]
+    if request.media != BYTES:
+        raise Refused(415, f"the body must be {BYTES}, the file of a model")
+
+    async def act(key: Key | None) -> Decide:
+        return await service.create_from_file(name, request.body, key)
+
+    return await done_once(service, request, act, _decided(name, 201))
+
+
+async def list_versions(service: Service, request: Request) -> HttpResponse:
+    return as_json(protocol.Versions(await service.versions(request.path["name"])))
+
+
+async def name_version(service: Service, request: Request) -> HttpResponse:
+    name, given = request.path["name"], request.decoded(protocol.VersionRequest, service.limits)
+
+    async def act(key: Key | None) -> Decide:
+        return await service.name_version(name, given.version, key)
+
+    return await done_once(service, request, act, _decided(name, 201))
+
+
+async def roll_back(service: Service, request: Request) -> HttpResponse:
+    name, given = request.path["name"], request.decoded(protocol.RollbackRequest, service.limits)
+
+    async def act(key: Key | None) -> Decide:
+        return await service.roll_back(name, given.version, given.seq, key)
 
     return await done_once(service, request, act, _decided(name))
 

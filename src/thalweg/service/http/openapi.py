@@ -8,8 +8,9 @@ import msgspec
 
 from thalweg.catalogue import MODELS
 from thalweg.client import protocol
-from thalweg.client.protocol import ARROW, EVENTS, JSON, RequestBody
+from thalweg.client.protocol import ARROW, BYTES, EVENTS, JSON, RequestBody
 from thalweg.service.commands import HttpResponse
+from thalweg.service.http import foreign_bodies
 from thalweg.service.http.exchange import Request
 from thalweg.service.service import Service
 
@@ -26,13 +27,15 @@ def schemas(most_rows: int) -> Described:
 
     They say what this service sends, so responses have no other fields than these, and all that it never leaves out.
     """
-    named = vars(protocol).items()
+    named = (vars(protocol) | vars(foreign_bodies)).items()
     kinds = {name: each for name, each in named if isinstance(each, type(RequestBody)) and each.__struct_fields__}
     _, found = msgspec.json.schema_components(kinds.values(), ref_template="#/components/schemas/{name}")
     for name, schema in found.items():
         kind = kinds[name]
         schema["description"] = schema["description"].split("\n\n")[0]
-        schema["additionalProperties"] = False
+        schema["additionalProperties"] = (
+            issubclass(kind, RequestBody) and not kind.__struct_config__.forbid_unknown_fields
+        )
         if not issubclass(kind, RequestBody):
             for each in schema["properties"].values():
                 each.pop("default", None)
@@ -42,6 +45,7 @@ def schemas(most_rows: int) -> Described:
     predict["oneOf"] = [{"required": ["row"]}, {"required": ["rows"]}]
     predict["properties"]["rows"]["maxItems"] = most_rows
     found[protocol.LabelRequest.__name__]["properties"]["labels"]["maxItems"] = most_rows
+    found[protocol.VoidRequest.__name__]["properties"]["ids"]["maxItems"] = most_rows
     create["properties"]["kind"]["enum"] = list(dict.fromkeys(kind for kinds in MODELS.values() for kind in kinds))
     create["properties"]["task"]["anyOf"][0] |= {"enum": list(MODELS)}
     of_task = (("answer", "probabilities"), ("prediction", "lower", "upper"))
@@ -63,7 +67,7 @@ def description(most_rows: int) -> Described:
     Examples
     --------
     >>> sorted(description(1000)["paths"])[:3]
-    ['/healthz', '/metrics', '/openapi.json']
+    ['/healthz', '/invocations', '/metrics']
     """
     from importlib.metadata import version
 
@@ -110,20 +114,50 @@ def _paths() -> Described:
     columns = {"columns": [{"name": "load", "kind": "number"}]}
     asked_by_arrow = [_query("model", "Of a body of Arrow, which model is asked.")]
     labelled_by_arrow = [*asked_by_arrow, _query("revise", "Of a body of Arrow.", enum=["true", "false"])]
-    predict = _posted(protocol.PredictRequest, rows, parameters=asked_by_arrow)
+    explain = _query(
+        "explain", "Of a body of JSON: whether to explain each prediction.", enum=["true", "false", "1", "0"]
+    )
+    predict = _posted(protocol.PredictRequest, rows, parameters=[*asked_by_arrow, explain])
     label = _posted(protocol.LabelRequest, {"labels": [{"id": "12-0", "label": "up"}]}, parameters=labelled_by_arrow)
     create = _posted(protocol.CreateRequest, {"name": "load", "kind": "oldc", "schema": columns}, arrow=False)
     promoted = {JSON: {"schema": ref(protocol.PromoteRequest), "example": {"expected": "oldc"}}}
+    withdrawn = {JSON: {"schema": ref(protocol.VoidRequest), "example": {"ids": ["12-0"]}}}
+    void = _of_one(_KEY) | {"requestBody": {"required": True, "content": withdrawn}}
     promote = _of_one(_KEY) | {"requestBody": {"required": False, "content": promoted}}
+    named = {JSON: {"schema": ref(protocol.VersionRequest), "example": {"version": "before-holidays"}}}
+    name_version = _of_one(_KEY) | {"requestBody": {"required": True, "content": named}}
+    returned = {JSON: {"schema": ref(protocol.RollbackRequest), "example": {"version": "before-holidays"}}}
+    roll_back = _of_one(_KEY) | {"requestBody": {"required": True, "content": returned}}
+    file = {BYTES: {"schema": {"type": "string", "format": "binary", "contentMediaType": BYTES}}}
+    upload = _of_one(_KEY) | {"requestBody": {"required": True, "content": file}}
+    download = _of_one(
+        _query("version", "The name of an older state."), _query("seq", "The record of one.", pattern="^[0-9]{1,17}$")
+    )
     last_event = {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string", "pattern": "^[0-9]+$"}}
+    infer = "/v2/models/{name}"
+    tensor = {"name": "load", "shape": [2], "datatype": "FP64", "data": [1.5, 2.5]}
+    tensors = {JSON: {"schema": ref(foreign_bodies.InferRequest), "example": {"inputs": [tensor]}}}
+    inferring = _of_one(_KEY) | {"requestBody": {"required": True, "content": tensors}}
+    infer_server, infer_ready = _content(foreign_bodies.InferServer), _content(foreign_bodies.InferReady)
+    frame = {"dataframe_split": {"columns": ["load", "day"], "data": [[1.5, "mon"], [2.5, None]]}}
+    invoke = _posted(foreign_bodies.Invocation, frame, arrow=False, parameters=[_query("model", "Which one is asked.")])
+    invoked = _content(foreign_bodies.InvocationResponse)
     decision, text = _content(protocol.Decision), {"schema": {"type": "string"}}
     misfit, undecided = (404, 408, 409, 413, 415, 422), (404, 408, 409, 413, 422)
     said = {
         "predict": "Answer rows. Each gets an id, by which its label can be told later.",
         "label": "Tell the labels of rows, by their ids, in any order and at any time.",
         "archive": "Put a model away: it neither answers nor learns, and nothing is erased.",
+        "void": "Withdraw rows: the model ends as if their labels had never come, and later ones are refused.",
         "promote": "Let a challenger and its champion change places; refused, unless forced, before a label has "
         "compared the two in their present places, or when the challenger errs more beyond doubt.",
+        "rollback": "Return a model to an older state, a named version or that after a record. It predicts and learns "
+        "from that state on; the history of its scores stays.",
+        "version": "Name the state of a model and its challengers after this record.",
+        "download": "The file of a model, which `thalweg.load` reads: as it is, or as it was.",
+        "upload": "Make a model from the file of one.",
+        "infer": "Predict rows as tensors: one for each column, or a single one with all columns in their order.",
+        "invoke": "Predict rows in one of MLflow's forms: dataframe_split, dataframe_records, instances or inputs.",
         "compare": "The champion beside a challenger: an interval for the difference of their errors, valid at any "
         "time.",
         "events": "How a model goes: an event `point` whenever it has learned, whose id is the number of labels.",
@@ -144,8 +178,20 @@ def _paths() -> Described:
         f"{one}/restore": {
             "post": _operation("restore", "Bring a model back.", _of_one(_KEY), decision, refused=undecided)
         },
+        f"{one}/void": {"post": _operation("void", said["void"], void, _content(protocol.VoidReceipt), refused=misfit)},
         f"{one}/promote": {
             "post": _operation("promote", said["promote"], promote, decision, refused=(404, 409, 413, 415, 422))
+        },
+        f"{one}/rollback": {"post": _operation("rollback", said["rollback"], roll_back, decision, refused=misfit)},
+        f"{one}/versions": {
+            "get": _operation(
+                "versions", "States to return to.", _of_one(), _content(protocol.Versions), refused=(404,)
+            ),
+            "post": _operation("version", said["version"], name_version, decision, status=201, refused=misfit),
+        },
+        f"{one}/file": {
+            "get": _operation("download", said["download"], download, file, refused=(404, 409, 422)),
+            "put": _operation("upload", said["upload"], upload, decision, status=201, refused=misfit),
         },
         f"{one}/compare": {
             "get": _operation("compare", said["compare"], _of_one(), _content(protocol.Comparison), refused=(404, 409))
@@ -156,6 +202,30 @@ def _paths() -> Described:
         f"{one}/events": {
             "get": _operation("events", said["events"], _of_one(last_event), {EVENTS: text}, refused=(404,))
         },
+        "/v2": {"get": _operation("v2", "The service, for clients of the Open Inference Protocol.", {}, infer_server)},
+        "/v2/health/live": {"get": _open("v2_live", "Whether the process answers.", foreign_bodies.InferLive)},
+        "/v2/health/ready": {
+            "get": _open("v2_ready", "Whether the journal can be written.", foreign_bodies.InferReady, refused=(503,))
+        },
+        infer: {
+            "get": _operation(
+                "v2_model",
+                "A model by its tensors.",
+                _of_one(),
+                _content(foreign_bodies.InferModel),
+                refused=(404, 409),
+            )
+        },
+        f"{infer}/ready": {
+            "get": _operation("v2_model_ready", "Whether it can be asked.", _of_one(), infer_ready, refused=(404, 409))
+        },
+        f"{infer}/infer": {
+            "post": _operation(
+                "infer", said["infer"], inferring, _content(foreign_bodies.InferResponse), refused=undecided
+            )
+        },
+        "/ping": {"get": _open("ping", "Whether the journal can be written.", refused=(503,))},
+        "/invocations": {"post": _operation("invocations", said["invoke"], invoke, invoked, refused=misfit)},
         "/healthz": {"get": _open("healthz", "Whether the process answers.")},
         "/readyz": {"get": _open("readyz", "Whether the journal can be written.", refused=(503,))},
         "/metrics": {"get": _operation("metrics", "What is counted, for Prometheus.", {}, {"text/plain": text})},
@@ -183,9 +253,11 @@ def _operation(
     return {"operationId": name, "summary": said, **asked, "responses": answers}
 
 
-def _open(name: str, said: str, refused: tuple[int, ...] = ()) -> Described:
+def _open(
+    name: str, said: str, kind: type[msgspec.Struct] = protocol.Status, refused: tuple[int, ...] = ()
+) -> Described:
     """What everyone may ask, at any time."""
-    found = {"200": {"description": "It is.", "content": _content(protocol.Status)}}
+    found = {"200": {"description": "It is.", "content": _content(kind)}}
     found |= {str(each): {"description": "It is not.", "content": _content(protocol.ErrorBody)} for each in refused}
     return {"operationId": name, "summary": said, "security": [{}], "responses": found}
 

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import sqlite3
-from collections.abc import Sequence
+import time
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
-from thalweg.errors import InvalidParameter, JournalError, MissingExtra
+from thalweg.errors import InvalidParameter, JournalDamaged, JournalError, MissingExtra
 from thalweg.service.journal.sql import SqlJournal
 
+#: Seconds that a database may be silent before a call of it is given up.
+SILENCE_SECONDS = 10.0
 
-def open_journal(folder: Path | None, database: str | None, *, read_only: bool = False) -> SqlJournal:
+
+def open_journal(
+    folder: Path | None,
+    database: str | None,
+    *,
+    read_only: bool = False,
+    new: bool = False,
+    silence: float = SILENCE_SECONDS,
+) -> SqlJournal:
     """A journal in a folder, or in a database by its address.
+
+    A call of the database fails once nothing has come from it for ``silence`` seconds. Where a folder has held a
+    journal that is empty or gone by now, only ``new`` makes another one.
 
     Examples
     --------
@@ -30,23 +45,51 @@ def open_journal(folder: Path | None, database: str | None, *, read_only: bool =
     if database is not None:
         if not database.startswith(("postgresql://", "postgres://")):
             raise InvalidParameter.of_option("database", "begin with postgresql://", database)
-        pass
-
-        return PostgresJournal(database)
-    pass
-
+        return PostgresJournal(database, silence)
     assert folder is not None
     if not read_only:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise JournalError(f"{folder} cannot be made: {error.strerror or error}") from error
+    if not new:
+        _require_journal(folder)
     return SqliteJournal(folder, read_only=read_only)
+
+
+def _require_journal(folder: Path) -> None:
+    """`JournalDamaged` where there was a journal, by what is beside it, and there is none."""
+    path = folder / FILE
+    advice = "put back a copy, or begin a new journal with --new-journal"
+    if path.exists():
+        if path.stat().st_size == 0:
+            raise JournalDamaged(f"{path} is empty, and a journal never is: {advice}")
+    elif left := [name for name in (f"{FILE}-wal", LOCK) if (folder / name).exists()]:
+        raise JournalDamaged(f"{path} is gone, but {left[0]} is there: {advice}")
 
 
 #: An advisory lock of this number is held by the one writer of a database.
 _LOCK = 0x7468616C776567
-_CONNECT_SECONDS = 5
+_CONNECT_SECONDS = 3
+
+
+def _until_silent(steps: Generator[Any, Any, Any], seconds: float, error: Exception) -> Generator[Any, Any, Any]:
+    """The steps of a call of the driver, which raises the error once nothing has come for so many seconds.
+
+    The server cannot be asked to keep this limit: it may be the one that is stopped.
+    """
+    until = time.monotonic() + seconds
+    try:
+        wanted = next(steps)
+        while True:
+            ready = yield wanted
+            if ready:
+                until = time.monotonic() + seconds
+            elif time.monotonic() > until:
+                raise error
+            wanted = steps.send(ready)
+    except StopIteration as done:
+        return done.value
 
 
 class PostgresJournal(SqlJournal):
@@ -55,10 +98,23 @@ class PostgresJournal(SqlJournal):
     blob = "BYTEA"
     number = "BIGINT"
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, silence: float) -> None:
         super().__init__()
-        self._driver = MissingExtra.import_module("psycopg", "postgres", "a journal in PostgreSQL")
-        self.address = address
+        self._driver = driver = MissingExtra.import_module("psycopg", "postgres", "a journal in PostgreSQL")
+        self.address, self.silence = address, silence
+
+        class Connection(driver.Connection):  # type: ignore[name-defined]
+            def wait(self, gen: Generator[Any, Any, Any], *arguments: Any, **more: Any) -> Any:
+                told = f"the database was silent for {silence:g} seconds (--database-timeout)"
+                error = driver.OperationalError(told)
+                try:
+                    return super().wait(_until_silent(gen, silence, error), *arguments, **more)
+                except driver.OperationalError as raised:
+                    if raised is error:
+                        self.close()  # half of an answer may come yet
+                    raise
+
+        self._connection_class = Connection
         self._claimed = False
         self.connect()
 
@@ -71,15 +127,21 @@ class PostgresJournal(SqlJournal):
         with suppress(self._driver.Error):
             self.disconnect()
         with self.translated():
-            self._connection = self._driver.connect(
+            self._connection = self._connection_class.connect(
                 self.address, autocommit=True, connect_timeout=_CONNECT_SECONDS, application_name="thalweg"
             )
             self.execute("SET synchronous_commit = on")
+            # A call that was given up here ends there, too, and lets go of the writer's lock.
+            self.execute(f"SET statement_timeout = {int(1000 * self.silence)}")
         if self._claimed:
             self.claim()
 
     def another(self) -> Self:
-        return type(self)(self.address)
+        return type(self)(self.address, self.silence)
+
+    @property
+    def place(self) -> tuple[str | None, str | None]:
+        return None, self.address
 
     def claim(self) -> None:
         """Hold an advisory lock, which the server gives up with the connection."""
@@ -89,18 +151,35 @@ class PostgresJournal(SqlJournal):
             raise JournalError("the database is in use by another `thalweg serve`")
         self._claimed = True
 
+    def probe(self) -> None:
+        """Ask the server whether it takes changes."""
+        with self.translated():
+            mode = self.execute("SHOW transaction_read_only").fetchone()[0]
+        if mode != "off":
+            raise JournalError("the journal cannot be used: the database is read-only")
+
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """Run a statement; without values it goes as it is."""
         if self._connection is None:
             raise JournalError("the journal cannot be used: there is no connection to the database")
         return self._connection.execute(statement.replace("?", "%s"), values or None)
 
-    def among(self, column: str, numbers: Sequence[int]) -> tuple[str, Any]:
+    def shrink(self) -> None:
+        with self.translated():
+            for table in ("journal", "told", "answers", "snapshots"):
+                self.execute(f"VACUUM {table}")
+
+    def require_sound(self) -> None:
+        """The server has checksums of its own."""
+
+    def among(self, column: str, values: Sequence[int] | Sequence[str]) -> tuple[str, Any]:
         """By an array."""
-        return f"{column} = ANY(?)", list(numbers)
+        return f"{column} = ANY(?)", list(values)
 
 
-FILE, LOCK = "journal.sqlite3", "lock"
+FILE, LOCK, PROBE = "journal.sqlite3", "lock", "probe"
+#: Bytes that must be free on the disk.
+_LEAST_FREE = 64 << 10
 
 
 class SqliteJournal(SqlJournal):
@@ -118,7 +197,14 @@ class SqliteJournal(SqlJournal):
         self.folder = folder
         self.read_only = read_only
         self._lock: IO[str] | None = None
+        self._file = 0
         self.connect()
+
+    def was_replaced(self) -> bool:
+        try:
+            return (self.folder / FILE).stat().st_ino != self._file
+        except OSError:  # it is about to be
+            return False
 
     def connect(self) -> None:
         """Open the file, with every commit on the disk before it counts."""
@@ -126,6 +212,11 @@ class SqliteJournal(SqlJournal):
         path = self.folder / FILE
         if self.read_only and not path.exists():
             raise JournalError(f"{self.folder} holds no journal of `thalweg serve`")
+        if not self.read_only:
+            with suppress(OSError):  # SQLite says what is wrong
+                os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))  # its log and index get the same mode
+        with suppress(OSError):
+            self._file = path.stat().st_ino
         with self.translated():
             mode = "ro" if self.read_only else "rwc"
             self._connection = sqlite3.connect(
@@ -144,9 +235,14 @@ class SqliteJournal(SqlJournal):
         """A further connection, which only reads."""
         return type(self)(self.folder, read_only=True)
 
+    @property
+    def place(self) -> tuple[str | None, str | None]:
+        return str(self.folder.resolve()), None
+
     def claim(self) -> None:
         """Hold a lock on a file beside the database, which is gone with the process."""
-        lock = open(self.folder / LOCK, "w")  # noqa: SIM115 - held for as long as the process lives
+        file = os.open(self.folder / LOCK, os.O_CREAT | os.O_WRONLY, 0o600)
+        lock = os.fdopen(file, "w")  # held for as long as the process lives
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -164,9 +260,35 @@ class SqliteJournal(SqlJournal):
             self._lock.close()
             self._lock = None
 
+    def probe(self) -> None:
+        """Take up room on the disk, and give it back."""
+        path = self.folder / PROBE
+        try:
+            file = os.open(path, os.O_CREAT | os.O_WRONLY, 0o600)
+            try:
+                os.posix_fallocate(file, 0, _LEAST_FREE)
+            finally:
+                os.close(file)
+                os.unlink(path)
+        except OSError as error:
+            raise JournalError(f"the journal cannot be used: {error.strerror or error}") from error
+        with self.translated():
+            self.execute("SELECT protocol FROM about").fetchone()
+
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
         return self._connection.execute(statement, values)
 
-    def among(self, column: str, numbers: Sequence[int]) -> tuple[str, Any]:
+    def shrink(self) -> None:
+        with self.translated():
+            self.execute("VACUUM")
+
+    def require_sound(self) -> None:
+        """By the check of pages and indexes that SQLite has."""
+        with self.translated():
+            found = self.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if found != "ok":
+            raise JournalDamaged(f"the file of the journal is damaged: {' '.join(found.split())}")
+
+    def among(self, column: str, values: Sequence[int] | Sequence[str]) -> tuple[str, Any]:
         """By a list of JSON, which may be as long as it likes."""
-        return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(list(numbers))
+        return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(list(values))

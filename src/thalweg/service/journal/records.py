@@ -19,8 +19,23 @@ from numpy.typing import NDArray
 from thalweg.errors import JournalDamaged
 from thalweg.service.journal.compressed_rows import CompressedRows, Features
 
-#: What may happen to a model. A "revise" is a label request that also changes labels given before.
-Kind = Literal["create", "challenge", "schema", "predict", "label", "revise", "expire", "promote", "archive", "restore"]
+#: What may happen to a model. A "revise" is a label request that also changes labels given before; a "void" withdraws
+#: rows, with or without a label. A "version" names the state at its record; a "rollback" holds the older state.
+Kind = Literal[
+    "create",
+    "challenge",
+    "schema",
+    "predict",
+    "label",
+    "revise",
+    "void",
+    "expire",
+    "promote",
+    "archive",
+    "restore",
+    "version",
+    "rollback",
+]
 
 
 @dataclass(slots=True)
@@ -37,6 +52,8 @@ class Record:
     #: How many rows were answered, or labels learned for the first time.
     rows: int
     body: bytes
+    #: As it is in the journal; None in records of versions without checksums.
+    checksum: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +78,8 @@ class StoredResponse:
     status: int
     media: str
     body: bytes
+    #: The record that the request became; None where it was only read, or is of an earlier version.
+    seq: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +234,8 @@ class LabelBody:
 
     #: asked, row, label: labels that came for the first time, in the order in which they are learned.
     learned: list[tuple[int, int, LabelValue]]
-    #: asked, row, label, seq of its first label record: labels that take the place of others.
+    #: asked, row, label, seq of its first label record: labels that take the place of others. Of a "void" record the
+    #: label means nothing, and the seq is 0 of rows without a label.
     revised: list[tuple[int, int, LabelValue, int]]
 
     def to_bytes(self) -> bytes:
@@ -257,8 +277,9 @@ class PredictedRows:
     model: str
     time: int
     body: PredictBody
-    #: By row, its label as it is now, and the record in which the first one came.
-    labels: dict[int, tuple[LabelValue, int]]
+    #: By row, its label as it is now, and the record in which the first one came. A row that was withdrawn has None for
+    #: a label, and 0 for the record if it never had one.
+    labels: dict[int, tuple[LabelValue | None, int]]
 
     def __len__(self) -> int:
         return len(self.body.X)
@@ -278,8 +299,10 @@ class LabelsArrived:
     seq: int
     time: int
     labelled: list[LabelledRow]
-    #: Whether it also changes labels that were learned before.
+    #: Whether it also changes or withdraws labels that were learned before.
     revises: bool = False
+    #: How many rows it withdraws.
+    voided: int = 0
 
 
 @dataclass(frozen=True, slots=True)

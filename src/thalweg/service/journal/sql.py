@@ -2,39 +2,47 @@
 
 ::
 
-    journal     seq, model, kind, time, rows, body
+    journal     seq, model, kind, time, rows, body, checksum
     told        which label records speak of a predict record
     answers     by idempotency key, what was answered
     snapshots   models as files, at a seq
+    gaps        how much time passed unseen before a record
+    cuts        by model, the snapshot before which records were erased
 
-`told` could be found out from the journal; it is there to find the labels of a row quickly. Snapshots save time only.
+`told` could be found out from the journal; it is there to find the labels of a row quickly. Snapshots save time; the
+journal of a model that was cut begins at one.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Self
+from typing import Any, Self, get_args
 
-from thalweg.errors import JournalError
+from thalweg.errors import JournalDamaged, JournalError
+from thalweg.service.journal.checksums import checksum, require_chained, require_unchanged
 from thalweg.service.journal.records import Kind, LabelLink, Part, Record, StoredResponse
 
-PROTOCOL = 1
-_COLUMNS = "seq, model, kind, time, rows, body"
+#: 2: records have checksums.
+PROTOCOL = 2
+_COLUMNS = "seq, model, kind, time, rows, body, checksum"
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS journal (
         seq {number} PRIMARY KEY, model TEXT NOT NULL, kind TEXT NOT NULL, time {number} NOT NULL,
-        rows {number} NOT NULL, body {blob} NOT NULL)""",
+        rows {number} NOT NULL, body {blob} NOT NULL, checksum {blob})""",
     "CREATE INDEX IF NOT EXISTS journal_by_kind ON journal (model, kind, seq)",
+    "CREATE INDEX IF NOT EXISTS journal_creations ON journal (seq) WHERE kind = 'create'",
     """CREATE TABLE IF NOT EXISTS told (
         asked {number}, seq {number}, rows {number} NOT NULL, PRIMARY KEY (asked, seq))""",
     """CREATE TABLE IF NOT EXISTS answers (
         key TEXT PRIMARY KEY, request {blob} NOT NULL, status {number} NOT NULL, media TEXT NOT NULL,
-        body {blob} NOT NULL)""",
+        body {blob} NOT NULL, seq {number})""",
     """CREATE TABLE IF NOT EXISTS snapshots (
         model TEXT, seq {number}, name TEXT, sha256 {blob} NOT NULL, body {blob} NOT NULL,
         PRIMARY KEY (model, seq, name))""",
+    "CREATE TABLE IF NOT EXISTS gaps (seq {number} PRIMARY KEY, microseconds {number} NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS cuts (model TEXT PRIMARY KEY, seq {number} NOT NULL)",
     "CREATE TABLE IF NOT EXISTS about (protocol {number} PRIMARY KEY)",
     "INSERT INTO about VALUES ({protocol}) ON CONFLICT DO NOTHING",
 )
@@ -53,6 +61,10 @@ class SqlJournal(ABC):
 
     def __init__(self) -> None:
         self._connection: Any = None
+        #: Of the last record of each model that was written by this connection.
+        self._checksums: dict[str, bytes | None] = {}
+        #: How `_COLUMNS` are read, once that is known.
+        self._selected: str | None = None
 
     # ------------------------------------------------------------------ what databases differ in
 
@@ -64,32 +76,84 @@ class SqlJournal(ABC):
     def another(self) -> Self:
         """A further connection to the same journal, to read from another thread."""
 
+    @property
+    @abstractmethod
+    def place(self) -> tuple[str | None, str | None]:
+        """Folder or address, by which another process opens the journal."""
+
     @abstractmethod
     def claim(self) -> None:
         """Be the only writer, or raise `JournalError`."""
+
+    @abstractmethod
+    def probe(self) -> None:
+        """Raise `JournalError` unless the journal can be written; nothing is."""
 
     @abstractmethod
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """Run a statement; a cursor."""
 
     @abstractmethod
-    def among(self, column: str, numbers: Sequence[int]) -> tuple[str, Any]:
-        """A condition that the column is one of the numbers, with one value."""
+    def among(self, column: str, values: Sequence[int] | Sequence[str]) -> tuple[str, Any]:
+        """A condition that the column has one of the values, and the one value to go with it."""
 
     @property
     @abstractmethod
     def faults(self) -> tuple[type[Exception], ...]:
         """What the driver raises when the database fails."""
 
+    def was_replaced(self) -> bool:
+        """Whether another journal has come to the place of the one that is open, as by copying a file."""
+        return False
+
+    @abstractmethod
+    def shrink(self) -> None:
+        """Give back the space of what was erased."""
+
+    @abstractmethod
+    def require_sound(self) -> None:
+        """`JournalDamaged` where the database finds its own files damaged."""
+
     # ------------------------------------------------------------------ writing
 
     def prepare(self) -> None:
-        with self.translated():
+        """Make the tables that are missing; `JournalError` where the journal is newer or has lost its end."""
+        with self.transaction():
             for statement in _TABLES:
                 self.execute(statement.format(blob=self.blob, number=self.number, protocol=PROTOCOL))
             newest = self.execute("SELECT max(protocol) FROM about").fetchone()[0]
         if newest != PROTOCOL:
             raise JournalError(f"the journal has protocol {newest}; this version of thalweg reads {PROTOCOL}")
+        if "NULL" in self._read_columns():
+            with self.transaction():
+                self.execute(f"ALTER TABLE journal ADD COLUMN checksum {self.blob}")
+                self.execute(f"ALTER TABLE answers ADD COLUMN seq {self.number}")
+            self._selected = None
+        self.require_end()
+
+    def require_end(self) -> None:
+        """`JournalDamaged` where something was written after what is the last record now."""
+        with self.translated():
+            told, kept = (
+                self.execute(f"SELECT COALESCE(max(seq), 0) FROM {table}").fetchone()[0]
+                for table in ("told", "snapshots")
+            )
+        last, _ = self.last()
+        if max(told, kept) > last:
+            raise JournalDamaged(
+                f"the journal ends at record {last}, but there was a record {max(told, kept)}: it lost its end"
+            )
+
+    def _read_columns(self) -> str:
+        """The columns of a record; a journal of an earlier version that is only read has no checksums."""
+        if self._selected is None:
+            try:
+                self.execute("SELECT checksum FROM journal LIMIT 0").fetchall()
+            except self.faults:
+                self._selected = _COLUMNS.replace("checksum", "NULL")
+            else:
+                self._selected = _COLUMNS
+        return self._selected
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -100,6 +164,7 @@ class SqlJournal(ABC):
                 yield
                 self.execute("COMMIT")
             except BaseException:
+                self._checksums.clear()
                 self.roll_back()
                 raise
 
@@ -124,16 +189,21 @@ class SqlJournal(ABC):
         parts: Sequence[Part] = (),
     ) -> None:
         """Append, inside a transaction."""
+        for each in records:
+            if each.model not in self._checksums:
+                last = self.last_of(each.model, through=each.seq)
+                self._checksums[each.model] = None if last is None else last.checksum
+            each.checksum = self._checksums[each.model] = checksum(each, self._checksums[each.model])
         self._insert(
             "journal",
             _COLUMNS,
-            [(each.seq, each.model, each.kind, each.time, each.rows, each.body) for each in records],
+            [(each.seq, each.model, each.kind, each.time, each.rows, each.body, each.checksum) for each in records],
         )
         self._insert("told", "asked, seq, rows", [(each.asked, each.seq, each.rows) for each in links])
         self._insert(
             "answers",
-            "key, request, status, media, body",
-            [(each.key, each.request, each.status, each.media, each.body) for each in responses],
+            "key, request, status, media, body, seq",
+            [(each.key, each.request, each.status, each.media, each.body, each.seq) for each in responses],
         )
         self._insert(
             "snapshots",
@@ -152,18 +222,73 @@ class SqlJournal(ABC):
             self.execute(f"INSERT INTO {table} ({columns}) VALUES {', '.join([marks] * size)} {otherwise}", values)
             begin += size
 
+    def write_gap(self, seq: int, microseconds: int) -> None:
+        """Before a record so much time has passed unseen, inside a transaction."""
+        self._insert("gaps", "seq, microseconds", [(seq, microseconds)])
+
     def drop_snapshots(self, model: str, seqs: Iterable[int]) -> None:
         """Forget snapshots, inside a transaction."""
         for seq in seqs:
             self.execute("DELETE FROM snapshots WHERE model = ? AND seq = ?", [model, seq])
+
+    # ------------------------------------------------------------------ erasing
+
+    def cut(self, model: str, seq: int, expired: int, versions: Collection[int] = ()) -> tuple[int, int]:
+        """Erase rows and labels of a model before a snapshot, inside a transaction; how many records and snapshots.
+
+        Predict records stay that have rows without a label, unless these have expired, or that got a label after the
+        snapshot; so do the labels of their rows. The record of the snapshot stays, since the next one is chained to it.
+        Snapshots of ``versions`` stay.
+        """
+        needed = [at for at, _, unlabelled in self.open_rows(model, expired) if at <= seq and unlabelled]
+        needed += [row[0] for row in self.execute("SELECT asked FROM told WHERE asked <= ? AND seq > ?", [seq, seq])]
+        stay = {seq, *needed, *(at for _, at in self.links(needed))}
+        erased = []
+        kinds: tuple[Kind, ...] = ("predict", "label", "revise", "void")
+        for kind in kinds:
+            erased += [each.seq for each in self.records(model, through=seq, kind=kind) if each.seq not in stay]
+        for begin in range(0, len(erased), _FETCH):
+            part = erased[begin : begin + _FETCH]
+            for table, column in (("journal", "seq"), ("told", "asked")):
+                condition, value = self.among(column, part)
+                self.execute(f"DELETE FROM {table} WHERE {condition}", [value])
+        earlier = [at for at in self.snapshots(model) if at < seq and at not in versions]
+        self.drop_snapshots(model, earlier)
+        self.execute("DELETE FROM cuts WHERE model = ?", [model])
+        self._insert("cuts", "model, seq", [(model, seq)])
+        return len(erased), len(earlier)
+
+    def drop_replies(self, through: int) -> int:
+        """Forget the replies to requests up to a record, inside a transaction; how many."""
+        found = self.execute(
+            "DELETE FROM answers WHERE seq <= ? OR (seq IS NULL AND (SELECT min(seq) FROM answers) <= ?)",
+            [through, through],
+        )
+        return int(found.rowcount)
 
     # ------------------------------------------------------------------ reading
 
     def last(self) -> tuple[int, int]:
         """Seq and time of the last record; zeros where there is none."""
         with self.translated():
-            found = self.execute("SELECT seq, time FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
-        return (0, 0) if found is None else (int(found[0]), int(found[1]))
+            found = self.execute(f"SELECT {self._read_columns()} FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
+        if found is None:
+            return 0, 0
+        record = require_unchanged(_record(found))
+        return record.seq, record.time
+
+    def in_order(self) -> Iterator[Record]:
+        """Records of all models, whatever their checksums."""
+        return self._pages(f"SELECT {self._read_columns()} FROM journal WHERE seq > ?", lambda after: [after], 0)
+
+    def _pages(self, statement: str, values: Callable[[int], list[Any]], after: int) -> Iterator[Record]:
+        while True:
+            with self.translated():
+                rows = self.execute(f"{statement} ORDER BY seq LIMIT {_FETCH}", values(after)).fetchall()
+            yield from map(_record, rows)
+            if len(rows) < _FETCH:
+                return
+            after = rows[-1][0]
 
     def models(self) -> list[str]:
         """The names of all models that clients may ask, in the order of their creation."""
@@ -174,26 +299,44 @@ class SqlJournal(ABC):
     def records(
         self, model: str, *, after: int = 0, through: int | None = None, kind: Kind | None = None
     ) -> Iterator[Record]:
-        limit = f"ORDER BY seq LIMIT {_FETCH}"
-        statement = f"SELECT {_COLUMNS} FROM journal WHERE model = ? AND seq > ? AND seq <= ?"
-        statement += f" AND kind = ? {limit}" if kind else f" {limit}"
+        """Records of a model in order, all or those of one kind; all of them must follow one another."""
         end = 2**62 if through is None else through
-        while True:
-            with self.translated():
-                values = [model, after, end, *([kind] if kind else [])]
-                rows = self.execute(statement, values).fetchall()
-            for row in rows:
-                yield Record(row[0], row[1], row[2], row[3], row[4], bytes(row[5]))
-            if len(rows) < _FETCH:
-                return
-            after = rows[-1][0]
+        kinds = get_args(Kind) if kind is None else (kind,)
+        found = self._pages(
+            self._of_kinds(len(kinds)), lambda after: [v for name in kinds for v in (model, name, after, end)], after
+        )
+        if kind is not None:
+            yield from map(require_unchanged, found)
+            return
+        before = self.last_of(model, through=after)
+        for record in found:
+            before = require_chained(record, before)
+            yield before
+
+    def last_of(self, model: str, *, through: int | None = None, kind: Kind | None = None) -> Record | None:
+        """The last record of a model up to one, of all or of one kind."""
+        kinds = get_args(Kind) if kind is None else (kind,)
+        end = 2**62 if through is None else through
+        values = [value for name in kinds for value in (model, name, 0, end)]
+        with self.translated():
+            found = self.execute(f"{self._of_kinds(len(kinds))} ORDER BY seq DESC LIMIT 1", values).fetchone()
+        return None if found is None else require_unchanged(_record(found))
+
+    def _of_kinds(self, kinds: int) -> str:
+        """Records of a model, merged by their kinds from the index over (model, kind, seq).
+
+        Asked for all kinds at once, SQLite would use the index to collect and sort all that remains for every page.
+        """
+        each = f"SELECT {self._read_columns()} FROM journal WHERE model = ? AND kind = ? AND seq > ? AND seq <= ?"
+        return " UNION ALL ".join([each] * kinds)
 
     def fetch(self, seqs: Sequence[int]) -> list[Record]:
         """These records, in order; those that do not exist are left out."""
         condition, value = self.among("seq", seqs)
         with self.translated():
-            rows = self.execute(f"SELECT {_COLUMNS} FROM journal WHERE {condition} ORDER BY seq", [value]).fetchall()
-        return [Record(row[0], row[1], row[2], row[3], row[4], bytes(row[5])) for row in rows]
+            statement = f"SELECT {self._read_columns()} FROM journal WHERE {condition} ORDER BY seq"
+            rows = self.execute(statement, [value]).fetchall()
+        return [require_unchanged(_record(row)) for row in rows]
 
     def links(self, asked: Sequence[int]) -> list[tuple[int, int]]:
         """Which label records, in their order, speak of rows of these predict records."""
@@ -201,6 +344,24 @@ class SqlJournal(ABC):
         with self.translated():
             rows = self.execute(f"SELECT asked, seq FROM told WHERE {condition} ORDER BY seq", [value]).fetchall()
         return [(row[0], row[1]) for row in rows]
+
+    def all_links(self) -> Iterator[tuple[int, int, int]]:
+        """Predict record, label record, and how many rows got their first label there."""
+        with self.translated():
+            for row in self.execute("SELECT asked, seq, rows FROM told"):
+                yield row[0], row[1], row[2]
+
+    def cuts(self) -> dict[str, int]:
+        """By model, the snapshot before which records were erased."""
+        try:
+            return {row[0]: row[1] for row in self.execute("SELECT model, seq FROM cuts").fetchall()}
+        except self.faults:  # a journal of an earlier version that is only read
+            return {}
+
+    def gaps(self) -> list[tuple[int, int]]:
+        """Records before which time has passed unseen, and how many microseconds."""
+        with self.translated():
+            return [(row[0], row[1]) for row in self.execute("SELECT seq, microseconds FROM gaps").fetchall()]
 
     def open_rows(self, model: str, after: int) -> Iterator[tuple[int, int, int]]:
         """Predict records in order: seq, time, and how many of their rows have no label."""
@@ -216,23 +377,13 @@ class SqlJournal(ABC):
                 return
             after = rows[-1][0]
 
-    def labels_after(self, model: str, seq: int) -> int:
-        """How many labels came for the first time after a record."""
+    def recall(self, keys: Sequence[str]) -> dict[str, StoredResponse]:
+        """By key, what was answered to requests with these keys."""
+        condition, value = self.among("key", keys)
         with self.translated():
-            found = self.execute(
-                "SELECT COALESCE(SUM(rows), 0) FROM journal "
-                "WHERE model = ? AND kind IN ('label', 'revise') AND seq > ?",
-                [model, seq],
-            ).fetchone()
-        return int(found[0])
-
-    def recall(self, key: str) -> StoredResponse | None:
-        """What was answered to a request with this key."""
-        with self.translated():
-            found = self.execute(
-                "SELECT key, request, status, media, body FROM answers WHERE key = ?", [key]
-            ).fetchone()
-        return None if found is None else StoredResponse(found[0], bytes(found[1]), found[2], found[3], bytes(found[4]))
+            statement = f"SELECT key, request, status, media, body FROM answers WHERE {condition}"
+            rows = self.execute(statement, [value]).fetchall()
+        return {row[0]: StoredResponse(row[0], bytes(row[1]), row[2], row[3], bytes(row[4])) for row in rows}
 
     def snapshots(self, model: str, through: int | None = None) -> list[int]:
         """The seqs of a model's snapshots, rising."""
@@ -258,3 +409,10 @@ class SqlJournal(ABC):
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def _record(row: Sequence[Any]) -> Record:
+    kinds = int, str, str, int, int, bytes | memoryview, bytes | memoryview | None
+    if not all(map(isinstance, row, kinds)):  # SQLite stores any type in any column
+        raise JournalDamaged(f"record {row[0]} of the journal is damaged: a column has a value of another type")
+    return Record(row[0], row[1], row[2], row[3], row[4], bytes(row[5]), None if row[6] is None else bytes(row[6]))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.catalogue import MODELS, ask_of, make_model
+from thalweg.catalogue import ask_of, make_model
 from thalweg.client.protocol import MOST_TEXT
 from thalweg.evaluate.averages import WindowedMean
 from thalweg.evaluate.drift import ChangeDetector
@@ -22,7 +21,6 @@ from thalweg.service.learning.progress import WINDOW, Progress, View, family_wei
 from thalweg.service.learning.rare_progress import RareProgress
 from thalweg.service.learning.task import Floats, Task
 from thalweg.service.responses import LabelResponse
-from thalweg.tables.plan import Plan
 from thalweg.tables.rows import text_of
 from thalweg.tables.target import plain_label
 
@@ -57,6 +55,8 @@ class Mistakes:
 class MistakeProgress(Progress[Mistakes]):
     """The share of wrong answers; and how the positive label is found, where there is one."""
 
+    _RECENT = ("_recent", "rare")
+
     def __init__(self, rare: RareProgress | None = None) -> None:
         super().__init__()
         #: None of a model without a positive label.
@@ -70,13 +70,13 @@ class MistakeProgress(Progress[Mistakes]):
         """The share of wrong answers, among all that got a label."""
         return self.mistakes / self.scored if self.scored else None
 
-    def _score(self, outcome: Mistakes) -> list[dict[str, Any]]:
+    def _score(self, outcome: Mistakes, recent: Mistakes) -> list[dict[str, Any]]:
         wrong, no_change = outcome.losses, outcome.no_change
         self.mistakes += int(wrong.sum())
         self.no_change_mistakes += int(no_change.sum())
-        self._recent.push(np.stack([wrong, no_change], axis=1))
-        if self.rare is not None and outcome.positive is not None:
-            self.rare.add(*outcome.positive)
+        self._recent.push(np.stack([recent.losses, recent.no_change], axis=1))
+        if self.rare is not None and recent.positive is not None:
+            self.rare.add(*recent.positive)
         return self._detector.add(wrong)
 
     def recent_predictions(self) -> None:
@@ -144,14 +144,6 @@ class Classification(Task):
     def check(self, model: Any) -> None:
         model._make_core(2)  # where parameters are looked at
 
-    def check_columns(self, plan: Plan, kinds: Iterable[str]) -> None:
-        """`Refused` where a column is sparse, which some kinds do not take."""
-        fitting = _kinds_for_sparse()
-        strange = [kind for kind in kinds if kind not in fitting]
-        for column in plan.sparse_columns if strange else ():
-            what = f"is sparse, which a model of kind {strange[0]!r} does not take: use {', '.join(fitting)}"
-            raise Refused(422, f"column {column.name!r} {what}")
-
     def read_label(self, value: Any, at: int) -> str:
         """A label as text, by the rules of a column of labels: 1 and 1.0 are one class.
 
@@ -216,12 +208,6 @@ class Classification(Task):
 
     def progress_from(self, state: dict[str, Any]) -> MistakeProgress:
         return MistakeProgress.from_state(state)
-
-
-@cache
-def _kinds_for_sparse() -> tuple[str, ...]:
-    """The kinds of models that take sparse rows."""
-    return tuple(kind for kind in MODELS[Classification.name] if make_model(kind)._takes_sparse)
 
 
 def _probability(answers: Predicted | None, row: int) -> float:

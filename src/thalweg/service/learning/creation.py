@@ -19,7 +19,7 @@ from thalweg.service.learning import schema
 from thalweg.service.learning.classification import Classification
 from thalweg.service.learning.regression import COVERAGE, Regression
 from thalweg.service.learning.task import Task
-from thalweg.store import load
+from thalweg.store import loads
 from thalweg.tables.encoder import Encoder
 from thalweg.tables.plan import Plan
 
@@ -41,8 +41,7 @@ def record_of(given: CreateRequest, champion: Task | None, columns: Plan | None 
 
     ``champion`` is the task of the one that is challenged, ``columns`` what its columns are, if that is known.
     """
-    if not _NAME.fullmatch(given.name):
-        raise Refused(422, "a name must have at most 64 letters, digits, dots, dashes or underscores")
+    _require_name(given.name)
     if champion is None:
         task = _task_of(given)
         body = _kind_record(given, task) | task.record()
@@ -57,6 +56,17 @@ def record_of(given: CreateRequest, champion: Task | None, columns: Plan | None 
     if columns is not None:
         champion.check_columns(columns, [given.kind])
     return body
+
+
+def _require_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise Refused(422, "a name must have at most 64 letters, digits, dots, dashes or underscores")
+
+
+def version_record(version: str) -> dict[str, Any]:
+    """The record that names the state of a model; `Refused` where that is no name."""
+    _require_name(version)
+    return {"version": version}
 
 
 def _task_of(given: CreateRequest) -> Task:
@@ -120,13 +130,35 @@ def new(given: CreateRequest, described: Path | None) -> dict[str, Any]:
 
 def from_file(path: Path) -> dict[str, Any]:
     """The record that makes a model from a file; a `ModelFileError` where it is not one that can be served."""
-    model = load(path)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror or error}") from error
+    return from_content(content, str(path))
+
+
+def sent_as_file(name: str, content: bytes) -> dict[str, Any]:
+    """The record that makes a model of this name from a file that was sent; `Refused` where that cannot be."""
+    _require_name(name)
+    try:
+        return from_content(content, "the file")
+    except ModelFileError as error:
+        raise Refused(422, str(error)) from error
+
+
+def from_content(content: bytes, path: str) -> dict[str, Any]:
+    """As `from_file`; the file is spoken of as ``path``."""
+    model = loads(content, name=path)
     if not hasattr(model, "encoder"):
         raise ModelFileError(f"{path} was not written by `thalweg run`: it does not say what its columns are")
+    if getattr(model.learner, "_needs_labels_at_once", False):
+        raise ModelFileError(f"{path} cannot be served: its model needs every label before the next row")
+    if not all(isinstance(label, str) for label in getattr(model.learner, "classes_", ())):
+        raise ModelFileError(f"{path} cannot be served: its labels must be text, as those of `thalweg run` are")
     body = {
         "kind": learner_name(model.learner),
         "schema": model.encoder.to_json(),
-        "file": base64.b64encode(path.read_bytes()).decode(),
+        "file": base64.b64encode(content).decode(),
     }
     if not isinstance(model.learner, StreamRegressor):
         return body

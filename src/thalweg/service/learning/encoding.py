@@ -51,8 +51,6 @@ def of_table(table: Any, encoder: Encoder) -> list[Any]:
     names = table.column_names
     if strange := set(names) - set(encoder.plan.names):
         raise Refused(422, f"column {min(strange)!r}: the model has no such column")
-    if len(set(names)) < len(names):
-        raise Refused(422, "the table has two columns of the same name")
     if len(table) and not any(column.name in names for column in encoder.plan.columns):
         raise Refused(422, "the table has none of the columns that the model learns from")
     nothing = pa.chunked_array([pa.nulls(len(table))])
@@ -170,11 +168,11 @@ class Encoded:
     categories: dict[str, list[str]]
 
 
-def encode(encoder: Encoder, found: Sequence[Any], rows: int) -> Encoded:
-    """The features of parsed cells; the encoder remembers them."""
+def encode(encoder: Encoder, found: Sequence[Any], rows: int, *, learn: bool = True) -> Encoded:
+    """The features of parsed cells; the encoder remembers them, if it is to learn."""
     known = {column.name: len(column.categories) for column in _categorical(encoder)}
     gaps = gaps_of(encoder, found)
-    X = encoder.features(found, rows, learn=True)
+    X = encoder.features(found, rows, learn=learn)
     new = {
         column.name: list(column.categories)[known[column.name] :]
         for column in _categorical(encoder)

@@ -1,4 +1,4 @@
-"""The one thread that learns: what is committed, in the order of the journal; then it publishes copies to answer by."""
+"""The one thread that learns a model: what is committed, in the order of the journal; then it publishes copies."""
 
 from __future__ import annotations
 
@@ -6,71 +6,103 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
-from thalweg.errors import JournalDamaged, JournalError
 from thalweg.service.commands import Command, Refused
 from thalweg.service.journal.records import Decision, Event, LabelsArrived, Part
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.model_state import ModelState
-from thalweg.service.learning.rebuild import rebuild
+from thalweg.service.learning.revision import Revision
 
 #: Labels and seconds between snapshots; a snapshot is due when either has passed and something was learned.
 _EVERY_LABELS, _EVERY_SECONDS = 20_000, 30.0
-#: Seconds between attempts to reach the database.
-_AGAIN_SECONDS = 0.5
 #: Seconds that rows may wait to be counted, when nobody waits for it.
 _PATIENCE_SECONDS = 0.02
 
 _LOG = logging.getLogger("thalweg.service")
 
-Batch = tuple[list[tuple[str, Event]], Sequence[Command]]
+
+@dataclass(frozen=True, slots=True)
+class LearnerCalls:
+    """What learning threads call: ``reader`` opens a connection for a revision.
+
+    ``published`` gets a model whenever there is something new to see of it, ``learned`` or ``failed`` the commands that
+    waited for their labels to be learned, and ``keep`` a snapshot to be written.
+    """
+
+    reader: Callable[[], SqlJournal]
+    published: Callable[[LiveModel, ModelState], None]
+    learned: Callable[[Sequence[Command]], None]
+    failed: Callable[[Sequence[Command], Refused], None]
+    keep: Callable[[str, list[Part]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    events: list[Event]
+    waiting: list[Command]
+
+
+#: Committed records; a revision that is done; a model to begin anew with; None to end.
+_Message = _Batch | Revision | LiveModel | None
 
 
 class LearningThread(threading.Thread):
-    """Learns; started once, stopped once. The models, as the journal says they are, belong to it from now on.
+    """Learns; started once, stopped once. The model, as the journal says it is, belongs to it from now on.
 
-    ``reader`` is a connection of its own, for revisions. It calls ``published`` with a model, by its name, whenever
-    there is something new to see of it, ``learned`` or ``failed`` with commands that waited for their labels to be
-    learned, and ``keep`` with a snapshot to be written.
+    ``revised_at`` is the last record with a revision that it has not learned yet.
     """
 
-    def __init__(
-        self,
-        models: dict[str, LiveModel],
-        reader: SqlJournal,
-        published: Callable[[LiveModel, ModelState], None],
-        learned: Callable[[Sequence[Command]], None],
-        failed: Callable[[Sequence[Command], Refused], None],
-        keep: Callable[[str, list[Part]], None],
-    ) -> None:
-        super().__init__(name="thalweg-learner", daemon=True)
-        self.models = models
-        self.revisions = 0
-        self._reader = reader
-        self._published, self._learned, self._failed, self._keep = published, learned, failed, keep
-        #: Whether something could not be learned: the models are no longer what the journal says.
+    def __init__(self, name: str, model: LiveModel | None, calls: LearnerCalls, revised_at: int = 0) -> None:
+        super().__init__(name=f"thalweg-learner-{name}", daemon=True)
+        self.model_name = name
+        #: None until the record that makes it has come.
+        self.model = model
+        #: Whether something could not be learned: the model is no longer what the journal says.
         self.broken = False
-        self._queue: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
+        self._calls = calls
+        self._queue: queue.SimpleQueue[_Message] = queue.SimpleQueue()
         self._urgent = threading.Event()
         self._open = 0  # batches that were put and are not learned yet
         self._changed = threading.Condition()
-        self._made: dict[str, float] = {}
-        #: Of the last snapshot of each model, or of the start, how many labels it had learned, and when it was made.
-        self._kept: dict[str, tuple[int, float]] = {}
+        self._made: float | None = None
+        #: Of the last snapshot, or of the start, how many labels it had learned, and when it was made.
+        self._kept: tuple[int, float] | None = None
+        #: In the background now, and the commands that wait for it or for the next one.
+        self._revision: Revision | None = None
+        self._revising: list[Command] = []
+        #: The last record with a revision, and the last one whose revisions the model has learned.
+        self._revised_at, self._included = revised_at, 0
+        self._ending = False
 
-    def put(self, events: list[tuple[str, Event]], waiting: Sequence[Command]) -> None:
+    # ------------------------------------------------------------------ from other threads
+
+    def put(self, events: list[Event], waiting: list[Command]) -> None:
         """Committed records, in order, and the commands that wait for them."""
         with self._changed:
             self._open += 1
-        self._queue.put((events, waiting))
+        self._queue.put(_Batch(events, waiting))
         if waiting:
             self._urgent.set()
 
+    def replace(self, model: LiveModel) -> None:
+        """Begin anew, once all that was put is learned."""
+        with self._changed:
+            self._open += 1
+        self._queue.put(model)
+        self._urgent.set()
+
+    def let_go(self) -> None:
+        """Revisions are acknowledged without being learned from now on: the next start does that."""
+        self._ending = True
+        self.put([], [])
+        self._urgent.set()
+
     def wait(self) -> None:
-        """Until all that was put is learned."""
+        """Until all that was put is learned, except for revisions."""
         with self._changed:
             self._changed.wait_for(lambda: self._open == 0)
 
@@ -79,105 +111,167 @@ class LearningThread(threading.Thread):
         self._queue.put(None)
         self._urgent.set()
 
-    def close(self) -> None:
-        """Let the connection go, once the thread has ended."""
-        self._reader.close()
-
     def __len__(self) -> int:
         return self._queue.qsize()
 
+    # ------------------------------------------------------------------ the thread
+
     def run(self) -> None:
         going = True
+        self._revise_if_due()
         while going:
-            events: list[tuple[str, Event]] = []
+            events: list[Event] = []
             waiting: list[Command] = []
             taken_together = 0
-            taken = self._queue.get()
-            if taken is not None and not taken[1]:
+            message = self._queue.get()
+            if isinstance(message, _Batch) and not message.waiting:
                 self._urgent.wait(_PATIENCE_SECONDS)  # rows to be counted: let more of them gather
             self._urgent.clear()
-            while True:
-                if taken is None:
-                    going = False
-                    break
-                events += taken[0]
-                waiting += taken[1]
+            while isinstance(message, _Batch):
+                events += message.events
+                waiting += message.waiting
                 taken_together += 1
                 if self._queue.empty():
                     break
-                taken = self._queue.get()
-            if self._has_taken(events):
-                self._learned(waiting)
-            else:
-                self._failed(waiting, Refused(503, "what came is in the journal, but a model could not learn it"))
+                message = self._queue.get()
+            if taken_together:
+                self._learn(events, waiting)
+            if isinstance(message, Revision):
+                self._swap(message)
+            elif isinstance(message, LiveModel):
+                taken_together += 1
+                self._begin_anew(message)
+            going = message is not None
             with self._changed:
                 self._open -= taken_together
                 self._changed.notify_all()
+        self._abandon()
 
-    def _has_taken(self, events: Sequence[tuple[str, Event]]) -> bool:
-        """Whether all could be learned, now and before."""
+    def _learn(self, events: Sequence[Event], waiting: Sequence[Command]) -> None:
+        self._guarded(lambda: self._take(events))
+        if self.broken:
+            self._fail(waiting)
+            return
+        learned: list[Command] = []
+        for each in waiting:
+            (self._revising if each.revises else learned).append(each)
+        self._calls.learned(learned)
+        self._revise_if_due()
+
+    def _guarded(self, act: Callable[[], None]) -> None:
+        """Where something cannot be learned, nothing is from then on."""
+        if self.broken:
+            return
         try:
-            if not self.broken:
-                self._take(events)
+            act()
         except Exception:
             self.broken = True
             _LOG.exception("a model could not learn what is in the journal")
-        return not self.broken
 
-    def _take(self, events: Sequence[tuple[str, Event]]) -> None:
-        by_model: dict[str, list[Event]] = {}
-        for name, event in events:
-            by_model.setdefault(name, []).append(event)
-        for name, own in by_model.items():
-            model = self._grown(name, own)
-            self.models[name] = model
-            self._published(model, model.publish())
-            self._keep_if_due(model)
+    def _fail(self, waiting: Sequence[Command]) -> None:
+        self._calls.failed(waiting, Refused(503, "what came is in the journal, but a model could not learn it"))
 
-    def _grown(self, name: str, own: list[Event]) -> LiveModel:
-        if name not in self.models:
-            first = own[0]
+    def _take(self, events: Sequence[Event]) -> None:
+        if not events:
+            return
+        if self.model is None:
+            first, events = events[0], events[1:]
             assert isinstance(first, Decision)
-            self.models[name], own = LiveModel(name, first), own[1:]
-        begin = 0
-        for at, each in enumerate(own):
+            self.model = LiveModel(self.model_name, first)
+        for each in events:
             if isinstance(each, LabelsArrived) and each.revises:
-                self.revisions += 1
-                begin = at + 1
-        if begin:
-            self.models[name] = self._revised(name, own[begin - 1].seq)
-        model = self.models[name]
-        model.take(own[begin:])
-        return model
+                self._revised_at = each.seq
+        model = self.model
+        for part in _up_to_versions(
+            [each for each in events if each.seq > model.seq]
+        ):  # a revision may have read further
+            model.take(part)
+            if _names_version(part[-1]):
+                self.keep()
+        self._calls.published(model, model.publish())
+        self._keep_if_due(model)
 
-    def _revised(self, name: str, seq: int) -> LiveModel:
-        """The model as the journal says it is; a lost connection is waited for, since the record is committed."""
-        while True:
-            try:
-                return rebuild(self._reader, name, seq).model
-            except JournalDamaged:
-                raise
-            except JournalError:
-                time.sleep(_AGAIN_SECONDS)
-                with suppress(JournalError):
-                    self._reader.connect()
+    # ------------------------------------------------------------------ revisions
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the model is what the journal says, revisions included."""
+        return not self.broken and self._revised_at <= self._included
+
+    def _revise_if_due(self) -> None:
+        if self._ending:
+            self._abandon()
+        elif self._revision is None and not self.is_current:
+            assert self.model is not None
+            name, labels = self.model_name, self.model.labels
+            self._revision = Revision(name, self._revised_at, labels, self._calls.reader, self._queue.put)
+            self._revision.start()
+
+    def _swap(self, done: Revision) -> None:
+        """The model that was learned again takes the place of the old one; later revisions are next."""
+        if done is not self._revision:  # it was abandoned
+            done.close()
+            return
+        self._revision = None
+        self._guarded(lambda: self._swap_in(done))
+        if self.broken:
+            self._fail(self._revising)
+            self._revising = []
+            return
+        self._calls.learned([each for each in self._revising if each.seq <= done.through])
+        self._revising = [each for each in self._revising if each.seq > done.through]
+        self._revise_if_due()
+
+    def _swap_in(self, done: Revision) -> None:
+        assert self.model is not None
+        self.model = model = done.caught_up(self.model.seq)
+        self._included = done.through
+        self._calls.published(model, model.publish())
+        self._keep_if_due(model)
+
+    def _abandon(self) -> None:
+        """What is committed is done by whoever begins anew."""
+        if self._revision is not None:
+            self._revision.abandon()
+            self._revision = None
+        self._calls.learned(self._revising)
+        self._revising = []
+
+    def _begin_anew(self, model: LiveModel) -> None:
+        """With a model that has learned all revisions in the journal."""
+        self._abandon()
+        self.model, self._included = model, model.seq
 
     # ------------------------------------------------------------------ snapshots
 
     def _keep_if_due(self, model: LiveModel) -> None:
-        labels, when = self._kept.setdefault(model.name, (model.labels, time.monotonic()))
+        if self._kept is None:
+            self._kept = (model.labels, time.monotonic())
+        labels, when = self._kept
         new = model.labels - labels
         if new >= _EVERY_LABELS or (new and time.monotonic() - when >= _EVERY_SECONDS):
-            self.keep(model)
+            self.keep()
 
-    def keep(self, model: LiveModel) -> None:
+    def keep(self) -> None:
         """Make a snapshot now, unless the model is not what the journal says."""
-        if self.broken:
+        if not self.is_current or self.model is None:
             return
-        self._kept[model.name] = (model.labels, time.monotonic())
-        self._made[model.name] = time.monotonic()
-        self._keep(model.name, model.snapshot())
+        self._made = time.monotonic()
+        self._kept = (self.model.labels, self._made)
+        self._calls.keep(self.model_name, self.model.snapshot())
 
-    def snapshot_age(self, name: str) -> float | None:
-        """Seconds since the last snapshot of a model; None where this process made none yet."""
-        return time.monotonic() - self._made[name] if name in self._made else None
+    def snapshot_age(self) -> float | None:
+        """Seconds since the last snapshot; None where this process made none yet."""
+        return None if self._made is None else time.monotonic() - self._made
+
+
+def _names_version(event: Event) -> bool:
+    return isinstance(event, Decision) and event.kind == "version"
+
+
+def _up_to_versions(events: Sequence[Event]) -> Iterator[Sequence[Event]]:
+    """Events in parts that end with a record that names a version, so that there can be a snapshot of that state."""
+    ends = [at + 1 for at, each in enumerate(events) if _names_version(each)]
+    for begin, end in pairwise([0, *ends, len(events)]):
+        if begin < end:
+            yield events[begin:end]

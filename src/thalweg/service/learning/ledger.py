@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from thalweg.service.journal.records import (
@@ -63,22 +63,32 @@ class LabelOutcome:
     unknown: list[str] = field(default_factory=list)
     expired: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
+    #: Rows that are withdrawn, with the record in which the first label came, or 0 for none.
+    voided: list[tuple[PredictedRows, int, int]] = field(default_factory=list)
 
     def body(self) -> LabelBody:
         return LabelBody(
             [(each.rows.seq, each.row, each.label) for each in self.learned],
-            [(each.rows.seq, each.row, each.label, first) for each, first in self.revised],
+            [(each.rows.seq, each.row, each.label, first) for each, first in self.revised]
+            + [(rows.seq, row, "", first) for rows, row, first in self.voided],
         )
+
+    @property
+    def reaches_back(self) -> bool:
+        """Whether what was learned before is changed."""
+        return bool(self.revised) or any(first for _, _, first in self.voided)
 
 
 class Ledger:
     """For the one thread that writes the journal.
 
     ``before_looking`` is called before rows that are not at hand are looked up, to write what has not been written yet.
+    Labels learned before the ``cuts`` of the journal can no longer be changed.
     """
 
-    def __init__(self, journal: SqlJournal, before_looking: Callable[[], None]) -> None:
+    def __init__(self, journal: SqlJournal, before_looking: Callable[[], None], cuts: Mapping[str, int]) -> None:
         self._journal = journal
+        self._cuts = cuts
         self._before_looking = before_looking
         self._at_hand: OrderedDict[int, PredictedRows] = OrderedDict()
         self._bytes = 0
@@ -123,14 +133,18 @@ class Ledger:
         places = [place_of(given) for given, _ in labels]
         known = self.rows(place[0] for place in places if place is not None)
         found = LabelOutcome()
+        cut = self._cuts.get(model, 0)
         now: set[tuple[int, int]] = set()
         for (given, label), place in zip(labels, places, strict=True):
             rows = None if place is None else known.get(place[0])
             if place is None or rows is None or rows.model != model or place[1] >= len(rows):
-                found.unknown.append(given)
+                was_erased = place is not None and rows is None and place[0] <= cut
+                (found.expired if was_erased else found.unknown).append(given)
                 continue
             before = rows.labels.get(place[1])
-            if before is None and rows.seq <= expired_through:
+            late = rows.seq <= expired_through if before is None else before[0] is None
+            too_old = before is not None and revise and before[0] != label and before[1] <= cut
+            if late or too_old:
                 found.expired.append(given)
             elif before is None:
                 found.learned.append(LabelledRow(rows, place[1], label))
@@ -144,6 +158,28 @@ class Ledger:
                 now.add(place)
             else:
                 found.conflicts.append(given)
+        return found
+
+    def void(self, model: str, ids: Sequence[str]) -> LabelOutcome:
+        """Withdraw rows by their ids: from now on they have no label and can get none."""
+        places = [place_of(given) for given in ids]
+        known = self.rows(place[0] for place in places if place is not None)
+        found = LabelOutcome()
+        cut = self._cuts.get(model, 0)
+        for given, place in zip(ids, places, strict=True):
+            rows = None if place is None else known.get(place[0])
+            if place is None or rows is None or rows.model != model or place[1] >= len(rows):
+                was_erased = place is not None and rows is None and place[0] <= cut
+                (found.expired if was_erased else found.unknown).append(given)
+                continue
+            label, first = rows.labels.get(place[1], ("", 0))
+            if label is None:
+                found.repeated += 1
+            elif 0 < first <= cut:
+                found.expired.append(given)
+            else:
+                found.voided.append((rows, place[1], first))
+                rows.labels[place[1]] = (None, first)
         return found
 
 
@@ -164,7 +200,7 @@ def looked_up(journal: SqlJournal, seqs: Sequence[int], through: int | None = No
                 found[asked].labels[row] = (label, record.seq)
         for asked, row, label, first in labelled.revised:
             if asked in found:
-                found[asked].labels[row] = (label, first)
+                found[asked].labels[row] = (None if record.kind == "void" else label, first)
     return [found[seq] for seq in sorted(found)]
 
 

@@ -17,7 +17,8 @@ import numpy as np
 import orjson
 
 from thalweg.errors import ModelFileError
-from thalweg.pipeline.target_encoding import behind_rates
+from thalweg.pipeline.target_encoding import TargetEncodedClassifier
+from thalweg.pipeline.target_means import TargetEncodedRegressor
 from thalweg.service.journal.compressed_rows import as_learned, stacked
 from thalweg.service.journal.records import (
     Decision,
@@ -32,10 +33,11 @@ from thalweg.service.learning.comparison import Comparison
 from thalweg.service.learning.creation import task_kind
 from thalweg.service.learning.encoding import Encoded, Follower
 from thalweg.service.learning.model_state import LearnerState, ModelState
-from thalweg.service.learning.progress import Progress
+from thalweg.service.learning.progress import Progress, View
 from thalweg.store import dumps, loads
 from thalweg.tables.encoder import Encoder
 
+_BEHIND_RATES = TargetEncodedClassifier, TargetEncodedRegressor
 _NO_COPIES: tuple[dict[str, Any], dict[str, list[str]]] = ({}, {})
 #: Labels after which the features whose class means are told are chosen.
 _HEAD = 64
@@ -76,9 +78,13 @@ class LiveModel:
         self.mean: float | None = None
         self.follower: Follower | None = None
         self._head: list[tuple[list[float], str]] = []
+        #: Names of states of all learners, each by its record.
+        self.versions: dict[str, int] = {}
         body = created.body
         self.allowed: list[str] | None = body.get("labels")
         self.task = task_kind(body).of_record(body)
+        #: Whether the first rows say what the columns are, and no label has come yet.
+        self.columns_open = "schema" not in body
         if "schema" in body:
             self.follower = Follower(Encoder.from_json(body["schema"]))
         if "file" in body:
@@ -91,8 +97,9 @@ class LiveModel:
     def _new_learner(self, name: str, decision: Decision) -> Learner:
         """One that has learned nothing, by the record that made it."""
         body = decision.body
-        wide = () if self.follower is None else self.follower.plan.wide_categories
-        model = behind_rates(self.task.make(body), wide)
+        model = self.task.make(body)
+        if self.follower is not None:
+            model = self.task.over_columns(model, self.follower.plan)
         progress = self.task.new_progress()
         return Learner(name, body["kind"], body["parameters"], model, progress, decision.time, decision.seq)
 
@@ -109,6 +116,7 @@ class LiveModel:
         for each in events:
             if isinstance(each, LabelsArrived):
                 labelled += [(row, each, self.rows - self.expired) for row in each.labelled]
+                self.expired += each.voided
                 if each.labelled or each.revises:
                     self.version = each.seq
             elif isinstance(each, PredictedRows):
@@ -127,9 +135,12 @@ class LiveModel:
     def _decide(self, decision: Decision) -> None:
         body = decision.body
         if decision.kind == "schema":
+            if self.follower is not None:  # rows with other columns were more: those before can no longer be learned
+                self.expired, self.expired_through = self.rows, decision.seq
             self.follower = Follower(Encoder.from_json(body))
             for each in self.learners.values():  # none has learned a row yet
-                each.model = behind_rates(each.model, self.follower.plan.wide_categories)
+                learner = each.model.learner if isinstance(each.model, _BEHIND_RATES) else each.model
+                each.model = self.task.over_columns(learner, self.follower.plan)
         elif decision.kind == "expire":
             self.expired += body["rows"]
             self.expired_through = body["through"]
@@ -140,20 +151,45 @@ class LiveModel:
             self.learners[body["name"]] = learner
             self.archived[body["name"]] = False
         elif decision.kind == "promote":
-            self._promote(body["name"], decision.seq)
+            self._promote(body["name"], decision)
+        elif decision.kind == "version":
+            self.versions[body["version"]] = decision.seq
+        elif decision.kind == "rollback":
+            self._roll_back(body, decision)
         elif decision.kind in ("archive", "restore"):
             self.archived[body["name"]] = decision.kind == "archive"
 
-    def _promote(self, challenger: str, seq: int) -> None:
+    def _promote(self, challenger: str, decision: Decision) -> None:
         """The two change places: the names stay with what is asked of them, and so does the record of their errors."""
+        seq = decision.seq
         up, down = self.learners[challenger], self.learners[self.name]
         up.kind, down.kind = down.kind, up.kind
         up.parameters, down.parameters = down.parameters, up.parameters
         up.model, down.model = down.model, up.model
         up.since = down.since = seq
+        up.progress.change_places(down.progress, decision.time)
         for learner in self.learners.values():
             if learner.comparison is not None:
                 learner.comparison = self.task.comparison(seq)
+
+    def rollback_to_this(self, name: str) -> dict[str, Any]:
+        """The body of a record by which a learner returns to what it is here; `KeyError` where there is none.
+
+        It holds the learner itself, so that the record can be replayed whatever becomes of those before it.
+        """
+        learner = self.learners[name]
+        file = base64.b64encode(self.file(name)).decode()
+        return {"name": name, "to": self.seq, "kind": learner.kind, "parameters": learner.parameters, "file": file}
+
+    def _roll_back(self, body: dict[str, Any], decision: Decision) -> None:
+        """A learner is what it was; the history stays with the name, and comparisons with it begin anew."""
+        learner = self.learners[body["name"]]
+        learner.model = _learner_in(base64.b64decode(body["file"]))
+        learner.kind, learner.parameters, learner.since = body["kind"], body["parameters"], decision.seq
+        learner.progress.change_places(self.task.new_progress(), decision.time)
+        for each in self.learners.values():
+            if each.comparison is not None and self.learners[body["name"]] in (each, self.learners[self.name]):
+                each.comparison = self.task.comparison(decision.seq)
 
     def _learn(self, labelled: Sequence[tuple[LabelledRow, LabelsArrived, int]]) -> None:
         if not labelled:
@@ -192,6 +228,7 @@ class LiveModel:
         self.mean = self.task.mean_after(self.mean, self.labels, y)
         self.labels += len(labelled)
         self.last = rows[-1].label
+        self.columns_open = False
 
     def _choose_watched(self, X: Any, y: Any) -> None:
         """Which features' class means are told: by the first labels, and then kept."""
@@ -226,6 +263,8 @@ class LiveModel:
             features=[] if self.follower is None else list(self.follower.feature_names()),
             columns=None if self.follower is None else self.follower.plan,
             allowed=self.allowed,
+            columns_open=self.columns_open,
+            versions=dict(self.versions),
             learners={
                 name: LearnerState(
                     each.kind,
@@ -235,6 +274,7 @@ class LiveModel:
                     each.progress.view(each.model),
                     list(each.progress.history.points),
                     list(each.progress.changes),
+                    each.progress.promotions,
                     each.progress.watch.state(),
                     each.progress.recent_predictions(),
                     copy.copy(each.comparison),
@@ -246,13 +286,8 @@ class LiveModel:
     def file(self, name: str) -> bytes:
         """A model as `thalweg run` writes one: `thalweg predict` and `thalweg serve` read it."""
         learner = self.learners[name]
-        notes: dict[str, Any] = {
-            "run": {"rows": self.rows, "learned": learner.progress.labels, "error": learner.progress.error}
-        }
-        if self.follower is None:
-            return dumps(learner.model, notes=notes)
-        table = {"target": "label", "delimiter": None, "encoding": "utf-8"}
-        return dumps(learner.model, notes=notes | {"table": table | self.follower.encoder().to_json()})
+        columns = None if self.follower is None else self.follower.encoder().to_json()
+        return model_file(learner.model, self.rows, learner.progress, columns)
 
     # ------------------------------------------------------------------ snapshots
 
@@ -266,6 +301,8 @@ class LiveModel:
             "allowed": self.allowed,
             "head": self._head,
             **({} if self.mean is None else {"mean": self.mean}),
+            **({"columns_open": True} if self.columns_open else {}),
+            **({"versions": self.versions} if self.versions else {}),
             **self.task.snapshot(),
             "schema": None if self.follower is None else self.follower.encoder().to_json(),
             "learners": {
@@ -289,19 +326,14 @@ class LiveModel:
     @classmethod
     def from_snapshot(cls, parts: Sequence[Part]) -> LiveModel:
         """Back from `snapshot`; a `ModelFileError` where one of the files is damaged or gone."""
-        for part in parts:
-            if hashlib.sha256(part.body).digest() != part.sha256:
-                raise ModelFileError(f"the snapshot of {part.model} at {part.seq} is damaged")
-        files = {part.name: part.body for part in parts}
-        plain = orjson.loads(files[""]) if "" in files else None
-        if plain is None or not plain["learners"].keys() <= files.keys():
-            raise ModelFileError("a part of the snapshot is gone")
+        files, plain = _files_in(parts)
         found = cls.__new__(cls)
         found.name, found.seq = parts[0].model, parts[0].seq
         found._changed_at, found._copied_at, found._copies = found.seq, -1, _NO_COPIES
         found.created, found.time, found.archived = plain["created"], plain["time"], plain["archived"]
         found.rows, found.labels, found.expired, found.expired_through, found.version = plain["counts"]
         found.last, found.allowed = plain["last"], plain["allowed"]
+        found.columns_open, found.versions = plain.get("columns_open", False), plain.get("versions", {})
         found.mean, found.task = plain.get("mean"), task_kind(plain).of_snapshot(plain)
         found._head = [(row, label) for row, label in plain["head"]]
         found.follower = None if plain["schema"] is None else Follower(Encoder.from_json(plain["schema"]))
@@ -319,6 +351,38 @@ class LiveModel:
             for name, each in plain["learners"].items()
         }
         return found
+
+
+def model_file(model: Any, rows: int, seen: Progress[Any] | View, columns: dict[str, Any] | None) -> bytes:
+    """A model as a file, with how it went and what its columns are."""
+    notes: dict[str, Any] = {"run": {"rows": rows, "learned": seen.labels, "error": seen.error}}
+    if columns is not None:
+        notes["table"] = {"target": "label", "delimiter": None, "encoding": "utf-8"} | columns
+    return dumps(model, notes=notes)
+
+
+def labels_in(parts: Sequence[Part]) -> int:
+    """How many labels the model of a snapshot had learned; a `ModelFileError` as of `LiveModel.from_snapshot`."""
+    _, plain = _files_in(parts)
+    return int(plain["counts"][1])
+
+
+def rows_in(parts: Sequence[Part]) -> int:
+    """How many rows the model of a snapshot had predicted; a `ModelFileError` as of `LiveModel.from_snapshot`."""
+    _, plain = _files_in(parts)
+    return int(plain["counts"][0])
+
+
+def _files_in(parts: Sequence[Part]) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """The files of a snapshot by name, and what is kept beside the models; all of it is checked."""
+    for part in parts:
+        if hashlib.sha256(part.body).digest() != part.sha256:
+            raise ModelFileError(f"the snapshot of {part.model} at {part.seq} is damaged")
+    files = {part.name: part.body for part in parts}
+    plain = orjson.loads(files[""]) if "" in files else None
+    if plain is None or not plain["learners"].keys() <= files.keys():
+        raise ModelFileError("a part of the snapshot is gone")
+    return files, plain
 
 
 def _learner_in(file: bytes) -> Any:

@@ -36,6 +36,7 @@ class LearnerState:
     view: View
     points: list[dict[str, Any]]
     changes: list[dict[str, Any]]
+    promotions: list[dict[str, Any]]
     #: Of the `MeanWatch`, as its state.
     watch: dict[str, Any]
     predictions: Callable[[], RecentPredictions] | None
@@ -63,6 +64,10 @@ class ModelState:
     features: list[str]
     columns: Plan | None
     allowed: list[str] | None
+    #: Whether rows may still say what the columns are.
+    columns_open: bool
+    #: By name, the record of each named version.
+    versions: dict[str, int]
     learners: dict[str, LearnerState]
 
     def summary(self, name: str) -> Model:
@@ -135,7 +140,9 @@ class ModelState:
     def course(self, name: str, throughput: float) -> Course:
         each = self.learners[name]
         points = list(each.points)
-        if name in self.models and each.view.labels and (not points or points[-1]["labels"] < each.view.labels):
+        kept = points[-1] if points else {"labels": 0, "time": 0.0}
+        is_new = kept["labels"] < each.view.labels or (each.promotions and kept["time"] < each.promotions[-1]["time"])
+        if name in self.models and each.view.labels and is_new:
             points.append(self._point(name))
         rates = [point["rate"] for point in points]
         columns = Points(
@@ -164,6 +171,7 @@ class ModelState:
             self.task.name,
             self._chart(name),
             self.task.described()["coverage"],
+            tuple(Change(**promotion) for promotion in each.promotions),
         )
 
     def comparison(self, name: str) -> protocol.Comparison:

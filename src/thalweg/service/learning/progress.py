@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,12 +92,17 @@ def point_of(view: View, model: Any, time: int, waiting: int, watch: MeanWatch) 
 class Progress(ABC, Generic[OutcomeT]):
     """Of one model, under the name that it answers by; each task scores its own way."""
 
+    #: Attributes with the recent scores.
+    _RECENT: ClassVar[tuple[str, ...]] = ("_recent",)
+
     def __init__(self) -> None:
         #: Labels learned, and those among them of rows that this model had answered.
         self.labels = self.scored = 0
         self.watch = MeanWatch()
         self.history = HistoryPoints[dict[str, Any]](MOST_POINTS)
         self.changes: list[dict[str, Any]] = []
+        #: When another model took this name.
+        self.promotions: list[dict[str, Any]] = []
         self._delay = FadingMean(_FADE, 1)
 
     @property
@@ -106,8 +111,11 @@ class Progress(ABC, Generic[OutcomeT]):
         """Over all labels that were scored."""
 
     @abstractmethod
-    def _score(self, outcome: OutcomeT) -> Iterable[dict[str, Any]]:
-        """Take in rows that are all scored; the changes of the error, each with the row by which it was found."""
+    def _score(self, outcome: OutcomeT, recent: OutcomeT) -> Iterable[dict[str, Any]]:
+        """Take in rows that are all scored; the changes of the error, each with the row by which it was found.
+
+        ``recent`` are those that the model had predicted which has this name now.
+        """
 
     @abstractmethod
     def view(self, model: Any) -> View: ...
@@ -127,13 +135,15 @@ class Progress(ABC, Generic[OutcomeT]):
         """
         self.labels += len(delays)
         self._delay.push(delays[:, np.newaxis])
+        asked = times - np.rint(1e6 * delays).astype(np.int64)
         if not outcome.scored.all():
-            outcome, times = outcome[outcome.scored], times[outcome.scored]
+            outcome, times, asked = outcome[outcome.scored], times[outcome.scored], asked[outcome.scored]
         if len(times) == 0:
             return
         before = self.scored
         self.scored += len(times)
-        for change in self._score(outcome):
+        recent = outcome[asked >= round(1e6 * self.promotions[-1]["time"])] if self.promotions else outcome
+        for change in self._score(outcome, recent):
             self.changes.append({"time": int(times[change["found"] - before - 1]) / 1e6, "labels": change["row"]})
         self.changes = self.changes[-MOST_CHANGES:]
 
@@ -142,11 +152,21 @@ class Progress(ABC, Generic[OutcomeT]):
         if self.history.is_due(self.labels):
             self.history.add(point_of(self.view(model), model, time, waiting, self.watch))
 
+    def change_places(self, other: Self, time: int) -> None:
+        """Two models have changed names: recent scores go with the model, the history stays with the name."""
+        for attribute in self._RECENT:
+            mine, its = getattr(self, attribute), getattr(other, attribute)
+            setattr(self, attribute, its)
+            setattr(other, attribute, mine)
+        for each in (self, other):
+            each.promotions = [*each.promotions, {"time": time / 1e6, "labels": each.labels}][-MOST_CHANGES:]
+
     def _recent_delay(self) -> float | None:
         return float(self._delay.mean()[0]) if self.labels else None
 
     def _state(self, labels: list[int], detector: dict[str, Any], recent: Any) -> dict[str, Any]:
-        return {
+        promotions = {"promotions": self.promotions} if self.promotions else {}
+        return promotions | {
             "labels": labels,
             "watch": self.watch.state(),
             "every": self.history.every,
@@ -165,6 +185,7 @@ class Progress(ABC, Generic[OutcomeT]):
         self.watch.restore(state["watch"])
         self.history.restore(state["every"], state["points"])
         self.changes = list(state["changes"])
+        self.promotions = list(state.get("promotions", ()))
         self._delay.sums = np.array(state["delay"])
 
 

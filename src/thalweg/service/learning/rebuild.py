@@ -6,12 +6,12 @@ was then, and a model of later must not begin from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import orjson
 
-from thalweg.errors import InvalidParameter, JournalDamaged, ModelFileError
+from thalweg.errors import InvalidParameter, JournalDamaged, ModelFileError, ThalwegError
 from thalweg.service.journal.records import (
     Decision,
     Event,
@@ -25,7 +25,7 @@ from thalweg.service.journal.records import (
 )
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import predicted_rows
-from thalweg.service.learning.live_model import LiveModel
+from thalweg.service.learning.live_model import LiveModel, labels_in
 
 #: Records that are taken in at a time.
 _TOGETHER = 512
@@ -40,15 +40,52 @@ class Rebuilt:
     replayed: int
 
 
-def rebuild(journal: SqlJournal, name: str, through: int | None = None, *, from_snapshots: bool = True) -> Rebuilt:
+class Abandoned(Exception):
+    """A model need not be built after all."""
+
+
+def rebuild(
+    journal: SqlJournal,
+    name: str,
+    through: int | None = None,
+    *,
+    from_snapshots: bool = True,
+    revised_through: int | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Rebuilt:
     """A model as it was after the record ``through``, or as it is.
 
-    Without ``from_snapshots`` it begins at the first record, which takes longer and gives the same bytes.
+    Without ``from_snapshots`` it begins at the first record, which takes longer and gives the same bytes. Revisions
+    after ``revised_through`` are left out, though not the first labels that came with them. Once ``stopped`` says so,
+    `Abandoned` is raised.
     """
-    revisions = [
-        (record.seq, body_of(record, LabelBody)) for record in journal.records(name, through=through, kind="revise")
-    ]
-    model = _base(journal, name, through, revisions) if from_snapshots else None
+    try:
+        return _rebuilt(journal, name, through, from_snapshots, revised_through, stopped)
+    except (KeyError, ValueError, TypeError, IndexError, AssertionError) as error:  # records without checksums
+        if isinstance(error, ThalwegError):
+            raise
+        raise JournalDamaged(f"the journal of {name!r} is damaged: it cannot be replayed ({error!r})") from error
+
+
+def _rebuilt(
+    journal: SqlJournal,
+    name: str,
+    through: int | None,
+    from_snapshots: bool,
+    revised_through: int | None,
+    stopped: Callable[[], bool],
+) -> Rebuilt:
+    last = through if revised_through is None else revised_through
+    revisions = _revisions(journal, name, last)
+    reach = [reach_of(record.seq, labelled) for record, labelled in revisions]
+    cut = journal.cuts().get(name, 0)
+    if through is not None and through < cut:
+        if through in journal.snapshots(name):  # a named version
+            return Rebuilt(LiveModel.from_snapshot(journal.snapshot(name, through)), through, 0)
+        raise InvalidParameter(f"the journal of {name!r} was compacted: it begins at record {cut}, got {through}")
+    model = _base(journal, name, through if from_snapshots else cut, reach) if from_snapshots or cut else None
+    if cut and (model is None or model.seq < cut):
+        raise JournalDamaged(f"the journal of {name!r} was compacted, and no snapshot since record {cut} can be read")
     base = 0 if model is None else model.seq
     records = journal.records(name, after=base, through=through)
     if model is None:
@@ -58,11 +95,38 @@ def rebuild(journal: SqlJournal, name: str, through: int | None = None, *, from_
         model = LiveModel(name, decision(first))
     before = model.labels
     right = {
-        (asked, row): label for seq, labelled in revisions if seq > base for asked, row, label, _ in labelled.revised
+        (asked, row): None if record.kind == "void" else label
+        for record, labelled in revisions
+        if record.seq > base
+        for asked, row, label, _ in labelled.revised
     }
     for events in _events(journal, records, right):
+        if stopped():
+            raise Abandoned
         model.take(events)
     return Rebuilt(model, base, model.labels - before)
+
+
+def rebuild_for_start(journal: SqlJournal, name: str) -> tuple[Rebuilt, int]:
+    """A model to begin with, without waiting for revisions that the last snapshot has not learned.
+
+    Beside it the last record with such a revision; 0 where the model has learned all of them.
+    """
+    seqs, revisions = journal.snapshots(name), reaches(journal, name)
+    if seqs and _outdated(seqs[-1], revisions):
+        return rebuild(journal, name, revised_through=seqs[-1]), revisions[-1][0]
+    return rebuild(journal, name), 0
+
+
+def catch_up(journal: SqlJournal, model: LiveModel, through: int | None = None) -> None:
+    """Take in the records after the model's last; revisions among them are left out."""
+    for events in _events(journal, journal.records(model.name, after=model.seq, through=through), {}):
+        model.take(events)
+
+
+def events_after(journal: SqlJournal, name: str, seq: int) -> Iterator[list[Event]]:
+    """Records of a model after one, as they came: labels are those of the records, whatever was revised later."""
+    return _events(journal, journal.records(name, after=seq), {})
 
 
 def champion_of(journal: SqlJournal, name: str) -> str:
@@ -77,11 +141,42 @@ def champion_of(journal: SqlJournal, name: str) -> str:
     raise InvalidParameter(f"the journal knows no model {name!r}; it knows {', '.join(names) or 'none'}")
 
 
-def cost(journal: SqlJournal, name: str, first: int) -> int:
-    """How many labels are learned again when one of the record ``first`` is revised now."""
-    revisions = [(record.seq, body_of(record, LabelBody)) for record in journal.records(name, kind="revise")]
-    true = [seq for seq in journal.snapshots(name, first - 1) if not _outdated(seq, revisions)]
-    return journal.labels_after(name, max(true, default=0))
+#: Of a record with revisions, its seq and the first record whose labels it changes.
+Reach = tuple[int, int]
+
+
+def reach_of(seq: int, labelled: LabelBody) -> Reach:
+    return seq, min((first for _, _, _, first in labelled.revised if first), default=seq)
+
+
+def reaches(journal: SqlJournal, name: str) -> list[Reach]:
+    return [reach_of(record.seq, labelled) for record, labelled in _revisions(journal, name, None)]
+
+
+def _revisions(journal: SqlJournal, name: str, through: int | None) -> list[tuple[Record, LabelBody]]:
+    """Records that change or withdraw labels, in order."""
+    found = [
+        *journal.records(name, through=through, kind="revise"),
+        *journal.records(name, through=through, kind="void"),
+    ]
+    return [(record, body_of(record, LabelBody)) for record in sorted(found, key=lambda record: record.seq)]
+
+
+def true_snapshots(journal: SqlJournal, name: str) -> list[int]:
+    """Snapshots from which a model can be built as it is now."""
+    revisions = reaches(journal, name)
+    return [seq for seq in journal.snapshots(name) if not _outdated(seq, revisions)]
+
+
+def labels_kept(journal: SqlJournal, name: str, revisions: Sequence[Reach]) -> int:
+    """How many labels need not be learned again by a model with these revisions: those of the snapshot it begins at."""
+    for seq in reversed(journal.snapshots(name)):
+        if not _outdated(seq, revisions):
+            try:
+                return labels_in(journal.snapshot(name, seq))
+            except ModelFileError:
+                continue
+    return 0
 
 
 def decision(record: Record) -> Decision:
@@ -89,9 +184,7 @@ def decision(record: Record) -> Decision:
     return Decision(record.seq, record.kind, record.time, orjson.loads(record.body))
 
 
-def _base(
-    journal: SqlJournal, name: str, through: int | None, revisions: list[tuple[int, LabelBody]]
-) -> LiveModel | None:
+def _base(journal: SqlJournal, name: str, through: int | None, revisions: Sequence[Reach]) -> LiveModel | None:
     """The last snapshot before which no label was revised after it; one that is damaged is passed over."""
     for seq in reversed(journal.snapshots(name, through)):
         if not _outdated(seq, revisions):
@@ -102,15 +195,18 @@ def _base(
     return None
 
 
-def _outdated(seq: int, revisions: list[tuple[int, LabelBody]]) -> bool:
+def _outdated(seq: int, revisions: Sequence[Reach]) -> bool:
     """Whether a label that the snapshot had learned was revised after it."""
-    return any(at > seq and any(first <= seq for _, _, _, first in labelled.revised) for at, labelled in revisions)
+    return any(first <= seq < at for at, first in revisions)
 
 
 def _events(
-    journal: SqlJournal, records: Iterable[Record], right: dict[tuple[int, int], LabelValue]
+    journal: SqlJournal, records: Iterable[Record], right: dict[tuple[int, int], LabelValue | None]
 ) -> Iterator[list[Event]]:
-    """Records in hand, some hundred at a time, with revised labels in the place of the first ones."""
+    """Records in hand, some hundred at a time, with revised labels in the place of the first ones.
+
+    Rows whose label is None there were withdrawn.
+    """
     together: list[Record] = []
     for record in records:
         together.append(record)
@@ -120,11 +216,13 @@ def _events(
     yield _in_hand(journal, together, right)
 
 
-def _in_hand(journal: SqlJournal, records: list[Record], right: dict[tuple[int, int], LabelValue]) -> list[Event]:
+def _in_hand(
+    journal: SqlJournal, records: list[Record], right: dict[tuple[int, int], LabelValue | None]
+) -> list[Event]:
     rows: dict[int, PredictedRows] = {
         record.seq: predicted_rows(record) for record in records if record.kind == "predict"
     }
-    bodies = {r.seq: body_of(r, LabelBody) for r in records if r.kind in ("label", "revise")}
+    bodies = {r.seq: body_of(r, LabelBody) for r in records if r.kind in ("label", "revise", "void")}
     elsewhere = {asked for each in bodies.values() for asked, _, _ in each.learned} - rows.keys()
     if elsewhere:
         rows |= {record.seq: predicted_rows(record) for record in journal.fetch(sorted(elsewhere))}
@@ -136,8 +234,14 @@ def _in_hand(journal: SqlJournal, records: list[Record], right: dict[tuple[int, 
             learned = bodies[record.seq].learned
             if not all(asked in rows and 0 <= row < len(rows[asked]) for asked, row, _ in learned):
                 raise JournalDamaged(f"record {record.seq} of the journal is damaged: it has a label of no row")
-            labelled = [LabelledRow(rows[asked], row, right.get((asked, row), label)) for asked, row, label in learned]
-            found.append(LabelsArrived(record.seq, record.time, labelled, record.kind == "revise"))
+            labelled = [
+                LabelledRow(rows[asked], row, now)
+                for asked, row, label in learned
+                if (now := right.get((asked, row), label)) is not None
+            ]
+            changed = bodies[record.seq].revised
+            voided = len(changed) if record.kind == "void" else 0
+            found.append(LabelsArrived(record.seq, record.time, labelled, any(first for *_, first in changed), voided))
         else:
             found.append(decision(record))
     return found

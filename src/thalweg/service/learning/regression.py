@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.catalogue import make_model
+from thalweg.catalogue import ask_of, make_model
 from thalweg.kernels import compiled
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features, as_learned
@@ -67,13 +67,15 @@ class Regression(Task):
         return model.set_params(coverage=self.coverage) if "coverage" in model.get_params(deep=False) else model
 
     def check_columns(self, plan: Plan, kinds: Iterable[str]) -> None:
-        """`Refused` where a column is sparse or has too many categories, which only label rates could encode."""
+        super().check_columns(plan, kinds)
         for column in plan.columns:
-            if column.sparse or isinstance(column, HashedColumn):
-                what = "is sparse, which regression models do not take"
-                if not column.sparse:
-                    what = "has too many categories for a regression model"
-                raise Refused(422, f"column {column.name!r} {what}: leave it out")
+            if isinstance(column, HashedColumn):  # which only label rates could encode
+                raise Refused(
+                    422, f"column {column.name!r} has too many categories for a regression model: leave it out"
+                )
+
+    def over_columns(self, model: Any, plan: Plan) -> Any:
+        return super().over_columns(ask_of(model, dense_features=plan.dense_beside_sparse), plan)
 
     def read_label(self, value: Any, at: int) -> float:
         """A finite number, also as text.
@@ -117,7 +119,10 @@ class Regression(Task):
             body, place = row.rows.body, slice(row.row, row.row + 1)
             given = body.answers.get(learner.name) if body.version > learner.since else None
             if not isinstance(given, PredictedNumbers) or given[row.row] is None:
-                learner.model.learn_one(X[at], target)
+                if isinstance(X, np.ndarray):
+                    learner.model.learn_one(X[at], target)
+                else:
+                    learner.model.partial_fit(X[at : at + 1], [target])
                 continue
             learner.model.learn_late(
                 X[at : at + 1],

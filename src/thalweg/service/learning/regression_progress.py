@@ -102,9 +102,9 @@ class RegressionProgress(Progress[Residuals]):
         """The mean absolute error."""
         return float(self._sums[0] / self.scored) if self.scored else None
 
-    def _score(self, outcome: Residuals) -> list[dict[str, Any]]:
+    def _score(self, outcome: Residuals, recent: Residuals) -> list[dict[str, Any]]:
         rows = outcome.rows
-        self._recent = np.concatenate([self._recent, rows])[-WINDOW:]
+        self._recent = np.concatenate([self._recent, recent.rows])[-WINDOW:]
         terms = _terms(rows)
         # cumsum adds one by one, so that it does not matter how the labels came
         self._sums = np.cumsum(np.concatenate([self._sums[np.newaxis], terms]), axis=0)[-1]

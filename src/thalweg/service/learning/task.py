@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.catalogue import MODELS, make_model
+from thalweg.pipeline.target_encoding import behind_rates
+from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features
 from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted
 from thalweg.service.learning.comparison import Comparison
@@ -55,9 +59,17 @@ class Task(ABC):
     def check(self, model: Any) -> None:
         """An `InvalidParameter` where a new model cannot be used."""
 
-    @abstractmethod
     def check_columns(self, plan: Plan, kinds: Iterable[str]) -> None:
         """`Refused` where models of these kinds cannot learn from a column."""
+        fitting = _kinds_for_sparse(self.name)
+        strange = [kind for kind in kinds if kind not in fitting]
+        for column in plan.sparse_columns if strange else ():
+            what = f"is sparse, which a model of kind {strange[0]!r} does not take: use {', '.join(fitting)}"
+            raise Refused(422, f"column {column.name!r} {what}")
+
+    def over_columns(self, model: Any, plan: Plan) -> Any:
+        """A model that has learned nothing, as it learns these columns."""
+        return behind_rates(model, plan.wide_categories)
 
     # ------------------------------------------------------------------ rows and labels
 
@@ -95,3 +107,9 @@ class Task(ABC):
 
     @abstractmethod
     def progress_from(self, state: dict[str, Any]) -> Progress[Any]: ...
+
+
+@cache
+def _kinds_for_sparse(task: str) -> tuple[str, ...]:
+    """The kinds of models that take sparse rows."""
+    return tuple(kind for kind in MODELS[task] if make_model(kind, task=task)._takes_sparse)

@@ -34,6 +34,12 @@ const bandsOf = ({ band, stacked, lines }) => {
   return stacked ? lines.slice(1).map((_, at) => ({ series: [at + 2, at + 1] })) : [];
 };
 
+// Of one or two points there is no line to see: they are drawn as dots.
+const known = (values) => values.filter((value) => value != null).length;
+
+// A single point stands in the middle, with so much on either side.
+const around = (half) => ({ data: [x] }, min, max) => (x.length === 1 ? [x[0] - half, x[0] + half] : [min, max]);
+
 const told = (axisName, value) => (axisName === "time" ? when : count)(value);
 
 export class Chart {
@@ -132,7 +138,7 @@ export class Chart {
         points: { show: !spec.stacked, size: 7 },
         ...(shared.alone ? {} : { sync: { key: "course", setSeries: false, scales: ["x", null], filters: { pub: moves, sub: moves } } }),
       },
-      scales: { x: { time: byTime }, y: { range: reach } },
+      scales: { x: { time: byTime, range: around(byTime ? 30 : 5) }, y: { range: reach } },
       bands: bandsOf(spec),
       legend: { markers: { width: 3, dash: (_, at) => (at > 0 && spec.lines[at - 1].dashed ? "dotted" : "solid") } },
       axes: [
@@ -148,7 +154,7 @@ export class Chart {
           width: look === "model" ? 2 : 1.6,
           dash: dashed ? [6, 4] : undefined,
           value: (_, value, at, place) => tell(spec.stacked ? this.spec.lines[at - 1].values[place] : value),
-          points: { show: !spec.stacked && spec.x.length < 3 },
+          points: { show: (plot, at) => known(plot.data[at]) < (spec.stacked ? 2 : 3), size: 7, fill: colour(look) },
           ...(spec.stacked ? { width: 0, fill: colour(look) } : {}),
           ...(dots ? { paths: () => null, points: { show: true, size: 5, fill: colour(look) } } : {}),
           ...(faint ? { width: 1, stroke: colour(look) + FAINT } : {}),

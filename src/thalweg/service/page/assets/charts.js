@@ -73,12 +73,12 @@ export class Charts {
       zoomTo: (range) => this.zoomTo(range),
       scaled: (plot) => this.scaled(plot),
       keyed: (chart, event) => this.keyed(chart, event),
-      marks: () =>
-        this.course.changes.map((change) => ({
-          x: change[this.axis],
-          text: `the error changed, ${when(change.time)}, at label ${count(change.labels)}`,
-        })),
+      marks: () => [...this.marked("changes", "the error changed"), ...this.marked("promotions", "another model took its place", true)].sort((a, b) => a.x - b.x),
     };
+  }
+
+  marked(kind, said, solid = false) {
+    return this.course[kind].map(({ time, labels, [this.axis]: x }) => ({ x, solid, text: `${said}, ${when(time)}, at label ${count(labels)}` }));
   }
 
   // A chart along something of its own: it takes no part in zoom, cursor and marks.
@@ -106,7 +106,7 @@ export class Charts {
 
   scaled(plot) {
     const { min, max } = plot.scales.x;
-    if (min == null || min === max) return;
+    if (min == null || min === max || plot.data[0].length < 2) return;
     this.zoomTo(same([min, max], ownRange(plot)) ? null : [min, max]);
   }
 

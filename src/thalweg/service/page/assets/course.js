@@ -12,8 +12,8 @@ export class Course {
     for (const name of BY_NAME) this[name] = copied(points[name]);
     this.means = {};
     for (const [label, columns] of Object.entries(points.means || {})) this.means[label] = copied(columns);
-    const { name, task, rows, labels, waiting, throughput, changes, predictions, coverage } = told;
-    Object.assign(this, { name, task, rows, learned: labels, pending: waiting, throughput, changes, predictions, coverage });
+    const { name, task, rows, labels, waiting, throughput, changes, promotions = [], predictions, coverage } = told;
+    Object.assign(this, { name, task, rows, learned: labels, pending: waiting, throughput, changes, promotions, predictions, coverage });
   }
 
   // True where there is something new to show. Before the first label there is no point, but rows may wait.

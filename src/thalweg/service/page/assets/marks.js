@@ -1,4 +1,4 @@
-// Moments of change: a line each, numbered while there is room, with a tip near the cursor.
+// Moments of change: a line each, numbered while there is room, with a tip near the cursor. A promotion's is solid.
 import { colour, font } from "./look.js";
 
 const MOST_NUMBERED = 20;
@@ -14,11 +14,11 @@ export const drawMarks = (plot, marks, stroke) => {
   ctx.lineWidth = ratio;
   ctx.font = font(11 * ratio);
   ctx.textAlign = "center";
-  marks.forEach(({ x }, at) => {
+  marks.forEach(({ x, solid }, at) => {
     const place = plot.valToPos(x, "x", true);
     if (place < bbox.left || place > bbox.left + bbox.width) return;
     ctx.globalAlpha = numbered ? 0.75 : 0.4;
-    ctx.setLineDash([2 * ratio, 3 * ratio]);
+    ctx.setLineDash(solid ? [] : [2 * ratio, 3 * ratio]);
     ctx.beginPath();
     ctx.moveTo(place, bbox.top);
     ctx.lineTo(place, bbox.top + bbox.height);

@@ -32,11 +32,13 @@ const sharedCharts = (course) => [
   },
 ];
 
+const drawable = ({ lines }) => (lines.some(({ values }) => isKnown(values)) ? lines : []);
+
 export const specs = (course, axis) => {
   const x = course[axis];
   const task = TASKS[course.task];
   const families = Object.entries(course.family_weights).map(([name, values], at) => line(name, lookOf(at), values));
   const weights = families.length && { key: "families", unit: "share", stacked: true, lines: families, ...task.families };
   const charts = [...task.mainCharts(course), weights, ...task.charts(course), ...sharedCharts(course)];
-  return [...charts.filter(Boolean).map((chart) => ({ fromZero: true, x, ...chart })), ...task.smallCharts(course, x)];
+  return [...charts.filter(Boolean).map((chart) => ({ fromZero: true, x, empty: "No answer has been checked yet.", ...chart, lines: drawable(chart) })), ...task.smallCharts(course, x)];
 };

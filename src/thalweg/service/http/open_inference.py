@@ -1,0 +1,224 @@
+"""The Open Inference Protocol, version 2, as KServe, Triton and MLServer speak it.
+
+An input is a column of rows; a single input with several columns has them in the order of the model's. Values may come
+as JSON or, as Triton's client sends them, in binary behind the JSON. Outputs are JSON.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from msgspec import UNSET
+
+from thalweg.client.protocol import Prediction
+from thalweg.service.commands import HttpResponse, Key, Predict, Refused
+from thalweg.service.http.exchange import Request, as_json, done_once, parsed
+from thalweg.service.http.foreign_bodies import (
+    InferLive,
+    InferModel,
+    InferReady,
+    InferRequest,
+    InferResponse,
+    InferServer,
+    InputTensor,
+    OutputTensor,
+    TensorDescription,
+)
+from thalweg.service.http.unnamed_rows import as_rows, columns_of, require_row_count
+from thalweg.service.service import Service
+from thalweg.tables.kinds import NumberColumn
+from thalweg.tables.sparse_kinds import MapColumn
+
+_SIZES = {"BOOL": "?"} | {
+    f"{name}{8 * size}": f"<{kind}{size}"
+    for name, kind, sizes in (("UINT", "u", (1, 2, 4, 8)), ("INT", "i", (1, 2, 4, 8)), ("FP", "f", (2, 4, 8)))
+    for size in sizes
+}
+_DATATYPES = (*_SIZES, "BYTES")
+_JSON_LENGTH = b"inference-header-content-length"
+
+
+async def live(service: Service, request: Request) -> HttpResponse:
+    return as_json(InferLive(True))
+
+
+async def ready(service: Service, request: Request) -> HttpResponse:
+    if not service.ready:
+        raise Refused(503, "the journal cannot be written")
+    return as_json(InferReady(True))
+
+
+async def about(service: Service, request: Request) -> HttpResponse:
+    return as_json(InferServer("thalweg", version("thalweg"), ["binary_tensor_data"]))
+
+
+async def model_ready(service: Service, request: Request) -> HttpResponse:
+    name = request.path["name"]
+    if service.model(name).state.learners[name].archived:
+        raise Refused(409, f"the model {name!r} is archived: restore it first")
+    return await ready(service, request)
+
+
+async def model(service: Service, request: Request) -> HttpResponse:
+    """A model by its tensors."""
+    name = request.path["name"]
+    encoder, state = service.model(name).encoder, service.state(name)
+    columns = () if encoder is None else encoder.plan.columns
+    inputs = [
+        TensorDescription(column.name, "FP64" if isinstance(column, NumberColumn) else "BYTES", [-1])
+        for column in columns
+        if not isinstance(column, MapColumn)
+    ]
+    labels = len(state.labels.get(name, ()))
+    shapes = {"probabilities": [-1, labels or -1]}
+    outputs = [
+        TensorDescription(output, "BYTES" if output in ("id", "answer") else "FP64", shapes.get(output, [-1]))
+        for output in _outputs(service, name)
+    ]
+    return as_json(InferModel(name, [str(state.version)], "thalweg", inputs, outputs))
+
+
+def _outputs(service: Service, name: str) -> tuple[str, ...]:
+    numbers = ("id", "prediction", "lower", "upper")
+    return ("id", "answer", "probabilities") if service.state(name).task.has_classes else numbers
+
+
+async def infer(service: Service, request: Request) -> HttpResponse:
+    """Predict rows that come as tensors."""
+    name = request.path["name"]
+    given, rows = await request.apart(_rows, service, name, request)
+
+    async def act(key: Key | None) -> Predict:
+        return await service.predict(name, rows, key)
+
+    return await done_once(service, request, act, partial(_inferred, given))
+
+
+# ---------------------------------------------------------------------- inputs
+
+
+def _rows(service: Service, name: str, request: Request) -> tuple[InferRequest, list[dict[str, Any]]]:
+    """The request, and its rows."""
+    told = request.headers.get(_JSON_LENGTH)
+    if told is None:
+        end = len(request.body)
+    elif told.isdigit() and len(told) < 18 and int(told) <= len(request.body):
+        end = int(told)
+    else:
+        raise Refused(422, "Inference-Header-Content-Length must be the length of the JSON in the body")
+    given = parsed(request.body[:end], InferRequest, service.limits)
+    if not given.inputs:
+        raise Refused(422, "inputs must be a list of tensors, at least one")
+    known, outputs = columns_of(service, name), _outputs(service, name)
+    if strange := [each.name for each in given.outputs or () if each.name not in outputs]:
+        raise Refused(422, f"there is no output {strange[0]!r}; there are {', '.join(outputs)}")
+    widths = [_width(service, each) for each in given.inputs]
+    values = list(_values(given.inputs, request.body[end:]))
+    if {each.shape[0] for each in given.inputs} != {given.inputs[0].shape[0]}:
+        raise Refused(422, "all inputs must have the same number of rows, their first dimension")
+    names = [each.name for each in given.inputs]
+    by_column = set(widths) == {1} and (known is None or len(names) > 1 or names[0] in known)
+    if by_column:
+        return given, [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
+    if len(names) > 1:
+        wide = names[next(at for at, width in enumerate(widths) if width != 1)]
+        raise Refused(422, f"input {wide!r}: of several inputs each must be one column, of shape [rows] or [rows, 1]")
+    width = widths[0]
+    return given, as_rows(service, name, [values[0][at : at + width] for at in range(0, len(values[0]), width)])
+
+
+def _width(service: Service, tensor: InputTensor) -> int:
+    """How many columns a tensor has; `Refused` where it has none, or too many rows."""
+    if tensor.datatype not in _DATATYPES:
+        raise Refused(422, f"input {tensor.name!r}: the datatype must be one of {', '.join(_DATATYPES)}")
+    if len(tensor.shape) not in (1, 2) or min(tensor.shape) < 1:
+        raise Refused(422, f"input {tensor.name!r}: the shape must be [rows] or [rows, columns], got {tensor.shape}")
+    require_row_count(service, tensor.shape[0])
+    return 1 if len(tensor.shape) == 1 else tensor.shape[1]
+
+
+def _values(tensors: list[InputTensor], binary: bytes) -> Iterator[list[Any]]:
+    """The values of each tensor, as cells of rows."""
+    begin = 0
+    for tensor in tensors:
+        size = (tensor.parameters or {}).get("binary_data_size")
+        if size is None:
+            found = list(_flat([] if tensor.data is UNSET else tensor.data))
+        elif isinstance(size, int) and 0 <= size <= len(binary) - begin:
+            found = _from_binary(tensor, binary[begin : begin + size])
+            begin += size
+        else:
+            raise Refused(422, f"input {tensor.name!r}: binary_data_size must be that of its values in the body")
+        if len(found) != math.prod(tensor.shape):
+            raise Refused(422, f"input {tensor.name!r}: a shape of {tensor.shape} does not fit {len(found)} values")
+        yield [_cell(value) for value in found]
+    if begin != len(binary):
+        raise Refused(422, f"{len(binary) - begin} bytes of the body belong to no input")
+
+
+def _flat(values: list[Any]) -> Iterator[Any]:
+    for each in values:
+        if isinstance(each, list):  # rows of a nested tensor, which has two dimensions at the most
+            yield from each
+        else:
+            yield each
+
+
+def _from_binary(tensor: InputTensor, content: bytes) -> list[Any]:
+    wrong = Refused(422, f"input {tensor.name!r}: its bytes are no values of datatype {tensor.datatype}")
+    if tensor.datatype != "BYTES":
+        kind = np.dtype(_SIZES[tensor.datatype])
+        if len(content) % kind.itemsize:
+            raise wrong
+        found: list[Any] = np.frombuffer(content, kind).tolist()
+        return found
+    texts, at = [], 0
+    while at < len(content):
+        begin = at + 4
+        at = begin + int.from_bytes(content[at:begin], "little")
+        if at > len(content):
+            raise wrong
+        try:
+            texts.append(content[begin:at].decode())
+        except UnicodeDecodeError as error:
+            raise wrong from error
+    return texts
+
+
+def _cell(value: Any) -> Any:
+    """A value as the cell of a row: NaN is missing, and a truth value 1 or 0."""
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return int(value) if isinstance(value, bool) else value
+
+
+# ---------------------------------------------------------------------- outputs
+
+
+def _inferred(given: InferRequest, command: Predict) -> HttpResponse:
+    found = command.response.predictions(command.seq)
+    tensors = {each.name: each for each in _tensors(found)}
+    wanted = tensors if not given.outputs else [each.name for each in given.outputs]
+    outputs = [tensors[name] for name in wanted if name in tensors]
+    asked = UNSET if given.id is None else given.id
+    return as_json(InferResponse(command.model, str(command.body.version), outputs, asked))
+
+
+def _tensors(found: list[Prediction]) -> Iterator[OutputTensor]:
+    """Before the first label a class is the empty text, and a number null."""
+    rows = [len(found)]
+    yield OutputTensor("id", rows, "BYTES", [each.id for each in found])
+    if found[0].answer is UNSET:
+        for name in ("prediction", "lower", "upper"):
+            yield OutputTensor(name, rows, "FP64", [getattr(each, name) for each in found])
+        return
+    yield OutputTensor("answer", rows, "BYTES", [each.answer or "" for each in found])
+    labels = list(found[0].probabilities or {})
+    if labels:
+        values = [share for each in found for share in (each.probabilities or {}).values()]
+        yield OutputTensor("probabilities", [len(found), len(labels)], "FP64", values, {"labels": labels})

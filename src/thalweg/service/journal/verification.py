@@ -1,0 +1,70 @@
+"""Whether a journal is as it was written: its records with their order, the links to them, the snapshots."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from thalweg.errors import JournalDamaged
+from thalweg.service.journal.checksums import require_chained, require_unchanged
+from thalweg.service.journal.records import LabelBody, Record, body_of
+from thalweg.service.journal.sql import SqlJournal
+
+
+@dataclass
+class Verified:
+    records: int = 0
+    #: Those of them without a checksum.
+    unchecked: int = 0
+    snapshots: int = 0
+
+
+def verified(journal: SqlJournal) -> Verified:
+    """Go through all of a journal; `JournalDamaged` says what is wrong first."""
+    journal.require_sound()
+    journal.require_end()
+    found = Verified()
+    links: dict[tuple[int, int], int] = {}
+    before: dict[str, Record] = {}
+    cuts = journal.cuts()
+    erased_through, last, asked_before_cut = max(cuts.values(), default=0), 0, set()
+    for record in journal.in_order():
+        if record.seq != last + 1 and record.seq > erased_through + 1:
+            raise JournalDamaged(f"record {last + 1} of the journal is gone: the next one is {record.seq}")
+        if record.seq <= cuts.get(record.model, 0):
+            before[record.model] = require_unchanged(record)
+            if record.kind == "predict":
+                asked_before_cut.add(record.seq)
+        else:
+            before[record.model] = require_chained(record, before.get(record.model))
+        found.records, last = found.records + 1, record.seq
+        found.unchecked += record.checksum is None
+        if record.kind in ("label", "revise", "void"):
+            for asked, rows in _labelled(body_of(record, LabelBody)).items():
+                if asked > cuts.get(record.model, 0) or asked in asked_before_cut:
+                    links[asked, record.seq] = rows
+    for asked, seq, rows in journal.all_links():
+        if links.pop((asked, seq), None) != rows:
+            raise JournalDamaged(f"the links of the journal are damaged: record {seq} has other labels of {asked}")
+    if links:
+        asked, seq = min(links)
+        raise JournalDamaged(f"the links of the journal are damaged: record {seq} has labels of {asked}")
+    for model in journal.models():
+        for seq in journal.snapshots(model):
+            for part in journal.snapshot(model, seq):
+                if hashlib.sha256(part.body).digest() != part.sha256:
+                    raise JournalDamaged(
+                        f"the snapshot of {model} at record {seq} is damaged; a start passes it over and replays more"
+                    )
+            found.snapshots += 1
+    return found
+
+
+def _labelled(body: LabelBody) -> dict[int, int]:
+    """By predict record, how many of its rows no longer wait for a label."""
+    found: dict[int, int] = {}
+    for asked, _, _ in body.learned:
+        found[asked] = found.get(asked, 0) + 1
+    for asked, _, _, first in body.revised:
+        found[asked] = found.get(asked, 0) + (first == 0)
+    return found

@@ -1,0 +1,114 @@
+"""Revisions: a model is learned again in the background, from the nearest snapshot, while the old one serves.
+
+The old model takes in what comes meanwhile. The new one reads the journal to its end, which moves on, and is then given
+to the thread of the model, which brings it to the last record and lets it take the place of the old one.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from thalweg.errors import JournalDamaged, JournalError
+from thalweg.service.journal.sql import SqlJournal
+from thalweg.service.learning import rebuild_process
+from thalweg.service.learning.live_model import LiveModel
+from thalweg.service.learning.rebuild import Abandoned, catch_up, labels_kept, reaches, rebuild
+from thalweg.service.learning.rebuild_process import Order
+
+T = TypeVar("T")
+#: Labels that are worth the second that a process takes to start.
+_MANY = 5000
+#: Seconds between attempts to reach the database.
+_AGAIN_SECONDS = 0.5
+
+
+class Revision(threading.Thread):
+    """Learns a model again with all revisions up to a record, then calls ``done`` with itself.
+
+    ``labels`` is how many labels it has. Where many are to be learned again, a process of its own does it, since a
+    thread would slow down the requests. ``reader`` opens a connection to the journal. A lost one is waited for, since
+    the revision is committed.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        through: int,
+        labels: int,
+        reader: Callable[[], SqlJournal],
+        done: Callable[[Revision], None],
+    ) -> None:
+        super().__init__(name=f"thalweg-revision-{name}", daemon=True)
+        self.model_name, self.through = name, through
+        self.model: LiveModel | None = None
+        #: Why there is no model, unless it was abandoned.
+        self.failure: Exception | None = None
+        self._reader, self._done = reader, done
+        self._labels = labels
+        self._journal: SqlJournal | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._abandoned = threading.Event()
+
+    def abandon(self) -> None:
+        self._abandoned.set()
+        if self._process is not None:
+            self._process.kill()
+
+    def run(self) -> None:
+        try:
+            self.model = self._connected(self._rebuilt)
+        except Abandoned:
+            self.close()
+            return
+        except Exception as failure:
+            self.failure = failure
+        self._done(self)
+
+    def _rebuilt(self, journal: SqlJournal) -> LiveModel:
+        kept = labels_kept(journal, self.model_name, reaches(journal, self.model_name))
+        if self._labels - kept > _MANY and (model := self._by_a_process(journal)) is not None:
+            catch_up(journal, model)  # what came while it was handed over
+            return model
+        stopped = self._abandoned.is_set
+        return rebuild(journal, self.model_name, revised_through=self.through, stopped=stopped).model
+
+    def _by_a_process(self, journal: SqlJournal) -> LiveModel | None:
+        self._process = rebuild_process.start(Order(*journal.place, self.model_name, self.through))
+        if self._abandoned.is_set():
+            self._process.kill()
+        found = rebuild_process.result_of(self._process)
+        if self._abandoned.is_set():
+            raise Abandoned
+        return found
+
+    def caught_up(self, seq: int) -> LiveModel:
+        """The model after this record, or a later one where it had read further; from the thread of the model."""
+        model = self.model
+        if model is None:
+            raise self.failure or Abandoned
+        self._connected(lambda journal: catch_up(journal, model, seq))
+        self.close()
+        return model
+
+    def close(self) -> None:
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+    def _connected(self, act: Callable[[SqlJournal], T]) -> T:
+        while True:
+            if self._abandoned.is_set():
+                raise Abandoned
+            try:
+                if self._journal is None:
+                    self._journal = self._reader()
+                return act(self._journal)
+            except JournalDamaged:
+                raise
+            except JournalError:
+                self.close()
+                time.sleep(_AGAIN_SECONDS)

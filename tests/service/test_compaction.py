@@ -1,0 +1,93 @@
+"""A journal that is cut: the models stay as they are, late labels still find their rows, and what is erased is gone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.service.in_process import erase, state_of, with_service
+from thalweg import cli
+from thalweg.errors import InvalidParameter, JournalDamaged
+from thalweg.service.journal.databases import open_journal
+from thalweg.service.journal.verification import verified
+from thalweg.service.learning.rebuild import rebuild
+from thalweg.service.service import Service
+
+RNG = np.random.default_rng(3)
+
+
+async def ask(service: Service, rows: int) -> list[str]:
+    asked = await service.predict("default", [{"x": x} for x in RNG.normal(size=rows).tolist()])
+    return [f"{asked.seq}-{at}" for at in range(rows)]
+
+
+async def tell(service: Service, rows: list[str], **more: Any) -> Any:
+    done = await service.label("default", [(row, str(RNG.choice(["a", "b"]))) for row in rows], **more)
+    return done.outcome
+
+
+def test_a_compacted_journal_gives_the_same_model_and_late_labels_still_come(tmp_path):
+    rows: dict[str, list[str]] = {}
+
+    async def first(service: Service) -> None:
+        rows["learned"] = await ask(service, 5)
+        rows["waiting"] = await ask(service, 4)
+        rows["late"] = await ask(service, 3)
+        await tell(service, rows["learned"])
+        await tell(service, rows["waiting"][:2])
+        service._learners.keep("default")
+        await tell(service, rows["late"])  # after the snapshot at which the journal will be cut
+        rows["new"] = await ask(service, 30)
+        await tell(service, rows["new"])
+        await service.label("default", [(rows["new"][3], "c")], revise=True)
+
+    with_service(tmp_path, first)
+    before = state_of(tmp_path)
+    found = erase(tmp_path, "20rows")
+    assert found.records == 2  # the first rows and their labels
+    assert verified(open_journal(tmp_path, None, read_only=True)).records > 8
+    assert state_of(tmp_path) == state_of(tmp_path, from_snapshots=False) == before
+    with pytest.raises(InvalidParameter, match="begins at record"):
+        state_of(tmp_path, through=3)
+    assert erase(tmp_path, "20rows").records == 0
+
+    async def then(service: Service) -> None:
+        outcome = await tell(service, rows["waiting"])
+        assert len(outcome.learned) == 2
+        assert outcome.repeated + len(outcome.conflicts) == 2  # they have their labels
+        assert (await tell(service, rows["learned"])).expired == rows["learned"]
+        revised = await service.label("default", [(row, "c") for row in (*rows["waiting"], *rows["late"])], revise=True)
+        assert revised.outcome.expired == rows["waiting"][:2]  # learned before the cut
+        assert len(revised.outcome.revised) == 5
+        assert (await service.void("default", rows["waiting"][:1])).outcome.expired == rows["waiting"][:1]
+
+    with_service(tmp_path, then)
+    assert state_of(tmp_path) == state_of(tmp_path, from_snapshots=False)
+    journal = open_journal(tmp_path, None)
+    assert verified(journal).unchecked == 0
+    journal.execute("DELETE FROM snapshots")
+    with pytest.raises(JournalDamaged, match="no snapshot since record"):
+        rebuild(journal, "default")
+    journal.close()
+
+
+@pytest.mark.slow
+def test_replies_are_forgotten_with_what_they_were_given_for(start, tmp_path, capsys):
+    server = start("--new", "oldc")
+    client = server.client()
+    asked = client.post("/v1/predict", {"rows": [{"x": 1.0}, {"x": 2.0}]}, idempotency_key="old")
+    client.label([(each["id"], "a") for each in asked["answers"]])
+    server.stop()
+    server = start("--new", "oldc")
+    server.client().post("/v1/predict", {"row": {"x": 1.0}}, idempotency_key="new")
+    server.stop()
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["compact", str(tmp_path / "data"), "--keep", "1rows"])
+    assert (ended.value.code, capsys.readouterr().out) == (0, "erased 1 records, 0 snapshots and 1 replies\n")
+    journal = open_journal(tmp_path / "data", None, read_only=True)
+    assert list(journal.recall(["old", "new"])) == ["new"]
+    journal.close()
+    server = start("--new", "oldc", "--keep", "1rows")
+    assert server.client().label([(asked["answers"][0]["id"], "a")])["expired"] == [asked["answers"][0]["id"]]

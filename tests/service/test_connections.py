@@ -1,0 +1,177 @@
+"""What one client can do to others by connections, headers and large bodies: next to nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import socket
+import threading
+from contextlib import ExitStack
+
+import pytest
+
+from tests.service.server import Server
+from tests.waiting import PATIENCE, wait_until
+from thalweg.service.http.exchange import Request
+from thalweg.service.intake import Intake
+from thalweg.service.options import Limits
+
+ROW = {"x": 1.0}
+EVENTS = b"GET /v1/models/default/events HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
+HEAD = b"POST /v1/predict HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+
+
+def connection(server: Server, address: str = "127.0.0.1") -> socket.socket:
+    return socket.create_connection(("127.0.0.1", server.port), PATIENCE, source_address=(address, 0))
+
+
+def answer(plain: socket.socket) -> bytes:
+    """All that comes until the service closes the connection."""
+    found = b""
+    try:
+        while piece := plain.recv(65536):
+            found += piece
+    except ConnectionResetError:  # the service did not wait for what was still being sent
+        pass
+    return found
+
+
+def memory(server: Server) -> int:
+    """Resident bytes of the service."""
+    with open(f"/proc/{server.process.pid}/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+@pytest.fixture
+def strict(start):
+    return start("--new", "oldc", "--max-connections-per-address", "20", "--header-timeout", "1")
+
+
+def test_half_sent_heads_take_no_place_from_others(strict):
+    with ExitStack() as stack:
+        heads = [stack.enter_context(connection(strict, "127.0.0.2")) for _ in range(60)]
+        for plain in heads:
+            plain.sendall(HEAD)
+        assert _is_served(strict, "127.0.0.1")
+        assert _is_served(strict, "127.0.0.2")
+        assert answer(heads[0]).startswith(b"HTTP/1.1 408")  # it made room
+        silent = stack.enter_context(connection(strict, "127.0.0.3"))
+        half = stack.enter_context(connection(strict, "127.0.0.3"))
+        half.sendall(HEAD)
+        assert answer(half).startswith(b"HTTP/1.1 408")
+        assert answer(silent).startswith(b"HTTP/1.1 408")
+
+
+def test_an_address_has_so_many_connections_and_a_proxy_more(strict, start, tmp_path):
+    options = ("--max-connections-per-address", "20", "--trusted-proxy", "127.0.0.0/29")
+    proxied = start("--new", "oldc", *options, data=tmp_path / "other")
+    for server, status in ((strict, b"429"), (proxied, b"200")):
+        with ExitStack() as stack:
+            for _ in range(20):
+                live = stack.enter_context(connection(server, "127.0.0.2"))
+                live.sendall(EVENTS)
+                assert live.recv(15) == b"HTTP/1.1 200 OK"
+            plain = stack.enter_context(connection(server, "127.0.0.2"))
+            plain.sendall(b"GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n")
+            assert answer(plain).startswith(b"HTTP/1.1 " + status)
+
+
+def _is_served(server: Server, address: str) -> bool:
+    with connection(server, address) as plain:
+        plain.sendall(b"GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n")
+        return answer(plain).startswith(b"HTTP/1.1 200")
+
+
+def test_connections_are_limited_and_descriptors_are_there_for_them(start):
+    server = start("--new", "oldc", "--max-connections", "30")
+    with ExitStack() as stack:
+        for number in range(30):
+            live = stack.enter_context(connection(server, f"127.0.0.{number % 2 + 2}"))
+            live.sendall(EVENTS)
+            assert live.recv(15) == b"HTTP/1.1 200 OK"
+        assert answer(stack.enter_context(connection(server))).startswith(b"HTTP/1.1 503")
+    wait_until(lambda: _is_served(server, "127.0.0.1"))
+    soft, hard = resource.prlimit(start("--new", "oldc", data=server.data / "more").process.pid, resource.RLIMIT_NOFILE)
+    assert soft >= 4096 or soft == hard
+
+
+MANY = b"".join(b"h%d: 1\r\n" % number for number in range(101))
+TOO_LARGE = {
+    "one header": HEAD + b"x: " + b"a" * 40_000 + b"\r\n\r\n",
+    "many headers": HEAD + MANY + b"\r\n",
+    "an address": b"GET /" + b"a" * 40_000 + b" HTTP/1.1\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("case", TOO_LARGE)
+def test_heads_are_limited(case, common):
+    with connection(common) as plain:
+        plain.sendall(TOO_LARGE[case])
+        assert answer(plain).startswith(b"HTTP/1.1 431")
+    assert common.client().predict([ROW])
+
+
+def test_a_head_without_end_takes_no_memory(common):
+    common.client().predict([ROW])
+    before = memory(common)
+    chunked = b"POST /healthz HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n0\r\nx: "
+    for begin in (HEAD + b"x: ", b"GET /", chunked):
+        with connection(common) as plain:
+            plain.sendall(begin)
+            with pytest.raises((BrokenPipeError, ConnectionResetError)):
+                plain.sendall(b"a" * (64 << 20))
+    assert memory(common) - before < 16 << 20
+
+
+def test_idle_connections_and_bodies_that_nobody_reads_end(start):
+    server = start("--new", "oldc", "--keep-alive", "0.5", "--header-timeout", "0.5")
+    with connection(server) as idle, connection(server) as blank, connection(server) as refused:
+        idle.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
+        blank.sendall(b"\r\n")
+        refused.sendall(b"GET /healthz HTTP/1.1\r\ncontent-length: 1000000\r\n\r\n ")
+        assert answer(idle).startswith(b"HTTP/1.1 200")
+        assert answer(blank).startswith(b"HTTP/1.1 408")
+        assert answer(refused).count(b"HTTP/1.1") == 1
+
+
+def test_requests_sent_ahead_are_limited(common):
+    with connection(common) as plain:
+        plain.sendall(EVENTS)
+        plain.sendall(b"GET /healthz HTTP/1.1\r\n\r\n" * 5000)
+        assert answer(plain).count(b"HTTP/1.1") <= 17
+
+
+FULL = b'{"rows":[' + b"{}," * 5_000_000 + b"{}]}", b'{"labels":[' + b"[]," * 5_000_000 + b"[]]}"
+
+
+@pytest.mark.parametrize("body", FULL, ids=["rows", "labels"])
+def test_objects_are_counted_before_they_are_made(body, common):
+    client = common.client()
+    client.predict([ROW])
+    before = memory(common)
+    status, found, _ = client.call("POST", "/v1/predict" if b"rows" in body[:10] else "/v1/label", body)
+    assert (status, found) == (413, {"error": "a body may have at most 400000 brackets: send fewer rows at a time"})
+    assert memory(common) - before < 128 << 20  # 500 MB when they were made
+
+
+def test_large_bodies_are_unpacked_in_a_thread_and_a_few_at_a_time():
+    def request(size: int) -> Request:
+        return Request({}, {}, {}, "", b" " * size, b"")
+
+    async def unpack() -> None:
+        assert await request(1000).apart(threading.get_ident) == threading.get_ident()
+        assert await request(100_000).apart(threading.get_ident) != threading.get_ident()
+        intake = Intake(Limits(unpacked=1_000_000))
+        places = [intake.enter(0) for _ in range(3)]
+        for place, size in zip(places, (600_000, 600_000, 1000), strict=True):
+            place.bytes = size
+        await intake.wait_for_turn(places[0])
+        second = asyncio.create_task(intake.wait_for_turn(places[1]))
+        await intake.wait_for_turn(places[2])  # a small one passes
+        assert (second.done(), intake.unpacked) == (False, 600_000)
+        intake.leave(places[0])
+        await second
+        intake.leave(places[1])
+        assert intake.unpacked == 0
+
+    asyncio.run(unpack())
