@@ -7,13 +7,15 @@ numbers differently. msgspec writes and reads the responses.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from thalweg.errors import MissingExtra
 
 try:
     from msgspec import UNSET, Meta, Struct, UnsetType
+    from msgspec.json import Decoder
 except ImportError as error:
     missing = MissingExtra.of("msgspec", "client", "speaking with a service")
     missing.name = error.name  # `thalweg serve` says it in its own words
@@ -30,6 +32,23 @@ MOST_COLUMNS, MOST_TEXT, MOST_EXPLAINED = 2000, 1000, 100
 
 #: As classes and numbers may be given; the service speaks of classes as text: 1 and "1" are one class.
 Label: TypeAlias = str | int | float | bool
+
+T = TypeVar("T")
+_PREPARED: set[Any] = set()
+_PREPARING = threading.Lock()
+
+
+def prepared(kind: type[T]) -> type[T]:
+    """The type itself, safe to be read into by any thread.
+
+    msgspec looks at the fields of a type when the type is first read. Two threads that do so at the same time end the
+    process, so that one thread does it for all.
+    """
+    if kind not in _PREPARED:
+        with _PREPARING:
+            Decoder(kind)
+            _PREPARED.add(kind)
+    return kind
 
 
 def _json(**schema: Any) -> Meta:

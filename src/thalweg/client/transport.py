@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from thalweg.client.protocol import ErrorBody, Point
+from thalweg.client.protocol import ErrorBody, Point, prepared
 from thalweg.errors import ServiceRefused, ServiceUnreachable
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def refusal(reply: Reply | Lost) -> ServiceRefused | ServiceUnreachable:
     if isinstance(reply, Lost):
         return ServiceUnreachable(f"the service did not answer: {reply.reason}")
     try:
-        said = msgspec.json.decode(reply.body, type=ErrorBody).error
+        said = msgspec.json.decode(reply.body, type=prepared(ErrorBody)).error
     except ValueError:
         said = f"the service answered with status {reply.status}"
     return ServiceRefused(said, reply.status)
@@ -198,7 +198,7 @@ def decoded(reply: Reply, kind: type[T]) -> T:
     thalweg.errors.ServiceRefused: what answered is not the service: Object missing required field `seq`
     """
     try:
-        return msgspec.json.decode(reply.body, type=kind)
+        return msgspec.json.decode(reply.body, type=prepared(kind))
     except msgspec.ValidationError as error:
         raise ServiceRefused(f"what answered is not the service: {error}", reply.status) from None
     except ValueError:

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs
 import msgspec
 import orjson
 
-from thalweg.client.protocol import JSON, ErrorBody, RequestBody
+from thalweg.client.protocol import JSON, ErrorBody, RequestBody, prepared
 from thalweg.errors import JournalError
 from thalweg.service.auth import Scope
 from thalweg.service.commands import HttpResponse, Key, Refused
@@ -82,7 +82,7 @@ def parsed(body: bytes, kind: type[B], limits: Limits) -> B:
     except orjson.JSONDecodeError as error:
         raise Refused(422, f"the body is not JSON: {error}") from error
     try:
-        return msgspec.convert(given, kind)
+        return msgspec.convert(given, prepared(kind))
     except msgspec.ValidationError as error:
         raise Refused(422, _misfit(given, kind, error)) from error
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from thalweg.client.protocol import prepared
 from thalweg.service.journal.databases import open_journal
 from thalweg.service.journal.records import Part
 from thalweg.service.learning.live_model import LiveModel
@@ -47,7 +48,7 @@ def result_of(process: subprocess.Popen[bytes]) -> LiveModel | None:
         written = process.stdout.read()
     if process.wait() != 0:
         return None
-    return LiveModel.from_snapshot(msgspec.msgpack.decode(written, type=list[Part]))
+    return LiveModel.from_snapshot(msgspec.msgpack.decode(written, type=prepared(list[Part])))
 
 
 def main() -> None:
