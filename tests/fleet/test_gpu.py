@@ -3,6 +3,7 @@
 import ctypes
 import shutil
 import subprocess
+from functools import reduce
 from importlib.resources import files
 
 import numpy as np
@@ -21,14 +22,26 @@ except Exception:
     HAS_GPU = False
 on_gpu = pytest.mark.skipif(not HAS_GPU, reason="no GPU that CuPy finds")
 
+#: A warp's lanes in turn, phase by phase.
 HOST = """
 #include "record_step.cuh"
-using Model = thalweg::record::Discriminant<FEATURES, CLASSES>;
+#include <vector>
+using Model = thalweg::record::Discriminant<FEATURES, CLASSES, LANES>;
 extern "C" int words() { return Model::kWords; }
 extern "C" void run(double *record, const double *X, const int *y, int rows, double rate, int warmup, int *answers) {
-  const thalweg::record::Options options{rate, warmup};
-  const Model model{record, options};
-  for (int i = 0; i < rows; i++) answers[i] = model.take(X + i * FEATURES, y[i]);
+  std::vector<double> scratch(Model::kScratch);
+  std::vector<Model> lanes;
+  for (int lane = 0; lane < LANES; lane++) lanes.push_back({record, scratch.data(), {rate, warmup}, lane});
+  for (int row = 0; row < rows; row++) {
+    for (Model &each : lanes) {
+      double own[Model::kOwn] = {};
+      for (int i = each.lane; i < FEATURES; i += LANES) own[i / LANES] = X[row * FEATURES + i];
+      each.deviate(own);
+    }
+    for (Model &each : lanes) each.project(y[row]);
+    for (int lane = LANES - 1; lane >= 0; lane--) answers[row] = lanes[lane].decide(y[row]);
+    for (Model &each : lanes) if (y[row] >= 0) each.update(y[row]);
+  }
 }
 """
 
@@ -48,9 +61,10 @@ def step_of(tmp_path_factory):
         pytest.skip("no C++ compiler")
     folder = tmp_path_factory.mktemp("step")
 
-    def made(features, classes):
-        source, library = folder / f"{features}-{classes}.cpp", folder / f"{features}-{classes}.so"
-        source.write_text(HOST.replace("FEATURES", str(features)).replace("CLASSES", str(classes)))
+    def made(features, classes, lanes):
+        source, library = (folder / f"{features}-{classes}-{lanes}.{kind}" for kind in ("cpp", "so"))
+        sizes = {"FEATURES": features, "CLASSES": classes, "LANES": lanes}
+        source.write_text(reduce(lambda code, name: code.replace(name, str(sizes[name])), sizes, HOST))
         include = f"-I{files('thalweg.fleet.gpu')}"
         flags = ["-std=c++17", "-O1", "-shared", "-fPIC", "-Wall", "-Werror", include]
         subprocess.run([compiler, *flags, str(source), "-o", str(library)], check=True)
@@ -59,9 +73,11 @@ def step_of(tmp_path_factory):
     return made
 
 
-@pytest.mark.parametrize(("features", "classes", "warmup"), [(1, 2, 1), (3, 3, 10), (6, 2, 30)])
-def test_the_step_of_the_gpu_is_that_of_the_discriminant(step_of, features, classes, warmup):
-    step = step_of(features, classes)
+@pytest.mark.parametrize(
+    ("features", "classes", "warmup", "lanes"), [(1, 2, 1, 2), (3, 3, 10, 2), (6, 2, 30, 4), (6, 1, 5, 8)]
+)
+def test_the_step_of_the_gpu_is_that_of_the_discriminant(step_of, features, classes, warmup, lanes):
+    step = step_of(features, classes, lanes)
     X, y, _ = rows_of(features, classes, 600)
     codes, answers = y.astype(np.int32), np.empty(600, dtype=np.int32)
     model = OnlineLDC(0.05, counts="soft", warmup=warmup)

@@ -35,6 +35,17 @@ class Shape(NamedTuple):
         return self.above + (self.classes + 2) * self.features + self.classes + 2
 
     @property
+    def stored(self) -> int:
+        """Numbers from one record to the next: whole sectors of 32 bytes, which two keys never share."""
+        return -(-self.words // 4) * 4
+
+    def words_in_shared_memory(self, lanes: int) -> int:
+        """Numbers of a record and its scratch, as record_step.cuh and step.cu lay them out."""
+        p, c = self.features, self.classes
+        used = self.stored + c * p + 2 * p + c * lanes + c
+        return (used + lanes - 1) // (2 * lanes) * (2 * lanes) + lanes
+
+    @property
     def start(self) -> int:
         """Rows of the start."""
         return max(1, self.warmup)

@@ -1,17 +1,36 @@
-// Rows of many keys at once: each key's rows in order by one thread, 32 keys to a warp.
+// Rows of many keys at once: each key's rows in order by some lanes of a warp.
 //
 // Records lie one after the other in pages, so that a batch reads those of its keys and no others, and a fleet grows
-// without a copy. A warp copies its 32 records to
-// shared memory with all lanes side by side and back, and each lane works on its own: they lie an odd number of words
-// apart, so that the same entry of all records is in different banks.
+// without a copy. They begin at sectors of 32 bytes, so that none is shared by two keys. A warp copies its records to
+// shared memory with all lanes side by side and back. There they lie so far apart that the lanes of 16 neighbouring
+// words, Lanes of each key, are in different banks. Keys with as many rows come side by side, those with most first, so
+// that no lane of a warp waits for another and no key is left at the end alone.
 #include "record_step.cuh"
 
 using namespace thalweg::record;
 
 namespace {
 
+constexpr int kEmpty = -1, kWriting = -2;
+constexpr int kPageBits = 12;  // records of a page, as in core.py
+
+struct Entry {  // of the table of keys
+  long long key;
+  int slot, unused;
+};
+
+struct Group {  // the rows of a key
+  int slot, begin, rows, unused;
+};
+
 __device__ __forceinline__ void copy_ahead(double *to, const double *from) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(unsigned(__cvta_generic_to_shared(to))), "l"(from));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(unsigned(__cvta_generic_to_shared(to))), "l"(from));
+}
+
+__device__ __forceinline__ int slot_now(const Entry *entry) {  // with the key written before it
+  int slot;
+  asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(slot) : "l"(&entry->slot) : "memory");
+  return slot;
 }
 
 __device__ __forceinline__ unsigned long long scattered(long long key) {  // the finaliser of SplitMix64
@@ -21,36 +40,39 @@ __device__ __forceinline__ unsigned long long scattered(long long key) {  // the
   return bits ^ (bits >> 31);
 }
 
-constexpr int kEmpty = -1, kWriting = -2;
-constexpr int kPageBits = 12;  // records of a page, as in core.py
+__device__ __forceinline__ double *record_of(double *const *pages, int slot, int stored) {
+  return pages[slot >> kPageBits] + size_t(slot & ((1 << kPageBits) - 1)) * stored;
+}
 
-template <int kWords> __device__ __forceinline__ double *record_of(double *const *pages, int slot) {
-  return pages[slot >> kPageBits] + size_t(slot & ((1 << kPageBits) - 1)) * kWords;
+__device__ __forceinline__ int place() { return blockIdx.x * blockDim.x + threadIdx.x; }
+
+__device__ __forceinline__ int rows_from(const long long *first, int at, int keys, int rows) {
+  return int((at + 1 < keys ? first[at + 1] : rows) - first[at]);
 }
 
 }  // namespace
 
 // Keys by open addressing: the slot of each, and one that is new takes the next. Null `count`: unknown keys get -1.
-extern "C" __global__ void find_slots(const long long *keys, int rows, long long *table_keys, int *table_slots,
-                                      unsigned mask, int *count, int *slots) {
-  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+extern "C" __global__ void find_slots(const long long *keys, int rows, Entry *table, unsigned mask, int *count,
+                                      int *slots) {
+  const int row = place();
   if (row >= rows) return;
   const long long key = keys[row];
-  for (unsigned place = unsigned(scattered(key)) & mask;; place = (place + 1) & mask) {
-    int slot = count ? atomicCAS(table_slots + place, kEmpty, kWriting) : table_slots[place];
-    if (slot == kEmpty) {
-      if (count) {
-        slot = atomicAdd(count, 1);
-        table_keys[place] = key;
+  for (unsigned at = unsigned(scattered(key)) & mask;; at = (at + 1) & mask) {
+    Entry *entry = table + at;
+    int slot = slot_now(entry);
+    if (slot == kEmpty && count) {
+      slot = atomicCAS(&entry->slot, kEmpty, kWriting);
+      if (slot == kEmpty) {
+        entry->key = key;
         __threadfence();
-        atomicExch(table_slots + place, slot);
+        slots[row] = atomicAdd(count, 1);
+        atomicExch(&entry->slot, slots[row]);
+        return;
       }
-      slots[row] = slot;
-      return;
     }
-    while (slot == kWriting) slot = atomicAdd(table_slots + place, 0);
-    __threadfence();
-    if (*(volatile long long *)(table_keys + place) == key) {
+    while (slot == kWriting) slot = slot_now(entry);
+    if (slot == kEmpty || *(volatile long long *)&entry->key == key) {
       slots[row] = slot;
       return;
     }
@@ -58,43 +80,87 @@ extern "C" __global__ void find_slots(const long long *keys, int rows, long long
 }
 
 // Keys with their slots into a larger table; all are different.
-extern "C" __global__ void move_slots(const long long *keys, const int *slots, int old, long long *table_keys,
-                                      int *table_slots, unsigned mask) {
-  const int at = blockIdx.x * blockDim.x + threadIdx.x;
-  if (at >= old || slots[at] < 0) return;
-  unsigned place = unsigned(scattered(keys[at])) & mask;
-  while (atomicCAS(table_slots + place, kEmpty, slots[at]) != kEmpty) place = (place + 1) & mask;
-  table_keys[place] = keys[at];
+extern "C" __global__ void move_slots(const Entry *from, int size, Entry *table, unsigned mask) {
+  const int of = place();
+  if (of >= size || from[of].slot < 0) return;
+  unsigned at = unsigned(scattered(from[of].key)) & mask;
+  while (atomicCAS(&table[at].slot, kEmpty, from[of].slot) != kEmpty) at = (at + 1) & mask;
+  table[at].key = from[of].key;
 }
 
-// `first`: where the rows of each of the keys begin in `order`; answers of keys without a row are -1. Null y: no learning.
-template <int P, int C>
-__global__ void __launch_bounds__(32) take_rows(double *const *pages, const double *X, const int *y, const unsigned *order,
-                                                const unsigned *first, const int *slots, int keys, int rows,
-                                                Options options, int *answers) {
-  using D = Discriminant<P, C>;
-  constexpr int kWords = D::kWords, kApart = kWords | 1;
-  extern __shared__ double room[];
-  const int lane = threadIdx.x, begin = blockIdx.x * 32, here = min(32, keys - begin), own = begin + lane;
-  const int slot = lane < here ? slots[own] : 0;
-  for (int k = 0; k < here; k++) {
-    const double *record = record_of<kWords>(pages, __shfl_sync(~0u, slot, k));
-    for (int i = lane; i < kWords; i += 32) copy_ahead(room + k * kApart + i, record + i);
+// Where a key's rows begin in `order`, which sorts rows by slot.
+extern "C" __global__ void mark_first(const int *slots, const long long *order, int rows, bool *is_first) {
+  const int at = place();
+  if (at < rows) is_first[at] = at == 0 || slots[order[at]] != slots[order[at - 1]];
+}
+
+// What sorts keys by their rows, most first.
+extern "C" __global__ void rank_keys(const long long *first, int keys, int rows, unsigned short *rank) {
+  const int at = place();
+  if (at < keys) rank[at] = 65535 - min(65535, rows_from(first, at, keys, rows));
+}
+
+// The rows of each key, in the order of their ranks; none of an unknown key.
+extern "C" __global__ void list_groups(const int *slots, const long long *order, const long long *first,
+                                       const long long *by_rank, int keys, int rows, Group *groups) {
+  const int at = place();
+  if (at >= keys) return;
+  const int of = int(by_rank[at]), slot = slots[order[first[of]]];
+  groups[at] = {slot, int(first[of]), slot < 0 ? 0 : rows_from(first, of, keys, rows), 0};
+}
+
+// Predictions of rows without a model are left as they are. Null y: no learning.
+template <int P, int C, int Lanes>
+__global__ void __launch_bounds__(32)
+    take_rows(double *const *pages, const double *X, const int *y, const long long *order, const Group *groups,
+              int keys, Options options, int *answers) {
+  using D = Discriminant<P, C, Lanes>;
+  constexpr int kStored = (D::kWords + 3) / 4 * 4, kKeys = 32 / Lanes;
+  constexpr int kApart = (kStored + D::kScratch + Lanes - 1) / (2 * Lanes) * (2 * Lanes) + Lanes;
+  extern __shared__ __align__(16) double room[];
+  const int own = blockIdx.x * kKeys + threadIdx.x / Lanes, lane = threadIdx.x % Lanes;
+  const Group group = own < keys ? groups[own] : Group{-1, 0, 0, 0};
+  for (int k = 0; k < kKeys; k++) {
+    const int slot = __shfl_sync(~0u, group.slot, k * Lanes);
+    if (slot < 0) continue;
+    const double *record = record_of(pages, slot, kStored);
+    for (int i = 2 * threadIdx.x; i < kStored; i += 64) copy_ahead(room + k * kApart + i, record + i);
   }
+  double x[D::kOwn] = {};
+  int row = -1;
+  const auto read = [&](int at) {
+    row = at < group.rows ? int(order[group.begin + at]) : -1;
+    if (row < 0) return;
+    THALWEG_UNROLL for (int t = 0; t < D::kOwn; t++) {
+      if (t * Lanes + lane < P) x[t] = X[size_t(row) * P + t * Lanes + lane];
+    }
+  };
+  read(0);
   asm volatile("cp.async.wait_all;");
   __syncwarp();
-  if (lane < here) {
-    const D model{room + lane * kApart, options};
-    const unsigned end = own + 1 < keys ? first[own + 1] : rows;
-    for (unsigned i = first[own]; i < end; i++) {
-      const unsigned row = order[i];
-      answers[row] = model.take(X + size_t(row) * P, y ? y[row] : -1);
-    }
+  double *const record = room + threadIdx.x / Lanes * kApart;
+  D model{record, record + kStored, options, lane};
+  const int most = __reduce_max_sync(~0u, group.rows);
+  for (int at = 0; at < most; at++) {
+    const int now = row, k = now >= 0 && y ? y[now] : -1;
+    if (now >= 0) model.deviate(x);
+    read(at + 1);
+    __syncwarp();
+    if (now >= 0) model.project(k);
+    __syncwarp();
+    const int found = now >= 0 ? model.decide(k) : -1;
+    if (now >= 0 && lane == 0) answers[now] = found;
+    __syncwarp();
+    if (k >= 0) model.update(k);
+    __syncwarp();
   }
   if (!y) return;
-  __syncwarp();
-  for (int k = 0; k < here; k++) {
-    double *record = record_of<kWords>(pages, __shfl_sync(~0u, slot, k));
-    for (int i = lane; i < kWords; i += 32) record[i] = room[k * kApart + i];
+  for (int k = 0; k < kKeys; k++) {
+    const int slot = __shfl_sync(~0u, group.slot, k * Lanes);
+    if (slot < 0) continue;
+    double *to = record_of(pages, slot, kStored);
+    for (int i = 2 * threadIdx.x; i < kStored; i += 64) {
+      *reinterpret_cast<double2 *>(to + i) = *reinterpret_cast<const double2 *>(room + k * kApart + i);
+    }
   }
 }

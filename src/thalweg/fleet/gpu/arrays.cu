@@ -1,0 +1,38 @@
+// What is checked and changed of rows, labels and predictions that lie in the GPU's memory, in one pass over each.
+
+namespace {
+
+__device__ __forceinline__ long long place() { return blockIdx.x * (long long)blockDim.x + threadIdx.x; }
+
+}  // namespace
+
+// The first value that is no finite number of at most `largest`; n where there is none.
+extern "C" __global__ void find_bad(const double *values, long long n, double largest, unsigned long long *first) {
+  const long long step = gridDim.x * (long long)blockDim.x;
+#pragma unroll 4
+  for (long long i = place(); i < n; i += step) {
+    if (!(fabs(values[i]) <= largest)) atomicMin(first, (unsigned long long)i);
+  }
+}
+
+// The place of each label among the sorted classes; `unknown` becomes 1 where one of them is not there.
+extern "C" __global__ void encode(const long long *labels, long long n, const long long *classes, int count, int *codes,
+                                  int *unknown) {
+  const long long i = place();
+  if (i >= n) return;
+  const long long label = labels[i];
+  int begin = 0, end = count;
+  while (begin < end) {
+    const int middle = (begin + end) / 2;
+    if (classes[middle] < label) begin = middle + 1;
+    else end = middle;
+  }
+  codes[i] = begin;
+  if (begin == count || classes[begin] != label) *unknown = 1;
+}
+
+// The label of each place, 0 of -1.
+extern "C" __global__ void decode(const int *codes, long long n, const long long *classes, long long *labels) {
+  const long long i = place();
+  if (i < n) labels[i] = codes[i] < 0 ? 0 : classes[codes[i]];
+}
