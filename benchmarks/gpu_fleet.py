@@ -32,7 +32,8 @@ def main() -> None:
     for features, keys, rows in SIZES:
         print(_line(cupy, features, keys, rows, measured[0]), flush=True)
         cupy.get_default_memory_pool().free_all_blocks()
-    print(_from_host(cupy))
+    for kind in (np.float64, np.float32):
+        print(_from_host(cupy, kind), flush=True)
 
 
 def _seconds(cupy: Any, act: Callable[[], object]) -> float:
@@ -68,7 +69,7 @@ def _line(cupy: Any, features: int, keys: int, rows: int, copy: float) -> str:
         whole.append(_seconds(cupy, lambda X=X, y=y, owners=owners: fleet.predict_then_learn(X, y, owners)))
         kernel.append(_seconds(cupy, lambda X=X, c=codes, owners=owners: fleet._core.take(X, owners, c)))
         used = keys * (1 - (1 - 1 / keys) ** rows)
-        moved = used * 16 * fleet._core._shape.words + rows * (8 * features + 24)
+        moved = used * 16 * fleet._core._shape.stored + rows * (8 * features + 24)
         del X
     share = moved / min(kernel) / copy
     rates = [rows / min(seconds) / 1e9 for seconds in (whole, kernel)]
@@ -78,17 +79,22 @@ def _line(cupy: Any, features: int, keys: int, rows: int, copy: float) -> str:
     )
 
 
-def _from_host(cupy: Any) -> str:
-    rng, rows = np.random.default_rng(0), 2 * 10**7
-    X, y, keys = rng.standard_normal((rows, 10)), rng.integers(0, 2, rows), rng.integers(0, 10**6, rows)
+def _from_host(cupy: Any, kind: type, rows: int = 2 * 10**7) -> str:
+    """Rows of NumPy, to be copied: learned, and predicted first."""
+    rng = np.random.default_rng(0)
+    X, y, keys = rng.standard_normal((rows, 10), dtype=kind), rng.integers(0, 2, rows), rng.integers(0, 10**6, rows)
     fleet = Fleet(OnlineLDC(0.05, counts="soft", warmup=1), device="cuda").partial_fit(X, y, keys)
-    seconds = min(_seconds(cupy, lambda: fleet.partial_fit(X, y, keys)) for _ in range(2))
+    learned = min(_seconds(cupy, lambda: fleet.partial_fit(X, y, keys)) for _ in range(3))
+    predicted = min(_seconds(cupy, lambda: fleet.predict_then_learn(X, y, keys)) for _ in range(3))
     locked = np.frombuffer(cupy.cuda.alloc_pinned_memory(1 << 30), np.float64, 1 << 27)
     to = cupy.empty(1 << 27)
     link = locked.nbytes / min(_seconds(cupy, lambda: to.set(locked)) for _ in range(3))
-    share = (X.nbytes + 12 * rows) / seconds / link
-    rate = f"{rows / seconds / 1e6:.0f} million rows/s"
-    return f"from NumPy, p = 10: {rate}, {share:.2f} of the link ({link / 1e9:.0f} GB/s)"
+    share = (X.nbytes + y.nbytes + keys.nbytes) / learned / link
+    rates = [f"{rows / seconds / 1e6:.0f} million rows/s" for seconds in (learned, predicted)]
+    return (
+        f"NumPy, {np.dtype(kind)}, p = 10: learned {rates[0]}, {share:.2f} of the link ({link / 1e9:.0f} GB/s); "
+        f"test-then-train {rates[1]}"
+    )
 
 
 if __name__ == "__main__":

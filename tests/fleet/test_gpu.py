@@ -191,3 +191,29 @@ def test_arrays_in_the_memory_of_the_gpu_are_taken_as_they_are():
     later = fleet.predict_then_learn(given[0][:3], cupy.asarray([0, 9, 1]), given[2][:3])  # a new label
     assert fleet.classes_.tolist() == [0, 1, 9]
     assert len(later) == 3
+
+
+@on_gpu
+def test_rows_of_numpy_are_checked_by_the_gpu_before_any_is_learned():
+    X, y, keys = rows_of(5, 2, 300_000, keys=2_000)
+    keys[:100_000] = 11  # one key with many rows
+    model = OnlineLDC(0.05, counts="soft")
+    host, gpu = Fleet(model).partial_fit(X, y, keys), Fleet(model, device="cuda").partial_fit(X, y, keys)
+    wrong = X.copy()
+    wrong[299_999, 3] = np.inf
+    for bad, error in ((wrong, "infinity.* row 299999, column 3"), (X[:, :4], "features")):
+        with pytest.raises(InvalidInput, match=error):
+            gpu.partial_fit(bad, y, keys)
+    with pytest.raises(InvalidInput, match="one for each"):
+        gpu.partial_fit(X, y, keys[1:])
+    with pytest.raises(InvalidInput, match=r"2\*\*63"):
+        gpu.partial_fit(X, y, np.full(len(X), 2**63, dtype=np.uint64))
+    found = gpu.predict_then_learn(X, y, keys)
+    assert isinstance(found, np.ndarray)
+    assert (found == host.predict_then_learn(X, y, keys)).mean() > 0.9995  # what was refused changed nothing
+    narrow = X.astype(np.float32)
+    assert (gpu.predict(narrow, keys) == gpu.predict(narrow.astype(np.float64), keys)).all()
+    with pytest.raises(InvalidInput, match="0 sample"):
+        gpu.predict_then_learn(X[:0], y[:0], keys[:0])
+    gpu.partial_fit(X[:5], np.array([0, 1, 2, 1, 0]), keys[:5])  # a new label
+    assert gpu.classes_.tolist() == [0, 1, 2]

@@ -9,10 +9,10 @@ __device__ __forceinline__ long long place() { return blockIdx.x * (long long)bl
 // The first value that is no finite number of at most `largest`; n where there is none.
 extern "C" __global__ void find_bad(const double *values, long long n, double largest, unsigned long long *first) {
   const long long step = gridDim.x * (long long)blockDim.x;
-#pragma unroll 4
-  for (long long i = place(); i < n; i += step) {
-    if (!(fabs(values[i]) <= largest)) atomicMin(first, (unsigned long long)i);
-  }
+  long long own = n;
+#pragma unroll 8
+  for (long long i = place(); i < n; i += step) own = fabs(values[i]) <= largest ? own : min(own, i);
+  if (own < n) atomicMin(first, (unsigned long long)own);
 }
 
 // The place of each label among the sorted classes; `unknown` becomes 1 where one of them is not there.

@@ -185,7 +185,7 @@ class GpuFleetCore:
         kernel.max_dynamic_shared_size_bytes = room
         options = np.array([(self._shape.rate, self._shape.warmup, 0)], dtype=_OPTIONS)
         labels = codes if codes is not None else np.uintp(0)
-        arguments = self._pages, X, labels, order, groups, np.int32(len(groups)), options, found
+        arguments = X, labels, order, groups, np.int32(len(groups)), options, found
         kernel((-(-len(groups) * lanes // 32),), (32,), arguments, shared_mem=room)
 
     def _grouped(self, slots: Any) -> tuple[Any, Any]:
@@ -198,9 +198,10 @@ class GpuFleetCore:
         keys = np.int32(len(first))
         rank = cp.empty(len(first), dtype=cp.uint16)
         self._launch("rank_keys", len(first), first, keys, rows, rank)
-        groups = cp.empty((len(first), 4), dtype=cp.int32)
+        groups = cp.empty((len(first), 3), dtype=cp.uint64)
         by_rank = cp.argsort(rank, kind="stable")
-        self._launch("list_groups", len(first), slots, order, first, by_rank, keys, rows, groups)
+        stored = np.int32(self._shape.stored)
+        self._launch("list_groups", len(first), slots, order, first, by_rank, keys, rows, self._pages, stored, groups)
         return order, groups
 
     def _slots(self, keys: Any, *, learn: bool) -> Any:

@@ -19,8 +19,9 @@ struct Entry {  // of the table of keys
   int slot, unused;
 };
 
-struct Group {  // the rows of a key
-  int slot, begin, rows, unused;
+struct Group {  // a key's record, where its rows are in the sorted order, and the first of them
+  double *record;
+  int begin, rows, row, unused;
 };
 
 __device__ __forceinline__ void copy_ahead(double *to, const double *from) {
@@ -38,10 +39,6 @@ __device__ __forceinline__ unsigned long long scattered(long long key) {  // the
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ull;
   bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebull;
   return bits ^ (bits >> 31);
-}
-
-__device__ __forceinline__ double *record_of(double *const *pages, int slot, int stored) {
-  return pages[slot >> kPageBits] + size_t(slot & ((1 << kPageBits) - 1)) * stored;
 }
 
 __device__ __forceinline__ int place() { return blockIdx.x * blockDim.x + threadIdx.x; }
@@ -90,8 +87,10 @@ extern "C" __global__ void move_slots(const Entry *from, int size, Entry *table,
 
 // Where a key's rows begin in `order`, which sorts rows by slot.
 extern "C" __global__ void mark_first(const int *slots, const long long *order, int rows, bool *is_first) {
-  const int at = place();
-  if (at < rows) is_first[at] = at == 0 || slots[order[at]] != slots[order[at - 1]];
+  const int at = place(), slot = at < rows ? slots[order[at]] : 0;
+  int before = __shfl_up_sync(~0u, slot, 1);
+  if (threadIdx.x % 32 == 0 && at > 0 && at < rows) before = slots[order[at - 1]];
+  if (at < rows) is_first[at] = at == 0 || slot != before;
 }
 
 // What sorts keys by their rows, most first.
@@ -102,65 +101,73 @@ extern "C" __global__ void rank_keys(const long long *first, int keys, int rows,
 
 // The rows of each key, in the order of their ranks; none of an unknown key.
 extern "C" __global__ void list_groups(const int *slots, const long long *order, const long long *first,
-                                       const long long *by_rank, int keys, int rows, Group *groups) {
+                                       const long long *by_rank, int keys, int rows, double *const *pages, int stored,
+                                       Group *groups) {
   const int at = place();
   if (at >= keys) return;
-  const int of = int(by_rank[at]), slot = slots[order[first[of]]];
-  groups[at] = {slot, int(first[of]), slot < 0 ? 0 : rows_from(first, of, keys, rows), 0};
+  const int of = int(by_rank[at]), begin = int(first[of]), row = int(order[begin]), slot = slots[row];
+  if (slot < 0) {
+    groups[at] = {};
+    return;
+  }
+  double *page = pages[slot >> kPageBits];
+  const int within = slot & ((1 << kPageBits) - 1);
+  groups[at] = {page + size_t(within) * stored, begin, rows_from(first, of, keys, rows), row, 0};
 }
 
-// Predictions of rows without a model are left as they are. Null y: no learning.
+// Predictions of rows without a model are left as they are. Null y: no learning. What a row needs from memory is asked
+// for while the row before it is learned, and its place in X one row earlier still.
 template <int P, int C, int Lanes>
-__global__ void __launch_bounds__(32)
-    take_rows(double *const *pages, const double *X, const int *y, const long long *order, const Group *groups,
-              int keys, Options options, int *answers) {
+__global__ void __launch_bounds__(32) take_rows(const double *X, const int *y, const long long *order,
+                                                const Group *groups, int keys, Options options, int *answers) {
   using D = Discriminant<P, C, Lanes>;
   constexpr int kStored = (D::kWords + 3) / 4 * 4, kKeys = 32 / Lanes;
   constexpr int kApart = (kStored + D::kScratch + Lanes - 1) / (2 * Lanes) * (2 * Lanes) + Lanes;
   extern __shared__ __align__(16) double room[];
   const int own = blockIdx.x * kKeys + threadIdx.x / Lanes, lane = threadIdx.x % Lanes;
-  const Group group = own < keys ? groups[own] : Group{-1, 0, 0, 0};
-  for (int k = 0; k < kKeys; k++) {
-    const int slot = __shfl_sync(~0u, group.slot, k * Lanes);
-    if (slot < 0) continue;
-    const double *record = record_of(pages, slot, kStored);
-    for (int i = 2 * threadIdx.x; i < kStored; i += 64) copy_ahead(room + k * kApart + i, record + i);
-  }
+  const Group group = own < keys ? groups[own] : Group{};
+  const auto for_each_pair = [&](auto copy) {  // of numbers, in shared memory and in the record
+    THALWEG_UNROLL for (int k = 0; k < kKeys; k++) {
+      double *record = reinterpret_cast<double *>(__shfl_sync(~0u, reinterpret_cast<size_t>(group.record), k * Lanes));
+      THALWEG_UNROLL for (int i = 0; i < kStored; i += 64) {
+        const int at = i + 2 * threadIdx.x;
+        if (record && at < kStored) copy(room + k * kApart + at, record + at);
+      }
+    }
+  };
+  for_each_pair([](double *here, double *there) { copy_ahead(here, there); });
   double x[D::kOwn] = {};
-  int row = -1;
-  const auto read = [&](int at) {
-    row = at < group.rows ? int(order[group.begin + at]) : -1;
+  int row = group.rows > 0 ? group.row : -1, next = group.rows > 1 ? int(order[group.begin + 1]) : -1, k = -1;
+  const auto read = [&] {
     if (row < 0) return;
+    k = y ? y[row] : -1;
     THALWEG_UNROLL for (int t = 0; t < D::kOwn; t++) {
       if (t * Lanes + lane < P) x[t] = X[size_t(row) * P + t * Lanes + lane];
     }
   };
-  read(0);
+  read();
   asm volatile("cp.async.wait_all;");
   __syncwarp();
   double *const record = room + threadIdx.x / Lanes * kApart;
   D model{record, record + kStored, options, lane};
   const int most = __reduce_max_sync(~0u, group.rows);
   for (int at = 0; at < most; at++) {
-    const int now = row, k = now >= 0 && y ? y[now] : -1;
+    const int now = row, label = k;
     if (now >= 0) model.deviate(x);
-    read(at + 1);
+    row = next;
+    next = at + 2 < group.rows ? int(order[group.begin + at + 2]) : -1;
+    read();
     __syncwarp();
-    if (now >= 0) model.project(k);
+    if (now >= 0) model.project(label);
     __syncwarp();
-    const int found = now >= 0 ? model.decide(k) : -1;
+    const int found = now >= 0 ? model.decide(label) : -1;
     if (now >= 0 && lane == 0) answers[now] = found;
     __syncwarp();
-    if (k >= 0) model.update(k);
+    if (now >= 0 && label >= 0) model.update(label);
     __syncwarp();
   }
   if (!y) return;
-  for (int k = 0; k < kKeys; k++) {
-    const int slot = __shfl_sync(~0u, group.slot, k * Lanes);
-    if (slot < 0) continue;
-    double *to = record_of(pages, slot, kStored);
-    for (int i = 2 * threadIdx.x; i < kStored; i += 64) {
-      *reinterpret_cast<double2 *>(to + i) = *reinterpret_cast<const double2 *>(room + k * kApart + i);
-    }
-  }
+  for_each_pair([](double *here, double *there) {
+    *reinterpret_cast<double2 *>(there) = *reinterpret_cast<const double2 *>(here);
+  });
 }
