@@ -18,6 +18,8 @@ from thalweg.fleet import Fleet
 #: Features, keys, rows of a batch.
 SIZES = ((3, 10**7, 10**7), (10, 10**5, 10**7), (10, 10**7, 10**7), (20, 5 * 10**6, 5 * 10**6), (10, 10**8, 10**7))
 BATCHES = 5
+#: What the core writes for no model yet and for each of two classes.
+PLACES = np.arange(-1, 2)
 
 
 def main() -> None:
@@ -67,7 +69,7 @@ def _line(cupy: Any, features: int, keys: int, rows: int, copy: float) -> str:
         owners, y = rng.integers(0, keys, rows), rng.integers(0, 2, rows)
         X, codes = rng.standard_normal((rows, features)) + y[:, None], y.astype(cupy.int32)
         whole.append(_seconds(cupy, lambda X=X, y=y, owners=owners: fleet.predict_then_learn(X, y, owners)))
-        kernel.append(_seconds(cupy, lambda X=X, c=codes, owners=owners: fleet._core.take(X, owners, c)))
+        kernel.append(_seconds(cupy, lambda X=X, c=codes, owners=owners: fleet._core.take(X, owners, c, PLACES)))
         used = keys * (1 - (1 - 1 / keys) ** rows)
         moved = used * 16 * fleet._core._shape.stored + rows * (8 * features + 24)
         del X

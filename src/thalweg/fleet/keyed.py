@@ -258,7 +258,7 @@ class Fleet(LabelledEstimator):
         if self._is_on_gpu(X):
             self._run_on_gpu(X, y, keys)
         elif classes is None and self._is_copied_to_gpu(X, y, keys):
-            self._run_on_gpu(*map(self._core.to_device, (X, y, keys)))
+            self._run_on_gpu(*self._core.to_device(X, y, keys))
         else:
             self._run(X, y, keys, classes)
         return self
@@ -271,7 +271,7 @@ class Fleet(LabelledEstimator):
         if self._is_on_gpu(X):
             return cast("NDArray[Any]", self._run_on_gpu(X, y, keys))
         if self._is_copied_to_gpu(X, y, keys):
-            return cast("NDArray[Any]", self._core.to_host(self._run_on_gpu(*map(self._core.to_device, (X, y, keys)))))
+            return cast("NDArray[Any]", self._core.to_host(self._run_on_gpu(*self._core.to_device(X, y, keys))))
         return self._decoded(self._run(X, y, keys, answering=True))
 
     def _run(
@@ -303,7 +303,7 @@ class Fleet(LabelledEstimator):
         if self._is_on_gpu(X):
             return cast("NDArray[Any]", self._predict_on_gpu(X, keys))
         if self._is_copied_to_gpu(X, keys):
-            return cast("NDArray[Any]", self._core.to_host(self._predict_on_gpu(*map(self._core.to_device, (X, keys)))))
+            return cast("NDArray[Any]", self._core.to_host(self._predict_on_gpu(*self._core.to_device(X, keys))))
         X, keys = self._apart(X, keys)
         rows: Floats = self._rows_to_answer(X)
         answers = np.empty(len(rows), dtype=np.int64)
@@ -347,17 +347,17 @@ class Fleet(LabelledEstimator):
         from thalweg.fleet.gpu import arrays
 
         begun = self.__sklearn_is_fitted__()
-        rows = arrays.as_rows(X, self.n_features_in_ if begun else None)
-        labels, owners = arrays.as_integers(y, len(rows), "y"), arrays.as_integers(keys, len(rows), "keys")
-        codes = arrays.codes_of(labels, self.classes_) if begun else None
+        width, known = (self.n_features_in_, self.classes_) if begun else (None, np.empty(0, dtype=np.int64))
+        rows, labels, codes = arrays.as_labelled_rows(X, y, width, known)
+        owners = arrays.as_integers(keys, len(rows), "keys")
         if codes is None:  # new labels are announced as if they came with rows of zeros
             distinct = np.unique(labels.get())
             blank = np.zeros((len(distinct), rows.shape[1]))
             self._ready(blank, distinct, blank)
-            codes = arrays.codes_of(labels, self.classes_)
+            rows, labels, codes = arrays.as_labelled_rows(X, y, rows.shape[1], self.classes_)
         else:
             self._require_same_parameters()
-        return arrays.labels_of(self._core.take(rows, owners, codes), self.classes_)
+        return self._core.take(rows, owners, codes, arrays.names_of(self.classes_))
 
     def _predict_on_gpu(self, X: Any, keys: Any) -> Any:
         from thalweg.fleet.gpu import arrays
@@ -365,7 +365,7 @@ class Fleet(LabelledEstimator):
         self._learned_core()
         rows = arrays.as_rows(X, self.n_features_in_)
         owners = arrays.as_integers(keys, len(rows), "keys")
-        return arrays.labels_of(self._core.take(rows, owners, None), self.classes_)
+        return self._core.take(rows, owners, None, arrays.names_of(self.classes_))
 
     # ------------------------------------------------------------------ the models
 

@@ -17,7 +17,7 @@ extern "C" __global__ void find_bad(const double *values, long long n, double la
 
 // The place of each label among the sorted classes; `unknown` becomes 1 where one of them is not there.
 extern "C" __global__ void encode(const long long *labels, long long n, const long long *classes, int count, int *codes,
-                                  int *unknown) {
+                                  unsigned long long *unknown) {
   const long long i = place();
   if (i >= n) return;
   const long long label = labels[i];
@@ -29,10 +29,4 @@ extern "C" __global__ void encode(const long long *labels, long long n, const lo
   }
   codes[i] = begin;
   if (begin == count || classes[begin] != label) *unknown = 1;
-}
-
-// The label of each place, 0 of -1.
-extern "C" __global__ void decode(const int *codes, long long n, const long long *classes, long long *labels) {
-  const long long i = place();
-  if (i < n) labels[i] = codes[i] < 0 ? 0 : classes[codes[i]];
 }

@@ -38,19 +38,45 @@ def may_be_copied(X: Any, *integers: Any) -> bool:
 
 def as_rows(X: Any, features: int | None) -> Any:
     """Rows as an array of CuPy, without a copy where they are contiguous doubles; all must be finite."""
+    rows = _shaped(X, features)
+    first = cupy().full(1, rows.size, dtype=np.uint64)
+    _find_bad(rows, first)
+    _require_none_bad(rows, int(first[0]))
+    return rows
+
+
+def as_labelled_rows(X: Any, y: Any, features: int | None, classes: NDArray[Any]) -> tuple[Any, Any, Any | None]:
+    """Rows, their labels, and the places of these among the sorted classes; no places where a label is not there."""
+    cp, rows = cupy(), _shaped(X, features)
+    labels = as_integers(y, len(rows), "y")
+    found = cp.asarray(np.array([rows.size, 0], dtype=np.uint64))  # read once: to wait for the GPU takes time
+    _find_bad(rows, found[:1])
+    known = cp.asarray(classes if classes.dtype.kind in "iu" else [], dtype=cp.int64)
+    codes = cp.empty(len(labels), dtype=cp.int32)
+    arguments = labels, np.int64(len(labels)), known, np.int32(len(known)), codes, found[1:]
+    _launch("encode", -(-len(labels) // _THREADS), *arguments)
+    bad, unknown = found.get().tolist()
+    _require_none_bad(rows, bad)
+    return rows, labels, None if unknown or len(known) == 0 else codes
+
+
+def _shaped(X: Any, features: int | None) -> Any:
     cp = cupy()
     rows = cp.ascontiguousarray(cp.from_dlpack(X), dtype=cp.float64)
     if rows.ndim != 2 or rows.shape[1] == 0 or features not in (None, rows.shape[1]):
         wanted = "at least one feature" if features is None else f"the fleet's {features} features"
         raise InvalidInput(f"X must have two dimensions and {wanted}, got shape {rows.shape}")
-    if rows.size == 0:
-        return rows
-    first = cp.full(1, rows.size, dtype=cp.uint64)
-    arguments = rows, np.int64(rows.size), np.float64(compiled.largest_value), first
-    _kernel("find_bad")((min(_BLOCKS, -(-rows.size // _THREADS)),), (_THREADS,), arguments)
-    if (bad := int(first[0])) < rows.size:
-        raise no_number("X", shown(rows.reshape(-1)[bad].get()[()]), *divmod(bad, rows.shape[1]))
     return rows
+
+
+def _find_bad(rows: Any, first: Any) -> None:
+    blocks = min(_BLOCKS, -(-rows.size // _THREADS))
+    _launch("find_bad", blocks, rows, np.int64(rows.size), np.float64(compiled.largest_value), first)
+
+
+def _require_none_bad(rows: Any, first: int) -> None:
+    if first < rows.size:
+        raise no_number("X", shown(rows.reshape(-1)[first].get()[()]), *divmod(first, rows.shape[1]))
 
 
 def as_integers(values: Any, rows: int, name: str) -> Any:
@@ -65,34 +91,16 @@ def as_integers(values: Any, rows: int, name: str) -> Any:
     return cp.ascontiguousarray(found, dtype=cp.int64)
 
 
-def codes_of(labels: Any, classes: NDArray[Any]) -> Any | None:
-    """The place of each label among the sorted classes; None where one of them is not there."""
-    cp = cupy()
-    if len(classes) == 0 or classes.dtype.kind not in "iu":
-        return None
-    codes, unknown = cp.empty(len(labels), dtype=cp.int32), cp.zeros(1, dtype=cp.int32)
-    known = cp.asarray(classes, dtype=cp.int64)
-    _launch("encode", labels, np.int64(len(labels)), known, np.int32(len(known)), codes, unknown)
-    return None if int(unknown[0]) else codes
+def names_of(classes: NDArray[Any]) -> NDArray[np.int64]:
+    """The labels as `GpuFleetCore.take` names them, 0 where there was no model yet."""
+    return np.concatenate([[0], classes]).astype(np.int64)
 
 
-def labels_of(codes: Any, classes: NDArray[Any]) -> Any:
-    """The labels, on the GPU; 0 where there was no model yet."""
-    cp = cupy()
-    labels = cp.empty(len(codes), dtype=cp.int64)
-    _launch("decode", codes, np.int64(len(codes)), cp.asarray(classes, dtype=cp.int64), labels)
-    return labels
-
-
-def _launch(name: str, *arguments: Any) -> None:
-    if len(arguments[0]):
-        _kernel(name)((-(-len(arguments[0]) // _THREADS),), (_THREADS,), arguments)
+def _launch(name: str, blocks: int, *arguments: Any) -> None:
+    if blocks:
+        _kernels().get_function(name)((blocks,), (_THREADS,), arguments)
 
 
 @cache
 def _kernels() -> Any:
     return module_of("arrays.cu")
-
-
-def _kernel(name: str) -> Any:
-    return _kernels().get_function(name)

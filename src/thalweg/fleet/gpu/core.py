@@ -1,8 +1,9 @@
 """The core of a fleet on a GPU: the records of all keys in its memory, rows of a batch grouped there by key.
 
-A batch finds the slot of each key in a hash table, sorts its rows by slot (a stable radix sort) and its keys by their
-rows, and takes the rows of each key in order. State is 8 (p^2 / 2 + (c + 2.5) p) bytes a key, which a batch reads and
-writes once for each key in it: with few rows a key that is the limit. Rows from NumPy are copied first (staging.py).
+A batch finds the slot of each key in a hash table, sorts its rows by slot (a stable radix sort) and its keys by how
+many rows they have, and takes the rows of each key in order. State is 8 (p^2 / 2 + (c + 2.5) p) bytes a key, which a
+batch reads and writes once for each key in it: with few rows a key that is the limit. Rows from NumPy are copied first
+(staging.py).
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _MOST_ROWS, _COPIED_BYTES = 1 << 25, 1 << 31
 _THREADS = 256
 #: Keys to a page of records, as in step.cu.
 _PAGE = 1 << 12
+#: Buckets of keys with about as many rows, as in step.cu.
+_BUCKETS = 128
 #: The options of a step, as C++ lays them out.
 _OPTIONS = [("rate", "f8"), ("warmup", "i4"), ("padding", "i4")]
 #: Features up to which a key gets so many lanes of a warp: more leave fewer keys to a warp, and so more warps in shared
@@ -140,17 +143,20 @@ class GpuFleetCore:
         """Predict each row by the model of its key, then learn it; arrays are NumPy's."""
         self._require_numbers(words)
         for part in self._pieces(len(X)):
-            codes = np.asarray(y[part], dtype=np.int32)
-            given = self.take(*(self._staging.to_device(each) for each in (X[part], numbers[part], codes)))
+            rows, keys, codes = self.to_device(X[part], numbers[part], np.asarray(y[part], dtype=np.int32))
+            given = self.take(rows, keys, codes, self._places())
             if answers is not None:
-                answers[part] = given.get()
+                answers[part] = self.to_host(given)
 
     def answers(self, X: Any, numbers: Any, words: Any, out: NDArray[np.int64]) -> None:
         """Predict without learning."""
         self._require_numbers(words)
         for part in self._pieces(len(X)):
-            rows, keys = (self._staging.to_device(each) for each in (X[part], numbers[part]))
-            out[part] = self.take(rows, keys, None).get()
+            rows, keys = self.to_device(X[part], numbers[part])
+            out[part] = self.to_host(self.take(rows, keys, None, self._places()))
+
+    def _places(self) -> NDArray[np.int64]:
+        return np.arange(-1, self.n_classes)
 
     def _pieces(self, rows: int) -> list[slice]:
         size = max(1, min(_MOST_ROWS, _COPIED_BYTES // (8 * self.n_features)))
@@ -160,48 +166,54 @@ class GpuFleetCore:
         """Whether so many rows of NumPy are copied to the GPU at once, and so may be checked there."""
         return len(self._pieces(rows)) == 1
 
-    def to_device(self, array: NDArray[Any]) -> Any:
-        """A copy of an array of NumPy in the GPU's memory."""
-        return self._staging.to_device(array)
+    def to_device(self, *arrays: NDArray[Any]) -> list[Any]:
+        """Copies of arrays of NumPy in the GPU's memory."""
+        return self._staging.to_device(arrays)
 
     def to_host(self, array: Any) -> NDArray[Any]:
         """A copy of an array of CuPy in the host's memory."""
         return self._staging.to_host(array)
 
-    def take(self, X: Any, keys: Any, codes: Any) -> Any:
-        """Predict rows of CuPy, -1 where there is no model yet, and learn them where codes are given."""
-        found = self._cp.full(len(X), -1, dtype=self._cp.int32)
+    def take(self, X: Any, keys: Any, codes: Any, names: NDArray[np.int64]) -> Any:
+        """Predict rows of CuPy, and learn them where codes are given.
+
+        ``names`` is what stands for no model yet, and for each class.
+        """
+        found = self._cp.empty(len(X), dtype=self._cp.int64)
+        if codes is None:
+            found.fill(names[0])
+        told = self._cp.asarray(names)
         for begin in range(0, len(X), _MOST_ROWS):
             part = slice(begin, begin + _MOST_ROWS)
-            self._take(X[part], keys[part], None if codes is None else codes[part], found[part])
+            self._take(X[part], keys[part], None if codes is None else codes[part], told, found[part])
         return found
 
-    def _take(self, X: Any, keys: Any, codes: Any, found: Any) -> None:
+    def _take(self, X: Any, keys: Any, codes: Any, names: Any, found: Any) -> None:
         slots = self._slots(keys, learn=codes is not None)
         order, groups = self._grouped(slots)
+        if len(groups) == 0:
+            return
         lanes = _lanes(self.n_features)
         kernel = self._kernel(_take_rows(self.n_features, self.n_classes))
         room = 8 * (32 // lanes) * self._shape.words_in_shared_memory(lanes)
         kernel.max_dynamic_shared_size_bytes = room
         options = np.array([(self._shape.rate, self._shape.warmup, 0)], dtype=_OPTIONS)
         labels = codes if codes is not None else np.uintp(0)
-        arguments = X, labels, order, groups, np.int32(len(groups)), options, found
+        arguments = X, labels, order, groups, np.int32(len(groups)), options, names, found
         kernel((-(-len(groups) * lanes // 32),), (32,), arguments, shared_mem=room)
 
     def _grouped(self, slots: Any) -> tuple[Any, Any]:
         """Rows sorted by slot, and for each slot where its rows are, those with most rows first."""
-        cp, rows = self._cp, np.int32(len(slots))
+        cp = self._cp
         order = cp.argsort(slots, kind="stable")
-        is_first = cp.empty(len(slots), dtype=bool)
-        self._launch("mark_first", len(slots), slots, order, rows, is_first)
-        first = cp.flatnonzero(is_first)
-        keys = np.int32(len(first))
-        rank = cp.empty(len(first), dtype=cp.uint16)
-        self._launch("rank_keys", len(first), first, keys, rows, rank)
-        groups = cp.empty((len(first), 3), dtype=cp.uint64)
-        by_rank = cp.argsort(rank, kind="stable")
-        stored = np.int32(self._shape.stored)
-        self._launch("list_groups", len(first), slots, order, first, by_rank, keys, rows, self._pages, stored, groups)
+        places = cp.zeros(_BUCKETS, dtype=cp.int32)
+        sorted_rows = slots, order, np.int32(len(slots)), self._pages, np.int32(self._shape.stored)
+        self._launch("list_groups", len(slots), *sorted_rows, places, np.uintp(0))
+        ends = np.cumsum(places.get(), dtype=np.int32)
+        groups = cp.empty((int(ends[-1]), 3), dtype=cp.uint64)
+        places[1:] = cp.asarray(ends[:-1])
+        places[0] = 0
+        self._launch("list_groups", len(slots), *sorted_rows, places, groups)
         return order, groups
 
     def _slots(self, keys: Any, *, learn: bool) -> Any:
@@ -230,9 +242,9 @@ class GpuFleetCore:
         return table
 
     def _make_room(self, more: int) -> None:
-        """Make the table large enough to be at most half full, should all of so many keys be new."""
+        """Make the table large enough to be at most three quarters full, should all of so many keys be new."""
         size = len(self._table)
-        while 2 * (self._count + more) > size:
+        while 4 * (self._count + more) > 3 * size:
             size *= 2
         if size > len(self._table):
             table = self._empty_table(size)

@@ -7,12 +7,14 @@ buffer while the other is on its way, as one thread copies more slowly than the 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
 
 _BUFFER_BYTES = 1 << 22
 _THREADS = min(8, os.cpu_count() or 1)
@@ -35,15 +37,17 @@ class Staging:
         self._cp = cp
         self._lanes: list[_Lane] = []
 
-    def to_device(self, array: NDArray[Any]) -> Any:
-        """A copy in the GPU's memory."""
-        cp, array = self._cp, np.ascontiguousarray(array)
-        found = cp.empty(array.shape, dtype=array.dtype)
-        if array.nbytes <= _FEW_BYTES or self._is_page_locked(array):
-            found.set(array)
-            return found
-        source = array.reshape(-1).view(np.uint8)
-        self._share_out(array.nbytes, lambda lane, part: lane.send(source[part], found.data.ptr + part.start))
+    def to_device(self, arrays: Iterable[NDArray[Any]]) -> list[Any]:
+        """Copies in the GPU's memory."""
+        found, parts = [], []
+        for array in map(np.ascontiguousarray, arrays):
+            copy = self._cp.empty(array.shape, dtype=array.dtype)
+            found.append(copy)
+            if array.nbytes <= _FEW_BYTES or self._is_page_locked(array):
+                copy.set(array)
+            else:
+                parts += _parts(array.reshape(-1).view(np.uint8), copy.data.ptr)
+        self._share_out(_Lane.send, parts)
         return found
 
     def to_host(self, array: Any) -> NDArray[Any]:
@@ -52,24 +56,24 @@ class Staging:
         if array.nbytes <= _FEW_BYTES:
             return np.asarray(array.get())
         found = np.empty(array.shape, dtype=array.dtype)
-        into = found.reshape(-1).view(np.uint8)
-        self._share_out(array.nbytes, lambda lane, part: lane.receive(array.data.ptr + part.start, into[part]))
+        self._share_out(_Lane.receive, _parts(found.reshape(-1).view(np.uint8), array.data.ptr))
         return found
 
-    def _share_out(self, size: int, copy: Callable[[_Lane, slice], None]) -> None:
+    def _share_out(self, copy: Callable[[_Lane, Bytes, int], None], parts: list[tuple[Bytes, int]]) -> None:
         """Copy all parts, each by the next of the threads; returns when all are there."""
+        if not parts:
+            return
         if not self._lanes:
             self._lanes = [_Lane(self._cp) for _ in range(_THREADS)]
-        ready = self._cp.cuda.get_current_stream().record()  # memory may still be in use by kernels before
+        ready = self._cp.cuda.get_current_stream().record()  # kernels before may still use the memory
         device = self._cp.cuda.Device()
-        parts = [slice(begin, min(begin + _BUFFER_BYTES, size)) for begin in range(0, size, _BUFFER_BYTES)]
 
         def run(at: int) -> None:
             lane = self._lanes[at]
             with device:
                 lane.stream.wait_event(ready)
-                for part in parts[at::_THREADS]:
-                    copy(lane, part)
+                for here, there in parts[at::_THREADS]:
+                    copy(lane, here, there)
                 lane.stream.synchronize()
 
         with ThreadPoolExecutor(_THREADS) as threads:
@@ -78,6 +82,11 @@ class Staging:
 
     def _is_page_locked(self, array: NDArray[Any]) -> bool:
         return bool(self._cp.cuda.runtime.pointerGetAttributes(array.ctypes.data).type == _PAGE_LOCKED)
+
+
+def _parts(here: Bytes, there: int) -> list[tuple[Bytes, int]]:
+    """Memory of the host and the place of its twin in the GPU's, a buffer at a time."""
+    return [(here[at : at + _BUFFER_BYTES], there + at) for at in range(0, len(here), _BUFFER_BYTES)]
 
 
 class _Lane:
@@ -91,16 +100,16 @@ class _Lane:
         self._copied = [self.stream.record() for _ in range(2)]
         self._next = 0
 
-    def send(self, source: NDArray[np.uint8], to: int) -> None:
+    def send(self, here: Bytes, there: int) -> None:
         at, self._next = self._next, 1 - self._next
         self._copied[at].synchronize()
-        np.copyto(self._buffers[at][: len(source)], source)
+        np.copyto(self._buffers[at][: len(here)], here)
         kind = self._runtime.memcpyHostToDevice
-        self._runtime.memcpyAsync(to, self._memory[at].ptr, len(source), kind, self.stream.ptr)
+        self._runtime.memcpyAsync(there, self._memory[at].ptr, len(here), kind, self.stream.ptr)
         self._copied[at] = self.stream.record()
 
-    def receive(self, source: int, into: NDArray[np.uint8]) -> None:
+    def receive(self, here: Bytes, there: int) -> None:
         kind = self._runtime.memcpyDeviceToHost
-        self._runtime.memcpyAsync(self._memory[0].ptr, source, len(into), kind, self.stream.ptr)
+        self._runtime.memcpyAsync(self._memory[0].ptr, there, len(here), kind, self.stream.ptr)
         self.stream.synchronize()
-        np.copyto(into, self._buffers[0][: len(into)])
+        np.copyto(here, self._buffers[0][: len(here)])

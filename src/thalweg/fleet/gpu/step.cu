@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kEmpty = -1, kWriting = -2;
 constexpr int kPageBits = 12;  // records of a page, as in core.py
+constexpr int kBuckets = 128;  // as in core.py
 
 struct Entry {  // of the table of keys
   long long key;
@@ -43,8 +44,22 @@ __device__ __forceinline__ unsigned long long scattered(long long key) {  // the
 
 __device__ __forceinline__ int place() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
-__device__ __forceinline__ int rows_from(const long long *first, int at, int keys, int rows) {
-  return int((at + 1 < keys ? first[at + 1] : rows) - first[at]);
+// The rows of a key from its first on, in `order`, which sorts rows by slot.
+__device__ __forceinline__ int rows_of(int slot, int first, const int *slots, const long long *order, int rows) {
+  int low = first, step = 1;
+  for (; low + step < rows && slots[order[low + step]] == slot; step *= 2) low += step;
+  int high = min(low + step, rows);
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    (slots[order[middle]] == slot ? low : high) = middle;
+  }
+  return high - first;
+}
+
+// Keys with as many rows are in one bucket, beyond 31 those with nearly as many; most rows first.
+__device__ __forceinline__ int bucket_of(int rows) {
+  const int octave = 31 - __clz(rows);
+  return kBuckets - 1 - (rows < 32 ? rows : 32 + 4 * (octave - 5) + ((rows >> (octave - 2)) & 3));
 }
 
 }  // namespace
@@ -85,41 +100,36 @@ extern "C" __global__ void move_slots(const Entry *from, int size, Entry *table,
   table[at].key = from[of].key;
 }
 
-// Where a key's rows begin in `order`, which sorts rows by slot.
-extern "C" __global__ void mark_first(const int *slots, const long long *order, int rows, bool *is_first) {
-  const int at = place(), slot = at < rows ? slots[order[at]] : 0;
-  int before = __shfl_up_sync(~0u, slot, 1);
-  if (threadIdx.x % 32 == 0 && at > 0 && at < rows) before = slots[order[at - 1]];
-  if (at < rows) is_first[at] = at == 0 || slot != before;
-}
-
-// What sorts keys by their rows, most first.
-extern "C" __global__ void rank_keys(const long long *first, int keys, int rows, unsigned short *rank) {
-  const int at = place();
-  if (at < keys) rank[at] = 65535 - min(65535, rows_from(first, at, keys, rows));
-}
-
-// The rows of each key, in the order of their ranks; none of an unknown key.
-extern "C" __global__ void list_groups(const int *slots, const long long *order, const long long *first,
-                                       const long long *by_rank, int keys, int rows, double *const *pages, int stored,
-                                       Group *groups) {
-  const int at = place();
-  if (at >= keys) return;
-  const int of = int(by_rank[at]), begin = int(first[of]), row = int(order[begin]), slot = slots[row];
-  if (slot < 0) {
-    groups[at] = {};
-    return;
+// The rows of each known key, those of a bucket side by side. Null `groups`: how many keys each bucket has is added to
+// `places`, which else says where the next key of a bucket goes.
+extern "C" __global__ void list_groups(const int *slots, const long long *order, int rows, double *const *pages,
+                                       int stored, int *places, Group *groups) {
+  __shared__ int count[kBuckets], begin[kBuckets];
+  for (int bucket = threadIdx.x; bucket < kBuckets; bucket += blockDim.x) count[bucket] = 0;
+  __syncthreads();
+  const int at = place(), row = at < rows ? int(order[at]) : 0, slot = at < rows ? slots[row] : -1;
+  const bool is_first = slot >= 0 && (at == 0 || slots[order[at - 1]] != slot);
+  int length = 0, bucket = 0, own = 0;
+  if (is_first) {
+    length = rows_of(slot, at, slots, order, rows);
+    bucket = bucket_of(length);
+    own = atomicAdd(count + bucket, 1);
   }
-  double *page = pages[slot >> kPageBits];
-  const int within = slot & ((1 << kPageBits) - 1);
-  groups[at] = {page + size_t(within) * stored, begin, rows_from(first, of, keys, rows), row, 0};
+  __syncthreads();
+  for (int b = threadIdx.x; b < kBuckets; b += blockDim.x) begin[b] = count[b] ? atomicAdd(places + b, count[b]) : 0;
+  if (!groups) return;
+  __syncthreads();
+  if (!is_first) return;
+  double *record = pages[slot >> kPageBits] + size_t(slot & ((1 << kPageBits) - 1)) * stored;
+  groups[begin[bucket] + own] = {record, at, length, row, 0};
 }
 
-// Predictions of rows without a model are left as they are. Null y: no learning. What a row needs from memory is asked
+// `names`: what is predicted without a class, and for each class. Rows of unknown keys are left as they are. Null y: no learning. What a row needs from memory is asked
 // for while the row before it is learned, and its place in X one row earlier still.
 template <int P, int C, int Lanes>
-__global__ void __launch_bounds__(32) take_rows(const double *X, const int *y, const long long *order,
-                                                const Group *groups, int keys, Options options, int *answers) {
+__global__ void __launch_bounds__(32)
+    take_rows(const double *X, const int *y, const long long *order, const Group *groups, int keys, Options options,
+              const long long *names, long long *answers) {
   using D = Discriminant<P, C, Lanes>;
   constexpr int kStored = (D::kWords + 3) / 4 * 4, kKeys = 32 / Lanes;
   constexpr int kApart = (kStored + D::kScratch + Lanes - 1) / (2 * Lanes) * (2 * Lanes) + Lanes;
@@ -161,7 +171,7 @@ __global__ void __launch_bounds__(32) take_rows(const double *X, const int *y, c
     if (now >= 0) model.project(label);
     __syncwarp();
     const int found = now >= 0 ? model.decide(label) : -1;
-    if (now >= 0 && lane == 0) answers[now] = found;
+    if (now >= 0 && lane == 0) answers[now] = names[found + 1];
     __syncwarp();
     if (now >= 0 && label >= 0) model.update(label);
     __syncwarp();
