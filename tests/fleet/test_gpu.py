@@ -121,6 +121,13 @@ def test_records_go_to_the_gpu_and_back():
     assert (ours == theirs).mean() > 0.995  # but for ties by rounding
 
 
+def test_lanes_are_as_many_as_leave_room_for_several_warps():
+    assert [Shape(features, 2, 0.1, 1).lanes for features in (3, 10, 20, 40, 64)] == [2, 2, 4, 16, 32]
+    assert Shape(10, 30, 0.1, 1).lanes > 2
+    with pytest.raises(InvalidInput, match="no room for 1000 classes of 10 features"):
+        _ = Shape(10, 1000, 0.1, 1).lanes
+
+
 @pytest.mark.skipif(HAS_GPU, reason="there is a GPU")
 def test_without_a_gpu_it_says_so():
     fleet = Fleet(OnlineLDC(0.1, counts="soft"), device="cuda")
@@ -142,7 +149,7 @@ def test_what_cannot_be_on_a_gpu_is_refused(fleet, told):
 
 
 @on_gpu
-@pytest.mark.parametrize(("features", "classes", "warmup"), [(1, 2, 1), (3, 3, 10), (10, 2, 10), (20, 2, 5)])
+@pytest.mark.parametrize(("features", "classes", "warmup"), [(1, 2, 1), (3, 3, 10), (20, 2, 5), (40, 3, 50)])
 def test_a_fleet_on_the_gpu_is_that_of_the_host(features, classes, warmup, tmp_path):
     X, y, keys = rows_of(features, classes, 20_000, keys=300)
     model = OnlineLDC(0.05, counts="soft", warmup=warmup)

@@ -236,6 +236,8 @@ class Fleet(LabelledEstimator):
     def _announce(self, wider: Labels) -> None:
         if wider is not self._labels:
             self._lone_core(self.n_features_in_, wider)
+            if self.device == "cuda":
+                self._core.require_room(len(wider))
             super()._announce(wider)
 
     # ------------------------------------------------------------------ learning

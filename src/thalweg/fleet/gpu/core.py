@@ -30,9 +30,8 @@ _PAGE = 1 << 12
 _BUCKETS = 128
 #: The options of a step, as C++ lays them out.
 _OPTIONS = [("rate", "f8"), ("warmup", "i4"), ("padding", "i4")]
-#: Features up to which a key gets so many lanes of a warp: more leave fewer keys to a warp, and so more warps in shared
-#: memory; fewer waste less on what all lanes of a key do alike.
-_LANES = ((4, 2), (12, 4), (24, 8), (64, 16))
+#: More would take minutes to compile.
+_MOST_FEATURES = 64
 
 
 def cupy() -> Any:
@@ -55,17 +54,9 @@ def module_of(name: str, *, header: str | None = None, expressions: tuple[str, .
 
 
 @cache
-def _module(features: int, classes: int) -> Any:
-    """The kernels for this width, compiled once for each process."""
-    return module_of("step.cu", header="record_step.cuh", expressions=(_take_rows(features, classes),))
-
-
-def _take_rows(features: int, classes: int) -> str:
-    return f"take_rows<{features}, {classes}, {_lanes(features)}>"
-
-
-def _lanes(features: int) -> int:
-    return next(lanes for most, lanes in _LANES if features <= most)
+def _module(take_rows: str) -> Any:
+    """The kernels with that for records of one shape, compiled once for each process."""
+    return module_of("step.cu", header="record_step.cuh", expressions=(take_rows,))
 
 
 class GpuFleetCore:
@@ -80,8 +71,8 @@ class GpuFleetCore:
     """
 
     def __init__(self, model: Core, shape: Shape) -> None:
-        if shape.features > _LANES[-1][0]:
-            raise InvalidInput(f"a fleet on a GPU takes at most {_LANES[-1][0]} features, got {shape.features}")
+        if shape.features > _MOST_FEATURES:
+            raise InvalidInput(f"a fleet on a GPU takes at most {_MOST_FEATURES} features, got {shape.features}")
         self._cp = cupy()
         self._staging = Staging(self._cp)
         self._model = model
@@ -119,6 +110,10 @@ class GpuFleetCore:
 
     def name_features(self, names: Any) -> None:
         """Rows come as arrays, whose columns need no names here."""
+
+    def require_room(self, classes: int) -> None:
+        """Raise where records of so many classes are too large."""
+        _ = self._shape._replace(classes=classes).lanes
 
     def announce(self, at: int) -> None:
         """Make room for a label at this place among the others, in every record."""
@@ -193,9 +188,8 @@ class GpuFleetCore:
         order, groups = self._grouped(slots)
         if len(groups) == 0:
             return
-        lanes = _lanes(self.n_features)
-        kernel = self._kernel(_take_rows(self.n_features, self.n_classes))
-        room = 8 * (32 // lanes) * self._shape.words_in_shared_memory(lanes)
+        lanes = self._shape.lanes
+        kernel, room = self._kernel(self._take_rows), self._shape.bytes_of_warp(lanes)
         kernel.max_dynamic_shared_size_bytes = room
         options = np.array([(self._shape.rate, self._shape.warmup, 0)], dtype=_OPTIONS)
         labels = codes if codes is not None else np.uintp(0)
@@ -207,7 +201,7 @@ class GpuFleetCore:
         cp = self._cp
         order = cp.argsort(slots, kind="stable")
         places = cp.zeros(_BUCKETS, dtype=cp.int32)
-        sorted_rows = slots, order, np.int32(len(slots)), self._pages, np.int32(self._shape.stored)
+        sorted_rows = slots[order], order, np.int32(len(slots)), self._pages, np.int32(self._shape.stored)
         self._launch("list_groups", len(slots), *sorted_rows, places, np.uintp(0))
         ends = np.cumsum(places.get(), dtype=np.int32)
         groups = cp.empty((int(ends[-1]), 3), dtype=cp.uint64)
@@ -234,7 +228,11 @@ class GpuFleetCore:
         self._kernel(name)((-(-threads // _THREADS),), (_THREADS,), arguments)
 
     def _kernel(self, name: str) -> Any:
-        return _module(self.n_features, self.n_classes).get_function(name)
+        return _module(self._take_rows).get_function(name)
+
+    @property
+    def _take_rows(self) -> str:
+        return f"take_rows<{self.n_features}, {self.n_classes}, {self._shape.lanes}>"
 
     def _empty_table(self, size: int) -> Any:
         table = self._cp.zeros((size, 2), dtype=self._cp.int64)

@@ -12,8 +12,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.errors import InvalidInput
+
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
+
+
+#: Bytes of shared memory of which nine fit into a multiprocessor of an H100 or H200, and what one block may take of any
+#: GPU with the instructions used.
+_ROOM_OF_NINE, _ROOM_OF_ONE = 24 << 10, 99 << 10
 
 
 class Shape(NamedTuple):
@@ -39,11 +46,24 @@ class Shape(NamedTuple):
         """Numbers from one record to the next: whole sectors of 32 bytes, which two keys never share."""
         return -(-self.words // 4) * 4
 
-    def words_in_shared_memory(self, lanes: int) -> int:
-        """Numbers of a record and its scratch, as record_step.cuh and step.cu lay them out."""
+    @property
+    def lanes(self) -> int:
+        """Lanes of a warp that share a key.
+
+        With fewer, less is done by each of them alike. With more, a warp has fewer keys, so that more warps have room.
+        """
+        enough = (lanes for lanes in (2, 4, 8, 16) if self.bytes_of_warp(lanes) <= _ROOM_OF_NINE)
+        lanes = next(enough, 32)
+        if self.bytes_of_warp(lanes) > _ROOM_OF_ONE:
+            raise InvalidInput(f"a fleet on a GPU has no room for {self.classes} classes of {self.features} features")
+        return lanes
+
+    def bytes_of_warp(self, lanes: int) -> int:
+        """Shared memory of a warp's records and scratch, as record_step.cuh and step.cu lay them out."""
         p, c = self.features, self.classes
         used = self.stored + c * p + 2 * p + c * lanes + c
-        return (used + lanes - 1) // (2 * lanes) * (2 * lanes) + lanes
+        apart = (used + lanes - 1) // (2 * lanes) * (2 * lanes) + lanes
+        return 8 * apart * (32 // lanes)
 
     @property
     def start(self) -> int:

@@ -44,14 +44,14 @@ __device__ __forceinline__ unsigned long long scattered(long long key) {  // the
 
 __device__ __forceinline__ int place() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
-// The rows of a key from its first on, in `order`, which sorts rows by slot.
-__device__ __forceinline__ int rows_of(int slot, int first, const int *slots, const long long *order, int rows) {
+// How many rows a key has from its first on, of those sorted by slot.
+__device__ __forceinline__ int rows_of(int slot, int first, const int *sorted, int rows) {
   int low = first, step = 1;
-  for (; low + step < rows && slots[order[low + step]] == slot; step *= 2) low += step;
+  for (; low + step < rows && sorted[low + step] == slot; step *= 2) low += step;
   int high = min(low + step, rows);
   while (high - low > 1) {
     const int middle = (low + high) / 2;
-    (slots[order[middle]] == slot ? low : high) = middle;
+    (sorted[middle] == slot ? low : high) = middle;
   }
   return high - first;
 }
@@ -102,16 +102,16 @@ extern "C" __global__ void move_slots(const Entry *from, int size, Entry *table,
 
 // The rows of each known key, those of a bucket side by side. Null `groups`: how many keys each bucket has is added to
 // `places`, which else says where the next key of a bucket goes.
-extern "C" __global__ void list_groups(const int *slots, const long long *order, int rows, double *const *pages,
+extern "C" __global__ void list_groups(const int *sorted, const long long *order, int rows, double *const *pages,
                                        int stored, int *places, Group *groups) {
   __shared__ int count[kBuckets], begin[kBuckets];
   for (int bucket = threadIdx.x; bucket < kBuckets; bucket += blockDim.x) count[bucket] = 0;
   __syncthreads();
-  const int at = place(), row = at < rows ? int(order[at]) : 0, slot = at < rows ? slots[row] : -1;
-  const bool is_first = slot >= 0 && (at == 0 || slots[order[at - 1]] != slot);
+  const int at = place(), slot = at < rows ? sorted[at] : -1;
+  const bool is_first = slot >= 0 && (at == 0 || sorted[at - 1] != slot);
   int length = 0, bucket = 0, own = 0;
   if (is_first) {
-    length = rows_of(slot, at, slots, order, rows);
+    length = rows_of(slot, at, sorted, rows);
     bucket = bucket_of(length);
     own = atomicAdd(count + bucket, 1);
   }
@@ -121,7 +121,7 @@ extern "C" __global__ void list_groups(const int *slots, const long long *order,
   __syncthreads();
   if (!is_first) return;
   double *record = pages[slot >> kPageBits] + size_t(slot & ((1 << kPageBits) - 1)) * stored;
-  groups[begin[bucket] + own] = {record, at, length, row, 0};
+  groups[begin[bucket] + own] = {record, at, length, int(order[at]), 0};
 }
 
 // `names`: what is predicted without a class, and for each class. Rows of unknown keys are left as they are. Null y: no learning. What a row needs from memory is asked
