@@ -21,9 +21,7 @@ from thalweg.learners.base.labelled_estimator import LabelledEstimator
 from thalweg.learners.base.labels import Labels, code_points
 from thalweg.learners.base.regressor import StreamRegressor, as_target, as_targets
 from thalweg.learners.base.rows import Floats, Row, as_rows, names_of
-from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.parameters import OneOf, Rules, Whole
-from thalweg.rates import Constant, as_rate
 
 _KINDS = {"i": "integers", "U": "strings"}
 
@@ -194,20 +192,12 @@ class Fleet(LabelledEstimator):
             raise InvalidParameter.of("Fleet", "folder", rule, self.folder) from error
 
     def _make_gpu_core(self, core: Any, features: int) -> Any:
-        model = self.model
-        plain = type(model) is OnlineLDC and model.counts == "soft" and not model._is_bank and not model.ridge
-        if not plain or model.class_weight is not None or model.dtype != "float64" or model.covariance != "corrected":
-            rule = 'be an OnlineLDC with counts="soft", without ridge, class weights or float32, where device is "cuda"'
-            raise InvalidParameter.of("Fleet", "model", rule, model)
-        rate = as_rate(model.rate, "OnlineLDC")
-        if not isinstance(rate, Constant):
-            raise InvalidParameter.of("Fleet", "model", 'have a constant rate where device is "cuda"', model)
         if self.capacity is not None:
             raise InvalidParameter.of("Fleet", "capacity", 'be left out where device is "cuda"', self.capacity)
         from thalweg.fleet.gpu.core import GpuFleetCore
-        from thalweg.fleet.gpu.records import Shape
+        from thalweg.fleet.gpu.members import layout_of
 
-        return GpuFleetCore(core, Shape(features, 0, float(rate.value), int(model.warmup)))
+        return GpuFleetCore(core, layout_of(self.model, features))
 
     def to(self, device: Literal["cpu", "cuda"]) -> Self:
         """A copy of the fleet whose models lie and learn there."""

@@ -1,13 +1,14 @@
 """The core of a fleet on a GPU: the records of all keys in its memory, rows of a batch grouped there by key.
 
 A batch finds the slot of each key in a hash table, sorts its rows by slot (a stable radix sort) and its keys by how
-many rows they have, and takes the rows of each key in order. State is 8 (p^2 / 2 + (c + 2.5) p) bytes a key, which a
-batch reads and writes once for each key in it: with few rows a key that is the limit. Rows from NumPy are copied first
-(staging.py).
+many rows they have, and takes the rows of each key in order. It reads and writes the record of each of its keys once:
+with few rows a key that is the limit. Rows from NumPy are copied first (staging.py).
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, MissingExtra
-from thalweg.fleet.gpu.records import Shape, from_host, to_host
+from thalweg.fleet.gpu.layout import Layout
 from thalweg.fleet.gpu.staging import Staging
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
@@ -28,10 +29,10 @@ _THREADS = 256
 _PAGE = 1 << 12
 #: Buckets of keys with about as many rows, as in step.cu.
 _BUCKETS = 128
-#: The options of a step, as C++ lays them out.
-_OPTIONS = [("rate", "f8"), ("warmup", "i4"), ("padding", "i4")]
 #: More would take minutes to compile.
 _MOST_FEATURES = 64
+#: What step.cu includes, in the order in which one needs another.
+_HEADERS = "both.cuh", "discriminant_step.cuh", "linear_step.cuh"
 
 
 def cupy() -> Any:
@@ -44,19 +45,17 @@ def cupy() -> Any:
     return found
 
 
-def module_of(name: str, *, header: str | None = None, expressions: tuple[str, ...] = ()) -> Any:
+def module_of(name: str, headers: tuple[str, ...] = (), expressions: tuple[str, ...] = ()) -> Any:
     """The kernels of a file beside this one, compiled; CuPy keeps them on disk."""
-    code = files("thalweg.fleet.gpu").joinpath(name).read_text("utf-8")
-    if header is not None:
-        text = files("thalweg.fleet.gpu").joinpath(header).read_text("utf-8").replace("#pragma once", "")
-        code = code.replace(f'#include "{header}"', text)
+    texts = [files("thalweg.fleet.gpu").joinpath(each).read_text("utf-8") for each in (*headers, name)]
+    code = re.sub(r'#pragma once|#include "\w+\.cuh"', "", "\n".join(texts))
     return cupy().RawModule(code=code, options=("-std=c++17",), name_expressions=list(expressions))
 
 
 @cache
 def _module(take_rows: str) -> Any:
     """The kernels with that for records of one shape, compiled once for each process."""
-    return module_of("step.cu", header="record_step.cuh", expressions=(take_rows,))
+    return module_of("step.cu", _HEADERS, (take_rows,))
 
 
 class GpuFleetCore:
@@ -65,18 +64,18 @@ class GpuFleetCore:
     Parameters
     ----------
     model : compiled.Core
-        A fresh discriminant, for files and models of single keys.
-    shape : Shape
-        Its features, no classes yet, its rate and warm-up.
+        A fresh model, for files and models of single keys.
+    layout : Layout
+        Its records, without classes yet.
     """
 
-    def __init__(self, model: Core, shape: Shape) -> None:
-        if shape.features > _MOST_FEATURES:
-            raise InvalidInput(f"a fleet on a GPU takes at most {_MOST_FEATURES} features, got {shape.features}")
+    def __init__(self, model: Core, layout: Layout) -> None:
+        if layout.features > _MOST_FEATURES:
+            raise InvalidInput(f"a fleet on a GPU takes at most {_MOST_FEATURES} features, got {layout.features}")
         self._cp = cupy()
         self._staging = Staging(self._cp)
         self._model = model
-        self._shape = shape
+        self._layout = layout
         #: Records of some pages each, and where every page begins.
         self._records: list[Any] = []
         self._pages = self._cp.zeros(0, dtype=self._cp.uint64)
@@ -87,12 +86,12 @@ class GpuFleetCore:
     @property
     def n_features(self) -> int:
         """The width of a row."""
-        return self._shape.features
+        return self._layout.features
 
     @property
     def n_classes(self) -> int:
         """Labels announced so far."""
-        return self._shape.classes
+        return self._layout.classes
 
     @property
     def n_bytes(self) -> int:
@@ -113,23 +112,16 @@ class GpuFleetCore:
 
     def require_room(self, classes: int) -> None:
         """Raise where records of so many classes are too large."""
-        _ = self._shape._replace(classes=classes).lanes
+        _ = replace(self._layout, classes=classes).lanes
 
     def announce(self, at: int) -> None:
         """Make room for a label at this place among the others, in every record."""
-        wider = self._shape._replace(classes=self._shape.classes + 1)
-        p, before, after = self._shape.features, self._shape.parts(), wider.parts()
-        columns = np.arange(self._shape.words)
-        means, counts = columns[before["means"]], columns[before["counts"]]
-        columns[means] = after["means"].start + means - means[:1] + np.where(np.arange(len(means)) >= at * p, p, 0)
-        for name in ("variance", "total", "rows"):
-            columns[before[name]] += after[name].start - before[name].start
-        columns[counts] = after["counts"].start + np.arange(len(counts)) + (np.arange(len(counts)) >= at)
-        for at_records, narrow in enumerate(self._records):
-            records = self._cp.zeros((len(narrow), wider.stored))
-            records[:, self._cp.asarray(columns)] = narrow[:, : self._shape.words]
-            self._records[at_records] = records
-        self._shape = wider
+        narrow, wider = self._layout, replace(self._layout, classes=self.n_classes + 1)
+        columns = self._cp.asarray(narrow.columns_with_class(at, wider))
+        for place, records in enumerate(self._records):
+            self._records[place] = self._cp.zeros((len(records), wider.stored))
+            self._records[place][:, columns] = records[:, : narrow.words]
+        self._layout = wider
         self._find_pages()
 
     # ------------------------------------------------------------------ rows
@@ -188,10 +180,10 @@ class GpuFleetCore:
         order, groups = self._grouped(slots)
         if len(groups) == 0:
             return
-        lanes = self._shape.lanes
-        kernel, room = self._kernel(self._take_rows), self._shape.bytes_of_warp(lanes)
+        lanes = self._layout.lanes
+        kernel, room = self._kernel(self._take_rows), self._layout.bytes_of_warp(lanes)
         kernel.max_dynamic_shared_size_bytes = room
-        options = np.array([(self._shape.rate, self._shape.warmup, 0)], dtype=_OPTIONS)
+        options = self._layout.options()
         labels = codes if codes is not None else np.uintp(0)
         arguments = X, labels, order, groups, np.int32(len(groups)), options, names, found
         kernel((-(-len(groups) * lanes // 32),), (32,), arguments, shared_mem=room)
@@ -201,7 +193,7 @@ class GpuFleetCore:
         cp = self._cp
         order = cp.argsort(slots, kind="stable")
         places = cp.zeros(_BUCKETS, dtype=cp.int32)
-        sorted_rows = slots[order], order, np.int32(len(slots)), self._pages, np.int32(self._shape.stored)
+        sorted_rows = slots[order], order, np.int32(len(slots)), self._pages, np.int32(self._layout.stored)
         self._launch("list_groups", len(slots), *sorted_rows, places, np.uintp(0))
         ends = np.cumsum(places.get(), dtype=np.int32)
         groups = cp.empty((int(ends[-1]), 3), dtype=cp.uint64)
@@ -220,9 +212,18 @@ class GpuFleetCore:
         mask = np.uint32(len(self._table) - 1)
         self._launch("find_slots", len(keys), keys, np.int32(len(keys)), self._table, mask, count, slots)
         if learn:
-            self._count = int(count[0])
-            self._grow(self._count)
+            self._grow_to(int(count[0]))
         return slots
+
+    def _grow_to(self, keys: int) -> None:
+        """Take up the new keys of the table; without memory for their models they are no keys, and nothing changed."""
+        try:
+            self._grow(keys)
+        except self._cp.cuda.memory.OutOfMemoryError as error:
+            size = len(self._table)
+            self._launch("drop_slots", size, self._table, np.int32(size), np.int32(self._count))
+            raise MemoryError(f"the GPU has no memory for {keys - self._count} more models: {error}") from error
+        self._count = keys
 
     def _launch(self, name: str, threads: int, *arguments: Any) -> None:
         self._kernel(name)((-(-threads // _THREADS),), (_THREADS,), arguments)
@@ -232,7 +233,8 @@ class GpuFleetCore:
 
     @property
     def _take_rows(self) -> str:
-        return f"take_rows<{self.n_features}, {self.n_classes}, {self._shape.lanes}>"
+        layout = self._layout
+        return f"take_rows<{layout.step}<{layout.features}, {layout.classes}, {layout.lanes}>>"
 
     def _empty_table(self, size: int) -> Any:
         table = self._cp.zeros((size, 2), dtype=self._cp.int64)
@@ -255,20 +257,20 @@ class GpuFleetCore:
         have = len(self._pages) * _PAGE
         if keys > have:
             pages = -(-(keys + keys // 8 - have) // _PAGE)
-            self._records.append(self._cp.zeros((pages * _PAGE, self._shape.stored)))
+            self._records.append(self._cp.zeros((pages * _PAGE, self._layout.stored)))
             self._find_pages()
 
     def _find_pages(self) -> None:
-        size = 8 * _PAGE * self._shape.stored
+        size = 8 * _PAGE * self._layout.stored
         begins = [np.arange(each.data.ptr, each.data.ptr + each.nbytes, size) for each in self._records]
         self._pages = self._cp.asarray(np.concatenate([np.empty(0, dtype=np.int64), *begins]).astype(np.uint64))
 
     def _records_at(self, slots: NDArray[np.int64]) -> NDArray[np.float64]:
         """The records of these slots, in the host's memory."""
-        found, begin = np.empty((len(slots), self._shape.words)), 0
+        found, begin = np.empty((len(slots), self._layout.words)), 0
         for records in self._records:
             own = np.flatnonzero((slots >= begin) & (slots < begin + len(records)))
-            found[own] = records[self._cp.asarray(slots[own] - begin), : self._shape.words].get()
+            found[own] = records[self._cp.asarray(slots[own] - begin), : self._layout.words].get()
             begin += len(records)
         return found
 
@@ -344,7 +346,7 @@ class GpuFleetCore:
         empty = compiled.FleetCore(self._model)
         for at in range(self.n_classes):
             empty.announce(at)
-        words, lengths = to_host(records, self._shape)
+        words, lengths = self._layout.to_host(records)
         return {**empty.state(), "keys": keys, "records": words, "record_lengths": lengths}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
@@ -356,10 +358,10 @@ class GpuFleetCore:
         while self.n_classes < int(state["n_classes"][0]):
             self.announce(self.n_classes)
         if len(state["keys"]):
-            records = from_host(state["records"], state["record_lengths"], self._shape)
+            records = self._layout.from_host(state["records"], state["record_lengths"])
             slots = self._slots(self._cp.asarray(state["keys"]), learn=True)
             begin = 0
             for own in self._records:
                 here = self._cp.flatnonzero((slots >= begin) & (slots < begin + len(own)))
-                own[slots[here] - begin, : self._shape.words] = self._cp.asarray(records[here.get()])
+                own[slots[here] - begin, : self._layout.words] = self._cp.asarray(records[here.get()])
                 begin += len(own)

@@ -5,7 +5,8 @@
 // shared memory with all lanes side by side and back. There they lie so far apart that the lanes of 16 neighbouring
 // words, Lanes of each key, are in different banks. Keys with as many rows come side by side, those with most first, so
 // that no lane of a warp waits for another and no key is left at the end alone.
-#include "record_step.cuh"
+#include "discriminant_step.cuh"
+#include "linear_step.cuh"
 
 using namespace thalweg::record;
 
@@ -91,6 +92,12 @@ extern "C" __global__ void find_slots(const long long *keys, int rows, Entry *ta
   }
 }
 
+// No key has a slot from this one on. Older keys are still found: their places were taken before.
+extern "C" __global__ void drop_slots(Entry *table, int size, int from) {
+  const int at = place();
+  if (at < size && table[at].slot >= from) table[at].slot = kEmpty;
+}
+
 // Keys with their slots into a larger table; all are different.
 extern "C" __global__ void move_slots(const Entry *from, int size, Entry *table, unsigned mask) {
   const int of = place();
@@ -126,13 +133,13 @@ extern "C" __global__ void list_groups(const int *sorted, const long long *order
 
 // `names`: what is predicted without a class, and for each class. Rows of unknown keys are left as they are. Null y: no learning. What a row needs from memory is asked
 // for while the row before it is learned, and its place in X one row earlier still.
-template <int P, int C, int Lanes>
+template <class Model>
 __global__ void __launch_bounds__(32)
-    take_rows(const double *X, const int *y, const long long *order, const Group *groups, int keys, Options options,
-              const long long *names, long long *answers) {
-  using D = Discriminant<P, C, Lanes>;
-  constexpr int kStored = (D::kWords + 3) / 4 * 4, kKeys = 32 / Lanes;
-  constexpr int kApart = (kStored + D::kScratch + Lanes - 1) / (2 * Lanes) * (2 * Lanes) + Lanes;
+    take_rows(const double *X, const int *y, const long long *order, const Group *groups, int keys,
+              typename Model::Options options, const long long *names, long long *answers) {
+  constexpr int P = Model::kFeatures, Lanes = Model::kLanes;
+  constexpr int kStored = (Model::kWords + 3) / 4 * 4, kKeys = 32 / Lanes;
+  constexpr int kApart = (kStored + Model::kScratch + Lanes - 1) / (2 * Lanes) * (2 * Lanes) + Lanes;
   extern __shared__ __align__(16) double room[];
   const int own = blockIdx.x * kKeys + threadIdx.x / Lanes, lane = threadIdx.x % Lanes;
   const Group group = own < keys ? groups[own] : Group{};
@@ -146,12 +153,12 @@ __global__ void __launch_bounds__(32)
     }
   };
   for_each_pair([](double *here, double *there) { copy_ahead(here, there); });
-  double x[D::kOwn] = {};
+  double x[Model::kOwn] = {};
   int row = group.rows > 0 ? group.row : -1, next = group.rows > 1 ? int(order[group.begin + 1]) : -1, k = -1;
   const auto read = [&] {
     if (row < 0) return;
     k = y ? y[row] : -1;
-    THALWEG_UNROLL for (int t = 0; t < D::kOwn; t++) {
+    THALWEG_UNROLL for (int t = 0; t < Model::kOwn; t++) {
       if (t * Lanes + lane < P) x[t] = X[size_t(row) * P + t * Lanes + lane];
     }
   };
@@ -159,11 +166,11 @@ __global__ void __launch_bounds__(32)
   asm volatile("cp.async.wait_all;");
   __syncwarp();
   double *const record = room + threadIdx.x / Lanes * kApart;
-  D model{record, record + kStored, options, lane};
+  Model model{record, record + kStored, options, lane};
   const int most = __reduce_max_sync(~0u, group.rows);
   for (int at = 0; at < most; at++) {
     const int now = row, label = k;
-    if (now >= 0) model.deviate(x);
+    if (now >= 0) model.begin(x);
     row = next;
     next = at + 2 < group.rows ? int(order[group.begin + at + 2]) : -1;
     read();

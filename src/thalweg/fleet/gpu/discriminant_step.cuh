@@ -1,4 +1,4 @@
-// One row of one key's discriminant, on the key's record in place: by some lanes of a GPU's warp, or by the host in a test.
+// One row of one key's discriminant, on the key's record in place, in the phases of both.cuh.
 //
 // The same lines compile for both, so that a machine without a GPU tests the mathematics against `Discriminant`, whose
 // formulas these are (discriminant.hpp): soft counts, a constant rate, no ridge. A record is P = L D L' (row by row above
@@ -6,49 +6,24 @@
 // the origin would be a third more to read and to write. A row is scored by (x - m_c)'P(x - m_c), whose projection
 // L'(x - m_k) the update needs anyway.
 //
-// A row takes four phases, and all lanes of a key end one before any begins the next. A lane has every Lanes-th entry: of
-// x, of the projection (a row of L' each) and of the update (a column of L' each, which is independent of the others once
-// the projection is known). What lanes tell each other lies in a scratch beside the record.
+// A lane has every Lanes-th entry of x, of the projection (a row of L' each) and of the update (a column of L' each, which
+// is independent of the others once the projection is known).
 //
 // O((c + 1) p^2) multiply-adds a row; p^2 / 2 + (c + 1.5) p numbers a key are read and written once for all of its rows.
 #pragma once
 
-#ifdef __CUDACC__
-#define THALWEG_BOTH __device__ __forceinline__
-#define THALWEG_SELDOM __device__ __noinline__
-#define THALWEG_UNROLL _Pragma("unroll")
-#define THALWEG_ROLLED _Pragma("unroll 1")
-#else
-#include <cmath>
-#define THALWEG_BOTH inline
-#define THALWEG_SELDOM inline
-#define THALWEG_UNROLL
-#define THALWEG_ROLLED
-#endif
+#include "both.cuh"
 
 namespace thalweg::record {
 
-struct Options {
-  double rate;
-  int warmup;
-};
-
 constexpr double kSingular = 1e-11, kLeastVariance = 1e-80, kResolution = 1e-20, kSlack = 100, kLeastCount = 1e-290;
 
-// 1 / a for a > 0. The division of CUDA has a branch for rare operands, which keeps neighbours from overlapping.
-THALWEG_BOTH double reciprocal(double a) {
-#ifdef __CUDACC__
-  double r;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
-  r = fma(r, fma(-a, r, 1.0), r);
-  r = fma(r, fma(-a, r, 1.0), r);
-  return a < 1e300 ? r : 0;
-#else
-  return 1 / a;
-#endif
-}
-
 template <int P, int C, int Lanes> struct Discriminant {
+  struct Options {
+    double rate;
+    int warmup;
+  };
+  static constexpr int kFeatures = P, kLanes = Lanes;
   // Places in a record. During the start the scatter lies where U = L' and D will.
   static constexpr int kD = P * (P - 1) / 2, kMeans = kD + P, kVariance = kMeans + C * P, kCounts = kVariance + P,
                        kTotal = kCounts + C, kRows = kTotal + 1, kWords = kRows + 1;
@@ -66,7 +41,7 @@ template <int P, int C, int Lanes> struct Discriminant {
   bool starting = false;
 
   // Phase 1: the row, of which the lane has the entries lane, lane + Lanes, ….
-  THALWEG_BOTH void deviate(const double *own) {
+  THALWEG_BOTH void begin(const double *own) {
     starting = record[kRows] < options.warmup || record[kRows] == 0;
     THALWEG_UNROLL for (int t = 0; t < kOwn; t++) {
       const int i = t * Lanes + lane;
