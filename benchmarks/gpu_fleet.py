@@ -44,8 +44,10 @@ def main() -> None:
     for size in SIZES:
         print(_line(cupy, *size, measured[0]), flush=True)
         cupy.get_default_memory_pool().free_all_blocks()
-    for kind in (np.float64, np.float32):
-        print(_from_host(cupy, kind), flush=True)
+    for kind, locked in ((np.float64, False), (np.float32, False), (np.float64, True)):
+        print(_from_host(cupy, kind, locked), flush=True)
+    for rows in (10**3, 10**4, 10**5, 10**6):
+        print(_batch(cupy, rows), flush=True)
 
 
 def _seconds(cupy: Any, act: Callable[[], object]) -> float:
@@ -91,21 +93,43 @@ def _line(cupy: Any, model: Any, features: int, keys: int, rows: int, copy: floa
     )
 
 
-def _from_host(cupy: Any, kind: type, rows: int = 2 * 10**7) -> str:
+def _from_host(cupy: Any, kind: type, is_locked: bool, rows: int = 2 * 10**7) -> str:
     """Rows of NumPy, to be copied: learned, and predicted first."""
     rng = np.random.default_rng(0)
     X, y, keys = rng.standard_normal((rows, 10), dtype=kind), rng.integers(0, 2, rows), rng.integers(0, 10**6, rows)
+    if is_locked:
+        X, y, keys = (_page_locked(cupy, each) for each in (X, y, keys))
     fleet = Fleet(LDC, device="cuda").partial_fit(X, y, keys)
     learned = min(_seconds(cupy, lambda: fleet.partial_fit(X, y, keys)) for _ in range(3))
     predicted = min(_seconds(cupy, lambda: fleet.predict_then_learn(X, y, keys)) for _ in range(3))
-    locked = np.frombuffer(cupy.cuda.alloc_pinned_memory(1 << 30), np.float64, 1 << 27)
-    to = cupy.empty(1 << 27)
+    locked, to = _page_locked(cupy, np.zeros(1 << 27)), cupy.empty(1 << 27)
     link = locked.nbytes / min(_seconds(cupy, lambda: to.set(locked)) for _ in range(3))
     share = (X.nbytes + y.nbytes + keys.nbytes) / learned / link
     rates = [f"{rows / seconds / 1e6:.0f} million rows/s" for seconds in (learned, predicted)]
     return (
-        f"NumPy, {np.dtype(kind)}, p = 10: learned {rates[0]}, {share:.2f} of the link ({link / 1e9:.0f} GB/s); "
+        f"NumPy, {np.dtype(kind)}{', page-locked' if is_locked else ''}, p = 10: learned {rates[0]}, {share:.2f} of the link ({link / 1e9:.0f} GB/s); "
         f"test-then-train {rates[1]}"
+    )
+
+
+def _page_locked(cupy: Any, array: Any) -> Any:
+    memory = cupy.cuda.alloc_pinned_memory(array.nbytes)
+    found = np.frombuffer(memory, array.dtype, array.size).reshape(array.shape)
+    found[...] = array
+    return found
+
+
+def _batch(cupy: Any, rows: int, keys: int = 10**6, repeats: int = 5) -> str:
+    """One batch on the GPU, and on one core of the host."""
+    rng = np.random.default_rng(0)
+    X, y, owners = rng.standard_normal((rows, 10)), rng.integers(0, 2, rows), rng.integers(0, keys, rows)
+    seconds = []
+    for device, given in (("cuda", [cupy.asarray(each) for each in (X, y, owners)]), ("cpu", [X, y, owners])):
+        fleet = Fleet(LDC, device=device).partial_fit(*given)
+        seconds.append(min(_seconds(cupy, lambda f=fleet, g=given: f.predict_then_learn(*g)) for _ in range(repeats)))
+    return (
+        f"a batch of {rows:,} rows, p = 10: {1e3 * seconds[0]:.2f} ms; on the host {1e3 * seconds[1]:.2f} ms, "
+        f"{rows / seconds[1] / 1e6:.1f} million rows/s"
     )
 
 

@@ -284,3 +284,8 @@ def test_new_keys_without_memory_are_no_keys(monkeypatch):
     assert len(fleet) == 300
     assert (fleet.predict(X, keys) == before).all()
     assert len(fleet.partial_fit(X, y, keys + 1)) == 600
+    monkeypatch.setattr(fleet._core, "_free_bytes", lambda: 0)
+    with pytest.raises(MemoryError, match="3 classes"):
+        fleet.partial_fit(X[:3], np.array([0, 1, 7]), keys[:3])
+    assert fleet.classes_.tolist() == [0, 1]
+    assert fleet._core.n_classes == 2

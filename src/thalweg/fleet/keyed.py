@@ -112,9 +112,10 @@ class Fleet(LabelledEstimator):
         Where that temporary file lies; by default where the system keeps such files. It has no name there and is gone
         when the fleet is: `thalweg.save` writes all models, wherever they are.
     device : {"cpu", "cuda"}, default "cpu"
-        Where the models lie and learn. "cuda" needs the extra ``gpu`` and is for an `OnlineLDC` with a constant rate,
-        ``counts="soft"``, without a ridge, and for keys that are integers. Rows may then be arrays of CuPy or PyTorch
-        in the GPU's memory, which are not copied; labels must be integers there. A file holds a fleet of "cpu".
+        Where the models lie and learn. "cuda" needs the extra ``gpu`` and is for an `OnlineLDC` with ``counts="soft"``
+        and without a ridge, a `Perceptron` or an `OnlineLogistic`, at a constant rate, of at most 64 features, and for
+        keys that are integers. Rows may then be arrays of CuPy, PyTorch or JAX in the GPU's memory, where labels must
+        be integers. A file holds a fleet of "cpu".
 
     Attributes
     ----------
@@ -330,7 +331,7 @@ class Fleet(LabelledEstimator):
             return False
         from thalweg.fleet.gpu.arrays import may_be_copied
 
-        if not may_be_copied(X, *integers) or not self._core.takes_whole(len(X)):
+        if not may_be_copied(X, *integers) or not self._core.takes_whole(X):
             return False
         self._require_same_columns(X)
         return True

@@ -111,8 +111,16 @@ class GpuFleetCore:
         """Rows come as arrays, whose columns need no names here."""
 
     def require_room(self, classes: int) -> None:
-        """Raise where records of so many classes are too large."""
-        _ = replace(self._layout, classes=classes).lanes
+        """Raise where records of so many classes are too large, each or all together."""
+        wider = replace(self._layout, classes=classes)
+        _ = wider.lanes
+        rows = [len(records) for records in self._records]
+        more = 8 * (sum(rows) * (wider.stored - self._layout.stored) + max(rows, default=0) * self._layout.stored)
+        if more > self._free_bytes():
+            raise MemoryError(f"the GPU has no memory for {classes} classes: {more / 1e9:.1f} GB more are needed")
+
+    def _free_bytes(self) -> int:
+        return int(self._cp.cuda.runtime.memGetInfo()[0] + self._cp.get_default_memory_pool().free_bytes())
 
     def announce(self, at: int) -> None:
         """Make room for a label at this place among the others, in every record."""
@@ -149,9 +157,9 @@ class GpuFleetCore:
         size = max(1, min(_MOST_ROWS, _COPIED_BYTES // (8 * self.n_features)))
         return [slice(begin, begin + size) for begin in range(0, rows, size)]
 
-    def takes_whole(self, rows: int) -> bool:
-        """Whether so many rows of NumPy are copied to the GPU at once, and so may be checked there."""
-        return len(self._pieces(rows)) == 1
+    def takes_whole(self, X: NDArray[Any]) -> bool:
+        """Whether all rows of NumPy have room on the GPU at once, and so may be checked there before one is learned."""
+        return 0 < 4 * 8 * X.size <= self._free_bytes()
 
     def to_device(self, *arrays: NDArray[Any]) -> list[Any]:
         """Copies of arrays of NumPy in the GPU's memory."""

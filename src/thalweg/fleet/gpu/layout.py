@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -53,17 +54,17 @@ class Layout(ABC):
     def to_host(self, records: Floats) -> tuple[Floats, Places]:
         """Records of the host, one behind the other, and their lengths."""
 
-    @property
+    @cached_property
     def words(self) -> int:
         """Numbers in a record."""
         return sum(self.lengths().values())
 
-    @property
+    @cached_property
     def stored(self) -> int:
         """Numbers from one record to the next: whole sectors of 32 bytes, which two keys never share."""
         return -(-self.words // 4) * 4
 
-    @property
+    @cached_property
     def lanes(self) -> int:
         """Lanes of a warp that share a key.
 
