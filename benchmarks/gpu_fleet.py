@@ -106,8 +106,9 @@ def _from_host(cupy: Any, kind: type, is_locked: bool, rows: int = 2 * 10**7) ->
     link = locked.nbytes / min(_seconds(cupy, lambda: to.set(locked)) for _ in range(3))
     share = (X.nbytes + y.nbytes + keys.nbytes) / learned / link
     rates = [f"{rows / seconds / 1e6:.0f} million rows/s" for seconds in (learned, predicted)]
+    name = f"{np.dtype(kind)}, page-locked" if is_locked else str(np.dtype(kind))
     return (
-        f"NumPy, {np.dtype(kind)}{', page-locked' if is_locked else ''}, p = 10: learned {rates[0]}, {share:.2f} of the link ({link / 1e9:.0f} GB/s); "
+        f"NumPy, {name}, p = 10: learned {rates[0]}, {share:.2f} of the link ({link / 1e9:.0f} GB/s); "
         f"test-then-train {rates[1]}"
     )
 

@@ -269,6 +269,22 @@ def test_rows_of_numpy_are_checked_by_the_gpu_before_any_is_learned():
 
 
 @on_gpu
+def test_a_forgotten_key_starts_anew_and_others_keep_their_models():
+    X, y, keys = rows_of(3, 2, 5_000, keys=300)
+    host, gpu = (Fleet(ldc(), device=device).partial_fit(X, y, keys) for device in ("cpu", "cuda"))
+    gone = np.unique(keys)[::3]
+    for key in gone.tolist():
+        assert gpu.forget(key)
+        assert host.forget(key)
+    assert not gpu.forget(int(gone[0]))
+    assert gpu.keys() == host.keys()
+    assert len(gpu) == 200
+    assert (gpu.predict(X, keys) == host.predict(X, keys)).all()
+    again = [fleet.predict_then_learn(X, y, keys) for fleet in (gpu, host)]
+    assert (again[0] == again[1]).mean() > 0.9995
+
+
+@on_gpu
 def test_new_keys_without_memory_are_no_keys(monkeypatch):
     X, y, keys = rows_of(3, 2, 5_000, keys=300)
     fleet = Fleet(ldc(), device="cuda").partial_fit(X, y, keys)

@@ -323,6 +323,30 @@ class GpuFleetCore:
             return -1
         return int(self._slots(self._cp.asarray(self._key(key)), learn=False)[0])
 
+    def forget(self, key: Any) -> bool:
+        """Give up a key's model; the last model takes its place. Whether there was one."""
+        slot = self._slot_of(key)
+        if slot < 0:
+            return False
+        last = self._count - 1
+        self._record(slot)[:] = self._record(last)
+        self._record(last)[:] = 0  # where the next new key starts
+        slots, size = self._table[:, 1].astype(self._cp.int32), len(self._table)
+        self._table[slots == slot, 1] = -1
+        if slot != last:
+            self._table[slots == last, 1] = slot
+        table = self._empty_table(size)  # anew: a place that became empty would hide keys behind it
+        self._launch("move_slots", size, self._table, np.int32(size), table, np.uint32(size - 1))
+        self._table, self._count = table, last
+        return True
+
+    def _record(self, slot: int) -> Any:
+        for records in self._records:
+            if slot < len(records):
+                return records[slot]
+            slot -= len(records)
+        raise IndexError(slot)
+
     def keys(self) -> list[int]:
         """All keys, in order."""
         return sorted(self._keys_and_slots()[0].tolist())
