@@ -342,9 +342,10 @@ class LiveModel:
                 for name, each in self.learners.items()
             },
         }
-        files = {"": orjson.dumps(plain)} | {name: self.file(name) for name in self.learners}
+        files = {"": orjson.dumps(plain)}
         if self.watch is not None:
             files[_COLUMNS] = self.watch.to_bytes()
+        files |= {name: self.file(name) for name in self.learners}
         return [
             Part(self.name, self.seq, name, hashlib.sha256(content).digest(), content)
             for name, content in files.items()
