@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from thalweg.evaluate.error_causes import ErrorCauses
 from thalweg.evaluate.input_drift import WIDEST, Cells, InputDrift
+from thalweg.evaluate.short_rises import ShortRises
 from thalweg.run.alert_log import AlertLog
 from thalweg.tables import Plan
 from thalweg.tables.kinds import NamesColumn, NumberColumn
@@ -27,6 +28,8 @@ class InputWatch:
 
     def __init__(self, alerts: AlertLog) -> None:
         self.alerts = alerts
+        #: None in a run that was begun before short rises were looked for.
+        self.short: ShortRises | None = ShortRises()
         self.columns, self.predictions, self.targets = InputDrift(), InputDrift(), InputDrift()
         for part in _PARTS:
             getattr(self, part).at_least = _TOGETHER
@@ -68,9 +71,17 @@ class InputWatch:
             for rise in rises:
                 place = min(max(rise["found"] - self.causes.rows - 1, 0), len(numbers) - 1)
                 self.alerts.add_event("error_rise", int(numbers[place]), before=rise["before"], after=rise["after"])
+            rises = [*rises, *self._short_rises(cells, errors, unpredicted)]
             if rises or self.causes.is_waiting:
                 self._tell("columns", self.columns.flush())
             self.causes.add(numbers, errors, rows, rises, self.columns.changes, self.columns.names)
+
+    def _short_rises(self, cells: Cells, errors: NDArray[Any], unpredicted: int) -> list[dict[str, Any]]:
+        if self.short is None:
+            return []
+        self.short.whole = isinstance(cells, tuple)
+        self.short.skip(unpredicted)
+        return [rise | {"short": True} for rise in self.short.add(errors)]
 
     def _tell(self, part: str, changes: Sequence[Mapping[str, Any]]) -> None:
         for change in changes:
@@ -97,18 +108,24 @@ class InputWatch:
     # ------------------------------------------------------------------ checkpoints
 
     def state(self) -> dict[str, Any]:
-        found = {name: getattr(self, name).state() for name in _PARTS}
-        return found | ({} if self.causes is None else {"causes": self.causes.state()})
+        return {part: getattr(self, part).state() for part in self._parts()}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        parts = [*_PARTS, *(("causes",) if self.causes is not None else ())]
         return {
-            f"{INPUTS} {part} {name}": values for part in parts for name, values in getattr(self, part).arrays().items()
+            f"{INPUTS} {part} {name}": values
+            for part in self._parts()
+            for name, values in getattr(self, part).arrays().items()
         }
+
+    def _parts(self) -> list[str]:
+        """Those that there are."""
+        return [*_PARTS, *(part for part in ("causes", "short") if getattr(self, part) is not None)]
 
     def restore(self, state: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         if "causes" in state:
             self.causes = ErrorCauses()
+        if "short" not in state:
+            self.short = None
         for part in state:
             begins = f"{INPUTS} {part} "
             own = {name.removeprefix(begins): values for name, values in arrays.items() if name.startswith(begins)}

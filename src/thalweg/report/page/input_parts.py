@@ -75,12 +75,14 @@ def sentences(metrics: Mapping[str, Any]) -> list[str]:
     watched = "no watched input" if inputs.get("not_watched") else "no input"
     found: list[tuple[int, str]] = []
     for cause in inputs["causes"]:
-        rise = rises.get(cause["row"])
-        # Before is the mean since the change before, which may have begun higher.
-        above = rise is not None and rise["seen"] > rise["before"]
-        size = f" from {written(rise['before'])} to {written(rise['seen'])}" if rise is not None and above else ""
+        ends = _ends(cause, rises.get(cause["row"]))
+        size = "" if ends is None else f" from {written(ends[0])} to {written(ends[1])}"
+        for_short = "for a short time " if "short" in cause else ""
         found.append(
-            (cause["at"], f"The error rose{size} at row {count(cause['row'])} {_why(cause, target, written, watched)}")
+            (
+                cause["at"],
+                f"The error rose{size} at row {count(cause['row'])} {for_short}{_why(cause, target, written, watched)}",
+            )
         )
     by_row: dict[int, list[Any]] = {}
     for change in inputs["changes"]:
@@ -88,6 +90,14 @@ def sentences(metrics: Mapping[str, Any]) -> list[str]:
             by_row.setdefault(change["row"], []).append(change)
     found += [(row, f"{_moved(changes)}; no rise of the error was found.") for row, changes in by_row.items()]
     return [sentence for _, sentence in sorted(found)]
+
+
+def _ends(cause: Mapping[str, Any], rise: Mapping[str, Any] | None) -> tuple[float, float] | None:
+    """The error before a rise and in it, where both are known."""
+    if "short" in cause:
+        return cause["before"], cause["after"]
+    # Before is the mean since the change before, which may have begun higher.
+    return (rise["before"], rise["seen"]) if rise is not None and rise["seen"] > rise["before"] else None
 
 
 def _latest(found: list[str]) -> list[str]:
