@@ -5,7 +5,7 @@ log-likelihood ratios between about twice the usual share of mistakes and the us
 sum is negative; it gives an alarm when the sum passes `ALARM`, about once in a million rows without a change. The usual
 share is that of the `REFERENCE` rows that end `LAG` rows ago. Mistakes that come in bursts count less: the ratios are
 divided by how much the sums of blocks vary beyond those of independent rows. Errors that are numbers count as mistakes
-above their 90 % quantile.
+above their 97 % quantile.
 
 E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954.
 
@@ -25,10 +25,10 @@ Floats = NDArray[np.float64]
 #: Rows of a block, rows of the reference, and rows between it and the block that is tested.
 BLOCK, REFERENCE, LAG = 64, 1792, 256
 #: The sum that gives an alarm, and rows after one in which there is none.
-ALARM, APART = 11.0, 1000
+ALARM, APART = 12.0, 1000
 #: By how much the share of mistakes grows at the least, in a rise that is looked for.
 _LEAST = 0.1
-_QUANTILE = 0.9
+_QUANTILE = 0.97
 
 
 class ShortRises:

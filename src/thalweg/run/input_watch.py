@@ -70,7 +70,7 @@ class InputWatch:
             self.causes.skip(unpredicted)
             for rise in rises:
                 place = min(max(rise["found"] - self.causes.rows - 1, 0), len(numbers) - 1)
-                self.alerts.add_event("error_rise", int(numbers[place]), before=rise["before"], after=rise["after"])
+                self.alerts.add_event("error_rise", int(numbers[place]), before=rise["before"], seen=rise["after"])
             rises = [*rises, *self._short_rises(cells, errors, unpredicted)]
             if rises or self.causes.is_waiting:
                 self._tell("columns", self.columns.flush())
@@ -84,8 +84,9 @@ class InputWatch:
         return [rise | {"short": True} for rise in self.short.add(errors)]
 
     def _tell(self, part: str, changes: Sequence[Mapping[str, Any]]) -> None:
-        for change in changes:
-            self.alerts.add_event(_PARTS[part], **change)
+        for change in changes:  # what was seen by then: `after` is of more rows, which are still to come
+            told = {("seen" if key == "after" else key): value for key, value in change.items()}
+            self.alerts.add_event(_PARTS[part], **told)
 
     def flush(self) -> None:
         """Test the rows that wait for it."""
