@@ -84,10 +84,12 @@ def sentences(metrics: Mapping[str, Any]) -> list[str]:
             f"The error rose {count(len(together))} more times, by less or for a shorter time, while "
             f"{_none_of(inputs)} was seen to change: at rows {rows}{more}"
         )
+    measures = {line["name"]: _with_measure(line) for line in inputs.get("columns", ())}
     by_row: dict[int, list[Any]] = {}
     for change in inputs["changes"]:
         if not any(is_near(change, cause["at"], cause["found_at"]) for cause in inputs["causes"]):
-            by_row.setdefault(change["row"], []).append(change)
+            name = measures.get(change["column"], change["column"])
+            by_row.setdefault(change["row"], []).append({**change, "column": name})
     return found + [f"{_moved(changes)}; no rise of the error was found." for _, changes in sorted(by_row.items())]
 
 
@@ -207,7 +209,7 @@ def _line(column: Mapping[str, Any]) -> ColumnLine:
         more = f" and {column['new']['count'] - 1} more" if column["new"]["count"] > 1 else ""
         changes.append(f"{count(first['row'])}: new category {first['name']}{more}")
     return ColumnLine(
-        column["name"],
+        _with_measure(column),
         _pair(then, now, "mean", short) if is_number else "",
         _pair(then, now, "spread", short) if is_number else "",
         _pair(then, now, "missing", percent),
@@ -215,6 +217,11 @@ def _line(column: Mapping[str, Any]) -> ColumnLine:
         "" if is_number else _shares(then["shares"], now["shares"]),
         "; ".join(changes),
     )
+
+
+def _with_measure(column: Mapping[str, Any]) -> str:
+    """The name of a column, with what is measured of it where that is not its values."""
+    return f"{column['name']} ({column['measure']})" if "measure" in column else str(column["name"])
 
 
 def _pair(then: Mapping[str, Any], now: Mapping[str, Any], key: str, written: Any) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from thalweg.evaluate.input_drift import WIDEST, Cells
 from thalweg.service.journal.compressed_rows import CompressedRows, Features
+from thalweg.tables.entry_counts import entry_counts
 from thalweg.tables.kinds import CategoryColumn, Column, HashedColumn, NumberColumn
 from thalweg.tables.plan import Plan
 from thalweg.tables.sparse_category import SparseCategoryColumn
@@ -54,6 +55,7 @@ def watched_values(
         entry counts as missing. Of categories that are hashed only the number of the cell is known.
     """
     named = X.first_features(len(plan.feature_names)) if isinstance(X, CompressedRows) else X
+    counts = entry_counts(plan, X) if isinstance(X, CompressedRows) else {}
     found: list[Cells] = []
     start = number = 0
     behind = len(plan.feature_names)
@@ -68,9 +70,11 @@ def watched_values(
             found.append((np.where(own.any(axis=1), own.argmax(axis=1), -1), names))
         elif isinstance(column, HashedColumn):
             found.append(_by_cell(named[:, start].astype(np.int64)))
-        elif column.sparse:
+        elif isinstance(column, SparseCategoryColumn):
             assert isinstance(X, CompressedRows)
-            found.append(_of_sparse(column, X, behind))
+            found.append(_by_cell(_sparse_cells(column, X, behind)))
+        elif column.sparse:
+            found.append(counts[column.name])
         if column.sparse:
             behind += column.width
         else:
@@ -78,15 +82,12 @@ def watched_values(
     return found[:WIDEST]
 
 
-def _of_sparse(column: Column, X: CompressedRows, begin: int) -> Cells:
-    entries = np.flatnonzero((X.indices >= begin) & (X.indices < begin + column.width))
-    rows = np.searchsorted(X.indptr, entries, side="right") - 1
-    if isinstance(column, SparseCategoryColumn):
-        cells = np.full(len(X), -1, dtype=np.int64)
-        cells[rows] = X.indices[entries] - begin
-        return _by_cell(cells)
-    counts = np.bincount(rows, minlength=len(X)).astype(np.float64)
-    return np.where(counts > 0.0, counts, np.nan)
+def _sparse_cells(column: Column, X: CompressedRows, begin: int) -> NDArray[np.int64]:
+    """The one entry of each row, -1 where there is none."""
+    inside = np.flatnonzero((X.indices >= begin) & (X.indices < begin + column.width))
+    cells = np.full(len(X), -1, dtype=np.int64)
+    cells[np.searchsorted(X.indptr, inside, side="right") - 1] = X.indices[inside] - begin
+    return cells
 
 
 def _by_cell(cells: NDArray[np.int64]) -> Cells:
