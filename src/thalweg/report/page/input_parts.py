@@ -61,7 +61,7 @@ def input_parts(metrics: Mapping[str, Any]) -> dict[str, Any]:
 def sentences(metrics: Mapping[str, Any]) -> list[str]:
     """Each rise of the error with its cause, the longest and largest first; then changes of columns without one.
 
-    Of many rises at which no input changed, the largest are told one by one, and the rest together.
+    Of many rises at which no input changed, the largest get a sentence each, and the rest one together.
 
     Examples
     --------
