@@ -176,7 +176,10 @@ def test_rules_for_prometheus_name_gauges_of_the_service(tmp_path: Path) -> None
         **dict.fromkeys(["rows", "labels", "revisions", "commits", "in_work", "ready", "started"], 0),
         "queue": {},
         "feeds": {},
-        "models": {"m": {"rows": 1, "waiting": 0, "snapshot_age": 0.0, "learners": learners}},
+        "models": {
+            "m": {"rows": 1, "waiting": 0, "snapshot_age": 0.0, "learners": learners}
+            | {"importance": {}, "input_changes": 0}
+        },
     }
     exposed = {line.split("{")[0] for line in metrics.text(counted).decode().splitlines() if "{" in line}
     for rule, text in zip(group["rules"], rules, strict=True):

@@ -26,6 +26,8 @@ from thalweg.client.protocol import (
     Course,
     CreateRequest,
     Decision,
+    ImportanceOverTime,
+    Inputs,
     Label,
     Model,
     Models,
@@ -458,6 +460,28 @@ class Calls:
             The model's.
         """
         return decoded(await self._asked(Request("GET", _path(name, "course"))), Course)
+
+    @call
+    async def importance(self, name: str) -> ImportanceOverTime:
+        """Which columns a model relies on, and how that changed.
+
+        Parameters
+        ----------
+        name : str
+            The model's; challengers are not sampled.
+        """
+        return decoded(await self._asked(Request("GET", _path(name, "importance"))), ImportanceOverTime)
+
+    @call
+    async def inputs(self, name: str) -> Inputs:
+        """The columns of a model's rows then and now, and which of them changed.
+
+        Parameters
+        ----------
+        name : str
+            The model's.
+        """
+        return decoded(await self._asked(Request("GET", _path(name, "inputs"))), Inputs)
 
     @stream
     async def events(self, name: str) -> AsyncGenerator[Point, None]:

@@ -203,6 +203,13 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
     about = "Time since the last snapshot of a model."
     yield _gauge("thalweg_model_snapshot_age_seconds", about, _each(models, "snapshot_age"))
 
+    about = "Growth of a model's loss if the column is replaced by other values of it, over the last labels."
+    columns: Values = [
+        (model | {"column": column}, value) for model, told in models for column, value in told["importance"].items()
+    ]
+    yield _gauge("thalweg_importance", about, columns)
+    yield _counter("thalweg_input_changes", "Changes of columns that were found.", _each(models, "input_changes"))
+
     learners = [
         (model | {"learner": name}, learner) for model, told in models for name, learner in told["learners"].items()
     ]

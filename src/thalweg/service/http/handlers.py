@@ -259,6 +259,18 @@ async def course(service: Service, request: Request) -> HttpResponse:
     return as_json(service.state(name).course(name, service.counts.throughput()))
 
 
+async def importance(service: Service, request: Request) -> HttpResponse:
+    """Which columns a model relies on, and how that changed."""
+    name = request.path["name"]
+    return as_json(await asyncio.to_thread(service.state(name).importance, name))
+
+
+async def inputs(service: Service, request: Request) -> HttpResponse:
+    """The columns then and now, and which of them changed."""
+    name = request.path["name"]
+    return as_json(await asyncio.to_thread(service.state(name).inputs, name))
+
+
 async def events(service: Service, request: Request) -> EventStream:
     """How a model goes, as it goes."""
     name = request.path["name"]

@@ -158,6 +158,8 @@ def _paths() -> Described:
         "upload": "Make a model from the file of one.",
         "infer": "Predict rows as tensors: one for each column, or a single one with all columns in their order.",
         "invoke": "Predict rows in one of MLflow's forms: dataframe_split, dataframe_records, instances or inputs.",
+        "importance": "Which columns a model relies on, and how that changed.",
+        "inputs": "The columns of a model's rows then and now, and which of them changed.",
         "compare": "The champion beside a challenger: an interval for the difference of their errors, valid at any "
         "time.",
         "events": "How a model goes: an event `point` whenever it has learned, whose id is the number of labels.",
@@ -198,6 +200,18 @@ def _paths() -> Described:
         },
         f"{one}/course": {
             "get": _operation("course", "How a model went.", _of_one(), _content(protocol.Course), refused=(404,))
+        },
+        f"{one}/importance": {
+            "get": _operation(
+                "importance",
+                said["importance"],
+                _of_one(),
+                _content(protocol.ImportanceOverTime),
+                refused=(404, 409),
+            )
+        },
+        f"{one}/inputs": {
+            "get": _operation("inputs", said["inputs"], _of_one(), _content(protocol.Inputs), refused=(404,))
         },
         f"{one}/events": {
             "get": _operation("events", said["events"], _of_one(last_event), {EVENTS: text}, refused=(404,))

@@ -29,6 +29,7 @@ from thalweg.service.journal.records import (
     Part,
     PredictedRows,
 )
+from thalweg.service.learning.column_watch import ColumnWatch
 from thalweg.service.learning.comparison import Comparison
 from thalweg.service.learning.creation import task_kind
 from thalweg.service.learning.encoding import Encoded, Follower
@@ -39,6 +40,8 @@ from thalweg.tables.encoder import Encoder
 
 _BEHIND_RATES = TargetEncodedClassifier, TargetEncodedRegressor
 _NO_COPIES: tuple[dict[str, Any], dict[str, list[str]]] = ({}, {})
+#: The part of a snapshot with what is watched of the columns; no model can have this name.
+_COLUMNS = ".columns"
 #: Labels after which the features whose class means are told are chosen.
 _HEAD = 64
 
@@ -77,6 +80,8 @@ class LiveModel:
         #: Of all labels, where they are numbers.
         self.mean: float | None = None
         self.follower: Follower | None = None
+        #: What is watched of the columns, once these are known.
+        self.watch: ColumnWatch | None = None
         self._head: list[tuple[list[float], str]] = []
         #: Names of states of all learners, each by its record.
         self.versions: dict[str, int] = {}
@@ -86,13 +91,17 @@ class LiveModel:
         #: Whether the first rows say what the columns are, and no label has come yet.
         self.columns_open = "schema" not in body
         if "schema" in body:
-            self.follower = Follower(Encoder.from_json(body["schema"]))
+            self._set_columns(body["schema"])
         if "file" in body:
             model = _learner_in(base64.b64decode(body["file"]))
             first = Learner(name, body["kind"], {}, model, self.task.new_progress(), created.time, created.seq)
         else:
             first = self._new_learner(name, created)
         self.learners: dict[str, Learner] = {name: first}
+
+    def _set_columns(self, described: dict[str, Any]) -> None:
+        self.follower = Follower(Encoder.from_json(described))
+        self.watch = ColumnWatch(self.follower.encoder())
 
     def _new_learner(self, name: str, decision: Decision) -> Learner:
         """One that has learned nothing, by the record that made it."""
@@ -122,7 +131,9 @@ class LiveModel:
             elif isinstance(each, PredictedRows):
                 self.rows += len(each)
                 assert self.follower is not None
+                assert self.watch is not None
                 self.follower.follow(Encoded(each.body.X, each.body.gaps, each.body.categories or {}))
+                self.watch.predicted(each.body)
             else:
                 self._learn(labelled)
                 labelled = []
@@ -137,7 +148,8 @@ class LiveModel:
         if decision.kind == "schema":
             if self.follower is not None:  # rows with other columns were more: those before can no longer be learned
                 self.expired, self.expired_through = self.rows, decision.seq
-            self.follower = Follower(Encoder.from_json(body))
+            self._set_columns(body)
+            assert self.follower is not None
             for each in self.learners.values():  # none has learned a row yet
                 learner = each.model.learner if isinstance(each.model, _BEHIND_RATES) else each.model
                 each.model = self.task.over_columns(learner, self.follower.plan)
@@ -211,9 +223,14 @@ class LiveModel:
             if self.archived[name]:
                 continue
             own, champions = outcomes[name], outcomes[self.name]
+            watch = self.watch if name == self.name else None
+            if watch is not None:
+                watch.learns(X, y)
             begin = 0
             while begin < len(y):
                 part = slice(begin, min(begin + learner.progress.until_point(), len(y)))
+                if watch is not None:
+                    part = self._until_sample(watch, learner.model, X, y, part)
                 self.task.learn(learner, X[part], y[part], rows[part], self.labels + begin)
                 learner.progress.add(own[part], delays[part], times[part])
                 last = part.stop - 1
@@ -229,6 +246,13 @@ class LiveModel:
         self.labels += len(labelled)
         self.last = rows[-1].label
         self.columns_open = False
+
+    def _until_sample(self, watch: ColumnWatch, model: Any, X: Any, y: Any, part: slice) -> slice:
+        """The rows of this part that are learned before the next sample; the one that is due is taken."""
+        is_fitted = model.__sklearn_is_fitted__()
+        label = self.task.explained_label(model) if is_fitted else None
+        rows = watch.until_sample(self.labels + part.start, model, X[part.start :], y[part.start :], label)
+        return slice(part.start, min(part.stop, part.start + rows))
 
     def _choose_watched(self, X: Any, y: Any) -> None:
         """Which features' class means are told: by the first labels, and then kept."""
@@ -265,6 +289,7 @@ class LiveModel:
             allowed=self.allowed,
             columns_open=self.columns_open,
             versions=dict(self.versions),
+            watch=None if self.watch is None else self.watch.view(),
             learners={
                 name: LearnerState(
                     each.kind,
@@ -317,7 +342,10 @@ class LiveModel:
                 for name, each in self.learners.items()
             },
         }
-        files = {"": orjson.dumps(plain)} | {name: self.file(name) for name in self.learners}
+        files = {"": orjson.dumps(plain)}
+        if self.watch is not None:
+            files[_COLUMNS] = self.watch.to_bytes()
+        files |= {name: self.file(name) for name in self.learners}
         return [
             Part(self.name, self.seq, name, hashlib.sha256(content).digest(), content)
             for name, content in files.items()
@@ -337,6 +365,12 @@ class LiveModel:
         found.mean, found.task = plain.get("mean"), task_kind(plain).of_snapshot(plain)
         found._head = [(row, label) for row, label in plain["head"]]
         found.follower = None if plain["schema"] is None else Follower(Encoder.from_json(plain["schema"]))
+        found.watch = None
+        if found.follower is not None:
+            encoder = found.follower.encoder()
+            # A snapshot of an earlier version has none: columns are watched from here on.
+            watched = _COLUMNS in files
+            found.watch = ColumnWatch.from_bytes(files[_COLUMNS], encoder) if watched else ColumnWatch(encoder)
         found.learners = {
             name: Learner(
                 name,
