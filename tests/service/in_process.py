@@ -10,12 +10,14 @@ from typing import Any
 from thalweg.service.journal.databases import open_journal
 from thalweg.service.learning.compaction import Compacted, compact
 from thalweg.service.learning.rebuild import rebuild
-from thalweg.service.options import Expiry, ServeOptions
+from thalweg.service.options import Retention, ServeOptions
 from thalweg.service.server import make_first
 from thalweg.service.service import Service
 
 
-def with_service(folder: Path, scenario: Callable[[Service], Awaitable[None]]) -> None:
+def with_service(
+    folder: Path, scenario: Callable[[Service], Awaitable[None]], options: ServeOptions | None = None
+) -> None:
     """Play a scenario on a service that is started and stopped."""
     journal = open_journal(folder, None)
     journal.claim()
@@ -23,7 +25,7 @@ def with_service(folder: Path, scenario: Callable[[Service], Awaitable[None]]) -
     make_first(journal, ServeOptions(new="oldc"))
 
     async def play() -> None:
-        service = Service(journal, ServeOptions())
+        service = Service(journal, options or ServeOptions())
         await service.start()
         await scenario(service)
         await service.stop()
@@ -46,7 +48,7 @@ def erase(folder: Path, keep: str) -> Compacted:
     journal.claim()
     journal.prepare()
     try:
-        return compact(journal, Expiry.of(keep))
+        return compact(journal, Retention.of(keep))
     finally:
         journal.close()
 

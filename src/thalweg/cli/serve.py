@@ -90,9 +90,14 @@ def serve(
     keep: Annotated[
         str | None,
         typer.Option(
-            metavar="TIME", help="At the start, compact the journal to the last 90d or 1000000rows (default: keep all)."
+            metavar="AMOUNT",
+            help="Erase old records, at the start and later: all but 90d, 1000000rows or 20GB (default: keep all).",
         ),
     ] = None,
+    keep_replies: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="How long a request with an Idempotency-Key gets its first reply again."),
+    ] = "30d",
     database: Annotated[
         str | None, typer.Option(metavar="URL", help="Keep the journal in PostgreSQL, as in postgresql://…")
     ] = None,
@@ -189,7 +194,16 @@ def serve(
         _write_prometheus_rules(prometheus_rules, alert or [])
         return
     from thalweg.errors import MissingExtra
-    from thalweg.service.options import PROXIES, ConnectionLimits, Expiry, Limits, ServeOptions, network_of
+    from thalweg.service.options import (
+        PROXIES,
+        ConnectionLimits,
+        Expiry,
+        Limits,
+        Retention,
+        ServeOptions,
+        network_of,
+        seconds_of,
+    )
 
     host, port = _address(listen)
     options = ServeOptions(
@@ -218,8 +232,9 @@ def serve(
         tuple(network_of(each) for each in trusted_proxy) if trusted_proxy else PROXIES,
         log_format is LogFormat.json,
         new_journal,
-        None if keep is None else Expiry.of(keep, "keep"),
+        None if keep is None else Retention.of(keep),
         follow,
+        seconds_of(keep_replies, "keep_replies"),
     )
     try:
         from thalweg.service.server import serve as run

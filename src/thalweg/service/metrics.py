@@ -177,6 +177,8 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
     yield _gauge("thalweg_requests_in_work", "Requests that are being answered.", _one(counted["in_work"]))
     queues = [({"queue": name}, length) for name, length in counted["queue"].items()]
     yield _gauge("thalweg_queue_length", "Pieces of work that wait for the writer or the learner.", queues)
+    about = "Size of the journal, with free space inside, at most a few minutes ago."
+    yield _gauge("thalweg_journal_size_bytes", about, [({}, counted.get("journal_bytes"))])
     yield _gauge("thalweg_ready", "1 while requests are accepted, else 0.", _one(counted["ready"]))
     yield _gauge("thalweg_start_time_seconds", "When the service started, since 1970.", _one(counted["started"]))
     yield _gauge("thalweg_info", "The version, in a label.", [({"version": __version__}, 1)])

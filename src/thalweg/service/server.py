@@ -239,7 +239,7 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
         journal.claim()
         journal.prepare()
         if options.keep is not None:
-            compact(journal, options.keep)
+            compact(journal, options.keep, shrink=False)
         if not make_first(journal, options) and (options.model or options.new or options.schema or options.task):
             where = options.data if options.database is None else "the database"
             tell(

@@ -34,6 +34,7 @@ from thalweg.service.learning.model_state import ModelState
 from thalweg.service.learning.rebuild import rebuild, rebuild_for_start
 from thalweg.service.metrics import Counters
 from thalweg.service.options import ServeOptions
+from thalweg.service.retention import JournalRetention
 from thalweg.service.versions import listed, record_named, rollback_body, state_at
 from thalweg.service.webhook import Webhook, read_secret
 from thalweg.service.writer import Writer, WriterState
@@ -122,6 +123,13 @@ class Service:
         if options.alert_webhook is not None:
             self._webhook = Webhook(options.alert_webhook, read_secret(options.alert_secret_file))
         self._alerts = ServiceAlerts(service_rules(options.alert), self._alert)
+        self.retention = JournalRetention(
+            journal.another,
+            options.keep,
+            options.keep_replies,
+            lambda name: list(self.models[name].state.versions.values()),
+            lambda commands: self._writer.put(commands),
+        )
         self._reserved: set[str] = set()
         self._promoting: set[str] = set()
         self._explaining = asyncio.Lock()
@@ -143,6 +151,7 @@ class Service:
         self._tasks = [asyncio.create_task(self.batcher.run())]
         if not self.read_only:
             self._tasks.append(asyncio.create_task(self._expire()))
+            self._tasks.append(asyncio.create_task(self.retention.run()))
 
     def stop_soon(self) -> None:
         """From a signal: live views end, and nobody waits for bodies that have not come."""
@@ -404,6 +413,7 @@ class Service:
             "commits": self._writer.commits,
             "in_work": self.in_work,
             "queue": {"writer": len(self._writer), "learner": len(self._learners)},
+            "journal_bytes": self.retention.size,
             "ready": self.ready,
             "started": self.started,
             "replica": self.replica,

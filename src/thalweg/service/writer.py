@@ -16,7 +16,19 @@ from dataclasses import dataclass
 import orjson
 
 from thalweg.errors import JournalError
-from thalweg.service.commands import Command, Decide, Expire, KeepSnapshot, Label, Predict, Refused, Void
+from thalweg.service.commands import (
+    Command,
+    Cut,
+    Decide,
+    DropReplies,
+    Expire,
+    KeepSnapshot,
+    Label,
+    Predict,
+    Refused,
+    Void,
+)
+from thalweg.service.journal.cutting import begin_cut, erase_page
 from thalweg.service.journal.records import (
     Decision,
     Event,
@@ -32,7 +44,7 @@ from thalweg.service.journal.records import (
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import LabelOutcome, Ledger
 from thalweg.service.learning.live_model import LiveModel
-from thalweg.service.learning.rebuild import Reach, labels_kept, reach_of, reaches
+from thalweg.service.learning.rebuild import Reach, is_outdated, labels_kept, reach_of, reaches
 from thalweg.service.record_clock import RecordClock
 
 #: Snapshots kept among those whose distance from now is within a factor of two.
@@ -65,6 +77,8 @@ def snapshots_to_drop(seqs: Sequence[int], now: int) -> list[int]:
 _LOG = logging.getLogger("thalweg.service")
 #: Commands in one commit at the most.
 _MOST_TOGETHER = 4096
+#: Records or replies erased in one commit.
+_PAGE = 1000
 #: Seconds between attempts to begin anew.
 _AGAIN_SECONDS = 0.5
 #: Seconds without a command after which the journal is probed, and of one call after which it counts as stuck.
@@ -247,6 +261,8 @@ class Writer(threading.Thread):
         self.journal.connect()
         self.journal.probe()
         self.seq, self._clock.last = self.journal.last()
+        self._cuts.clear()
+        self._cuts.update(self.journal.cuts())
         self._recover()
         self.broken = False
 
@@ -315,7 +331,31 @@ class Writer(threading.Thread):
                 stay = {self._cuts.get(command.model), *self.states[command.model].versions.values()}
                 dropped = snapshots_to_drop(self.journal.snapshots(command.model), now)
                 self.journal.drop_snapshots(command.model, [seq for seq in dropped if seq not in stay])
+            case Cut():
+                self._cut(command)
+            case DropReplies():
+                self._flush()
+                if self.journal.drop_replies(command.through, _PAGE) == _PAGE:
+                    self.put([command])
         return None
+
+    def _cut(self, command: Cut) -> None:
+        """One page of it; the rest waits in the queue, so that requests come in between."""
+        model, state, before = command.model, self.states[command.model], self._cuts.get(command.model, 0)
+        outdated = is_outdated(command.seq_kept, self._reaches_of(model))
+        if command.seq_kept < before or (command.seq_kept > before and outdated):
+            return
+        self._flush()
+        if command.seq_kept > before:
+            self.journal.write([], parts=command.parts)
+            begin_cut(self.journal, model, command.seq_kept, set(state.versions.values()))
+            self._cuts[model] = command.seq_kept
+        done = erase_page(self.journal, model, command.seq_kept, state.expired_through, command.page, _PAGE)
+        if done.erased:
+            self._ledger.forget()
+        if done.next is not None:
+            command.page = done.next
+            self.put([command])
 
     def _predict(self, command: Predict) -> Event:
         if command.epoch != self.epoch:
@@ -384,10 +424,14 @@ class Writer(threading.Thread):
 
     def _labels_kept(self, model: str, reach: Reach) -> int:
         """How many labels of a model need not be learned again after a revision."""
+        known = self._reaches_of(model)
+        known.append(reach)
+        return labels_kept(self.journal, model, known)
+
+    def _reaches_of(self, model: str) -> list[Reach]:
         if model not in self._reaches:
             self._reaches[model] = reaches(self.journal, model)
-        self._reaches[model].append(reach)
-        return labels_kept(self.journal, model, self._reaches[model])
+        return self._reaches[model]
 
     def _decide(self, command: Decide) -> Event:
         if command.epoch is not None and command.epoch != self.epoch:

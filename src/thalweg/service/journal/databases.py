@@ -71,6 +71,9 @@ def _require_journal(folder: Path) -> None:
 #: An advisory lock of this number is held by the one writer of a database.
 _LOCK = 0x7468616C776567
 _CONNECT_SECONDS = 3
+_LARGE_TABLES = ("journal", "told", "answers", "snapshots")
+#: Seconds that a table may take to be shrunk.
+_PATIENCE_SECONDS = 86_400.0
 
 
 def _until_silent(steps: Generator[Any, Any, Any], seconds: float, error: Exception) -> Generator[Any, Any, Any]:
@@ -164,10 +167,24 @@ class PostgresJournal(SqlJournal):
             raise JournalError("the journal cannot be used: there is no connection to the database")
         return self._connection.execute(statement.replace("?", "%s"), values or None)
 
-    def shrink(self) -> None:
+    def size(self) -> int:
         with self.translated():
-            for table in ("journal", "told", "answers", "snapshots"):
-                self.execute(f"VACUUM {table}")
+            sizes = ", ".join(f"pg_total_relation_size('{table}')" for table in _LARGE_TABLES)
+            return int(sum(self.execute(f"SELECT {sizes}").fetchone()))
+
+    def used(self) -> int:
+        """By what is in it, since the server does not say how much of its files is free."""
+        return self.content_after(0)
+
+    def shrink(self) -> None:
+        """Over a connection of its own, since a table may take longer than any call of a service."""
+        patient = type(self)(self.address, _PATIENCE_SECONDS)
+        try:
+            with patient.translated():
+                for table in _LARGE_TABLES:
+                    patient.execute(f"VACUUM {table}")
+        finally:
+            patient.close()
 
     def require_sound(self) -> None:
         """The server has checksums of its own."""
@@ -277,6 +294,20 @@ class SqliteJournal(SqlJournal):
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
         return self._connection.execute(statement, values)
+
+    def size(self) -> int:
+        found = 0
+        for name in (FILE, f"{FILE}-wal"):
+            with suppress(OSError):
+                found += (self.folder / name).stat().st_size
+        return found
+
+    def used(self) -> int:
+        with self.translated():
+            pages, free, size = (
+                self.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+            )
+        return int((pages - free) * size)
 
     def shrink(self) -> None:
         with self.translated():

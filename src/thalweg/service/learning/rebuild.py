@@ -113,7 +113,7 @@ def rebuild_for_start(journal: SqlJournal, name: str) -> tuple[Rebuilt, int]:
     Beside it the last record with such a revision; 0 where the model has learned all of them.
     """
     seqs, revisions = journal.snapshots(name), reaches(journal, name)
-    if seqs and _outdated(seqs[-1], revisions):
+    if seqs and is_outdated(seqs[-1], revisions):
         return rebuild(journal, name, revised_through=seqs[-1]), revisions[-1][0]
     return rebuild(journal, name), 0
 
@@ -165,13 +165,13 @@ def _revisions(journal: SqlJournal, name: str, through: int | None) -> list[tupl
 def true_snapshots(journal: SqlJournal, name: str) -> list[int]:
     """Snapshots from which a model can be built as it is now."""
     revisions = reaches(journal, name)
-    return [seq for seq in journal.snapshots(name) if not _outdated(seq, revisions)]
+    return [seq for seq in journal.snapshots(name) if not is_outdated(seq, revisions)]
 
 
 def labels_kept(journal: SqlJournal, name: str, revisions: Sequence[Reach]) -> int:
     """How many labels need not be learned again by a model with these revisions: those of the snapshot it begins at."""
     for seq in reversed(journal.snapshots(name)):
-        if not _outdated(seq, revisions):
+        if not is_outdated(seq, revisions):
             try:
                 return labels_in(journal.snapshot(name, seq))
             except ModelFileError:
@@ -187,7 +187,7 @@ def decision(record: Record) -> Decision:
 def _base(journal: SqlJournal, name: str, through: int | None, revisions: Sequence[Reach]) -> LiveModel | None:
     """The last snapshot before which no label was revised after it; one that is damaged is passed over."""
     for seq in reversed(journal.snapshots(name, through)):
-        if not _outdated(seq, revisions):
+        if not is_outdated(seq, revisions):
             try:
                 return LiveModel.from_snapshot(journal.snapshot(name, seq))
             except ModelFileError:
@@ -195,7 +195,7 @@ def _base(journal: SqlJournal, name: str, through: int | None, revisions: Sequen
     return None
 
 
-def _outdated(seq: int, revisions: Sequence[Reach]) -> bool:
+def is_outdated(seq: int, revisions: Sequence[Reach]) -> bool:
     """Whether a label that the snapshot had learned was revised after it."""
     return any(first <= seq < at for at, first in revisions)
 
