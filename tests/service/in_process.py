@@ -16,10 +16,10 @@ from thalweg.service.service import Service
 
 
 def with_service(
-    folder: Path, scenario: Callable[[Service], Awaitable[None]], options: ServeOptions | None = None
+    where: Path | str, scenario: Callable[[Service], Awaitable[None]], options: ServeOptions | None = None
 ) -> None:
-    """Play a scenario on a service that is started and stopped."""
-    journal = open_journal(folder, None)
+    """Play a scenario on a service that is started and stopped, with its journal in a folder or a database."""
+    journal = open_journal(where, None) if isinstance(where, Path) else open_journal(None, where)
     journal.claim()
     journal.prepare()
     make_first(journal, ServeOptions(new="oldc"))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from thalweg.client.protocol import Comparison as Comparison
     from thalweg.client.protocol import Course as Course
     from thalweg.client.protocol import Decision as Decision
+    from thalweg.client.protocol import EraseReceipt as EraseReceipt
     from thalweg.client.protocol import Model as Model
     from thalweg.client.protocol import Point as Point
     from thalweg.client.protocol import Points as Points
@@ -32,6 +33,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "Comparison",
             "Course",
             "Decision",
+            "EraseReceipt",
             "Model",
             "Point",
             "Points",

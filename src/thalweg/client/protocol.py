@@ -125,6 +125,12 @@ class VoidRequest(RequestBody, frozen=True):
     ids: Annotated[list[str], field_rule("ids must be a list", "id {}: it must be text", minItems=1)]
 
 
+class EraseRequest(RequestBody, frozen=True):
+    """Rows to be erased, by their ids."""
+
+    ids: Annotated[list[str], field_rule("ids must be a list", "id {}: it must be text", minItems=1)]
+
+
 class Parameters(RequestBody, frozen=True):
     """Parameters of a new model, as the options of ``thalweg run``."""
 
@@ -364,6 +370,34 @@ class VoidReceipt(Struct, frozen=True):
     voided: Count = 0
     repeated: Count = 0
     replayed: Count = 0
+    unknown: tuple[str, ...] = ()
+    expired: tuple[str, ...] = ()
+
+
+class EraseReceipt(Struct, frozen=True):
+    """What became of rows that were to be erased.
+
+    Parameters
+    ----------
+    model : str
+        Their model.
+    seq : int
+        The journal's number after them.
+    erased, repeated : int
+        Rows whose values and labels are gone now, and those that had been erased before.
+    unknown, expired : tuple of str
+        Ids that were never given out, and those of rows that the journal no longer keeps.
+
+    Examples
+    --------
+    >>> EraseReceipt("rain", 41, erased=1, unknown=("a9",)).erased
+    1
+    """
+
+    model: Name
+    seq: Count
+    erased: Count = 0
+    repeated: Count = 0
     unknown: tuple[str, ...] = ()
     expired: tuple[str, ...] = ()
 

@@ -26,6 +26,8 @@ from thalweg.client.protocol import (
     Course,
     CreateRequest,
     Decision,
+    EraseReceipt,
+    EraseRequest,
     Label,
     Model,
     Models,
@@ -270,6 +272,24 @@ class Calls:
         body = as_body(VoidRequest([ids] if isinstance(ids, str) else list(ids)))
         path = _path(model or self._model or DEFAULT_MODEL, "void")
         return decoded(await self._posted(path, Batch(JSON, body), key), VoidReceipt)
+
+    @call
+    async def erase(
+        self, ids: str | Sequence[str], *, model: str | None = None, key: str | None = None
+    ) -> EraseReceipt:
+        """Erase the values and labels of rows from the journal of the service.
+
+        Parameters
+        ----------
+        ids : str or sequence of str
+            Of the rows. The model stays as it is: `void` them first if it is to forget them. Labels that come later
+            are refused as expired.
+        model, key : str, optional
+            See `predict`.
+        """
+        body = as_body(EraseRequest([ids] if isinstance(ids, str) else list(ids)))
+        path = _path(model or self._model or DEFAULT_MODEL, "erase")
+        return decoded(await self._posted(path, Batch(JSON, body), key), EraseReceipt)
 
     @call
     async def models(self) -> list[Model]:

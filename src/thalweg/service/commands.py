@@ -74,6 +74,14 @@ class Void(Command):
 
 
 @dataclass(slots=True, eq=False)
+class Erase(Command):
+    """Rows whose values and labels are to be gone from the journal."""
+
+    ids: list[str]
+    outcome: LabelOutcome | None = None
+
+
+@dataclass(slots=True, eq=False)
 class Decide(Command):
     kind: Kind
     body: dict[str, Any]

@@ -19,7 +19,7 @@ from thalweg.client.protocol import CreateRequest, Version
 from thalweg.service.alerts import ServiceAlerts, service_rules
 from thalweg.service.auth import Authorizer
 from thalweg.service.batcher import Batcher, PublishedModel, Question
-from thalweg.service.commands import Command, Decide, Expire, KeepSnapshot, Key, Label, Predict, Refused, Void
+from thalweg.service.commands import Command, Decide, Erase, Expire, KeepSnapshot, Key, Label, Predict, Refused, Void
 from thalweg.service.explaining import Explanation, explain, require_explainable
 from thalweg.service.following import JournalFollower
 from thalweg.service.idempotency import IdempotencyKeys
@@ -275,6 +275,12 @@ class Service:
         """Withdraw rows: the model ends as if their labels had never come."""
         self.model(name)
         done: Void = await self._do(Void(name, None, ids, key=key))
+        return done
+
+    async def erase(self, name: str, ids: list[str], key: Key | None = None) -> Erase:
+        """Erase the values and labels of rows from the journal; the model stays as it is."""
+        self.model(name)
+        done: Erase = await self._do(Erase(name, None, ids, key=key))
         return done
 
     def model(self, name: str) -> PublishedModel:

@@ -1,7 +1,4 @@
-"""The one thread that writes the journal: it takes all that waits, commits it together, and only then says so.
-
-It also decides which snapshots to keep: many of the last hours, few of last year.
-"""
+"""The one thread that writes the journal: it takes all that waits, commits it together, and only then says so."""
 
 from __future__ import annotations
 
@@ -21,6 +18,7 @@ from thalweg.service.commands import (
     Cut,
     Decide,
     DropReplies,
+    Erase,
     Expire,
     KeepSnapshot,
     Label,
@@ -29,6 +27,7 @@ from thalweg.service.commands import (
     Void,
 )
 from thalweg.service.journal.cutting import begin_cut, erase_page
+from thalweg.service.journal.erasure import erase_rows
 from thalweg.service.journal.records import (
     Decision,
     Event,
@@ -44,35 +43,9 @@ from thalweg.service.journal.records import (
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import LabelOutcome, Ledger
 from thalweg.service.learning.live_model import LiveModel
-from thalweg.service.learning.rebuild import Reach, is_outdated, labels_kept, reach_of, reaches
+from thalweg.service.learning.rebuild import Reach, is_outdated, labels_kept, reach_of, reaches, snapshots_with_rows
 from thalweg.service.record_clock import RecordClock
-
-#: Snapshots kept among those whose distance from now is within a factor of two.
-EACH_OCTAVE = 4
-
-
-def snapshots_to_drop(seqs: Sequence[int], now: int) -> list[int]:
-    """The snapshots that are not needed: of each octave of age, cut into parts, the oldest of a part stays.
-
-    Examples
-    --------
-    >>> kept: list[int] = []
-    >>> for seq in range(10, 10_000, 10):
-    ...     kept = sorted({*kept, seq} - set(snapshots_to_drop([*kept, seq], seq)))
-    >>> len(kept), kept[-3:]
-    (31, [9970, 9980, 9990])
-    """
-    kept: set[tuple[int, int]] = set()
-    dropped = []
-    for seq in seqs:
-        age = now - seq
-        octave = age.bit_length()
-        part = 2 * age * EACH_OCTAVE >> octave
-        if (octave, part) in kept:
-            dropped.append(seq)
-        kept.add((octave, part))
-    return dropped
-
+from thalweg.service.snapshot_retention import snapshots_to_drop
 
 _LOG = logging.getLogger("thalweg.service")
 #: Commands in one commit at the most.
@@ -320,6 +293,8 @@ class Writer(threading.Thread):
                 return self._label(command)
             case Void():
                 return self._void(command)
+            case Erase():
+                return self._erase(command)
             case Decide():
                 return self._decide(command)
             case Expire():
@@ -411,6 +386,27 @@ class Writer(threading.Thread):
         record = self._append(command, "void", 0, body.to_bytes())
         self._links += _links(found, record.seq)
         return self._arrived(command, record, body)
+
+    def _erase(self, command: Erase) -> Event | None:
+        """Rows that wait for a label are withdrawn first, so that nobody counts on them."""
+        state = self.states[command.model]
+        command.outcome = found = self._ledger.to_erase(command.model, command.ids, state.expired_through)
+        command.seq, event = self.seq, None
+        if found.voided or command.key:
+            state.waiting -= len(found.voided)
+            body = found.body()
+            record = self._append(command, "void", 0, body.to_bytes())
+            self._links += _links(found, record.seq)
+            event = LabelsArrived(record.seq, record.time, [], voided=len(found.voided))
+        if found.erased:
+            self._flush()
+            erase_rows(self.journal, found.erased)
+            stay = {self._cuts.get(command.model), *state.versions.values()}
+            holding = snapshots_with_rows(self.journal, command.model, self._reaches_of(command.model))
+            self.journal.drop_snapshots(command.model, [seq for seq in holding if seq not in stay])
+            self._ledger.forget()
+            self.after(self.journal.scrub_log)
+        return event
 
     def _arrived(self, command: Label | Void, record: Record, body: LabelBody) -> LabelsArrived:
         """What a model makes of a record with labels, or with rows that are withdrawn."""

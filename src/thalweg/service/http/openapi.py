@@ -45,7 +45,8 @@ def schemas(most_rows: int) -> Described:
     predict["oneOf"] = [{"required": ["row"]}, {"required": ["rows"]}]
     predict["properties"]["rows"]["maxItems"] = most_rows
     found[protocol.LabelRequest.__name__]["properties"]["labels"]["maxItems"] = most_rows
-    found[protocol.VoidRequest.__name__]["properties"]["ids"]["maxItems"] = most_rows
+    for named_rows in (protocol.VoidRequest, protocol.EraseRequest):
+        found[named_rows.__name__]["properties"]["ids"]["maxItems"] = most_rows
     create["properties"]["kind"]["enum"] = list(dict.fromkeys(kind for kinds in MODELS.values() for kind in kinds))
     create["properties"]["task"]["anyOf"][0] |= {"enum": list(MODELS)}
     of_task = (("answer", "probabilities"), ("prediction", "lower", "upper"))
@@ -123,6 +124,8 @@ def _paths() -> Described:
     promoted = {JSON: {"schema": ref(protocol.PromoteRequest), "example": {"expected": "oldc"}}}
     withdrawn = {JSON: {"schema": ref(protocol.VoidRequest), "example": {"ids": ["12-0"]}}}
     void = _of_one(_KEY) | {"requestBody": {"required": True, "content": withdrawn}}
+    subject = {JSON: {"schema": ref(protocol.EraseRequest), "example": {"ids": ["12-0"]}}}
+    erase = _of_one(_KEY) | {"requestBody": {"required": True, "content": subject}}
     promote = _of_one(_KEY) | {"requestBody": {"required": False, "content": promoted}}
     named = {JSON: {"schema": ref(protocol.VersionRequest), "example": {"version": "before-holidays"}}}
     name_version = _of_one(_KEY) | {"requestBody": {"required": True, "content": named}}
@@ -149,6 +152,8 @@ def _paths() -> Described:
         "label": "Tell the labels of rows, by their ids, in any order and at any time.",
         "archive": "Put a model away: it neither answers nor learns, and nothing is erased.",
         "void": "Withdraw rows: the model ends as if their labels had never come, and later ones are refused.",
+        "erase": "Erase the values and labels of rows from the journal. The model stays as it is, a replay from before "
+        "leaves the rows out, and later labels are refused.",
         "promote": "Let a challenger and its champion change places; refused, unless forced, before a label has "
         "compared the two in their present places, or when the challenger errs more beyond doubt.",
         "rollback": "Return a model to an older state, a named version or that after a record. It predicts and learns "
@@ -179,6 +184,9 @@ def _paths() -> Described:
             "post": _operation("restore", "Bring a model back.", _of_one(_KEY), decision, refused=undecided)
         },
         f"{one}/void": {"post": _operation("void", said["void"], void, _content(protocol.VoidReceipt), refused=misfit)},
+        f"{one}/erase": {
+            "post": _operation("erase", said["erase"], erase, _content(protocol.EraseReceipt), refused=misfit)
+        },
         f"{one}/promote": {
             "post": _operation("promote", said["promote"], promote, decision, refused=(404, 409, 413, 415, 422))
         },

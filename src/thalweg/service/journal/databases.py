@@ -177,12 +177,24 @@ class PostgresJournal(SqlJournal):
         return self.content_after(0)
 
     def shrink(self) -> None:
+        self._vacuum("VACUUM")
+
+    def overwrite_erased(self) -> None:
+        """The server keeps old versions of rows until a table is written anew."""
+
+    def scrub_log(self) -> None:
+        """The server's own affair."""
+
+    def scrub(self) -> None:
+        self._vacuum("VACUUM FULL")
+
+    def _vacuum(self, command: str) -> None:
         """Over a connection of its own, since a table may take longer than any call of a service."""
         patient = type(self)(self.address, _PATIENCE_SECONDS)
         try:
             with patient.translated():
                 for table in _LARGE_TABLES:
-                    patient.execute(f"VACUUM {table}")
+                    patient.execute(f"{command} {table}")
         finally:
             patient.close()
 
@@ -197,6 +209,8 @@ class PostgresJournal(SqlJournal):
 FILE, LOCK, PROBE = "journal.sqlite3", "lock", "probe"
 #: Bytes that must be free on the disk.
 _LEAST_FREE = 64 << 10
+#: Seconds that a call waits for a lock.
+_BUSY_SECONDS = 30
 
 
 class SqliteJournal(SqlJournal):
@@ -241,7 +255,7 @@ class SqliteJournal(SqlJournal):
                 uri=True,
                 isolation_level=None,
                 check_same_thread=False,
-                timeout=30,
+                timeout=_BUSY_SECONDS,
             )
             if not self.read_only:
                 self.execute("PRAGMA journal_mode = WAL")
@@ -312,6 +326,22 @@ class SqliteJournal(SqlJournal):
     def shrink(self) -> None:
         with self.translated():
             self.execute("VACUUM")
+
+    def overwrite_erased(self) -> None:
+        with self.translated():
+            self.execute("PRAGMA secure_delete = ON").fetchall()
+
+    def scrub_log(self) -> None:
+        with self.translated():
+            self.execute("PRAGMA busy_timeout = 0")
+            try:
+                self.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # says whether somebody was in the way
+            finally:
+                self.execute(f"PRAGMA busy_timeout = {1000 * _BUSY_SECONDS}")
+
+    def scrub(self) -> None:
+        self.shrink()
+        self.scrub_log()
 
     def require_sound(self) -> None:
         """By the check of pages and indexes that SQLite has."""

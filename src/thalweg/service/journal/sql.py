@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Self, get_args
 
 from thalweg.errors import JournalDamaged, JournalError
-from thalweg.service.journal.checksums import checksum, require_chained, require_unchanged
+from thalweg.service.journal.checksums import checksum, checksum_when_erased, require_chained, require_unchanged
 from thalweg.service.journal.records import Kind, LabelLink, Part, Record, StoredResponse
 
 #: 2: records have checksums.
@@ -119,6 +119,18 @@ class SqlJournal(ABC):
     @abstractmethod
     def shrink(self) -> None:
         """Give back the space of what was erased."""
+
+    @abstractmethod
+    def overwrite_erased(self) -> None:
+        """From now on, leave nothing behind of what is erased, as far as the database can."""
+
+    @abstractmethod
+    def scrub_log(self) -> None:
+        """Empty the log of changes, if nobody reads it at the moment."""
+
+    @abstractmethod
+    def scrub(self) -> None:
+        """Leave nothing behind of all that was erased before; nobody else may use the journal."""
 
     @abstractmethod
     def require_sound(self) -> None:
@@ -257,6 +269,18 @@ class SqlJournal(ABC):
             for table, column in (("journal", "seq"), ("told", "asked")):
                 condition, value = self.among(column, part)
                 self.execute(f"DELETE FROM {table} WHERE {condition}", [value])
+
+    def replace_body(self, record: Record, body: bytes) -> None:
+        """Put what is left of a record in its place, inside a transaction."""
+        record.body = body
+        record.checksum = checksum_when_erased(record)
+        self.execute("UPDATE journal SET body = ?, checksum = ? WHERE seq = ?", [body, record.checksum, record.seq])
+
+    def erase_replies(self, seqs: Sequence[int], status: int, media: str, body: bytes) -> None:
+        """Put another reply in the place of those to these requests, to be given to any request with their keys."""
+        condition, value = self.among("seq", seqs)
+        statement = f"UPDATE answers SET request = ?, status = ?, media = ?, body = ? WHERE {condition}"
+        self.execute(statement, [b"", status, media, body, value])
 
     def drop_replies(self, through: int, limit: int) -> int:
         """Forget replies to requests up to a record, at most so many, inside a transaction; how many.

@@ -193,10 +193,17 @@ class Follower:
         self._rows: list[tuple[NDArray[np.float64], NDArray[np.bool_] | None, dict[str, list[str]]]] = []
         self._waiting = 0
 
-    def follow(self, encoded: Encoded) -> None:
-        """The other encoder has learned these rows; of sparse columns nothing is kept that features depend on."""
+    def follow(self, encoded: Encoded, without: Sequence[int] = ()) -> None:
+        """The other encoder has learned these rows; of sparse columns nothing is kept that features depend on.
+
+        Rows ``without`` values, which were erased, are left out.
+        """
         X = encoded.X.first_features(self._named) if isinstance(encoded.X, CompressedRows) else encoded.X
-        self._rows.append((X, encoded.gaps, encoded.categories))
+        gaps = encoded.gaps
+        if without:
+            X = np.delete(X, without, axis=0)
+            gaps = None if gaps is None else np.delete(gaps, without, axis=0)
+        self._rows.append((X, gaps, encoded.categories))
         self._waiting += len(X)
         if self._waiting > _PATIENCE:
             self._settle()

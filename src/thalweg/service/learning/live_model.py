@@ -122,7 +122,8 @@ class LiveModel:
             elif isinstance(each, PredictedRows):
                 self.rows += len(each)
                 assert self.follower is not None
-                self.follower.follow(Encoded(each.body.X, each.body.gaps, each.body.categories or {}))
+                encoded = Encoded(each.body.X, each.body.gaps, each.body.categories or {})
+                self.follower.follow(encoded, without=each.body.erased)
             else:
                 self._learn(labelled)
                 labelled = []
@@ -371,6 +372,14 @@ def rows_in(parts: Sequence[Part]) -> int:
     """How many rows the model of a snapshot had predicted; a `ModelFileError` as of `LiveModel.from_snapshot`."""
     _, plain = _files_in(parts)
     return int(plain["counts"][0])
+
+
+def holds_first_rows(parts: Sequence[Part]) -> bool:
+    """Whether a snapshot has rows as they are: the first ones, until there are enough; a damaged one may have."""
+    try:
+        return bool(_files_in(parts)[1]["head"])
+    except ModelFileError:
+        return True
 
 
 def _files_in(parts: Sequence[Part]) -> tuple[dict[str, bytes], dict[str, Any]]:

@@ -25,7 +25,7 @@ from thalweg.service.journal.records import (
 )
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import predicted_rows
-from thalweg.service.learning.live_model import LiveModel, labels_in
+from thalweg.service.learning.live_model import LiveModel, holds_first_rows, labels_in
 
 #: Records that are taken in at a time.
 _TOGETHER = 512
@@ -168,6 +168,15 @@ def true_snapshots(journal: SqlJournal, name: str) -> list[int]:
     return [seq for seq in journal.snapshots(name) if not is_outdated(seq, revisions)]
 
 
+def snapshots_with_rows(journal: SqlJournal, name: str, revisions: Sequence[Reach]) -> list[int]:
+    """Snapshots that hold first rows as they are, or have learned a row that was withdrawn later."""
+    return [
+        seq
+        for seq in journal.snapshots(name)
+        if is_outdated(seq, revisions) or holds_first_rows(journal.snapshot(name, seq))
+    ]
+
+
 def labels_kept(journal: SqlJournal, name: str, revisions: Sequence[Reach]) -> int:
     """How many labels need not be learned again by a model with these revisions: those of the snapshot it begins at."""
     for seq in reversed(journal.snapshots(name)):
@@ -240,7 +249,10 @@ def _in_hand(
                 if (now := right.get((asked, row), label)) is not None
             ]
             changed = bodies[record.seq].revised
-            voided = len(changed) if record.kind == "void" else 0
+            # A label that was erased is None. Its row counts as withdrawn here, and not again where it was.
+            voided = sum(label is None for _, _, label in learned)
+            if record.kind == "void":
+                voided += sum(label is not None for _, _, label, _ in changed)
             found.append(LabelsArrived(record.seq, record.time, labelled, any(first for *_, first in changed), voided))
         else:
             found.append(decision(record))
