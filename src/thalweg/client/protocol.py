@@ -220,6 +220,27 @@ class PromoteRequest(RequestBody, frozen=True):
     force: Annotated[bool, field_rule("force must be true or false")] = False
 
 
+class ColumnsRequest(RequestBody, frozen=True):
+    """How the columns of a model change."""
+
+    add: Annotated[
+        dict[str, Any],
+        field_rule(
+            "add must be an object of columns and their defaults",
+            description="By name, the value of all rows that do not have the column: a number, a text, or an object "
+            "with a kind as in a schema and a default.",
+        ),
+    ] = {}
+    retire: Annotated[
+        list[str],
+        field_rule("retire must be a list of columns", "column {}: its name must be text"),
+    ] = []
+    rename: Annotated[
+        dict[str, str],
+        field_rule("rename must be an object of old names and new ones"),
+    ] = {}
+
+
 class VersionRequest(RequestBody, frozen=True):
     """A name for the state of a model."""
 

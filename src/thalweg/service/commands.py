@@ -86,7 +86,8 @@ class Decide(Command):
     kind: Kind
     body: dict[str, Any]
     epoch: int | None = None
-    #: Of a promotion, the record since which the two were seen in their roles.
+    #: Of a promotion, the record since which the two were seen in their roles; of other columns, the record up to which
+    #: all labels are in it.
     since: int | None = None
 
 

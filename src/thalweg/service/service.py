@@ -15,10 +15,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from thalweg.client.protocol import CreateRequest, Version
+from thalweg.client.protocol import ColumnsRequest, CreateRequest, Version
 from thalweg.service.alerts import ServiceAlerts, service_rules
 from thalweg.service.auth import Authorizer
 from thalweg.service.batcher import Batcher, PublishedModel, Question
+from thalweg.service.column_changes import change_columns
 from thalweg.service.commands import Command, Decide, Erase, Expire, KeepSnapshot, Key, Label, Predict, Refused, Void
 from thalweg.service.explaining import Explanation, explain, require_explainable
 from thalweg.service.following import JournalFollower
@@ -375,6 +376,11 @@ class Service:
         command = Decide(model.name, None, "promote", {"name": name}, since=compared.since, key=key)
         done: Decide = await self._do(command)
         return done
+
+    async def change_columns(self, name: str, asked: ColumnsRequest, key: Key | None = None) -> Decide:
+        """Add, retire or rename columns of a model."""
+        model = self.model(name)
+        return await change_columns(model, asked, key, self._journal.another, self.batcher, self._do)
 
     # ------------------------------------------------------------------ versions
 

@@ -56,7 +56,8 @@ def rollback_body(reader: Reader, model: str, name: str, seq: int) -> dict[str, 
         raise Refused(404, f"there was no model {name!r} at record {seq} yet")
     journal = reader()
     try:
-        settled = next(journal.records(model, after=found.seq, kind="schema"), None)
+        changes = (next(journal.records(model, after=found.seq, kind=kind), None) for kind in ("schema", "columns"))
+        settled = max(filter(None, changes), key=lambda record: record.seq, default=None)
     finally:
         journal.close()
     if settled is not None:

@@ -78,6 +78,8 @@ class WriterState:
     has_columns: bool
     #: By name, the record of each named version.
     versions: dict[str, int]
+    #: The last record with labels that were learned, revised or withdrawn.
+    labelled: int = 0
     columns: int = 0
 
     @classmethod
@@ -96,6 +98,7 @@ class WriterState:
             min(compared, default=0),
             model.follower is not None,
             dict(model.versions),
+            model.version,
         )
 
     def settle(self, seq: int) -> None:
@@ -364,6 +367,8 @@ class Writer(threading.Thread):
             command.seq = self.seq
             return None
         state.labels = known
+        if found.learned or found.revised:
+            state.labelled = self.seq + 1
         state.waiting -= len(found.learned)
         state.learned += len(found.learned)
         body = found.body()
@@ -380,6 +385,8 @@ class Writer(threading.Thread):
             command.seq = self.seq
             return None
         unlabelled = sum(not first for _, _, first in found.voided)
+        if unlabelled < len(found.voided):
+            state.labelled = self.seq + 1
         state.waiting -= unlabelled
         state.learned -= len(found.voided) - unlabelled
         body = found.body()
@@ -452,6 +459,10 @@ class Writer(threading.Thread):
         """`Refused` where another decision came first, which was not seen when this one was asked for."""
         if command.kind == "schema" and state.has_columns and state.learned:
             raise Refused(409, f"{command.model!r} has just learned its first label: its columns stay as they are")
+        if command.kind == "columns" and command.since is not None:
+            if state.labelled > command.since:
+                raise Refused(409, f"labels of {command.model!r} came while its columns were changed: ask again")
+            return
         if command.since is not None and state.promoted > command.since:
             raise Refused(409, f"{command.model!r} was given another model a moment ago: look at the comparison again")
         name = command.body.get("name")

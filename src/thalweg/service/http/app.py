@@ -131,6 +131,7 @@ def build(service: Service, authorizer: Authorizer, feeds: Sequence[Callable[[],
         route(f"{one}/archive", POST=endpoint(handlers.deciding("archive"), "archive", "admin")),
         route(f"{one}/restore", POST=endpoint(handlers.deciding("restore"), "restore", "admin")),
         route(f"{one}/promote", POST=endpoint(handlers.promote, "promote", "admin")),
+        route(f"{one}/columns", POST=endpoint(handlers.change_columns, "columns", "admin")),
         route(f"{one}/rollback", POST=endpoint(handlers.roll_back, "rollback", "admin")),
         route(
             f"{one}/versions",

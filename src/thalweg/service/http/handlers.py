@@ -267,6 +267,15 @@ async def name_version(service: Service, request: Request) -> HttpResponse:
     return await done_once(service, request, act, _decided(name, 201))
 
 
+async def change_columns(service: Service, request: Request) -> HttpResponse:
+    name, given = request.path["name"], request.decoded(protocol.ColumnsRequest, service.limits)
+
+    async def act(key: Key | None) -> Decide:
+        return await service.change_columns(name, given, key)
+
+    return await done_once(service, request, act, _decided(name))
+
+
 async def roll_back(service: Service, request: Request) -> HttpResponse:
     name, given = request.path["name"], request.decoded(protocol.RollbackRequest, service.limits)
 

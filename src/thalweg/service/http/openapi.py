@@ -131,6 +131,9 @@ def _paths() -> Described:
     name_version = _of_one(_KEY) | {"requestBody": {"required": True, "content": named}}
     returned = {JSON: {"schema": ref(protocol.RollbackRequest), "example": {"version": "before-holidays"}}}
     roll_back = _of_one(_KEY) | {"requestBody": {"required": True, "content": returned}}
+    example = {"add": {"wind": 0.0}, "retire": ["day"], "rename": {"load": "demand"}}
+    columns_changed = {JSON: {"schema": ref(protocol.ColumnsRequest), "example": example}}
+    change_columns = _of_one(_KEY) | {"requestBody": {"required": True, "content": columns_changed}}
     file = {BYTES: {"schema": {"type": "string", "format": "binary", "contentMediaType": BYTES}}}
     upload = _of_one(_KEY) | {"requestBody": {"required": True, "content": file}}
     download = _of_one(
@@ -158,6 +161,8 @@ def _paths() -> Described:
         "compared the two in their present places, or when the challenger errs more beyond doubt.",
         "rollback": "Return a model to an older state, a named version or that after a record. It predicts and learns "
         "from that state on; the history of its scores stays.",
+        "columns": "Add, retire or rename columns. Rows without an added column have its default. Where columns are "
+        "added, the model learns the rows that the journal keeps again.",
         "version": "Name the state of a model and its challengers after this record.",
         "download": "The file of a model, which `thalweg.load` reads: as it is, or as it was.",
         "upload": "Make a model from the file of one.",
@@ -190,6 +195,7 @@ def _paths() -> Described:
         f"{one}/promote": {
             "post": _operation("promote", said["promote"], promote, decision, refused=(404, 409, 413, 415, 422))
         },
+        f"{one}/columns": {"post": _operation("columns", said["columns"], change_columns, decision, refused=misfit)},
         f"{one}/rollback": {"post": _operation("rollback", said["rollback"], roll_back, decision, refused=misfit)},
         f"{one}/versions": {
             "get": _operation(

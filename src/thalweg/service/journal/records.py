@@ -21,10 +21,12 @@ from thalweg.service.journal.compressed_rows import CompressedRows, Features
 
 #: What may happen to a model. A "revise" is a label request that also changes labels given before; a "void" withdraws
 #: rows, with or without a label. A "version" names the state at its record; a "rollback" holds the older state.
+#: "columns" adds, retires or renames some, and holds the learners of wider rows.
 Kind = Literal[
     "create",
     "challenge",
     "schema",
+    "columns",
     "predict",
     "label",
     "revise",

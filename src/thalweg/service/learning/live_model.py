@@ -10,16 +10,17 @@ import base64
 import copy
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import orjson
+from sklearn.base import clone
 
 from thalweg.errors import ModelFileError
 from thalweg.pipeline.target_encoding import TargetEncodedClassifier
 from thalweg.pipeline.target_means import TargetEncodedRegressor
-from thalweg.service.journal.compressed_rows import as_learned, stacked
+from thalweg.service.journal.compressed_rows import Features, as_learned, stacked
 from thalweg.service.journal.records import (
     Decision,
     Event,
@@ -35,10 +36,13 @@ from thalweg.service.learning.encoding import Encoded, Follower
 from thalweg.service.learning.model_state import LearnerState, ModelState
 from thalweg.service.learning.progress import Progress, View
 from thalweg.store import dumps, loads
+from thalweg.tables.column_changes import ColumnChange, Widening, changed, widening
 from thalweg.tables.encoder import Encoder
 
 _BEHIND_RATES = TargetEncodedClassifier, TargetEncodedRegressor
 _NO_COPIES: tuple[dict[str, Any], dict[str, list[str]]] = ({}, {})
+#: After every record.
+_NEVER = 2**62
 #: Labels after which the features whose class means are told are chosen.
 _HEAD = 64
 
@@ -77,6 +81,8 @@ class LiveModel:
         #: Of all labels, where they are numbers.
         self.mean: float | None = None
         self.follower: Follower | None = None
+        #: Features that were added, which rows from before lack.
+        self._widenings: list[Widening] = []
         self._head: list[tuple[list[float], str]] = []
         #: Names of states of all learners, each by its record.
         self.versions: dict[str, int] = {}
@@ -142,6 +148,11 @@ class LiveModel:
             for each in self.learners.values():  # none has learned a row yet
                 learner = each.model.learner if isinstance(each.model, _BEHIND_RATES) else each.model
                 each.model = self.task.over_columns(learner, self.follower.plan)
+        elif decision.kind == "columns":
+            self.change_columns(ColumnChange.from_json(body), decision.seq)
+            for name, file in body["learners"].items():
+                learner = self.learners[name]
+                learner.model, learner.since = _learner_in(base64.b64decode(file)), decision.seq
         elif decision.kind == "expire":
             self.expired += body["rows"]
             self.expired_through = body["through"]
@@ -159,6 +170,44 @@ class LiveModel:
             self._roll_back(body, decision)
         elif decision.kind in ("archive", "restore"):
             self.archived[body["name"]] = decision.kind == "archive"
+
+    def change_columns(self, change: ColumnChange, seq: int) -> None:
+        """Rows are asked with other columns from a record on; learners of a wider row are the caller's."""
+        assert self.follower is not None
+        before = self.follower.encoder()
+        self.follower = Follower(changed(before, change))
+        self.columns_open = False
+        added = widening(before, change, seq)
+        if added is None:
+            return
+        self._widenings.append(added)
+        self._head = [(added.widened(np.array([row]))[0].tolist(), label) for row, label in self._head]
+        for each in self.learners.values():
+            watch, wider = each.progress.watch, len(added.values)
+            watch.features = [at + wider if at >= added.place else at for at in watch.features]
+
+    def learn_wider(self, batches: Iterable[Sequence[LabelledRow]]) -> dict[str, bytes]:
+        """Learn all learners anew from rows with their labels; their files."""
+        assert self.follower is not None
+        for each in self.learners.values():
+            learner = each.model.learner if isinstance(each.model, _BEHIND_RATES) else each.model
+            each.model, each.since = self.task.over_columns(clone(learner), self.follower.plan), _NEVER
+        labels = 0
+        for rows in batches:
+            X = as_learned(stacked([self._as_now(row) for row in rows]))
+            y = self.task.targets([row.label for row in rows])
+            for each in self.learners.values():
+                self.task.learn(each, X, y, rows, labels)
+            labels += len(rows)
+        return {name: self.file(name) for name in self.learners}
+
+    def _as_now(self, row: LabelledRow) -> Features:
+        """The features of a row, with those that were added after it."""
+        X = row.rows.body.X[row.row : row.row + 1]
+        for each in self._widenings:
+            if row.rows.seq < each.seq and isinstance(X, np.ndarray):
+                X = each.widened(X)
+        return X
 
     def _promote(self, challenger: str, decision: Decision) -> None:
         """The two change places: the names stay with what is asked of them, and so does the record of their errors."""
@@ -201,7 +250,7 @@ class LiveModel:
             self._learn(labelled[first:])
             return
         rows = [row for row, _, _ in labelled]
-        X = as_learned(stacked([row.rows.body.X[row.row : row.row + 1] for row in rows]))
+        X = as_learned(stacked([self._as_now(row) for row in rows]))
         y = self.task.targets([row.label for row in rows])
         times = np.array([came.time for _, came, _ in labelled], dtype=np.int64)
         asked = np.array([row.rows.time for row in rows], dtype=np.int64)
@@ -304,6 +353,7 @@ class LiveModel:
             **({} if self.mean is None else {"mean": self.mean}),
             **({"columns_open": True} if self.columns_open else {}),
             **({"versions": self.versions} if self.versions else {}),
+            **({"widenings": [asdict(each) for each in self._widenings]} if self._widenings else {}),
             **self.task.snapshot(),
             "schema": None if self.follower is None else self.follower.encoder().to_json(),
             "learners": {
@@ -336,6 +386,9 @@ class LiveModel:
         found.last, found.allowed = plain["last"], plain["allowed"]
         found.columns_open, found.versions = plain.get("columns_open", False), plain.get("versions", {})
         found.mean, found.task = plain.get("mean"), task_kind(plain).of_snapshot(plain)
+        found._widenings = [
+            Widening(each["seq"], each["place"], tuple(each["values"])) for each in plain.get("widenings", ())
+        ]
         found._head = [(row, label) for row, label in plain["head"]]
         found.follower = None if plain["schema"] is None else Follower(Encoder.from_json(plain["schema"]))
         found.learners = {

@@ -94,13 +94,7 @@ def _rebuilt(
             raise InvalidParameter(f"the journal knows no model {name!r} at record {through}")
         model = LiveModel(name, decision(first))
     before = model.labels
-    right = {
-        (asked, row): None if record.kind == "void" else label
-        for record, labelled in revisions
-        if record.seq > base
-        for asked, row, label, _ in labelled.revised
-    }
-    for events in _events(journal, records, right):
+    for events in _events(journal, records, _right(revisions, base)):
         if stopped():
             raise Abandoned
         model.take(events)
@@ -127,6 +121,16 @@ def catch_up(journal: SqlJournal, model: LiveModel, through: int | None = None) 
 def events_after(journal: SqlJournal, name: str, seq: int) -> Iterator[list[Event]]:
     """Records of a model after one, as they came: labels are those of the records, whatever was revised later."""
     return _events(journal, journal.records(name, after=seq), {})
+
+
+def learned_rows(journal: SqlJournal, name: str, through: int) -> Iterator[list[LabelledRow]]:
+    """Rows that the journal keeps, with the labels that they have by a record, in the order in which these came."""
+    begin = journal.cuts().get(name, 0)
+    right = _right(_revisions(journal, name, through), begin)
+    for events in _events(journal, journal.records(name, after=begin, through=through), right):
+        rows = [row for each in events if isinstance(each, LabelsArrived) for row in each.labelled]
+        if rows:
+            yield rows
 
 
 def champion_of(journal: SqlJournal, name: str) -> str:
@@ -160,6 +164,16 @@ def _revisions(journal: SqlJournal, name: str, through: int | None) -> list[tupl
         *journal.records(name, through=through, kind="void"),
     ]
     return [(record, body_of(record, LabelBody)) for record in sorted(found, key=lambda record: record.seq)]
+
+
+def _right(revisions: Sequence[tuple[Record, LabelBody]], base: int) -> dict[tuple[int, int], LabelValue | None]:
+    """By predict record and place, the label that a revision after a record gave a row; None where it was withdrawn."""
+    return {
+        (asked, row): None if record.kind == "void" else label
+        for record, labelled in revisions
+        if record.seq > base
+        for asked, row, label, _ in labelled.revised
+    }
 
 
 def true_snapshots(journal: SqlJournal, name: str) -> list[int]:
