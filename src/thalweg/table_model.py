@@ -195,7 +195,7 @@ class TableModel:
         """The features of dicts, by Arrow only for columns that need it; None where something is wrong."""
         found = []
         for column in self.encoder.plan.columns:
-            values = [row.get(column.name) for row in rows]
+            values = [row.get(column.name, column.default) for row in rows]
             cells, wrong = column.parse_values(values), list[tuple[int, str]]()
             if cells is None:
                 cells, wrong = parsed(column, pyarrow_for(rows).chunked_array([array_of(values)]))
