@@ -98,6 +98,13 @@ def serve(
         str,
         typer.Option(metavar="TIME", help="How long a request with an Idempotency-Key gets its first reply again."),
     ] = "30d",
+    answer_when_full: Annotated[
+        bool,
+        typer.Option(
+            "--answer-when-full",
+            help="Predict while the journal cannot be written, without recording rows (default: refuse).",
+        ),
+    ] = False,
     database: Annotated[
         str | None, typer.Option(metavar="URL", help="Keep the journal in PostgreSQL, as in postgresql://…")
     ] = None,
@@ -151,7 +158,9 @@ def serve(
     ] = None,
     prometheus_rules: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write --alert as a rule file of Prometheus, and do nothing else."),
+        typer.Option(
+            metavar="FILE", help="Write --alert and rules of the service for Prometheus, and do nothing else."
+        ),
     ] = None,
     max_body: Annotated[int, typer.Option(min=1, metavar="BYTES", help="Of a request.")] = 16 << 20,
     max_rows: Annotated[int, typer.Option(min=1, metavar="N", help="Rows or labels of a request.")] = 100_000,
@@ -191,7 +200,7 @@ def serve(
         _make_token(make_token, scope, token_file)
         return
     if prometheus_rules is not None:
-        _write_prometheus_rules(prometheus_rules, alert or [])
+        _write_prometheus_rules(prometheus_rules, alert or [], keep)
         return
     from thalweg.errors import MissingExtra
     from thalweg.service.options import (
@@ -235,6 +244,7 @@ def serve(
         None if keep is None else Retention.of(keep),
         follow,
         seconds_of(keep_replies, "keep_replies"),
+        answer_when_full,
     )
     try:
         from thalweg.service.server import serve as run
@@ -243,15 +253,15 @@ def serve(
     run(options, lambda line: typer.echo(line, err=True))
 
 
-def _write_prometheus_rules(file: Path, rules: list[str]) -> None:
+def _write_prometheus_rules(file: Path, rules: list[str], keep: str | None) -> None:
     from thalweg.cli.terminal import writable_file
-    from thalweg.errors import InvalidParameter
     from thalweg.files import write_atomically
-    from thalweg.service.alerts import prometheus_rules, service_rules
+    from thalweg.service.alerts import service_rules
+    from thalweg.service.options import Retention
+    from thalweg.service.prometheus_rules import of_models, of_service, rule_file
 
-    if not rules:
-        raise InvalidParameter.of_option("alert", "give a rule to go with --prometheus-rules", None)
-    text = prometheus_rules(service_rules(rules))
+    keep_bytes = None if keep is None else Retention.of(keep).bytes
+    text = rule_file([*of_models(service_rules(rules)), *of_service(keep_bytes)])
     writable_file(file)
     write_atomically(file, text.encode())
 

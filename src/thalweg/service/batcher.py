@@ -105,6 +105,20 @@ class PublishedModel:
         return encode(self.encoder, found, len(rows), learn=self.records)
 
 
+def unrecorded(model: PublishedModel, rows: Any, state: ModelState | None = None) -> Predict:
+    """Predictions for rows that are not recorded: the encoder learns nothing, and no label can come."""
+    state = state or model.state
+    if state.learners[model.name].archived:
+        raise Refused(409, f"the model {model.name!r} is archived: restore it first")
+    if model.encoder is None:
+        raise Refused(503, "the journal cannot be written, and the model does not know its columns yet", retry_after=1)
+    found = (encoding.of_rows if isinstance(rows, list) else encoding.of_table)(rows, model.encoder)
+    encoded = encode(model.encoder, found, len(rows), learn=False)
+    answers, response = state.task.answer(state, encoded.X)
+    body = PredictBody(encoded.X, answers, state.last, state.version)
+    return Predict(model.name, None, body, response, model.epoch, recorded=False)
+
+
 def _encoder(model: LiveModel) -> Encoder | None:
     return None if model.follower is None else Encoder.from_json(model.follower.encoder().to_json())
 

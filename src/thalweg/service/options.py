@@ -199,3 +199,5 @@ class ServeOptions:
     follow: str | None = None
     #: Seconds for which replies to requests with an idempotency key are kept.
     keep_replies: int = 30 * 86_400
+    #: Whether rows are predicted, without being recorded, while the journal cannot be written.
+    answer_when_full: bool = False

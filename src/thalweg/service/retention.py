@@ -39,6 +39,8 @@ class JournalRetention:
         self._versions, self._put = versions, put
         #: Bytes of the journal when it was last looked at; None before.
         self.size: int | None = None
+        #: Bytes that were free on its disk; None where that is not known.
+        self.free: int | None = None
         #: Whether cuts that another process may have begun have been resumed.
         self._resumed = False
         self._warned = False
@@ -58,7 +60,7 @@ class JournalRetention:
         """What is to be erased now; in a thread, since it reads the journal."""
         journal = self._reader()
         try:
-            self.size = journal.size()
+            self.size, self.free = journal.size(), journal.free()
             found: list[Command] = []
             if self._keep is not None:
                 found += self._cuts(journal, self._keep)

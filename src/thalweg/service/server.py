@@ -252,12 +252,14 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
 
 
 #: What a replica leaves to the service that it follows.
-_NOT_FOLLOWING = ("database", "model", "new", "schema", "task", "coverage", "positive", "costs", "promote", "keep")
+_NOT_FOLLOWING = ("database", "model", "new", "schema", "task", "coverage", "positive", "costs", "promote")
+#: Further ones, by which a service that writes a journal is told how to.
+_OF_WRITERS = ("keep", "answer_when_full", "new_journal")
 
 
 def _following(options: ServeOptions, journal: str) -> Service:
     """A replica of the service that writes a journal."""
-    given = [name for name in (*_NOT_FOLLOWING, "new_journal") if getattr(options, name)]
+    given = [name for name in (*_NOT_FOLLOWING, *_OF_WRITERS) if getattr(options, name)]
     if options.sources:
         given.append("from")
     if given:

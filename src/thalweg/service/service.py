@@ -18,7 +18,7 @@ from typing import Any
 from thalweg.client.protocol import ColumnsRequest, CreateRequest, Version
 from thalweg.service.alerts import ServiceAlerts, service_rules
 from thalweg.service.auth import Authorizer
-from thalweg.service.batcher import Batcher, PublishedModel, Question
+from thalweg.service.batcher import Batcher, PublishedModel, Question, unrecorded
 from thalweg.service.column_changes import change_columns
 from thalweg.service.commands import Command, Decide, Erase, Expire, KeepSnapshot, Key, Label, Predict, Refused, Void
 from thalweg.service.explaining import Explanation, explain, require_explainable
@@ -198,7 +198,12 @@ class Service:
 
     @property
     def ready(self) -> bool:
-        return self.writable and not (self.stopping or self._learners.broken)
+        return (self.writable or self.unrecorded) and not (self.stopping or self._learners.broken)
+
+    @property
+    def unrecorded(self) -> bool:
+        """Whether rows are predicted at the moment without being recorded, since the journal cannot be written."""
+        return self.options.answer_when_full and not (self.writable or self.read_only)
 
     @property
     def writable(self) -> bool:
@@ -219,22 +224,44 @@ class Service:
 
     # ------------------------------------------------------------------ answering and learning
 
-    async def predict(self, name: str, rows: Any, key: Key | None = None, state: ModelState | None = None) -> Predict:
-        """Answer rows, a list of JSON objects or a table of Arrow; by a certain state of the model, if one is given."""
+    async def predict(
+        self,
+        name: str,
+        rows: Any,
+        key: Key | None = None,
+        state: ModelState | None = None,
+        *,
+        must_record: bool = True,
+    ) -> Predict:
+        """Answer rows, a list of JSON objects or a table of Arrow; by a certain state of the model, if one is given.
+
+        Rows that need not be recorded are answered while the journal cannot be written, if the options say so.
+        """
         model = self.model(name)
 
         def ask(future: asyncio.Future[Any]) -> None:
             self.batcher.ask(Question(model, rows, future, key, state))
 
+        if self.unrecorded and not must_record:
+            return await self._predict_unrecorded(model, rows, state)
         try:
             done: Predict = await self._wait(ask)
         except Refused as refused:
+            if refused.status == 503 and self.unrecorded and not must_record:  # the journal failed meanwhile
+                return await self._predict_unrecorded(model, rows, state)
             if refused.status != 422 or not model.is_outvoted_by(rows):
                 raise
             await self._change_columns(model, rows)
             done = await self._wait(ask)
         model.vote.fitting += len(rows)
         self.counts.answered(len(rows))
+        return done
+
+    async def _predict_unrecorded(self, model: PublishedModel, rows: Any, state: ModelState | None) -> Predict:
+        async with self.batcher.order:  # the encoder is read while nobody changes it
+            done = await asyncio.to_thread(unrecorded, model, rows, state)
+        self.counts.answered(len(rows))
+        self.counts.unrecorded += len(rows)
         return done
 
     async def explain(self, name: str, rows: list[dict[str, Any]]) -> tuple[ModelState, list[Explanation]]:
@@ -426,7 +453,9 @@ class Service:
             "in_work": self.in_work,
             "queue": {"writer": len(self._writer), "learner": len(self._learners)},
             "journal_bytes": self.retention.size,
+            "journal_free": self.retention.free,
             "ready": self.ready,
+            "writable": self.writable,
             "started": self.started,
             "replica": self.replica,
             "alerts": self._alerts.fired,

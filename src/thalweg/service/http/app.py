@@ -21,7 +21,7 @@ from thalweg.service.feeds.feeding import feed
 from thalweg.service.feeds.source import Source
 from thalweg.service.following import read_only
 from thalweg.service.http import handlers, mlflow_scoring, open_inference, openapi
-from thalweg.service.http.exchange import Endpoint, Handler, Request, as_json, refusal
+from thalweg.service.http.exchange import PREDICTING, Endpoint, Handler, Request, as_json, refusal
 from thalweg.service.metrics import MEDIA, text
 from thalweg.service.service import Service
 
@@ -36,7 +36,7 @@ async def ready(service: Service, request: Request) -> HttpResponse:
     if not service.ready:
         return as_json(ErrorBody(f"the journal cannot be {'read' if service.read_only else 'written'}"), 503)
     if service.replica is None:
-        return as_json(Status("ready"))
+        return as_json(Status("predictions are not recorded" if service.unrecorded else "ready"))
     seq, _, age = service.replica
     return as_json(Status("ready", seq, age))
 
@@ -49,8 +49,6 @@ async def metrics(service: Service, request: Request) -> HttpResponse:
     return HttpResponse(200, MEDIA, text(service.counters()))
 
 
-#: Kinds of requests that a replica answers though they are posted.
-_PREDICTING = ("predict", "infer", "invocations")
 #: On every answer that is not the protocol's own and has no other word on it.
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
@@ -110,7 +108,7 @@ def build(service: Service, authorizer: Authorizer, feeds: Sequence[Callable[[],
 
     def endpoint(handler: Handler, kind: str, scope: Scope | None) -> Endpoint:
         if service.read_only and scope not in (None, "read"):
-            return Endpoint(service, handler if kind in _PREDICTING else refuse, kind, "read")
+            return Endpoint(service, handler if kind in PREDICTING else refuse, kind, "read")
         return Endpoint(service, handler, kind, scope)
 
     def route(path: str, **by_method: Endpoint) -> Route:

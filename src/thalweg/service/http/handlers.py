@@ -48,7 +48,7 @@ async def predict(service: Service, request: Request) -> HttpResponse:
         written = partial(_explained, explained)
 
     async def act(key: Key | None) -> Predict:
-        return await service.predict(name, rows, key, state)
+        return await service.predict(name, rows, key, state, must_record=False)
 
     return await done_once(service, request, act, written, at_length=len(rows) > _MANY)
 

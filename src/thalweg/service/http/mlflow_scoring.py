@@ -22,7 +22,7 @@ async def invoke(service: Service, request: Request) -> HttpResponse:
     require_row_count(service, len(rows))
 
     async def act(key: Key | None) -> Predict:
-        return await service.predict(name, rows, key)
+        return await service.predict(name, rows, key, must_record=False)
 
     return await done_once(service, request, act, _invoked)
 

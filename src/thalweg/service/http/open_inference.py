@@ -94,7 +94,7 @@ async def infer(service: Service, request: Request) -> HttpResponse:
     given, rows = await request.apart(_rows, service, name, request)
 
     async def act(key: Key | None) -> Predict:
-        return await service.predict(name, rows, key)
+        return await service.predict(name, rows, key, must_record=False)
 
     return await done_once(service, request, act, partial(_inferred, given))
 

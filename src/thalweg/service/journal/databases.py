@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Generator, Sequence
@@ -315,6 +316,11 @@ class SqliteJournal(SqlJournal):
             with suppress(OSError):
                 found += (self.folder / name).stat().st_size
         return found
+
+    def free(self) -> int | None:
+        with suppress(OSError):
+            return shutil.disk_usage(self.folder).free
+        return None
 
     def used(self) -> int:
         with self.translated():

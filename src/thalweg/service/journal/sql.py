@@ -112,6 +112,10 @@ class SqlJournal(ABC):
     def size(self) -> int:
         """Bytes that the database takes, with the space that is free inside."""
 
+    def free(self) -> int | None:
+        """Bytes that are free where the database is; None where that is not known."""
+        return None
+
     @abstractmethod
     def used(self) -> int:
         """Bytes of it that are in use; it may take as long as reading the journal."""

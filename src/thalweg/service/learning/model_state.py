@@ -113,7 +113,10 @@ class ModelState:
             "waiting": self.waiting,
             "version": self.version,
             "snapshot_age": snapshot_age,
-            "learners": {name: asdict(seen.view) for name, seen in self.learners.items()},
+            "learners": {
+                name: asdict(seen.view) | {"changed": seen.changes[-1]["time"] if seen.changes else None}
+                for name, seen in self.learners.items()
+            },
         }
 
     def point(self, name: str, throughput: float) -> LivePoint:
