@@ -190,6 +190,10 @@ def serve(
     log_format: Annotated[
         LogFormat, typer.Option(help="Log as text, or as lines of JSON with one for each request.")
     ] = LogFormat.text,
+    otel_endpoint: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Send a span for each request to a collector of OpenTelemetry (OTLP, HTTP)."),
+    ] = None,
     make_token: Annotated[
         str | None, typer.Option(metavar="NAME", help="Make a token, show it once, and do nothing else.")
     ] = None,
@@ -245,6 +249,7 @@ def serve(
         follow,
         seconds_of(keep_replies, "keep_replies"),
         answer_when_full,
+        otel_endpoint,
     )
     try:
         from thalweg.service.server import serve as run

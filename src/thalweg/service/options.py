@@ -201,3 +201,5 @@ class ServeOptions:
     keep_replies: int = 30 * 86_400
     #: Whether rows are predicted, without being recorded, while the journal cannot be written.
     answer_when_full: bool = False
+    #: The address of a collector of OpenTelemetry.
+    otel_endpoint: str | None = None

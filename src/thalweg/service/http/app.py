@@ -112,6 +112,8 @@ def build(service: Service, authorizer: Authorizer, feeds: Sequence[Callable[[],
         return Endpoint(service, handler, kind, scope)
 
     def route(path: str, **by_method: Endpoint) -> Route:
+        for each in by_method.values():
+            each.route = path
         return Route(path, ByMethod(by_method), methods=list(by_method))
 
     predict = endpoint(handlers.predict, "predict", "learn")

@@ -52,6 +52,8 @@ class Request:
     body: bytes
     #: Where the request was sent, for its fingerprint.
     target: bytes
+    #: Rows, labels or ids in it, once they are counted.
+    rows: int | None = None
 
     @property
     def is_large(self) -> bool:
@@ -133,6 +135,8 @@ class Endpoint:
 
     def __init__(self, service: Service, handler: Handler, kind: str, scope: Scope | None) -> None:
         self.service, self.handler, self.kind, self.scope = service, handler, kind, scope
+        #: The path that it is served at, with the names of its parts.
+        self.route = ""
         self.intake = service.label_intake if kind in ("label", "void") else service.intake
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Send) -> None:
@@ -140,7 +144,9 @@ class Endpoint:
         answer: HttpResponse | EventStream
         retry_after: int | None = None
         place: RequestSlot | None = None
+        request: Request | None = None
         body = b""
+        scope["thalweg.route"] = self.route
         service = self.service
         try:
             headers = dict(scope["headers"])
@@ -171,6 +177,8 @@ class Endpoint:
         finally:
             if place is not None:
                 self.intake.leave(place)
+            if request is not None and request.rows is not None:
+                scope["thalweg.rows"] = request.rows
         await _send(send, answer, retry_after)
         service.counts.request(
             self.kind, answer.status if isinstance(answer, HttpResponse) else 200, time.perf_counter() - began

@@ -42,7 +42,7 @@ async def predict(service: Service, request: Request) -> HttpResponse:
         name, rows = await request.apart(_rows, request, service)
         written = _predicted
     require_row_count(service, len(rows))
-    state = None
+    request.rows, state = len(rows), None
     if explains:
         state, explained = await service.explain(name, rows)
         written = partial(_explained, explained)
@@ -81,6 +81,7 @@ def _explained(explained: Sequence[Explanation], command: Predict) -> HttpRespon
 async def label(service: Service, request: Request) -> HttpResponse:
     """Labels of JSON, or a stream of Arrow."""
     name, revise, labels = await request.apart(_labels, request, service)
+    request.rows = len(labels)
 
     async def act(key: Key | None) -> Label:
         return await service.label(name, labels, revise, key)
@@ -130,6 +131,7 @@ async def _ids(
     ids = (await request.apart(lambda: request.decoded(kind, service.limits))).ids
     if not 0 < len(ids) <= service.limits.rows:
         raise Refused(413 if ids else 422, f"a request must have 1 to {service.limits.rows} ids, got {len(ids)}")
+    request.rows = len(ids)
     return ids
 
 

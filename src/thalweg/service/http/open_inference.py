@@ -92,6 +92,7 @@ async def infer(service: Service, request: Request) -> HttpResponse:
     """Predict rows that come as tensors."""
     name = request.path["name"]
     given, rows = await request.apart(_rows, service, name, request)
+    request.rows = len(rows)
 
     async def act(key: Key | None) -> Predict:
         return await service.predict(name, rows, key, must_record=False)
