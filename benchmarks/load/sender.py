@@ -1,6 +1,6 @@
 """A sender of HTTP requests for machines without wrk: they are built before, and responses are hardly looked at.
 
-Run as ``python -m benchmarks.load.sender PORT FILE CONNECTIONS SECONDS KEYS``; it prints a `Load` as a line of JSON. Each
+Run as ``python -m benchmarks.load.sender PORT FILE CONNECTIONS SECONDS KEYS``; it prints a `Load` as JSON. Each
 connection has one request under way. The result says how much of a core the sender took.
 """
 
