@@ -115,7 +115,7 @@ class Service:
             seqs = {name: each.model.seq for name, each in rebuilt.items()}
             self._writer = JournalFollower(journal, seqs, self._committed, self._failed, self._recover)
         else:
-            self._writer = Writer(journal, self._committed, self._failed, self._recover)
+            self._writer = Writer(journal, self._committed, self._failed, self._recover, self.keys.filter.add)
         self._writer.states = {name: WriterState.of(each.model) for name, each in rebuilt.items()}
         self.models = {name: PublishedModel.of(each.model, 0, not self.read_only) for name, each in rebuilt.items()}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -153,6 +153,7 @@ class Service:
         if not self.read_only:
             self._tasks.append(asyncio.create_task(self._expire()))
             self._tasks.append(asyncio.create_task(self.retention.run()))
+            self._tasks.append(asyncio.create_task(asyncio.to_thread(self.keys.load, self._journal.another())))
 
     def stop_soon(self) -> None:
         """From a signal: live views end, and nobody waits for bodies that have not come."""

@@ -113,7 +113,8 @@ class Writer(threading.Thread):
     """Writes; started once, stopped once. The journal is claimed by this process.
 
     It calls ``committed`` with the commands that are in the journal now and their events by model, ``failed`` with
-    those that are not and the reason, and ``recover`` after a failure, when the connection is there again.
+    those that are not and the reason, and ``recover`` after a failure, when the connection is there again. It calls
+    ``key_written`` with each idempotency key before it is committed.
     """
 
     def __init__(
@@ -122,6 +123,7 @@ class Writer(threading.Thread):
         committed: Callable[[list[Command], list[tuple[str, Event]]], None],
         failed: Callable[[Sequence[Command], Refused], None],
         recover: Callable[[], object],
+        key_written: Callable[[str], None] = lambda key: None,
     ) -> None:
         super().__init__(name="thalweg-writer", daemon=True)
         self.journal = journal
@@ -142,6 +144,7 @@ class Writer(threading.Thread):
         self._ledger = Ledger(journal, self._flush, self._cuts)
         self._queue: queue.SimpleQueue[Sequence[Command] | Callable[[], None] | None] = queue.SimpleQueue()
         self._committed, self._failed, self._recover = committed, failed, recover
+        self._key_written = key_written
         #: By model, once it had a revision.
         self._reaches: dict[str, list[Reach]] = {}
         self._records: list[Record] = []
@@ -260,6 +263,7 @@ class Writer(threading.Thread):
                         events.append((command.model, event))
                     if command.key is not None:
                         command.reply = reply = command.key.written(command)
+                        self._key_written(command.key.key)
                         self._responses.append(
                             StoredResponse(
                                 command.key.key, command.key.request, reply.status, reply.media, reply.body, command.seq

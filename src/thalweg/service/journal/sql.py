@@ -52,6 +52,8 @@ _FETCH = 512
 _TOGETHER = 256
 #: Bytes that a record, a reply or a part of a snapshot takes beside its body: its other columns and its links.
 _BESIDES = 200
+#: Idempotency keys read from the database at a time.
+_MANY_KEYS = 10_000
 
 
 class SqlJournal(ABC):
@@ -449,6 +451,18 @@ class SqlJournal(ABC):
                 rows = self.execute(statement, [model, after]).fetchall()
             yield from ((row[0], row[1], int(row[2])) for row in rows)
             if len(rows) < _FETCH:
+                return
+            after = rows[-1][0]
+
+    def keys(self) -> Iterator[str]:
+        """All idempotency keys."""
+        after = ""
+        while True:
+            with self.translated():
+                statement = f"SELECT key FROM answers WHERE key > ? ORDER BY key LIMIT {_MANY_KEYS}"
+                rows = self.execute(statement, [after]).fetchall()
+            yield from (row[0] for row in rows)
+            if len(rows) < _MANY_KEYS:
                 return
             after = rows[-1][0]
 
