@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import httpx
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -12,7 +13,9 @@ import pytest
 from tests.service.in_process import state_of, with_service
 from thalweg.client.protocol import ColumnsRequest
 from thalweg.service import column_changes
+from thalweg.service.auth import Authorizer
 from thalweg.service.commands import Refused
+from thalweg.service.http.app import build
 from thalweg.service.options import ServeOptions
 from thalweg.service.service import Service
 from thalweg.store import loads
@@ -171,3 +174,31 @@ def test_an_encoder_with_changed_columns_comes_back_from_json():
     assert again.to_json() == found.to_json()
     assert again.plan.names == ("z", "b", "c", "d")
     assert [column.default for column in again.plan.columns] == [None, None, "k", 2]
+
+
+def test_columns_change_and_rows_are_erased_over_http(tmp_path):
+    async def scenario(service: Service) -> None:
+        transport = httpx.ASGITransport(build(service, Authorizer([])))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost/v1") as client:
+
+            async def post(path: str, **body: Any) -> tuple[int, Any]:
+                reply = await client.post(path, json=body, headers={"Idempotency-Key": f"{path} {body}"})
+                return reply.status_code, reply.json()
+
+            _, asked = await post("/predict", rows=[{"x": 1.0, "city": "a"}, {"x": 2.0, "city": "b"}])
+            subject = asked["answers"][0]["id"]
+            columns = {"add": {"wind": 0.5}, "retire": ["city"], "rename": {"x": "height"}}
+            first = await post("/models/default/columns", **columns)
+            assert first == await post("/models/default/columns", **columns)  # the same request, done once
+            assert first[0] == 200
+            assert (await post("/predict", row={"height": 1.0}))[0] == 200
+            assert (await post("/models/default/columns", add={"wind": 1}))[0] == 422
+            assert (await post("/models/default/columns", add=["wind"]))[1]["error"].startswith("add must be an object")
+            status, erased = await post("/models/default/erase", ids=[subject, "7-70"])
+            assert (status, erased["erased"], erased["unknown"]) == (200, 1, ["7-70"])
+            again = await post("/predict", rows=[{"x": 1.0, "city": "a"}, {"x": 2.0, "city": "b"}])
+            assert again == (410, {"error": "the rows that were sent with this Idempotency-Key have been erased"})
+            shown = (await client.get("/models/default")).json()
+            assert shown["waiting"] == 2
+
+    with_service(tmp_path, scenario)

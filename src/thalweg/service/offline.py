@@ -9,7 +9,8 @@ from thalweg.service.commands import Command, Erase, Refused
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import LabelOutcome
 from thalweg.service.learning.rebuild import rebuild
-from thalweg.service.writer import Writer, WriterState
+from thalweg.service.writer import Writer
+from thalweg.service.writer_state import WriterState
 
 
 def erase_rows(journal: SqlJournal, model: str, ids: Sequence[str]) -> LabelOutcome:

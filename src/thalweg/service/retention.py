@@ -54,6 +54,8 @@ class JournalRetention:
                 pass  # the writer says so, and tries again
             except ThalwegError as error:
                 _LOG.error("the journal is not cut: %s", error)
+            except Exception:  # what is not cut now is cut a minute later
+                _LOG.exception("the journal is not cut")
             await asyncio.sleep(max(_EVERY_SECONDS, _SPARING * (time.monotonic() - began)))
 
     def due(self) -> list[Command]:

@@ -33,53 +33,20 @@ from thalweg.service.learning.learners import Learners
 from thalweg.service.learning.live_model import LiveModel, model_file
 from thalweg.service.learning.model_state import ModelState
 from thalweg.service.learning.rebuild import rebuild, rebuild_for_start
+from thalweg.service.listeners import Listeners
 from thalweg.service.metrics import Counters
 from thalweg.service.options import ServeOptions
 from thalweg.service.retention import JournalRetention
 from thalweg.service.versions import listed, record_named, rollback_body, state_at
 from thalweg.service.webhook import Webhook, read_secret
-from thalweg.service.writer import Writer, WriterState
+from thalweg.service.writer import Writer
+from thalweg.service.writer_state import WriterState
 
 _LOG = logging.getLogger("thalweg.service")
 #: Labels learned again at a start after which a snapshot is due.
 _MANY_REPLAYED = 1000
 #: Seconds between looks for rows that have expired.
 _EXPIRY_SECONDS = 20.0
-
-
-class Listeners:
-    """Those who wait for news of a model, on the event loop."""
-
-    def __init__(self) -> None:
-        self._waiting: dict[str, asyncio.Event] = {}
-        self.closed = False
-
-    def tell(self, name: str) -> None:
-        """There is something new to see of a model."""
-        event = self._waiting.pop(name, None)
-        if event is not None:
-            event.set()
-
-    async def wait(self, name: str, seconds: float) -> bool:
-        """Whether there was news within so many seconds."""
-        if self.closed:
-            return False
-        event = self._waiting.setdefault(name, asyncio.Event())
-        try:
-            await asyncio.wait_for(event.wait(), seconds)
-        except TimeoutError:
-            return False
-        return True
-
-    async def pause(self, seconds: float) -> None:
-        """Wait, but not longer than until `close`."""
-        if seconds > 0 and not self.closed:
-            await asyncio.sleep(seconds)
-
-    def close(self) -> None:
-        self.closed = True
-        for name in list(self._waiting):
-            self.tell(name)
 
 
 class Service:
@@ -128,7 +95,7 @@ class Service:
             journal.another,
             options.keep,
             options.keep_replies,
-            lambda name: list(self.models[name].state.versions.values()),
+            lambda name: list(self.models[name].state.versions.values()) if name in self.models else [],
             lambda commands: self._writer.put(commands),
         )
         self._reserved: set[str] = set()

@@ -8,7 +8,6 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import orjson
 
@@ -35,17 +34,16 @@ from thalweg.service.journal.records import (
     LabelBody,
     LabelLink,
     LabelsArrived,
-    LabelValue,
     PredictedRows,
     Record,
     StoredResponse,
 )
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import LabelOutcome, Ledger
-from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.rebuild import Reach, is_outdated, labels_kept, reach_of, reaches, snapshots_with_rows
 from thalweg.service.record_clock import RecordClock
 from thalweg.service.snapshot_retention import snapshots_to_drop
+from thalweg.service.writer_state import WriterState
 
 _LOG = logging.getLogger("thalweg.service")
 #: Commands in one commit at the most.
@@ -59,54 +57,6 @@ _PROBE_SECONDS, _STUCK_SECONDS = 1.0, 3.0
 _FAILED_RECENTLY = "the journal cannot be used: it failed a moment ago"
 #: Labels that a model may know, and names of versions that it may have, each of which keeps a snapshot.
 MOST_LABELS, MOST_VERSIONS = 1000, 1000
-
-
-@dataclass
-class WriterState:
-    expired_through: int
-    #: Predict records up to this one have no row that waits.
-    looked_through: int
-    waiting: int
-    learned: int
-    #: None where labels are numbers, of which there may be any.
-    labels: set[LabelValue] | None
-    #: Names of learners: the model itself or challengers.
-    archived: set[str]
-    #: No promotion came after this record.
-    promoted: int
-    #: Whether the columns are known, and how often rows with others have changed them since the start.
-    has_columns: bool
-    #: By name, the record of each named version.
-    versions: dict[str, int]
-    #: The last record with labels that were learned, revised or withdrawn.
-    labelled: int = 0
-    columns: int = 0
-
-    @classmethod
-    def of(cls, model: LiveModel) -> WriterState:
-        labels: set[LabelValue] | None = None
-        if model.task.has_classes:
-            labels = {str(label) for each in model.learners.values() for label in getattr(each.model, "classes_", ())}
-        compared = [each.comparison.since for each in model.learners.values() if each.comparison is not None]
-        return cls(
-            model.expired_through,
-            model.expired_through,
-            model.waiting,
-            model.labels,
-            labels,
-            {name for name, archived in model.archived.items() if archived},
-            min(compared, default=0),
-            model.follower is not None,
-            dict(model.versions),
-            model.version,
-        )
-
-    def settle(self, seq: int) -> None:
-        """A record says what the columns are; rows with others before it can no longer be learned."""
-        if self.has_columns:
-            self.columns += 1
-            self.waiting, self.expired_through, self.looked_through = 0, seq, seq
-        self.has_columns = True
 
 
 class Writer(threading.Thread):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from thalweg.errors import InvalidParameter, JournalDamaged, JournalError, MissingExtra
+from thalweg.service.journal.content import bytes_after
 from thalweg.service.journal.sql import SqlJournal
 
 #: Seconds that a database may be silent before a call of it is given up.
@@ -175,7 +176,7 @@ class PostgresJournal(SqlJournal):
 
     def used(self) -> int:
         """By what is in it, since the server does not say how much of its files is free."""
-        return self.content_after(0)
+        return bytes_after(self, 0)
 
     def shrink(self) -> None:
         self._vacuum("VACUUM")

@@ -50,8 +50,6 @@ _TABLES = (
 _FETCH = 512
 #: Rows written by one statement.
 _TOGETHER = 256
-#: Bytes that a record, a reply or a part of a snapshot takes beside its body: its other columns and its links.
-_BESIDES = 200
 #: Idempotency keys read from the database at a time.
 _MANY_KEYS = 10_000
 
@@ -336,23 +334,6 @@ class SqlJournal(ABC):
         with self.translated():
             rows = self.execute(statement, [model, kind, after, through]).fetchall()
         return [require_unchanged(_record(row)) for row in rows]
-
-    def rows_after(self, model: str, seq: int) -> int:
-        """Rows that a model has predicted after a record."""
-        statement = "SELECT COALESCE(SUM(rows), 0) FROM journal WHERE model = ? AND kind = 'predict' AND seq > ?"
-        with self.translated():
-            return int(self.execute(statement, [model, seq]).fetchone()[0])
-
-    def content_after(self, seq: int) -> int:
-        """Bytes of records, snapshots and replies after a record, about as many as they take in the database."""
-        with self.translated():
-            sizes = [
-                self.execute(
-                    f"SELECT COALESCE(SUM(length(body)), 0), COUNT(*) FROM {table} WHERE seq > ?", [seq]
-                ).fetchone()
-                for table in ("journal", "snapshots", "answers")
-            ]
-        return sum(int(size) + _BESIDES * int(number) for size, number in sizes)
 
     def in_order(self) -> Iterator[Record]:
         """Records of all models, whatever their checksums."""

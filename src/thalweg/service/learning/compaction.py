@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 
+from thalweg.service.journal.content import bytes_after, rows_after
 from thalweg.service.journal.cutting import FIRST, begin_cut, erase_page
 from thalweg.service.journal.records import Part
 from thalweg.service.journal.sql import SqlJournal
@@ -83,7 +84,7 @@ def cut_points(journal: SqlJournal, keep: Retention) -> dict[str, int]:
             early = {record.seq for record in journal.fetch(seqs) if record.time <= now - 1_000_000 * keep.seconds}
         else:
             rows = partial(_rows_until, journal, name)
-            asked = rows(seqs[-1]) + journal.rows_after(name, seqs[-1]) if seqs else 0
+            asked = rows(seqs[-1]) + rows_after(journal, name, seqs[-1]) if seqs else 0
             early = set(seqs[: bisect_right(seqs, asked - (keep.rows or 0), key=rows)])
         if early:
             found[name] = max(early)
@@ -99,10 +100,10 @@ def _within(journal: SqlJournal, snapshots: dict[str, list[int]], most: int) -> 
     used = journal.used()
     if used <= most:
         return {}
-    each = used / max(journal.content_after(0), 1)  # what a byte takes in the database
+    each = used / max(bytes_after(journal, 0), 1)  # what a byte takes in the database
     candidates = sorted({seq for seqs in snapshots.values() for seq in seqs})
     if not candidates:
         return {}
-    enough = bisect_left(candidates, True, key=lambda seq: each * journal.content_after(seq - 1) <= most)
+    enough = bisect_left(candidates, True, key=lambda seq: each * bytes_after(journal, seq - 1) <= most)
     least = candidates[min(enough, len(candidates) - 1)]
     return {name: seqs[min(bisect_left(seqs, least), len(seqs) - 1)] for name, seqs in snapshots.items() if seqs}
