@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from thalweg.client.protocol import Comparison as Comparison
     from thalweg.client.protocol import Course as Course
     from thalweg.client.protocol import Decision as Decision
+    from thalweg.client.protocol import EraseReceipt as EraseReceipt
     from thalweg.client.protocol import ImportanceChange as ImportanceChange
     from thalweg.client.protocol import ImportanceOverTime as ImportanceOverTime
     from thalweg.client.protocol import InputChange as InputChange
@@ -44,6 +45,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "InputChange",
             "InputColumn",
             "Inputs",
+            "EraseReceipt",
             "Model",
             "Point",
             "Points",

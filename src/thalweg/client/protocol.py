@@ -125,6 +125,12 @@ class VoidRequest(RequestBody, frozen=True):
     ids: Annotated[list[str], field_rule("ids must be a list", "id {}: it must be text", minItems=1)]
 
 
+class EraseRequest(RequestBody, frozen=True):
+    """Rows to be erased, by their ids."""
+
+    ids: Annotated[list[str], field_rule("ids must be a list", "id {}: it must be text", minItems=1)]
+
+
 class Parameters(RequestBody, frozen=True):
     """Parameters of a new model, as the options of ``thalweg run``."""
 
@@ -212,6 +218,27 @@ class PromoteRequest(RequestBody, frozen=True):
         ),
     ] = None
     force: Annotated[bool, field_rule("force must be true or false")] = False
+
+
+class ColumnsRequest(RequestBody, frozen=True):
+    """How the columns of a model change."""
+
+    add: Annotated[
+        dict[str, Any],
+        field_rule(
+            "add must be an object of columns and their defaults",
+            description="By name, the value of all rows that do not have the column: a number, a text, or an object "
+            "with a kind as in a schema and a default.",
+        ),
+    ] = {}
+    retire: Annotated[
+        list[str],
+        field_rule("retire must be a list of columns", "column {}: its name must be text"),
+    ] = []
+    rename: Annotated[
+        dict[str, str],
+        field_rule("rename must be an object of old names and new ones"),
+    ] = {}
 
 
 class VersionRequest(RequestBody, frozen=True):
@@ -364,6 +391,34 @@ class VoidReceipt(Struct, frozen=True):
     voided: Count = 0
     repeated: Count = 0
     replayed: Count = 0
+    unknown: tuple[str, ...] = ()
+    expired: tuple[str, ...] = ()
+
+
+class EraseReceipt(Struct, frozen=True):
+    """What became of rows that were to be erased.
+
+    Parameters
+    ----------
+    model : str
+        Their model.
+    seq : int
+        The journal's number after them.
+    erased, repeated : int
+        Rows whose values and labels are gone now, and those that had been erased before.
+    unknown, expired : tuple of str
+        Ids that were never given out, and those of rows that the journal no longer keeps.
+
+    Examples
+    --------
+    >>> EraseReceipt("rain", 41, erased=1, unknown=("a9",)).erased
+    1
+    """
+
+    model: Name
+    seq: Count
+    erased: Count = 0
+    repeated: Count = 0
     unknown: tuple[str, ...] = ()
     expired: tuple[str, ...] = ()
 

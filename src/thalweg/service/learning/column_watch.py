@@ -94,7 +94,7 @@ def _as_change(cause: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class ColumnWatch:
-    """Of the model that answers; its challengers are not sampled."""
+    """Of the model that answers; its challengers are not sampled. A change of the columns begins it anew."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._plan = encoder.plan
@@ -116,8 +116,13 @@ class ColumnWatch:
         """Rows were predicted."""
         for name, new in (body.categories or {}).items():
             self._categories[name] += new
-        self._waiting.append((body.X, body.gaps))
-        self._count += len(body.X)
+        X, gaps = body.X, body.gaps
+        if body.erased:
+            kept = [row for row in range(len(X)) if row not in body.erased]
+            X = stacked([X[row : row + 1] for row in kept]) if kept else X[:0]
+            gaps = None if gaps is None else gaps[kept]
+        self._waiting.append((X, gaps))
+        self._count += len(X)
         if self._count >= BLOCK:
             self._settle()
 

@@ -10,17 +10,19 @@ import base64
 import copy
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import orjson
+from sklearn.base import clone
 
 from thalweg.errors import ModelFileError
 from thalweg.pipeline.target_encoding import TargetEncodedClassifier
 from thalweg.pipeline.target_means import TargetEncodedRegressor
-from thalweg.service.journal.compressed_rows import as_learned, stacked
+from thalweg.service.journal.compressed_rows import Features, as_learned, stacked
 from thalweg.service.journal.records import (
+    WATCHED_COLUMNS,
     Decision,
     Event,
     LabelledRow,
@@ -36,12 +38,13 @@ from thalweg.service.learning.encoding import Encoded, Follower
 from thalweg.service.learning.model_state import LearnerState, ModelState
 from thalweg.service.learning.progress import Progress, View
 from thalweg.store import dumps, loads
+from thalweg.tables.column_changes import ColumnChange, Widening, changed, widening
 from thalweg.tables.encoder import Encoder
 
 _BEHIND_RATES = TargetEncodedClassifier, TargetEncodedRegressor
 _NO_COPIES: tuple[dict[str, Any], dict[str, list[str]]] = ({}, {})
-#: The part of a snapshot with what is watched of the columns; no model can have this name.
-_COLUMNS = ".columns"
+#: After every record.
+_NEVER = 2**62
 #: Labels after which the features whose class means are told are chosen.
 _HEAD = 64
 
@@ -82,6 +85,8 @@ class LiveModel:
         self.follower: Follower | None = None
         #: What is watched of the columns, once these are known.
         self.watch: ColumnWatch | None = None
+        #: Features that were added, which rows from before lack.
+        self._widenings: list[Widening] = []
         self._head: list[tuple[list[float], str]] = []
         #: Names of states of all learners, each by its record.
         self.versions: dict[str, int] = {}
@@ -126,13 +131,16 @@ class LiveModel:
             if isinstance(each, LabelsArrived):
                 labelled += [(row, each, self.rows - self.expired) for row in each.labelled]
                 self.expired += each.voided
+                if each.erases and self.follower is not None:
+                    self.watch = ColumnWatch(self.follower.encoder())
                 if each.labelled or each.revises:
                     self.version = each.seq
             elif isinstance(each, PredictedRows):
                 self.rows += len(each)
                 assert self.follower is not None
                 assert self.watch is not None
-                self.follower.follow(Encoded(each.body.X, each.body.gaps, each.body.categories or {}))
+                encoded = Encoded(each.body.X, each.body.gaps, each.body.categories or {})
+                self.follower.follow(encoded, without=each.body.erased)
                 self.watch.predicted(each.body)
             else:
                 self._learn(labelled)
@@ -153,6 +161,11 @@ class LiveModel:
             for each in self.learners.values():  # none has learned a row yet
                 learner = each.model.learner if isinstance(each.model, _BEHIND_RATES) else each.model
                 each.model = self.task.over_columns(learner, self.follower.plan)
+        elif decision.kind == "columns":
+            self.change_columns(ColumnChange.from_json(body), decision.seq)
+            for name, file in body["learners"].items():
+                learner = self.learners[name]
+                learner.model, learner.since = _learner_in(base64.b64decode(file)), decision.seq
         elif decision.kind == "expire":
             self.expired += body["rows"]
             self.expired_through = body["through"]
@@ -170,6 +183,45 @@ class LiveModel:
             self._roll_back(body, decision)
         elif decision.kind in ("archive", "restore"):
             self.archived[body["name"]] = decision.kind == "archive"
+
+    def change_columns(self, change: ColumnChange, seq: int) -> None:
+        """Rows are asked with other columns from a record on; learners of a wider row are the caller's."""
+        assert self.follower is not None
+        before = self.follower.encoder()
+        self.follower = Follower(changed(before, change))
+        self.watch = ColumnWatch(self.follower.encoder())
+        self.columns_open = False
+        added = widening(before, change, seq)
+        if added is None:
+            return
+        self._widenings.append(added)
+        self._head = [(added.widened(np.array([row]))[0].tolist(), label) for row, label in self._head]
+        for each in self.learners.values():
+            watch, wider = each.progress.watch, len(added.values)
+            watch.features = [at + wider if at >= added.place else at for at in watch.features]
+
+    def learn_wider(self, batches: Iterable[Sequence[LabelledRow]]) -> dict[str, bytes]:
+        """Learn all learners anew from rows with their labels; their files."""
+        assert self.follower is not None
+        for each in self.learners.values():
+            learner = each.model.learner if isinstance(each.model, _BEHIND_RATES) else each.model
+            each.model, each.since = self.task.over_columns(clone(learner), self.follower.plan), _NEVER
+        labels = 0
+        for rows in batches:
+            X = as_learned(stacked([self._as_now(row) for row in rows]))
+            y = self.task.targets([row.label for row in rows])
+            for each in self.learners.values():
+                self.task.learn(each, X, y, rows, labels)
+            labels += len(rows)
+        return {name: self.file(name) for name in self.learners}
+
+    def _as_now(self, row: LabelledRow) -> Features:
+        """The features of a row, with those that were added after it."""
+        X = row.rows.body.X[row.row : row.row + 1]
+        for each in self._widenings:
+            if row.rows.seq < each.seq and isinstance(X, np.ndarray):
+                X = each.widened(X)
+        return X
 
     def _promote(self, challenger: str, decision: Decision) -> None:
         """The two change places: the names stay with what is asked of them, and so does the record of their errors."""
@@ -212,7 +264,7 @@ class LiveModel:
             self._learn(labelled[first:])
             return
         rows = [row for row, _, _ in labelled]
-        X = as_learned(stacked([row.rows.body.X[row.row : row.row + 1] for row in rows]))
+        X = as_learned(stacked([self._as_now(row) for row in rows]))
         y = self.task.targets([row.label for row in rows])
         times = np.array([came.time for _, came, _ in labelled], dtype=np.int64)
         asked = np.array([row.rows.time for row in rows], dtype=np.int64)
@@ -328,6 +380,7 @@ class LiveModel:
             **({} if self.mean is None else {"mean": self.mean}),
             **({"columns_open": True} if self.columns_open else {}),
             **({"versions": self.versions} if self.versions else {}),
+            **({"widenings": [asdict(each) for each in self._widenings]} if self._widenings else {}),
             **self.task.snapshot(),
             "schema": None if self.follower is None else self.follower.encoder().to_json(),
             "learners": {
@@ -344,7 +397,7 @@ class LiveModel:
         }
         files = {"": orjson.dumps(plain)}
         if self.watch is not None:
-            files[_COLUMNS] = self.watch.to_bytes()
+            files[WATCHED_COLUMNS] = self.watch.to_bytes()
         files |= {name: self.file(name) for name in self.learners}
         return [
             Part(self.name, self.seq, name, hashlib.sha256(content).digest(), content)
@@ -363,14 +416,17 @@ class LiveModel:
         found.last, found.allowed = plain["last"], plain["allowed"]
         found.columns_open, found.versions = plain.get("columns_open", False), plain.get("versions", {})
         found.mean, found.task = plain.get("mean"), task_kind(plain).of_snapshot(plain)
+        found._widenings = [
+            Widening(each["seq"], each["place"], tuple(each["values"])) for each in plain.get("widenings", ())
+        ]
         found._head = [(row, label) for row, label in plain["head"]]
         found.follower = None if plain["schema"] is None else Follower(Encoder.from_json(plain["schema"]))
         found.watch = None
         if found.follower is not None:
             encoder = found.follower.encoder()
             # A snapshot of an earlier version has none: columns are watched from here on.
-            watched = _COLUMNS in files
-            found.watch = ColumnWatch.from_bytes(files[_COLUMNS], encoder) if watched else ColumnWatch(encoder)
+            watched = WATCHED_COLUMNS in files
+            found.watch = ColumnWatch.from_bytes(files[WATCHED_COLUMNS], encoder) if watched else ColumnWatch(encoder)
         found.learners = {
             name: Learner(
                 name,
@@ -405,6 +461,14 @@ def rows_in(parts: Sequence[Part]) -> int:
     """How many rows the model of a snapshot had predicted; a `ModelFileError` as of `LiveModel.from_snapshot`."""
     _, plain = _files_in(parts)
     return int(plain["counts"][0])
+
+
+def holds_first_rows(parts: Sequence[Part]) -> bool:
+    """Whether a snapshot has rows as they are: the first ones, until there are enough; a damaged one may have."""
+    try:
+        return bool(_files_in(parts)[1]["head"])
+    except ModelFileError:
+        return True
 
 
 def _files_in(parts: Sequence[Part]) -> tuple[dict[str, bytes], dict[str, Any]]:

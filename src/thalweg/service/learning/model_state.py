@@ -120,7 +120,10 @@ class ModelState:
             "snapshot_age": snapshot_age,
             "importance": {} if self.watch is None else self.watch.ranking,
             "input_changes": None if self.watch is None else self.watch.changes,
-            "learners": {name: asdict(seen.view) for name, seen in self.learners.items()},
+            "learners": {
+                name: asdict(seen.view) | {"changed": seen.changes[-1]["time"] if seen.changes else None}
+                for name, seen in self.learners.items()
+            },
         }
 
     def point(self, name: str, throughput: float) -> LivePoint:
