@@ -1,4 +1,4 @@
-"""Error against memory at four speeds of drift, and what the bank of memories reaches without being told."""
+"""Error against memory at four speeds of drift, and what the bank of memories reaches without a setting."""
 
 from __future__ import annotations
 
