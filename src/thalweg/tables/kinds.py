@@ -46,6 +46,8 @@ class Column(ABC):
     kind: str
     #: Whether it gives compressed rows and no features with names.
     sparse = False
+    #: Whether a row that lacks it cannot be used, whatever is done about other missing values.
+    required = False
 
     def __init__(self, name: str, features: tuple[str, ...], treatment: str, na: Sequence[str] = ()) -> None:
         self.name = name

@@ -143,12 +143,13 @@ def _parse(column: Column, cells: Any) -> Any:
 
 
 def _require_whole(encoder: Encoder, found: Sequence[Any]) -> None:
-    if encoder.missing != "error":
-        return
     for column, values in zip(encoder.plan.columns, found, strict=True):
+        if not (encoder.missing == "error" or column.required):
+            continue
         places = np.flatnonzero(column.missing(values))
         if len(places):
-            raise _bad_row(int(places[0]), column.name, "the value is missing")
+            what = f"the {column.kind if column.required else 'value'} is missing"
+            raise _bad_row(int(places[0]), column.name, what)
 
 
 def _bad_row(at: int, column: str, what: str) -> Refused:
