@@ -102,29 +102,27 @@ def test_a_new_key_predicts_what_all_keys_know_and_a_known_one_does_better():
 
 
 def test_keys_that_are_put_aside_come_back_bit_for_bit():
-    X, y = related_keys(rows=30_000, keys=12_000)
-    kept, tight = KeyedClassifier(OnlineLDC()), KeyedClassifier(OnlineLDC(), max_bytes=1 << 20)
-    assert np.array_equal(
-        kept.predict_then_learn(X[:20_000], y[:20_000]), tight.predict_then_learn(X[:20_000], y[:20_000])
-    )
+    X, y = related_keys(rows=9000, keys=2000)
+    kept, tight = KeyedClassifier(OnlineLDC()), KeyedClassifier(OnlineLDC(), max_bytes=1 << 16)
+    assert np.array_equal(kept.predict_then_learn(X[:6000], y[:6000]), tight.predict_then_learn(X[:6000], y[:6000]))
     assert 0 < tight.n_keys_in_memory_ < kept.n_keys_in_memory_ == tight.n_keys_
     twin, state = copy.deepcopy(tight), dumps(tight)
     for model in (kept, tight):
-        model.partial_fit(X[20_000:], y[20_000:])
+        model.partial_fit(X[6000:], y[6000:])
     # A copy is as it was, though the model it shares its keys with has gone on, and goes on alike.
     assert dumps(twin) == state
-    twin.partial_fit(X[20_000:], y[20_000:])
-    again = loads(state).partial_fit(X[20_000:], y[20_000:])
+    twin.partial_fit(X[6000:], y[6000:])
+    again = loads(state).partial_fit(X[6000:], y[6000:])
     last = [model._core.state() for model in (kept, tight, twin, again)]
     for other in last[1:]:
         assert all(np.array_equal(other[name], values) for name, values in last[0].items())
 
 
 def test_a_class_that_comes_late_reaches_keys_wherever_they_are():
-    X, y = related_keys(rows=20_000, keys=9000, classes=3)
+    X, y = related_keys(rows=4000, keys=1500, classes=3)
     order = np.argsort(y == 0, kind="stable")  # the first label of all comes last
     X, y = X[order], y[order]
-    models = [KeyedClassifier(OnlineLDC(), max_bytes=most) for most in (None, 1 << 20)]
+    models = [KeyedClassifier(OnlineLDC(), max_bytes=most) for most in (None, 1 << 16)]
     answers = [model.predict_then_learn(X, y) for model in models]
     assert np.array_equal(*answers)
     assert models[1].n_keys_in_memory_ < models[1].n_keys_
@@ -164,7 +162,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing():
         KeyedClassifier(CostSensitive(OnlineLDC(), costs="balanced")).partial_fit(X, y)
     with pytest.raises(InvalidParameter, match="folder"):
         KeyedClassifier(OnlineLDC(), max_bytes=1 << 20, folder="/no/such/folder").partial_fit(X, y)
-    with pytest.raises(InvalidParameter, match="1 MiB"):
+    with pytest.raises(InvalidParameter, match="65536"):
         KeyedClassifier(OnlineLDC(), max_bytes=5).partial_fit(X, y)
 
 

@@ -14,13 +14,15 @@ from thalweg.service.options import Expiry, ServeOptions
 from thalweg.service.server import make_first
 from thalweg.service.service import Service
 
+FIRST = ServeOptions(new="oldc")
 
-def with_service(folder: Path, scenario: Callable[[Service], Awaitable[None]]) -> None:
-    """Play a scenario on a service that is started and stopped."""
+
+def with_service(folder: Path, scenario: Callable[[Service], Awaitable[None]], first: ServeOptions = FIRST) -> None:
+    """Play a scenario on a service that is started and stopped; its first model is made by these options."""
     journal = open_journal(folder, None)
     journal.claim()
     journal.prepare()
-    make_first(journal, ServeOptions(new="oldc"))
+    make_first(journal, first)
 
     async def play() -> None:
         service = Service(journal, ServeOptions())

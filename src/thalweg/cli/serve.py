@@ -103,6 +103,18 @@ def serve(
             help="Predict by the models of another service and learn nothing: its --data folder, or postgresql://…",
         ),
     ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Column of keys, each of which gets a model of its own beside a shared one."
+        ),
+    ] = None,
+    key_memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="Memory for keys, as in 2GB; cold keys go to a temporary file (default: all)."
+        ),
+    ] = None,
     database_timeout: Annotated[
         float,
         typer.Option(
@@ -189,7 +201,7 @@ def serve(
         _write_prometheus_rules(prometheus_rules, alert or [])
         return
     from thalweg.errors import MissingExtra
-    from thalweg.service.options import PROXIES, ConnectionLimits, Expiry, Limits, ServeOptions, network_of
+    from thalweg.service.options import PROXIES, ConnectionLimits, Expiry, Limits, ServeOptions, bytes_of, network_of
 
     host, port = _address(listen)
     options = ServeOptions(
@@ -220,6 +232,8 @@ def serve(
         new_journal,
         None if keep is None else Expiry.of(keep, "keep"),
         follow,
+        key,
+        None if key_memory is None else bytes_of(key_memory, "key_memory"),
     )
     try:
         from thalweg.service.server import serve as run

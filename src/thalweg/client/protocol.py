@@ -199,6 +199,21 @@ class CreateRequest(RequestBody, frozen=True):
             description="Of regression: the share of rows whose interval is to hold the label; by default 0.9.",
         ),
     ] = None
+    key: Annotated[
+        Name | None,
+        field_rule(
+            "key must be a text, the name of a column",
+            description="The column that says which key a row belongs to: each key then has a small model of its own "
+            "beside that of all keys.",
+        ),
+    ] = None
+    key_memory: Annotated[
+        int | None,
+        field_rule(
+            "key_memory must be a whole number of bytes",
+            description="Bytes of memory for the models of keys, at least 65,536; cold ones go to a temporary file.",
+        ),
+    ] = None
 
 
 class PromoteRequest(RequestBody, frozen=True):
@@ -538,8 +553,38 @@ class ModelDetails(Model, frozen=True, kw_only=True):
     rare: Mapping[str, float | None] | None
     task: str
     coverage: float | None
+    key: str | None
     scores: Mapping[str, float | None] | None
     all_scores: Mapping[str, float | None] | None
+
+
+class KeyDetails(Struct, frozen=True):
+    """How a key of a model does; each row counts as it was predicted just before its label was learned.
+
+    Parameters
+    ----------
+    model, key : str
+        The model and the key.
+    rows, rows_since : int
+        Labels learned of this key, and of all keys since the last of them.
+    error, recent_error : float
+        The share of wrong predictions, over all labels and over about the last 50.
+    weight : float
+        The weight of the key's own part in its next prediction; the model of all keys has the rest.
+
+    Examples
+    --------
+    >>> KeyDetails("default", "pump 3", 120, 4000, 0.1, 0.05, 0.8).rows
+    120
+    """
+
+    model: str
+    key: str
+    rows: Count
+    rows_since: Count
+    error: float
+    recent_error: float
+    weight: float
 
 
 class RecentPredictions(Struct, frozen=True):

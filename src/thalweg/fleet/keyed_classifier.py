@@ -65,7 +65,7 @@ class KeyedClassifier(Wrapper):
         Share by which the variances of a key's weights return to their start with each of its rows. Raising it follows
         changes of a key faster and costs accuracy where there are none.
     max_bytes : int, optional
-        Memory for the keys, at least 1 MiB. Beyond it, those learned longest ago go to a temporary file and come back
+        Memory for the keys, at least 65,536. Beyond it, those learned longest ago go to a temporary file and come back
         when they are learned again; about 64 bytes a key remain. By default all stay. Predictions do not depend on it.
     folder : str, optional
         Where that temporary file lies; by default where the system keeps such files. It has no name there and is gone
@@ -96,7 +96,7 @@ class KeyedClassifier(Wrapper):
         key=Whole(0, 2**31 - 1, text="be the number of a feature"),
         spread=Real(1e-6, 1e6, "both", text="be a number from 1e-6 to 1e6"),
         drift=Real(0, 1, "both", text="be a number from 0 to 1"),
-        max_bytes=Whole(1 << 20, 2**62, text="be at least 1 MiB,").or_else(None),
+        max_bytes=Whole(1 << 16, 2**62, text="be at least 65536,").or_else(None),
     )
     _parameters_not_saved = frozenset({"folder"})
 
@@ -128,8 +128,10 @@ class KeyedClassifier(Wrapper):
         if features < 2:
             raise InvalidInput("X must have a feature beside the key")
         inner = self._inner_core(features - 1)
-        if inner.decides:
-            rule = "not decide by costs or thresholds: put the KeyedClassifier into it, and not the other way round"
+        if inner.decides or hasattr(self.learner, "predict_set"):
+            rule = (
+                "not decide by costs, thresholds or sets: put the KeyedClassifier into it, and not the other way round"
+            )
             raise InvalidParameter.of("KeyedClassifier", "learner", rule, self.learner)
         options = int(self.key), float(self.spread), float(self.drift)
         if self.max_bytes is None:

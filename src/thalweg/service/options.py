@@ -12,6 +12,7 @@ from thalweg.errors import InvalidParameter
 from thalweg.service.journal.databases import SILENCE_SECONDS
 
 _POLICY = re.compile(r"([1-9][0-9]{0,14})\s*(s|m|h|d|rows?)")
+_SIZE = re.compile(r"([1-9][0-9]{0,14})\s*([kmgt])(i?)b?", re.IGNORECASE)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
@@ -37,6 +38,21 @@ class Expiry:
             raise InvalidParameter.of_option(option, "be a time such as 30d or 12h, or as in 1000000rows", text)
         number, unit = int(found[1]), found[2]
         return cls(rows=number) if unit.startswith("row") else cls(seconds=number * _SECONDS[unit])
+
+
+def bytes_of(text: str, option: str) -> int:
+    """A size as it is typed.
+
+    Examples
+    --------
+    >>> bytes_of("2GB", "key_memory"), bytes_of("512 MiB", "key_memory")
+    (2000000000, 536870912)
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise InvalidParameter.of_option(option, "be a size such as 2GB, 500MB or 512MiB", text)
+    unit: int = (1024 if found[3] else 1000) ** " kmgt".index(found[2].lower())
+    return int(found[1]) * unit
 
 
 @dataclass(frozen=True)
@@ -154,3 +170,6 @@ class ServeOptions:
     keep: Expiry | None = None
     #: The journal of another service that is followed: a folder, or an address of PostgreSQL.
     follow: str | None = None
+    #: The column of keys of the first model, and bytes of memory for them.
+    key: str | None = None
+    key_memory: int | None = None

@@ -99,10 +99,14 @@ def first_model(options: ServeOptions) -> dict[str, Any]:
             costs=None if costs is None else Costs(**costs),
             task=options.task,
             coverage=options.coverage,
+            key=options.key,
+            key_memory=options.key_memory,
         )
         return new(asked, options.schema)
     if options.task is not None or options.coverage is not None:
         raise InvalidParameter("the file of --model says what its task is: leave --task and --coverage out")
+    if options.key is not None or options.key_memory is not None:
+        raise InvalidParameter("the file of --model says whether it has keys: leave --key and --key-memory out")
     body = from_file(options.model)
     if options.positive is not None and "task" in body:
         raise InvalidParameter.of_option("positive", "be left out: the model predicts numbers", options.positive)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import copy
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,7 @@ import numpy as np
 import orjson
 
 from thalweg.errors import ModelFileError
-from thalweg.pipeline.target_encoding import TargetEncodedClassifier
-from thalweg.pipeline.target_means import TargetEncodedRegressor
+from thalweg.pipeline.over_columns import learner_of
 from thalweg.service.journal.compressed_rows import as_learned, stacked
 from thalweg.service.journal.records import (
     Decision,
@@ -37,8 +36,9 @@ from thalweg.service.learning.progress import Progress, View
 from thalweg.store import dumps, loads
 from thalweg.tables.encoder import Encoder
 
-_BEHIND_RATES = TargetEncodedClassifier, TargetEncodedRegressor
 _NO_COPIES: tuple[dict[str, Any], dict[str, list[str]]] = ({}, {})
+#: Bytes of a file that are one value in a database, which takes up to a billion.
+_MOST_BYTES = 1 << 28
 #: Labels after which the features whose class means are told are chosen.
 _HEAD = 64
 
@@ -139,8 +139,7 @@ class LiveModel:
                 self.expired, self.expired_through = self.rows, decision.seq
             self.follower = Follower(Encoder.from_json(body))
             for each in self.learners.values():  # none has learned a row yet
-                learner = each.model.learner if isinstance(each.model, _BEHIND_RATES) else each.model
-                each.model = self.task.over_columns(learner, self.follower.plan)
+                each.model = self.task.over_columns(learner_of(each.model), self.follower.plan)
         elif decision.kind == "expire":
             self.expired += body["rows"]
             self.expired_through = body["through"]
@@ -320,7 +319,8 @@ class LiveModel:
         files = {"": orjson.dumps(plain)} | {name: self.file(name) for name in self.learners}
         return [
             Part(self.name, self.seq, name, hashlib.sha256(content).digest(), content)
-            for name, content in files.items()
+            for each, file in files.items()
+            for name, content in _pieces(each, file)
         ]
 
     @classmethod
@@ -373,12 +373,26 @@ def rows_in(parts: Sequence[Part]) -> int:
     return int(plain["counts"][0])
 
 
+def _pieces(name: str, file: bytes) -> Iterator[tuple[str, bytes]]:
+    """A file as a database takes it: the first piece under its name, further ones under the name and a number."""
+    yield name, file[:_MOST_BYTES]
+    for number, begin in enumerate(range(_MOST_BYTES, len(file), _MOST_BYTES), start=1):
+        yield f"{name}/{number}", file[begin : begin + _MOST_BYTES]
+
+
 def _files_in(parts: Sequence[Part]) -> tuple[dict[str, bytes], dict[str, Any]]:
     """The files of a snapshot by name, and what is kept beside the models; all of it is checked."""
     for part in parts:
         if hashlib.sha256(part.body).digest() != part.sha256:
             raise ModelFileError(f"the snapshot of {part.model} at {part.seq} is damaged")
-    files = {part.name: part.body for part in parts}
+    files = {part.name: part.body for part in parts if "/" not in part.name}
+    further: dict[str, dict[int, bytes]] = {}
+    for part in parts:
+        name, slash, number = part.name.partition("/")
+        if slash:
+            further.setdefault(name, {})[int(number)] = part.body
+    for name, pieces in further.items():
+        files[name] = b"".join([files[name], *(pieces[number] for number in sorted(pieces))])
     plain = orjson.loads(files[""]) if "" in files else None
     if plain is None or not plain["learners"].keys() <= files.keys():
         raise ModelFileError("a part of the snapshot is gone")
