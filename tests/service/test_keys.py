@@ -168,7 +168,7 @@ def test_arrow_challengers_files_and_schemas_know_the_key(tmp_path):
         ):
             with pytest.raises(Refused, match=why):
                 await service.create(CreateRequest("wrong", "oldc", **wrong))
-        with pytest.raises(Refused, match="other way round"):
+        with pytest.raises(Refused, match="decides by costs"):
             await service.create(CreateRequest("wrong", "cost-sensitive", key="x"))
 
     with_service(tmp_path, scenario, options())

@@ -14,7 +14,7 @@ from thalweg.client.protocol import MOST_TEXT
 from thalweg.evaluate.averages import WindowedMean
 from thalweg.evaluate.drift import ChangeDetector
 from thalweg.fleet.keyed_classifier import KeyedClassifier
-from thalweg.pipeline.over_columns import over_columns
+from thalweg.pipeline.over_columns import over_columns, require_keys_taken
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features, as_learned
 from thalweg.service.journal.records import NO_ANSWER, LabelledRow, LabelValue, Predicted, PredictedLabels
@@ -157,8 +157,10 @@ class Classification(Task):
         return model if edition < 4 else ask_of(model, costs=self.costs, positive=self.positive)
 
     def check(self, model: Any) -> None:
-        checked = model if self.key is None else KeyedClassifier(model, max_bytes=self.key_memory)
-        checked._make_core(3)  # where parameters are looked at
+        if self.key is not None:
+            require_keys_taken(model, self.key)
+            model = KeyedClassifier(model, max_bytes=self.key_memory)
+        model._make_core(2)  # where parameters are looked at
 
     def check_columns(self, plan: Plan, kinds: Iterable[str]) -> None:
         if self.key is None:
