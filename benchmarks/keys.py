@@ -2,7 +2,8 @@
 
     python -m benchmarks.keys first        # errors of new keys, 10 seeds; about two minutes on one core
     python -m benchmarks.keys cost         # microseconds a row, with and without keys
-    python -m benchmarks.keys service      # memory of `thalweg serve --key` with a million keys
+    python -m benchmarks.keys service      # memory of `thalweg serve --key` with a million keys; about five minutes
+    python -m benchmarks.keys service --new oldc --key customer --key-memory 150MB    # other options of the service
 
 Related keys: the log-odds of a row of key i are 2 (w_t'x + u_i'x + b_i). The shared w_t turns by 2 radians over the
 stream. u_i and b_i are the key's own, with a fifth of the variance of w_t'x each. Keys appear all along the stream, as
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -114,47 +116,61 @@ def cost() -> None:
             )
 
 
-def service(keys: int, features: int, memory: str | None, kind: str) -> None:
+def service(keys: int, features: int, options: list[str]) -> None:
     """A row of each key, then as many of random ones, by Arrow bodies of 20,000 rows; labels follow each body."""
     import pyarrow as pa
 
     with tempfile.TemporaryDirectory() as folder:
-        more = [] if memory is None else ["--key-memory", memory]
-        command = [sys.executable, "-m", "thalweg", "serve", "--new", kind, "--key", "customer", "--data", folder]
-        log = Path(folder) / "log"
-        with log.open("w") as errors:
-            server = subprocess.Popen([*command, "--listen", "127.0.0.1:0", *more], stderr=errors)
+        server, address = _started(folder, options)
         try:
-            while not (found := re.search(r"serves at (http://\S+:\d+)", log.read_text())):
-                time.sleep(0.1)
             rng = np.random.default_rng(0)
             own = rng.normal(size=keys)
             order = np.concatenate([rng.permutation(keys), rng.integers(0, keys, keys)])
-            began, spent = time.perf_counter(), {"predict": 0.0, "label": 0.0}
-            with Client(found[1], batch_rows=20_000, timeout=600) as client:
+            spent = {"predict": 0.0, "label": 0.0}
+            with Client(address, batch_rows=20_000, timeout=600) as client:
                 for begin in range(0, len(order), 20_000):
                     key = order[begin : begin + 20_000]
                     X = rng.normal(size=(len(key), features))
-                    rows = {"customer": pa.array([f"customer {each}" for each in key])}
-                    table = pa.table(rows | {f"x{j}": X[:, j] for j in range(features)})
-                    labels = np.where(X[:, 0] + own[key] > 0, "yes", "no")
+                    rows = {f"x{j}": X[:, j] for j in range(features)}
+                    if "--key" in options:
+                        rows["customer"] = np.array([f"customer {each}" for each in key])
+                    table = pa.table(rows)
+                    labels = np.where(X[:, 0] + own[key] > 0, "yes", "no").tolist()
                     start = time.perf_counter()
                     answers = client.predict(table)
                     between = time.perf_counter()
-                    client.label([each.id for each in answers], labels.tolist())
+                    client.label([each.id for each in answers], labels)
                     spent["predict"] += between - start
                     spent["label"] += time.perf_counter() - between
                     if begin % 200_000 == 0:
-                        print(f"{begin + len(key):>9,} rows  {_memory(server.pid)}", flush=True)
-                seconds = time.perf_counter() - began
-                print(f"{len(order):,} rows of {keys:,} keys, {features} features, {kind}, in {seconds:.0f} s")
-                print({name: f"{part / len(order) * 1e6:.1f} µs a row" for name, part in spent.items()})
-                print(_memory(server.pid))
-                print(client.key(f"customer {order[0]}"))
-            print("journal", f"{sum(each.stat().st_size for each in Path(folder).iterdir()) / 1e9:.2f} GB")
+                        print(f"{begin + len(key):>9,} rows: {_memory(server.pid)}", flush=True)
+            each = ", ".join(f"{name} {part / len(order) * 1e6:.1f} µs a row" for name, part in spent.items())
+            print(f"{len(order):,} rows of {keys:,} keys, {features} features, {' '.join(options)}: {each}")
+            print(_memory(server.pid))
+            with urllib.request.urlopen(f"{address}/metrics") as metrics:
+                print(*re.findall(r"thalweg_model_key.*", metrics.read().decode())[-3:], sep="\n")
+            server.terminate()
+            server.wait()
+            print(f"journal {sum(each.stat().st_size for each in Path(folder).iterdir()) / 1e9:.2f} GB")
+            began = time.perf_counter()
+            server, address = _started(folder, [])
+            print(f"started again in {time.perf_counter() - began:.1f} s: {_memory(server.pid)}")
         finally:
             server.terminate()
             server.wait()
+
+
+def _started(folder: str, options: list[str]) -> tuple[subprocess.Popen[bytes], str]:
+    """A service that listens, and its address."""
+    command = [sys.executable, "-m", "thalweg", "serve", *options, "--data", folder, "--listen", "127.0.0.1:0"]
+    log = Path(folder) / "log"
+    with log.open("w") as errors:
+        server = subprocess.Popen(command, stderr=errors)
+    while not (found := re.search(r"serves at (http://\S+:\d+)", log.read_text())):
+        if server.poll() is not None:
+            raise SystemExit(log.read_text())
+        time.sleep(0.1)
+    return server, found[1]
 
 
 def _memory(process: int) -> str:
@@ -165,16 +181,16 @@ def _memory(process: int) -> str:
 
 def main() -> None:
     """Run one of the parts."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
     parser.add_argument("part", choices=["first", "cost", "service"])
     parser.add_argument("--keys", type=int, default=10**6)
     parser.add_argument("--features", type=int, default=10)
-    parser.add_argument("--memory", help="--key-memory of the service")
-    parser.add_argument("--kind", default="oldc")
-    given = parser.parse_args()
+    given, options = parser.parse_known_args()
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     if given.part == "service":
-        service(given.keys, given.features, given.memory, given.kind)
+        service(given.keys, given.features, options or ["--new", "oldc", "--key", "customer"])
     else:
         {"first": first, "cost": cost}[given.part]()
 

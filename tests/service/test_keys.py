@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import urllib.request
+
 import numpy as np
 import pytest
 
 from tests.service.in_process import state_of, with_service
+from thalweg.client import Client
 from thalweg.client.protocol import CreateRequest
+from thalweg.errors import ServiceRefused
 from thalweg.fleet import KeyedClassifier
 from thalweg.service.commands import Refused
 from thalweg.service.learning import live_model
@@ -172,3 +176,29 @@ def test_arrow_challengers_files_and_schemas_know_the_key(tmp_path):
             await service.create(CreateRequest("wrong", "cost-sensitive", key="x"))
 
     with_service(tmp_path, scenario, options())
+
+
+def test_over_http_a_key_is_described_and_counted(start):
+    server = start("--new", "oldc", "--key", "customer", "--key-memory", "1MB")
+    client = Client(f"http://127.0.0.1:{server.port}")
+    rows, labels = rows_of(0, 60, 3)
+    rows[0]["customer"] = "a/b c?é"
+    answers = client.predict(rows)
+    client.label(answers.ids, labels)
+    assert client.key("a/b c?é").rows == 1
+    assert sum(client.key(key).rows for key in (0, 1, 2)) == 59
+    assert client.model("default").key == "customer"
+    for path, status, what in (
+        ("/v1/models/default/keys/none", 404, "has learned no row of the key 'none'"),
+        ("/v1/models/other/keys/1", 404, "no model 'other'"),
+    ):
+        with pytest.raises(ServiceRefused, match=what) as refused:
+            client.key(path.split("/")[-1], model=path.split("/")[3])
+        assert refused.value.status == status
+    client.create("plain", "oldc")
+    with pytest.raises(ServiceRefused, match="has no keys"):
+        client.key("1", model="plain")
+    metrics = urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics").read().decode()
+    assert 'thalweg_model_keys{learner="default",model="default",place="memory"} 4.0' in metrics
+    client.close()
+    assert server.stop() == 0

@@ -507,6 +507,8 @@ class Model(Struct, frozen=True, omit_defaults=True):
         "classification" or "regression".
     coverage : float or None
         Of regression, the share of rows whose interval is to hold the label; None in a list of models.
+    key : str or None
+        The column of keys, each of which has a model of its own; None without keys and in a list of models.
     scores, all_scores : mapping or None
         Of regression, over the last 1,000 labels and over all: mae, rmse, r2 (against the mean of the labels known when
         the row was predicted), skill (against the last of them), coverage and mean width of the intervals,
@@ -537,6 +539,7 @@ class Model(Struct, frozen=True, omit_defaults=True):
     rare: Mapping[str, float | None] | None = None
     task: str = "classification"
     coverage: float | None = None
+    key: str | None = None
     scores: Mapping[str, float | None] | None = None
     all_scores: Mapping[str, float | None] | None = None
 

@@ -37,8 +37,8 @@ from thalweg.store import dumps, loads
 from thalweg.tables.encoder import Encoder
 
 _NO_COPIES: tuple[dict[str, Any], dict[str, list[str]]] = ({}, {})
-#: Bytes of a file that are one value in a database, which takes up to a billion.
-_MOST_BYTES = 1 << 28
+#: Bytes of a file that are one value in a database: SQLite takes up to a billion, and keeps a copy of the last value.
+_MOST_BYTES = 1 << 25
 #: Labels after which the features whose class means are told are chosen.
 _HEAD = 64
 
@@ -316,12 +316,11 @@ class LiveModel:
                 for name, each in self.learners.items()
             },
         }
-        files = {"": orjson.dumps(plain)} | {name: self.file(name) for name in self.learners}
-        return [
-            Part(self.name, self.seq, name, hashlib.sha256(content).digest(), content)
-            for each, file in files.items()
-            for name, content in _pieces(each, file)
+        files = [
+            ("", orjson.dumps(plain)),
+            *(piece for name in self.learners for piece in _pieces(name, self.file(name))),
         ]
+        return [Part(self.name, self.seq, name, hashlib.sha256(content).digest(), content) for name, content in files]
 
     @classmethod
     def from_snapshot(cls, parts: Sequence[Part]) -> LiveModel:
