@@ -7,6 +7,7 @@ import copy
 import numpy as np
 import pytest
 
+from tests.laws import LAWS
 from thalweg import AutoClassifier, CostSensitive, OnlineLDC, PassiveAggressive, StandardScaler, StreamPipeline
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.fleet import KeyedClassifier
@@ -131,6 +132,30 @@ def test_a_class_that_comes_late_reaches_keys_wherever_they_are():
         one_by_one.learn_one(row, label)
     chunks = KeyedClassifier(OnlineLDC()).partial_fit(X[:20], y[:20]).partial_fit(X[20:50], y[20:50])
     assert dumps(one_by_one) == dumps(chunks)
+
+
+MODELS = {
+    "all in memory": KeyedClassifier(OnlineLDC(0.3, counts="soft")),
+    "spilling": KeyedClassifier(AutoClassifier(curved=False), max_bytes=1 << 16),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("name", MODELS)
+def test_it_obeys_the_laws_of_classifiers(law, name):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 1 + seed, 60)
+        law(MODELS[name], np.column_stack([rng.integers(0, 8, 60), rng.normal(size=(60, 1 + seed)) + y[:, None]]), y)
+
+
+def test_wild_weights_leave_the_model_finite():
+    X, y = related_keys(rows=300, keys=5)
+    weights = np.random.default_rng(3).choice([1e-300, 1e-9, 0.5, 1.0, 1e3, 1e50], 300)
+    model = KeyedClassifier(OnlineLDC()).partial_fit(X, y, sample_weight=weights)
+    for _ in range(3):
+        assert np.isfinite(model.partial_fit(X, y, sample_weight=weights[::-1]).predict_proba(X)).all()
+        assert dumps(loads(dumps(model))) == dumps(model)
 
 
 @pytest.mark.parametrize(

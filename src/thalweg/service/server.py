@@ -244,11 +244,12 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
         journal.prepare()
         if options.keep is not None:
             compact(journal, options.keep)
-        if not make_first(journal, options) and (options.model or options.new or options.schema or options.task):
+        if not make_first(journal, options) and any(
+            (options.model, options.new, options.schema, options.task, options.key)
+        ):
             where = options.data if options.database is None else "the database"
-            tell(
-                f"thalweg goes on with the models in {where}, and looks at none of --model, --new, --task and --schema"
-            )
+            ignored = "--model, --new, --task, --schema and --key"
+            tell(f"thalweg goes on with the models in {where}, and looks at none of {ignored}")
         return Service(journal, options)
     except BaseException:
         journal.close()

@@ -102,6 +102,7 @@ class Keyed final : public Learner {
     double *row = room.data(), *z = row + width(), *p = z + width(), *q = p + classes();
     split(x, row);
     const bool awake = rows > 0;
+    const double own_weight = std::min(weight, kMostWeight);
     inner->probable_step(row, k, weight, p);
     standardise(row, z);
     // From here on nothing throws but where a record is read from a broken disk.
@@ -118,8 +119,8 @@ class Keyed final : public Learner {
       given = highest(mixed.data(), classes());
       if (p[k] > 0)  // a new class had no probability in either
         counts.gain =
-            float(kFade * counts.gain + weight * (std::log(std::max(q[k], kLeast)) - std::log(std::max(p[k], kLeast))));
-      adapt(record.values(), z, q, k, weight);
+            float(kFade * counts.gain + own_weight * std::log(std::max(q[k], kLeast) / std::max(p[k], kLeast)));
+      adapt(record.values(), z, q, k, own_weight);
     }
     rows++;
     counts.rows++;
@@ -134,6 +135,7 @@ class Keyed final : public Learner {
 
  private:
   static constexpr double kFade = 0.98, kRecent = 0.02, kLeast = 1e-6, kFarthest = 4, kMemory = 1e4;
+  static constexpr double kMostWeight = 100;  // of a row to its key: a linearised step is good for no more
 
   struct View {
     const KeyCounts *counts;

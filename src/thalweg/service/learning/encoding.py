@@ -25,7 +25,7 @@ Row = dict[str, Any]
 def of_rows(rows: Sequence[Row], encoder: Encoder) -> list[Any]:
     """The cells of each column, parsed; `Refused` names the first row that cannot be used."""
     known = frozenset(encoder.plan.names)
-    learned = {column.name for column in encoder.plan.columns}
+    learned = {column.name for column in encoder.plan.columns if not column.required}
     for at, row in enumerate(rows):
         if not row.keys() <= known:
             raise _bad_row(at, min(row.keys() - known), "the model has no such column")
@@ -51,7 +51,7 @@ def of_table(table: Any, encoder: Encoder) -> list[Any]:
     names = table.column_names
     if strange := set(names) - set(encoder.plan.names):
         raise Refused(422, f"column {min(strange)!r}: the model has no such column")
-    if len(table) and not any(column.name in names for column in encoder.plan.columns):
+    if len(table) and not any(column.name in names and not column.required for column in encoder.plan.columns):
         raise Refused(422, "the table has none of the columns that the model learns from")
     nothing = pa.chunked_array([pa.nulls(len(table))])
     found = [
