@@ -126,7 +126,7 @@ def service(keys: int, features: int, options: list[str]) -> None:
             rng = np.random.default_rng(0)
             own = rng.normal(size=keys)
             order = np.concatenate([rng.permutation(keys), rng.integers(0, keys, keys)])
-            spent = {"predict": 0.0, "label": 0.0}
+            spent: dict[str, list[float]] = {"predict": [], "label": []}
             with Client(address, batch_rows=20_000, timeout=600) as client:
                 for begin in range(0, len(order), 20_000):
                     key = order[begin : begin + 20_000]
@@ -140,15 +140,17 @@ def service(keys: int, features: int, options: list[str]) -> None:
                     answers = client.predict(table)
                     between = time.perf_counter()
                     client.label([each.id for each in answers], labels)
-                    spent["predict"] += between - start
-                    spent["label"] += time.perf_counter() - between
+                    spent["predict"].append(between - start)
+                    spent["label"].append(time.perf_counter() - between)
                     if begin % 200_000 == 0:
                         print(f"{begin + len(key):>9,} rows: {_memory(server.pid)}", flush=True)
-            each = ", ".join(f"{name} {part / len(order) * 1e6:.1f} µs a row" for name, part in spent.items())
-            print(f"{len(order):,} rows of {keys:,} keys, {features} features, {' '.join(options)}: {each}")
+            print(f"{len(order):,} rows of {keys:,} keys, {features} features, {' '.join(options)}")
+            for name, seconds in spent.items():
+                each = f"{sum(seconds) / len(order) * 1e6:.1f} µs a row"
+                print(f"{name}: {each}, the slowest of {len(seconds)} requests {max(seconds):.2f} s")
             print(_memory(server.pid))
             with urllib.request.urlopen(f"{address}/metrics") as metrics:
-                print(*re.findall(r"thalweg_model_key.*", metrics.read().decode())[-3:], sep="\n")
+                print(*re.findall(r"^thalweg_model_key.*", metrics.read().decode(), re.MULTILINE), sep="\n")
             server.terminate()
             server.wait()
             print(f"journal {sum(each.stat().st_size for each in Path(folder).iterdir()) / 1e9:.2f} GB")
