@@ -5,26 +5,36 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.examples import examples
 from tests.waiting import PATIENCE
 
 # No example fails because the machine is busy. `make test` uses "repeatable", so that a commit always gives the same
 # result. Plain pytest draws new examples on each run.
-settings.register_profile("no_deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("no_deadline", examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("repeatable", settings.get_profile("no_deadline"), derandomize=True)
 settings.load_profile("no_deadline")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that starts a browser or Spark, or builds the site, as slow."""
+    """Mark tests as slow: those with a browser, Spark or the site, and the cases that `quick` leaves out."""
+    cases = defaultdict(list)
     for item in items:
         if {"new_context", "site", "spark"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
+        if (quick := item.get_closest_marker("quick")) is not None:
+            cases[item.nodeid.split("[")[0], quick.args[0]].append(item)
+    for (_, count), found in cases.items():
+        kept = {index * len(found) // count for index in range(count)}  # from the first to the last
+        for index, item in enumerate(found):
+            if index not in kept:
+                item.add_marker(pytest.mark.slow)
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

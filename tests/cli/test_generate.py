@@ -54,6 +54,7 @@ def test_every_generator_has_a_name_and_is_listed(run: Run) -> None:
     assert max(map(len, lines)) <= 80
 
 
+@pytest.mark.quick(25)
 @pytest.mark.parametrize("name", GENERATORS)
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow", "ndjson"])
 def test_what_is_read_back_is_the_stream_to_the_last_bit(

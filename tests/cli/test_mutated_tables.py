@@ -12,7 +12,7 @@ from tests.cli.mutated_tables import SECONDS, check, within
 from thalweg.tables import open_source
 
 #: Tables in each part of the quick sample, and of the long one.
-FEW, MANY = 35, 2_000
+FEW, MANY = 20, 2_000
 
 
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
@@ -21,6 +21,7 @@ def test_odd_tables_are_learned_or_refused(part: int, tmp_path: Path, capsys: py
     assert set(codes) == {0, 2}
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "content",
     [

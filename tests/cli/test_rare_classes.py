@@ -104,6 +104,7 @@ def test_scores_are_those_of_scikit_learn(rare_table: None, capsys: pytest.Captu
     assert costs["low"] < costs["difference"] < costs["high"]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("late", [{}, {"delay": 130}])
 def test_neither_chunks_nor_interruptions_change_a_byte(
     late: dict[str, int], rare_table: None, capsys: pytest.CaptureFixture[str]

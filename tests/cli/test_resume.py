@@ -67,6 +67,7 @@ CHANGES: dict[str, Callable[[list[str]], list[str]]] = {
 }
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_run_does_not_go_on_with_other_rows(change: str, table, capsys: pytest.CaptureFixture[str]) -> None:
     lines = CHANGES[change](cut_off(capsys, "--bad-rows", "error"))

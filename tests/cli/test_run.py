@@ -237,6 +237,7 @@ def test_a_tab_may_be_written_in_three_ways(delimiter: str, table, capsys: pytes
     assert run(capsys, "run", *PLAIN, "--delimiter", delimiter, "--quiet")[0] == 0
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("name", MODELS["classification"])
 def test_every_model_runs_predicts_and_is_inspected(name: str, table, capsys: pytest.CaptureFixture[str]) -> None:
     code, said, complaint = run(capsys, "run", *PLAIN, "--model", name, "--out", "out", "--quiet", "--limit", "1100")

@@ -95,6 +95,7 @@ def test_values_that_mean_missing_may_be_named(tables, capsys: pytest.CaptureFix
     assert (code, told) == (2, "thalweg: --na must name a value: an empty cell is missing anyway, got ''\n")
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("model", ["auto", "logistic"])
 def test_sentinels_after_the_first_rows_are_found_and_told(
     tables, model: str, capsys: pytest.CaptureFixture[str]

@@ -53,6 +53,7 @@ def stopped(folder: Path, number: int) -> tuple[int, str]:
     return process.returncode, said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_a_stopped_run_goes_on_where_it_was(table: tuple[Path, dict[str, bytes]], number: int) -> None:
     folder, whole = table

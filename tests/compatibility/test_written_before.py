@@ -84,6 +84,7 @@ def test_the_model_of_a_run_continues(path: Path, part: str, continues: Callable
     require(continues(), RECORD[part])
 
 
+@pytest.mark.quick(25)
 def test_a_file_can_be_inspected(path: Path) -> None:
     command("inspect", str(path))
 

@@ -14,6 +14,8 @@ PAGES = [*sorted(ROOT.glob("*.md"), reverse=True), *sorted((ROOT / "docs").rglob
 #: What is not run: set-up, and text that is no code.
 INSTALLING = ("cd ", "git ", "make ", "pip ", "python -m venv ", "python -m benchmarks ")
 NOT_CODE = {"", "text"}
+#: Pages that start servers.
+LONG = {"alerts.md"}
 
 
 def name(page: Path) -> str:
@@ -30,8 +32,8 @@ def needs_spark(page: Path) -> bool:
 
 
 def marks_of(page: Path) -> list[pytest.MarkDecorator]:
-    """Tutorials take a minute together; the README and the pages of the algorithms are always run."""
-    slow = [pytest.mark.slow] if page.parent.name == "tutorials" else []
+    """Tutorials take a minute together; the README, most guides and the pages of the algorithms are always run."""
+    slow = [pytest.mark.slow] if page.parent.name == "tutorials" or page.name in LONG else []
     return [*slow, spark_tests] if needs_spark(page) else slow
 
 

@@ -125,6 +125,7 @@ def test_features_are_chosen_and_transformers_need_no_target():
     assert model.feature_names_in_.tolist() == ["b", "a"]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("opened", [str, pyarrow.dataset.dataset], ids=["file", "data set"])
 def test_a_file_is_never_in_memory_as_a_whole(opened, tmp_path):
     rows = 1_000_000  # what pyarrow reads ahead does not grow with the file: 13 to 22 MB of its 88

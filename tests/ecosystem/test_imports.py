@@ -48,11 +48,13 @@ def test_import_thalweg_costs_next_to_nothing_beyond_numpy():
     assert not any("kernels" in module for module in modules)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("package", ["client", "errors", "rates", "frames", "tables"])
 def test_packages_that_need_no_learner_load_no_heavy_library(package):
     assert not HEAVY & families(added("import numpy", f"import thalweg.{package}"))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("module", ["run.runner", "service.learning.live_model", "spark.late_labels"])
 def test_only_the_needed_parts_of_evaluation_are_loaded(module):
     modules = added("import numpy, sklearn.base", f"import thalweg.{module}")

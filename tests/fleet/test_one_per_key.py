@@ -64,6 +64,7 @@ def alone(model, X, y, classes):
     return one.partial_fit(X[1:], y[1:]) if len(y) > 1 else one
 
 
+@pytest.mark.quick(20)
 @pytest.mark.parametrize("name", COMPILED)
 @examples(5, least=2)
 @given(seed=st.integers(0, 2**32), features=st.sampled_from([1, 2, 5, 17]), capacity=st.sampled_from([None, 1, 3]))

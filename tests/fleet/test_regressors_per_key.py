@@ -35,6 +35,7 @@ REGRESSORS = {
 }
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(("features", "capacity"), [(1, 2), (5, None)])
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_each_key_is_as_if_it_were_alone(name, features, capacity, tmp_path):

@@ -20,6 +20,7 @@ def streams(count, rows=120, features=2, seed=0, classes=3):
     return rng.normal(size=(count, rows, features)) + y[..., None], y
 
 
+@pytest.mark.quick(50)
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("threads", [1, 3])
 def test_every_learner_over_many_streams(name, threads):
@@ -49,6 +50,7 @@ def test_every_setting_over_one_stream(features, counts, classes):
     assert found.best == found.settings[int(found.mistakes.argmin())]
 
 
+@pytest.mark.quick(40)
 @pytest.mark.parametrize(
     "model",
     [

@@ -68,6 +68,7 @@ BAD_ROWS = {
 }
 
 
+@pytest.mark.quick(30)
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_refused_chunk_changes_nothing(name):
     model = clone(LEARNERS[name]).partial_fit(GOOD, LABELS)

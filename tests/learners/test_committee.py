@@ -148,6 +148,7 @@ class SlowMixing:
         self.rare = self.start.copy() if q >= 0.15 else (1 - q / 10) * self.rare + np.minimum(6, surprise)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("loss", "discount"), [("zero-one", 0.9), ("brier", 0.9), ("log", 0.9), ("auto", (0.8, 0.9, 0.97)), ("auto", 0.95)]
 )

@@ -137,6 +137,7 @@ def test_rows_far_from_all_data_are_answered_by_the_nearest(dtype, distance):
     assert np.isfinite(model.decision_function([[distance, distance]])).all()
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize(("name", "sigma"), [("thyroid", 128.0), ("image", 64.0)])
 def test_rows_whose_kernel_values_all_underflow(name, sigma, dtype):

@@ -24,6 +24,7 @@ def blobs(rows, features, classes, seed=0, drift=0.0):
     return X + drift * np.arange(rows)[:, None], y
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     ("features", "classes", "budget", "forgetting", "held", "given"),
     [

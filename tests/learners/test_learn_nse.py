@@ -79,6 +79,7 @@ class SlowLearnNSE:
         return sum(o * e for o, e in zip(carried, beta, strict=True))
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("weighting", ["age", "lifetime", "recursive"])
 @pytest.mark.parametrize(("slope", "crossing"), [(0.5, 10.0), (4.0, 1.5)])  # the latter drops errors after 9 blocks
 def test_weights_are_those_of_the_definition(weighting, slope, crossing):

@@ -64,6 +64,7 @@ def forged(header, arrays):
     return save_arrays(arrays, metadata={"thalweg": json.dumps(header)})
 
 
+@pytest.mark.quick(14)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", BASES)
 def test_a_loaded_classifier_answers_as_the_saved_one_did(name, classes):

@@ -73,6 +73,7 @@ def targets(model, labels, numbers):
     return labels if hasattr(model, "classes_") or hasattr(model, "decision_function") else numbers
 
 
+@pytest.mark.quick(9)
 @pytest.mark.filterwarnings("ignore::thalweg.errors.Diverging")
 @BOTH
 @given(seed=st.integers(0, 10**6), cut=st.integers(1, 299))

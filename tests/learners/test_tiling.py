@@ -73,6 +73,7 @@ class Unscaled(TilingClassifier):
         )
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(
     "options",

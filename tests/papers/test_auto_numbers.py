@@ -22,6 +22,7 @@ def missing(seed: int) -> tuple[np.ndarray, np.ndarray]:
     raise DataUnavailable("nothing is at hand here.")
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("stream", NUMBER_STREAMS, ids=lambda stream: stream.name)
 def test_a_stream_is_as_long_as_declared_and_generated_ones_differ_by_run(stream: NumberStream) -> None:
     try:

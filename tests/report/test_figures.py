@@ -47,6 +47,7 @@ def _is_drawn(text: Text, figure: Figure) -> bool:
     return True
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("make", [*FIGURES, *WITHOUT_CURVES])
 def test_no_text_overlaps_another_or_leaves_the_page(make) -> None:
     figure = make()
@@ -62,6 +63,7 @@ def test_no_text_overlaps_another_or_leaves_the_page(make) -> None:
     assert not clashes
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("make", FIGURES)
 def test_every_outer_axis_is_labelled_and_every_curve_named(make) -> None:
     figure = make()

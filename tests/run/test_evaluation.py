@@ -61,6 +61,7 @@ def written_like(table: Any) -> list[list[str]]:
         return list(csv.reader(lines))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("task", "late"),
     [

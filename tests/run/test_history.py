@@ -63,6 +63,7 @@ def test_each_point_is_that_of_a_model_that_learned_exactly_so_many_rows(
             assert seen == pytest.approx(mean[:2].tolist(), rel=1e-5)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("late", [(), ("--delay", "70")])
 def test_neither_chunks_nor_late_labels_move_a_point(late: tuple[str, ...], table: object) -> None:
     whole = recorded("--model", "oldc", *late)

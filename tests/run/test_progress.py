@@ -38,6 +38,7 @@ def shares(source: str, **options: object) -> list[tuple[int, float | None]]:
     return told
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("kind", ["one block", "blocks", "packed", "limit"])
 def test_the_share_done_is_that_of_the_rows(kind: str, lines: list[str]) -> None:
     wanted = lines[:3001] if kind == "one block" else lines

@@ -117,6 +117,7 @@ def results() -> dict[str, Any]:
     return found | {"metrics": json.loads(Path("out/metrics.json").read_bytes()) | {"run": None}}
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("late", LATE)
 def test_neither_chunks_nor_a_stop_change_the_results(late: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Killed half-way by a cell that is no number, resumed once it is mended."""

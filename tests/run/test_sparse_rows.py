@@ -52,6 +52,7 @@ class Cut(Exception):
     pass
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("kind", ["svmlight", pytest.param("vowpal-wabbit", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("delay", "numbers"), [pytest.param(0, False, marks=pytest.mark.slow), (70, False), (70, True)]

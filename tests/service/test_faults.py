@@ -251,6 +251,7 @@ def test_a_connection_that_is_lost_while_a_revision_is_learned_again(start, post
     check_against(server, 50, database)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "damage",
     [

@@ -124,6 +124,7 @@ def test_records_of_a_version_without_checksums_are_read_and_counted(tmp_path: P
     journal.close()
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("left", ["empty", "gone"])
 def test_a_journal_that_is_empty_or_gone_is_not_begun_anew_unless_asked(left: str, start, tmp_path: Path, capsys):
     data = tmp_path / "data"

@@ -110,6 +110,7 @@ def written(folder: Path, kind: str, described: Any = SCHEMA, task: str = "class
     return open_journal(folder, None)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("task", "kind", "described"),
     [

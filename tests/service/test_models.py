@@ -145,6 +145,7 @@ def test_a_challenger_is_promoted_by_itself_when_it_is_better_beyond_doubt(start
     assert client.get("/v1/models/default")["kind"] == "oldc"
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4])
 def test_the_interval_holds_at_every_label_at_once(share):
     """Two equal models that disagree on a share of the rows: 0 may leave the interval in 5 % of the runs."""

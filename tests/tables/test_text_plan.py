@@ -103,6 +103,7 @@ def test_plans_and_words_are_the_same_by_any_cut_and_after_a_break() -> None:
     assert whole.to_json() != before
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     ("column", "forged"),
     [
