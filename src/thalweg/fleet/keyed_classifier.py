@@ -36,7 +36,15 @@ from thalweg.parameters import Real, Rules, Whole
 
 
 class KeySummary(NamedTuple):
-    """How the model of a key does; each row counts as it was predicted just before its label was learned."""
+    """How the model of a key does; each row counts as it was predicted just before its label was learned.
+
+    Examples
+    --------
+    >>> from thalweg import OnlineLDC
+    >>> from thalweg.fleet import KeyedClassifier
+    >>> KeyedClassifier(OnlineLDC()).partial_fit([[7, 0.5], [8, 1.5], [7, 2.5]], [0, 1, 0]).summary(8)
+    KeySummary(rows=1, rows_since=1, error=1.0, recent_error=1.0, weight=0.5)
+    """
 
     #: Rows learned, and rows of all keys since the last of them.
     rows: int
