@@ -34,8 +34,10 @@ from thalweg.fleet import Fleet, KeyedClassifier
 FEATURES, SEEDS, FIRST = 5, 10, 50
 
 
-def related_keys(seed: int, keys: int = 1000, rows: int = 80_000) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Keys, rows and labels in the order of time."""
+def related_keys(
+    seed: int, keys: int = 1000, rows: int = 80_000, difference: float = 1.0
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Keys, rows and labels in the order of time; with a difference of 0 all keys are alike."""
     rng = np.random.default_rng(seed)
     begin = rng.random(keys) * 0.9
     key = rng.integers(0, keys, rows)
@@ -46,7 +48,7 @@ def related_keys(seed: int, keys: int = 1000, rows: int = 80_000) -> tuple[NDArr
     turning = rng.normal(size=(2, FEATURES))
     shared = np.outer(np.cos(2 * when), turning[0]) + np.outer(np.sin(2 * when), turning[1])
     own, constant = rng.normal(size=(keys, FEATURES)) / np.sqrt(FEATURES), rng.normal(size=keys)
-    odds = 2 * ((shared * X).sum(axis=1) + (own[key] * X).sum(axis=1) + constant[key])
+    odds = 2 * ((shared * X).sum(axis=1) + difference * ((own[key] * X).sum(axis=1) + constant[key]))
     return key, X, (rng.random(rows) < 1 / (1 + np.exp(-odds))).astype(int)
 
 
@@ -66,9 +68,15 @@ def base() -> OnlineLDC:
 
 def first() -> None:
     """Errors on the first rows of keys that appear after the first tenth of the stream."""
+    for difference in (1.0, 0.0):
+        print("related keys" if difference else "keys that are all alike")
+        _first(difference)
+
+
+def _first(difference: float) -> None:
     found: dict[str, list[list[float]]] = {}
     for seed in range(SEEDS):
-        key, X, y = related_keys(seed)
+        key, X, y = related_keys(seed, difference=difference)
         number = numbers_within_key(key)
         born = np.empty(key.max() + 1, dtype=np.int64)
         born[key[number == 0]] = np.flatnonzero(number == 0)
