@@ -12,12 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from thalweg import OnlineLDC
+from thalweg import OnlineLDC, OnlineLogistic, Perceptron
 from thalweg.fleet import Fleet
 
-#: Features, keys, rows of a batch.
-SIZES = ((3, 10**7, 10**7), (10, 10**5, 10**7), (10, 10**7, 10**7), (20, 5 * 10**6, 5 * 10**6), (10, 10**8, 10**7))
+LDC = OnlineLDC(0.05, counts="soft", warmup=1)
+#: Model, features, keys, rows of a batch.
+SIZES = (
+    (LDC, 3, 10**7, 10**7),
+    (LDC, 10, 10**5, 10**7),
+    (LDC, 10, 10**7, 10**7),
+    (LDC, 20, 5 * 10**6, 5 * 10**6),
+    (LDC, 40, 10**6, 2 * 10**6),
+    (LDC, 10, 10**8, 10**7),
+    (Perceptron(0.1), 10, 10**7, 10**7),
+    (OnlineLogistic(0.1), 10, 10**7, 10**7),
+)
 BATCHES = 5
+#: What the core writes for no model yet and for each of two classes.
+PLACES = np.arange(-1, 2)
 
 
 def main() -> None:
@@ -29,10 +41,13 @@ def main() -> None:
         return
     measured = [_copy(cupy)]
     print(f"device copy {measured[0] / 1e12:.2f} TB/s")
-    for features, keys, rows in SIZES:
-        print(_line(cupy, features, keys, rows, measured[0]), flush=True)
+    for size in SIZES:
+        print(_line(cupy, *size, measured[0]), flush=True)
         cupy.get_default_memory_pool().free_all_blocks()
-    print(_from_host(cupy))
+    for kind, locked in ((np.float64, False), (np.float32, False), (np.float64, True)):
+        print(_from_host(cupy, kind, locked), flush=True)
+    for rows in (10**3, 10**4, 10**5, 10**6):
+        print(_batch(cupy, rows), flush=True)
 
 
 def _seconds(cupy: Any, act: Callable[[], object]) -> float:
@@ -49,46 +64,74 @@ def _copy(cupy: Any) -> float:
     return 2 * source.nbytes / min(_seconds(cupy, lambda: cupy.copyto(to, source)) for _ in range(3))
 
 
-def _fleet(cupy: Any, features: int, keys: int) -> Any:
+def _fleet(cupy: Any, model: Any, features: int, keys: int) -> Any:
     """A fleet that has learned a row of each key."""
-    fleet, rng = Fleet(OnlineLDC(0.05, counts="soft", warmup=1), device="cuda"), cupy.random.default_rng(0)
+    fleet, rng = Fleet(model, device="cuda"), cupy.random.default_rng(0)
     for begin in range(0, keys, 5 * 10**6):
         own = cupy.arange(begin, min(begin + 5 * 10**6, keys))
         fleet.partial_fit(rng.standard_normal((len(own), features)), rng.integers(0, 2, len(own)), own)
     return fleet
 
 
-def _line(cupy: Any, features: int, keys: int, rows: int, copy: float) -> str:
-    fleet, rng = _fleet(cupy, features, keys), cupy.random.default_rng(1)
+def _line(cupy: Any, model: Any, features: int, keys: int, rows: int, copy: float) -> str:
+    fleet, rng = _fleet(cupy, model, features, keys), cupy.random.default_rng(1)
     cupy.get_default_memory_pool().free_all_blocks()
     whole, kernel, moved = [], [], 0.0
     for _ in range(BATCHES):
         owners, y = rng.integers(0, keys, rows), rng.integers(0, 2, rows)
         X, codes = rng.standard_normal((rows, features)) + y[:, None], y.astype(cupy.int32)
         whole.append(_seconds(cupy, lambda X=X, y=y, owners=owners: fleet.predict_then_learn(X, y, owners)))
-        kernel.append(_seconds(cupy, lambda X=X, c=codes, owners=owners: fleet._core.take(X, owners, c)))
+        kernel.append(_seconds(cupy, lambda X=X, c=codes, owners=owners: fleet._core.take(X, owners, c, PLACES)))
         used = keys * (1 - (1 - 1 / keys) ** rows)
-        moved = used * 16 * fleet._core._shape.words + rows * (8 * features + 24)
+        moved = used * 16 * fleet._core._layout.stored + rows * (8 * features + 24)
         del X
     share = moved / min(kernel) / copy
     rates = [rows / min(seconds) / 1e9 for seconds in (whole, kernel)]
     return (
-        f"p = {features}, {keys:,} keys: {rates[0]:.2f} billion rows/s, kernel {rates[1]:.2f} "
+        f"{type(model).__name__}, p = {features}, {keys:,} keys: {rates[0]:.2f} billion rows/s, kernel {rates[1]:.2f} "
         f"({share:.2f} of a device copy); {fleet.n_bytes_ / 1e9:.1f} GB"
     )
 
 
-def _from_host(cupy: Any) -> str:
-    rng, rows = np.random.default_rng(0), 2 * 10**7
-    X, y, keys = rng.standard_normal((rows, 10)), rng.integers(0, 2, rows), rng.integers(0, 10**6, rows)
-    fleet = Fleet(OnlineLDC(0.05, counts="soft", warmup=1), device="cuda").partial_fit(X, y, keys)
-    seconds = min(_seconds(cupy, lambda: fleet.partial_fit(X, y, keys)) for _ in range(2))
-    locked = np.frombuffer(cupy.cuda.alloc_pinned_memory(1 << 30), np.float64, 1 << 27)
-    to = cupy.empty(1 << 27)
+def _from_host(cupy: Any, kind: type, is_locked: bool, rows: int = 2 * 10**7) -> str:
+    """Rows of NumPy, to be copied: learned, and predicted first."""
+    rng = np.random.default_rng(0)
+    X, y, keys = rng.standard_normal((rows, 10), dtype=kind), rng.integers(0, 2, rows), rng.integers(0, 10**6, rows)
+    if is_locked:
+        X, y, keys = (_page_locked(cupy, each) for each in (X, y, keys))
+    fleet = Fleet(LDC, device="cuda").partial_fit(X, y, keys)
+    learned = min(_seconds(cupy, lambda: fleet.partial_fit(X, y, keys)) for _ in range(3))
+    predicted = min(_seconds(cupy, lambda: fleet.predict_then_learn(X, y, keys)) for _ in range(3))
+    locked, to = _page_locked(cupy, np.zeros(1 << 27)), cupy.empty(1 << 27)
     link = locked.nbytes / min(_seconds(cupy, lambda: to.set(locked)) for _ in range(3))
-    share = (X.nbytes + 12 * rows) / seconds / link
-    rate = f"{rows / seconds / 1e6:.0f} million rows/s"
-    return f"from NumPy, p = 10: {rate}, {share:.2f} of the link ({link / 1e9:.0f} GB/s)"
+    share = (X.nbytes + y.nbytes + keys.nbytes) / learned / link
+    rates = [f"{rows / seconds / 1e6:.0f} million rows/s" for seconds in (learned, predicted)]
+    name = f"{np.dtype(kind)}, page-locked" if is_locked else str(np.dtype(kind))
+    return (
+        f"NumPy, {name}, p = 10: learned {rates[0]}, {share:.2f} of the link ({link / 1e9:.0f} GB/s); "
+        f"test-then-train {rates[1]}"
+    )
+
+
+def _page_locked(cupy: Any, array: Any) -> Any:
+    memory = cupy.cuda.alloc_pinned_memory(array.nbytes)
+    found = np.frombuffer(memory, array.dtype, array.size).reshape(array.shape)
+    found[...] = array
+    return found
+
+
+def _batch(cupy: Any, rows: int, keys: int = 10**6, repeats: int = 5) -> str:
+    """One batch on the GPU, and on one core of the host."""
+    rng = np.random.default_rng(0)
+    X, y, owners = rng.standard_normal((rows, 10)), rng.integers(0, 2, rows), rng.integers(0, keys, rows)
+    seconds = []
+    for device, given in (("cuda", [cupy.asarray(each) for each in (X, y, owners)]), ("cpu", [X, y, owners])):
+        fleet = Fleet(LDC, device=device).partial_fit(*given)
+        seconds.append(min(_seconds(cupy, lambda f=fleet, g=given: f.predict_then_learn(*g)) for _ in range(repeats)))
+    return (
+        f"a batch of {rows:,} rows, p = 10: {1e3 * seconds[0]:.2f} ms; on the host {1e3 * seconds[1]:.2f} ms, "
+        f"{rows / seconds[1] / 1e6:.1f} million rows/s"
+    )
 
 
 if __name__ == "__main__":

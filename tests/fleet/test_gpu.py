@@ -3,15 +3,19 @@
 import ctypes
 import shutil
 import subprocess
+from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from thalweg import OnlineLDC, load, save
+from thalweg import OnlineLDC, OnlineLogistic, PassiveAggressive, Perceptron, load, save
 from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
 from thalweg.fleet import Fleet
-from thalweg.fleet.gpu.records import Shape, from_host, to_host
+from thalweg.fleet.gpu.discriminant_layout import DiscriminantLayout
+from thalweg.fleet.gpu.members import layout_of
+from thalweg.rates import InverseSqrt
 
 try:
     import cupy
@@ -21,14 +25,34 @@ except Exception:
     HAS_GPU = False
 on_gpu = pytest.mark.skipif(not HAS_GPU, reason="no GPU that CuPy finds")
 
+#: The lanes of a key in turn, phase by phase.
 HOST = """
-#include "record_step.cuh"
-using Model = thalweg::record::Discriminant<FEATURES, CLASSES>;
+#include <cstring>
+#include <vector>
+#include "discriminant_step.cuh"
+#include "linear_step.cuh"
+using namespace thalweg::record;
+using Model = MODEL;
 extern "C" int words() { return Model::kWords; }
-extern "C" void run(double *record, const double *X, const int *y, int rows, double rate, int warmup, int *answers) {
-  const thalweg::record::Options options{rate, warmup};
-  const Model model{record, options};
-  for (int i = 0; i < rows; i++) answers[i] = model.take(X + i * FEATURES, y[i]);
+extern "C" int scratch() { return Model::kScratch; }
+extern "C" void run(double *record, const double *X, const int *y, int rows, const void *given, int *answers) {
+  typename Model::Options options;
+  std::memcpy(&options, given, sizeof options);
+  std::vector<double> scratch(Model::kScratch);
+  std::vector<Model> lanes;
+  for (int lane = 0; lane < Model::kLanes; lane++) lanes.push_back(Model{record, scratch.data(), options, lane});
+  for (int row = 0; row < rows; row++) {
+    for (Model &each : lanes) {
+      double own[Model::kOwn] = {};
+      for (int i = each.lane; i < Model::kFeatures; i += Model::kLanes) {
+        own[i / Model::kLanes] = X[row * Model::kFeatures + i];
+      }
+      each.begin(own);
+    }
+    for (Model &each : lanes) each.project(y[row]);
+    for (int lane = Model::kLanes - 1; lane >= 0; lane--) answers[row] = lanes[lane].decide(y[row]);
+    for (Model &each : lanes) each.update(y[row]);
+  }
 }
 """
 
@@ -48,9 +72,10 @@ def step_of(tmp_path_factory):
         pytest.skip("no C++ compiler")
     folder = tmp_path_factory.mktemp("step")
 
-    def made(features, classes):
-        source, library = folder / f"{features}-{classes}.cpp", folder / f"{features}-{classes}.so"
-        source.write_text(HOST.replace("FEATURES", str(features)).replace("CLASSES", str(classes)))
+    def made(layout, lanes):
+        name = f"{layout.step}<{layout.features}, {layout.classes}, {lanes}>"
+        source, library = (folder / f"{abs(hash(name))}.{kind}" for kind in ("cpp", "so"))
+        source.write_text(HOST.replace("MODEL", name))
         include = f"-I{files('thalweg.fleet.gpu')}"
         flags = ["-std=c++17", "-O1", "-shared", "-fPIC", "-Wall", "-Werror", include]
         subprocess.run([compiler, *flags, str(source), "-o", str(library)], check=True)
@@ -59,43 +84,60 @@ def step_of(tmp_path_factory):
     return made
 
 
-@pytest.mark.parametrize(("features", "classes", "warmup"), [(1, 2, 1), (3, 3, 10), (6, 2, 30)])
-def test_the_step_of_the_gpu_is_that_of_the_discriminant(step_of, features, classes, warmup):
-    step = step_of(features, classes)
+def ldc(warmup=10):
+    return OnlineLDC(0.05, counts="soft", warmup=warmup)
+
+
+@pytest.mark.parametrize(
+    ("model", "features", "classes", "lanes"),
+    [
+        (ldc(1), 1, 2, 2),
+        (ldc(), 3, 3, 2),
+        (ldc(30), 6, 2, 4),
+        (ldc(5), 6, 1, 8),
+        (Perceptron(0.3, margin=0.5, random_state=3), 5, 3, 2),
+        (Perceptron(start_scale=0.0, intercept=False), 3, 2, 4),
+        (OnlineLogistic(0.1, penalty=0.01), 5, 3, 2),
+        (OnlineLogistic(), 3, 2, 4),
+    ],
+    ids=str,
+)
+def test_the_step_of_the_gpu_is_that_of_the_host(step_of, model, features, classes, lanes):
     X, y, _ = rows_of(features, classes, 600)
+    X -= 0 if isinstance(model, OnlineLDC) else 1000
+    model = clone(model)
+    layout = replace(layout_of(model, features), classes=classes)
+    step = step_of(layout, lanes)
+    assert (step.words(), step.scratch()) == (layout.words, layout.scratch(lanes))
     codes, answers = y.astype(np.int32), np.empty(600, dtype=np.int32)
-    model = OnlineLDC(0.05, counts="soft", warmup=warmup)
-    shape = Shape(features, classes, 0.05, warmup)
-    record = np.zeros(step.words())
-    assert len(record) == shape.words
+    record, options = np.zeros(layout.words), layout.options()
     for part in (slice(0, 20), slice(20, 600)):  # within the start, and behind it
         own, chosen, given = X[part].copy(), codes[part].copy(), answers[part]
-        places = [each.ctypes.data_as(ctypes.c_void_p) for each in (record, own, chosen)]
-        given_at = given.ctypes.data_as(ctypes.c_void_p)
-        step.run(*places, len(own), ctypes.c_double(0.05), warmup, given_at)
+        at = [each.ctypes.data_as(ctypes.c_void_p) for each in (record, own, chosen, options, given)]
+        step.run(*at[:3], len(own), *at[3:])
         expected = model.predict_then_learn(own, chosen)
         begin = 1 if part.start == 0 else 0  # the first row of all has no answer
         assert given[begin:].tolist() == expected[begin:].tolist()
-        np.testing.assert_allclose(record[shape.parts()["means"]].reshape(classes, -1), model.means_, rtol=1e-9)
-        words, lengths = to_host(record[np.newaxis], shape)
-        fleet = Fleet(OnlineLDC(0.05, counts="soft", warmup=warmup)).partial_fit(
-            own[:classes], np.arange(classes), [0] * classes
-        )
-        state = fleet._core.state() | {"records": words, "record_lengths": lengths}
-        twin = Fleet(fleet.model)._make_core(features)
-        twin.restore(state)
+        words, lengths = layout.to_host(record[np.newaxis])
+        blank = clone(model)
+        fleet = Fleet(blank).partial_fit(own[:classes], np.arange(classes), [0] * classes)
+        twin = Fleet(blank)._make_core(features)
+        twin.restore(fleet._core.state() | {"records": words, "record_lengths": lengths})
+        back = layout.from_host(words, lengths)[0]
+        np.testing.assert_allclose(back[: classes * features], record[: classes * features])
         alone = fleet.model_of(0)
         alone.__setstate__({**alone.__getstate__(), "_core": twin.state_of(0)})
         np.testing.assert_array_equal(alone.predict(X[300:]), model.predict(X[300:]))
-        np.testing.assert_allclose(alone.predict_proba(X[300:]), model.predict_proba(X[300:]), atol=1e-6)
+        if hasattr(model, "predict_proba"):
+            np.testing.assert_allclose(alone.predict_proba(X[300:]), model.predict_proba(X[300:]), atol=1e-6)
 
 
 def test_records_go_to_the_gpu_and_back():
     X, y, keys = rows_of(3, 3, 400, keys=30)  # some keys are in their start
     fleet = Fleet(OnlineLDC(0.1, counts="soft")).partial_fit(X, y, keys)
     state = fleet._core.state()
-    shape = Shape(3, 3, 0.1, 10)
-    words, lengths = to_host(from_host(state["records"], state["record_lengths"], shape), shape)
+    layout = DiscriminantLayout(3, 3, 0.1, 10)
+    words, lengths = layout.to_host(layout.from_host(state["records"], state["record_lengths"]))
     twin = Fleet(fleet.model)._make_core(3)
     twin.restore(state | {"records": words, "record_lengths": lengths})
     more, labels, others = rows_of(3, 3, 400, seed=1, keys=30)
@@ -103,6 +145,13 @@ def test_records_go_to_the_gpu_and_back():
     fleet._core.run(more, labels, others, None, ours)
     twin.run(more, labels, others, None, theirs)
     assert (ours == theirs).mean() > 0.995  # but for ties by rounding
+
+
+def test_lanes_are_as_many_as_leave_room_for_several_warps():
+    assert [DiscriminantLayout(features, 2, 0.1, 1).lanes for features in (3, 10, 20, 40, 64)] == [2, 2, 4, 16, 32]
+    assert DiscriminantLayout(10, 30, 0.1, 1).lanes > 2
+    with pytest.raises(InvalidInput, match="no room for 1000 classes of 10 features"):
+        _ = DiscriminantLayout(10, 1000, 0.1, 1).lanes
 
 
 @pytest.mark.skipif(HAS_GPU, reason="there is a GPU")
@@ -117,6 +166,11 @@ def test_without_a_gpu_it_says_so():
     [
         (Fleet(OnlineLDC(0.1), device="cuda"), 'counts="soft"'),
         (Fleet(OnlineLDC(0.1, counts="soft"), device="tpu"), "device"),
+        (Fleet(PassiveAggressive(), device="cuda"), "an OnlineLDC, a Perceptron or an OnlineLogistic"),
+        (Fleet(Perceptron(averaged=True), device="cuda"), "not average"),
+        (Fleet(OnlineLogistic(per_feature=True), device="cuda"), "one rate for all features"),
+        (Fleet(OnlineLogistic(InverseSqrt(1.0)), device="cuda"), "constant rate"),
+        (Fleet(OnlineLogistic(class_weight="balanced"), device="cuda"), "class weights"),
         (Fleet(OnlineLDC(0.1, counts="soft"), device="cuda", capacity=3), "capacity"),
     ],
 )
@@ -126,10 +180,21 @@ def test_what_cannot_be_on_a_gpu_is_refused(fleet, told):
 
 
 @on_gpu
-@pytest.mark.parametrize(("features", "classes", "warmup"), [(1, 2, 1), (3, 3, 10), (10, 2, 10), (20, 2, 5)])
-def test_a_fleet_on_the_gpu_is_that_of_the_host(features, classes, warmup, tmp_path):
+@pytest.mark.parametrize(
+    ("model", "features", "classes"),
+    [
+        (ldc(1), 1, 2),
+        (ldc(), 3, 3),
+        (ldc(5), 20, 2),
+        (ldc(50), 40, 3),
+        (Perceptron(0.3, margin=0.1), 10, 3),
+        (OnlineLogistic(0.1, penalty=0.001), 10, 3),
+    ],
+    ids=str,
+)
+def test_a_fleet_on_the_gpu_is_that_of_the_host(model, features, classes, tmp_path):
     X, y, keys = rows_of(features, classes, 20_000, keys=300)
-    model = OnlineLDC(0.05, counts="soft", warmup=warmup)
+    X -= 0 if isinstance(model, OnlineLDC) else 1000
     host, gpu = Fleet(model), Fleet(model, device="cuda")
     parts = slice(0, 7), slice(7, 9_000), slice(9_000, 20_000)
     given = [[each.predict_then_learn(X[part], y[part], keys[part]) for part in parts] for each in (host, gpu)]
@@ -175,3 +240,68 @@ def test_arrays_in_the_memory_of_the_gpu_are_taken_as_they_are():
     later = fleet.predict_then_learn(given[0][:3], cupy.asarray([0, 9, 1]), given[2][:3])  # a new label
     assert fleet.classes_.tolist() == [0, 1, 9]
     assert len(later) == 3
+
+
+@on_gpu
+def test_rows_of_numpy_are_checked_by_the_gpu_before_any_is_learned():
+    X, y, keys = rows_of(5, 2, 300_000, keys=2_000)
+    keys[:100_000] = 11  # one key with many rows
+    model = OnlineLDC(0.05, counts="soft")
+    host, gpu = Fleet(model).partial_fit(X, y, keys), Fleet(model, device="cuda").partial_fit(X, y, keys)
+    wrong = X.copy()
+    wrong[299_999, 3] = np.inf
+    for bad, error in ((wrong, "infinity.* row 299999, column 3"), (X[:, :4], "features")):
+        with pytest.raises(InvalidInput, match=error):
+            gpu.partial_fit(bad, y, keys)
+    with pytest.raises(InvalidInput, match="one for each"):
+        gpu.partial_fit(X, y, keys[1:])
+    with pytest.raises(InvalidInput, match=r"2\*\*63"):
+        gpu.partial_fit(X, y, np.full(len(X), 2**63, dtype=np.uint64))
+    found = gpu.predict_then_learn(X, y, keys)
+    assert isinstance(found, np.ndarray)
+    assert (found == host.predict_then_learn(X, y, keys)).mean() > 0.9995  # what was refused changed nothing
+    narrow = X.astype(np.float32)
+    assert (gpu.predict(narrow, keys) == gpu.predict(narrow.astype(np.float64), keys)).all()
+    with pytest.raises(InvalidInput, match="0 sample"):
+        gpu.predict_then_learn(X[:0], y[:0], keys[:0])
+    gpu.partial_fit(X[:5], np.array([0, 1, 2, 1, 0]), keys[:5])  # a new label
+    assert gpu.classes_.tolist() == [0, 1, 2]
+
+
+@on_gpu
+def test_a_forgotten_key_starts_anew_and_others_keep_their_models():
+    X, y, keys = rows_of(3, 2, 5_000, keys=300)
+    host, gpu = (Fleet(ldc(), device=device).partial_fit(X, y, keys) for device in ("cpu", "cuda"))
+    gone = np.unique(keys)[::3]
+    for key in gone.tolist():
+        assert gpu.forget(key)
+        assert host.forget(key)
+    assert not gpu.forget(int(gone[0]))
+    assert gpu.keys() == host.keys()
+    assert len(gpu) == 200
+    assert (gpu.predict(X, keys) == host.predict(X, keys)).all()
+    again = [fleet.predict_then_learn(X, y, keys) for fleet in (gpu, host)]
+    assert (again[0] == again[1]).mean() > 0.9995
+
+
+@on_gpu
+def test_new_keys_without_memory_are_no_keys(monkeypatch):
+    X, y, keys = rows_of(3, 2, 5_000, keys=300)
+    fleet = Fleet(ldc(), device="cuda").partial_fit(X, y, keys)
+    before = fleet.predict(X, keys)
+
+    def refuse(keys):
+        raise cupy.cuda.memory.OutOfMemoryError(1, 2)
+
+    monkeypatch.setattr(fleet._core, "_grow", refuse)
+    with pytest.raises(MemoryError, match="300 more models"):
+        fleet.partial_fit(X, y, keys + 1)
+    monkeypatch.undo()
+    assert len(fleet) == 300
+    assert (fleet.predict(X, keys) == before).all()
+    assert len(fleet.partial_fit(X, y, keys + 1)) == 600
+    monkeypatch.setattr(fleet._core, "_free_bytes", lambda: 0)
+    with pytest.raises(MemoryError, match="3 classes"):
+        fleet.partial_fit(X[:3], np.array([0, 1, 7]), keys[:3])
+    assert fleet.classes_.tolist() == [0, 1]
+    assert fleet._core.n_classes == 2

@@ -75,7 +75,7 @@ class Twin:
 
 
 def test_it_agrees_with_its_formulas():
-    X, y = related_keys(rows=600, keys=20)
+    X, y = related_keys(rows=300, keys=12)
     model, twin = KeyedClassifier(OnlineLDC()), Twin(OnlineLDC(), P)
     for key_and_row, label in zip(X, y, strict=True):
         if twin.rows > 10:

@@ -21,9 +21,7 @@ from thalweg.learners.base.labelled_estimator import LabelledEstimator
 from thalweg.learners.base.labels import Labels, code_points
 from thalweg.learners.base.regressor import StreamRegressor, as_target, as_targets
 from thalweg.learners.base.rows import Floats, Row, as_rows, names_of
-from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.parameters import OneOf, Rules, Whole
-from thalweg.rates import Constant, as_rate
 
 _KINDS = {"i": "integers", "U": "strings"}
 
@@ -114,9 +112,10 @@ class Fleet(LabelledEstimator):
         Where that temporary file lies; by default where the system keeps such files. It has no name there and is gone
         when the fleet is: `thalweg.save` writes all models, wherever they are.
     device : {"cpu", "cuda"}, default "cpu"
-        Where the models lie and learn. "cuda" needs the extra ``gpu`` and is for an `OnlineLDC` with a constant rate,
-        ``counts="soft"``, without a ridge, and for keys that are integers. Rows may then be arrays of CuPy or PyTorch
-        in the GPU's memory, which are not copied; labels must be integers there. A file holds a fleet of "cpu".
+        Where the models lie and learn. "cuda" needs the extra ``gpu`` and is for an `OnlineLDC` with ``counts="soft"``
+        and without a ridge, a `Perceptron` or an `OnlineLogistic`, at a constant rate, of at most 64 features, and for
+        keys that are integers. Rows may then be arrays of CuPy, PyTorch or JAX in the GPU's memory, where labels must
+        be integers. A file holds a fleet of "cpu".
 
     Attributes
     ----------
@@ -194,20 +193,12 @@ class Fleet(LabelledEstimator):
             raise InvalidParameter.of("Fleet", "folder", rule, self.folder) from error
 
     def _make_gpu_core(self, core: Any, features: int) -> Any:
-        model = self.model
-        plain = type(model) is OnlineLDC and model.counts == "soft" and not model._is_bank and not model.ridge
-        if not plain or model.class_weight is not None or model.dtype != "float64" or model.covariance != "corrected":
-            rule = 'be an OnlineLDC with counts="soft", without ridge, class weights or float32, where device is "cuda"'
-            raise InvalidParameter.of("Fleet", "model", rule, model)
-        rate = as_rate(model.rate, "OnlineLDC")
-        if not isinstance(rate, Constant):
-            raise InvalidParameter.of("Fleet", "model", 'have a constant rate where device is "cuda"', model)
         if self.capacity is not None:
             raise InvalidParameter.of("Fleet", "capacity", 'be left out where device is "cuda"', self.capacity)
         from thalweg.fleet.gpu.core import GpuFleetCore
-        from thalweg.fleet.gpu.records import Shape
+        from thalweg.fleet.gpu.members import layout_of
 
-        return GpuFleetCore(core, Shape(features, 0, float(rate.value), int(model.warmup)))
+        return GpuFleetCore(core, layout_of(self.model, features))
 
     def to(self, device: Literal["cpu", "cuda"]) -> Self:
         """A copy of the fleet whose models lie and learn there."""
@@ -236,6 +227,8 @@ class Fleet(LabelledEstimator):
     def _announce(self, wider: Labels) -> None:
         if wider is not self._labels:
             self._lone_core(self.n_features_in_, wider)
+            if self.device == "cuda":
+                self._core.require_room(len(wider))
             super()._announce(wider)
 
     # ------------------------------------------------------------------ learning
@@ -257,6 +250,8 @@ class Fleet(LabelledEstimator):
         """
         if self._is_on_gpu(X):
             self._run_on_gpu(X, y, keys)
+        elif classes is None and self._is_copied_to_gpu(X, y, keys):
+            self._run_on_gpu(*self._core.to_device(X, y, keys))
         else:
             self._run(X, y, keys, classes)
         return self
@@ -268,6 +263,8 @@ class Fleet(LabelledEstimator):
         """
         if self._is_on_gpu(X):
             return cast("NDArray[Any]", self._run_on_gpu(X, y, keys))
+        if self._is_copied_to_gpu(X, y, keys):
+            return cast("NDArray[Any]", self._core.to_host(self._run_on_gpu(*self._core.to_device(X, y, keys))))
         return self._decoded(self._run(X, y, keys, answering=True))
 
     def _run(
@@ -298,6 +295,8 @@ class Fleet(LabelledEstimator):
         """The answer to each row by the model of its key; the zero of the labels' type for a key never learned."""
         if self._is_on_gpu(X):
             return cast("NDArray[Any]", self._predict_on_gpu(X, keys))
+        if self._is_copied_to_gpu(X, keys):
+            return cast("NDArray[Any]", self._core.to_host(self._predict_on_gpu(*self._core.to_device(X, keys))))
         X, keys = self._apart(X, keys)
         rows: Floats = self._rows_to_answer(X)
         answers = np.empty(len(rows), dtype=np.int64)
@@ -326,21 +325,32 @@ class Fleet(LabelledEstimator):
 
         return is_on_gpu(X)
 
+    def _is_copied_to_gpu(self, X: Any, *integers: Any) -> bool:
+        """Whether rows of NumPy are checked by the GPU, which is quicker at it than the host."""
+        if self.device != "cuda" or not self.__sklearn_is_fitted__() or self.classes_.dtype.kind != "i":
+            return False
+        from thalweg.fleet.gpu.arrays import may_be_copied
+
+        if not may_be_copied(X, *integers) or not self._core.takes_whole(X):
+            return False
+        self._require_same_columns(X)
+        return True
+
     def _run_on_gpu(self, X: Any, y: Any, keys: Any) -> Any:
         from thalweg.fleet.gpu import arrays
 
         begun = self.__sklearn_is_fitted__()
-        rows = arrays.as_rows(X, self.n_features_in_ if begun else None)
-        labels, owners = arrays.as_integers(y, len(rows), "y"), arrays.as_integers(keys, len(rows), "keys")
-        codes = arrays.codes_of(labels, self.classes_) if begun else None
+        width, known = (self.n_features_in_, self.classes_) if begun else (None, np.empty(0, dtype=np.int64))
+        rows, labels, codes = arrays.as_labelled_rows(X, y, width, known)
+        owners = arrays.as_integers(keys, len(rows), "keys")
         if codes is None:  # new labels are announced as if they came with rows of zeros
             distinct = np.unique(labels.get())
             blank = np.zeros((len(distinct), rows.shape[1]))
             self._ready(blank, distinct, blank)
-            codes = arrays.codes_of(labels, self.classes_)
+            rows, labels, codes = arrays.as_labelled_rows(X, y, rows.shape[1], self.classes_)
         else:
             self._require_same_parameters()
-        return arrays.labels_of(self._core.take(rows, owners, codes), self.classes_)
+        return self._core.take(rows, owners, codes, arrays.names_of(self.classes_))
 
     def _predict_on_gpu(self, X: Any, keys: Any) -> Any:
         from thalweg.fleet.gpu import arrays
@@ -348,7 +358,7 @@ class Fleet(LabelledEstimator):
         self._learned_core()
         rows = arrays.as_rows(X, self.n_features_in_)
         owners = arrays.as_integers(keys, len(rows), "keys")
-        return arrays.labels_of(self._core.take(rows, owners, None), self.classes_)
+        return self._core.take(rows, owners, None, arrays.names_of(self.classes_))
 
     # ------------------------------------------------------------------ the models
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
-from thalweg.fleet.gpu.core import cupy
+from thalweg.fleet.gpu.core import cupy, module_of
+from thalweg.kernels import compiled
+from thalweg.learners.base.rows import no_number, shown
 
 #: The number that DLPack has for the memory of CUDA devices.
 _CUDA = 2
+_THREADS = 256
+#: Blocks of a kernel whose threads take many values each.
+_BLOCKS = 132 * 8
 
 
 def is_on_gpu(X: Any) -> bool:
@@ -20,17 +26,57 @@ def is_on_gpu(X: Any) -> bool:
     return device is not None and int(device()[0]) == _CUDA
 
 
+def may_be_copied(X: Any, *integers: Any) -> bool:
+    """Whether these are arrays of NumPy that can be checked once they are on the GPU: rows, labels and keys."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype in (np.float64, np.float32)
+        and X.ndim == 2
+        and all(type(each) is np.ndarray and each.dtype.kind in "iu" for each in integers)
+    )
+
+
 def as_rows(X: Any, features: int | None) -> Any:
     """Rows as an array of CuPy, without a copy where they are contiguous doubles; all must be finite."""
+    rows = _shaped(X, features)
+    first = cupy().full(1, rows.size, dtype=np.uint64)
+    _find_bad(rows, first)
+    _require_none_bad(rows, int(first[0]))
+    return rows
+
+
+def as_labelled_rows(X: Any, y: Any, features: int | None, classes: NDArray[Any]) -> tuple[Any, Any, Any | None]:
+    """Rows, their labels, and the places of these among the sorted classes; no places where a label is not there."""
+    cp, rows = cupy(), _shaped(X, features)
+    labels = as_integers(y, len(rows), "y")
+    found = cp.asarray(np.array([rows.size, 0], dtype=np.uint64))  # read once: to wait for the GPU takes time
+    _find_bad(rows, found[:1])
+    known = cp.asarray(classes if classes.dtype.kind in "iu" else [], dtype=cp.int64)
+    codes = cp.empty(len(labels), dtype=cp.int32)
+    arguments = labels, np.int64(len(labels)), known, np.int32(len(known)), codes, found[1:]
+    _launch("encode", -(-len(labels) // _THREADS), *arguments)
+    bad, unknown = found.get().tolist()
+    _require_none_bad(rows, bad)
+    return rows, labels, None if unknown or len(known) == 0 else codes
+
+
+def _shaped(X: Any, features: int | None) -> Any:
     cp = cupy()
     rows = cp.ascontiguousarray(cp.from_dlpack(X), dtype=cp.float64)
     if rows.ndim != 2 or rows.shape[1] == 0 or features not in (None, rows.shape[1]):
         wanted = "at least one feature" if features is None else f"the fleet's {features} features"
         raise InvalidInput(f"X must have two dimensions and {wanted}, got shape {rows.shape}")
-    if not bool(cp.isfinite(rows).all()):
-        row = int(cp.argmin(cp.isfinite(rows).all(axis=1)))
-        raise InvalidInput(f"X must hold finite numbers, which row {row} does not")
     return rows
+
+
+def _find_bad(rows: Any, first: Any) -> None:
+    blocks = min(_BLOCKS, -(-rows.size // _THREADS))
+    _launch("find_bad", blocks, rows, np.int64(rows.size), np.float64(compiled.largest_value), first)
+
+
+def _require_none_bad(rows: Any, first: int) -> None:
+    if first < rows.size:
+        raise no_number("X", shown(rows.reshape(-1)[first].get()[()]), *divmod(first, rows.shape[1]))
 
 
 def as_integers(values: Any, rows: int, name: str) -> Any:
@@ -40,20 +86,21 @@ def as_integers(values: Any, rows: int, name: str) -> Any:
     if found.dtype.kind not in "iu" or found.shape != (rows,):
         rule = f"{name} must be integers, one for each of the {rows} rows of X"
         raise InvalidInput(f"{rule}, got {found.dtype} of shape {found.shape}")
+    if found.dtype == np.uint64 and rows and int(found.max()) > np.iinfo(np.int64).max:
+        raise InvalidInput(f"{name} must be below 2**63, got {int(found.max())}")
     return cp.ascontiguousarray(found, dtype=cp.int64)
 
 
-def codes_of(labels: Any, classes: NDArray[Any]) -> Any | None:
-    """The place of each label among the sorted classes; None where one of them is not there."""
-    cp = cupy()
-    if len(classes) == 0 or classes.dtype.kind not in "iu":
-        return None
-    known = cp.asarray(classes, dtype=cp.int64)
-    codes = cp.minimum(cp.searchsorted(known, labels), len(known) - 1)
-    return codes.astype(cp.int32) if bool((known[codes] == labels).all()) else None
+def names_of(classes: NDArray[Any]) -> NDArray[np.int64]:
+    """The labels as `GpuFleetCore.take` names them, 0 where there was no model yet."""
+    return np.concatenate([[0], classes]).astype(np.int64)
 
 
-def labels_of(codes: Any, classes: NDArray[Any]) -> Any:
-    """The labels, on the GPU; 0 where there was no model yet."""
-    cp = cupy()
-    return cp.where(codes < 0, 0, cp.asarray(classes, dtype=cp.int64)[codes])
+def _launch(name: str, blocks: int, *arguments: Any) -> None:
+    if blocks:
+        _kernels().get_function(name)((blocks,), (_THREADS,), arguments)
+
+
+@cache
+def _kernels() -> Any:
+    return module_of("arrays.cu")

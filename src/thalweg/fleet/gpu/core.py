@@ -1,37 +1,38 @@
 """The core of a fleet on a GPU: the records of all keys in its memory, rows of a batch grouped there by key.
 
-A batch finds the slot of each key in a hash table, sorts its rows by slot (a stable radix sort) and takes the rows of
-each key in order. State is 8 (p^2 / 2 + (c + 2.5) p) bytes a key, which a batch reads and writes once for each key in
-it: with few rows a key that is the limit. Rows from NumPy are copied through page-locked memory, in pieces, while the
-piece before is learned.
+A batch finds the slot of each key in a hash table, sorts its rows by slot (a stable radix sort) and its keys by how
+many rows they have, and takes the rows of each key in order. It reads and writes the record of each of its keys once:
+with few rows a key that is the limit. Rows from NumPy are copied first (staging.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import re
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, MissingExtra
-from thalweg.fleet.gpu.records import Shape, from_host, to_host
+from thalweg.fleet.gpu.layout import Layout
+from thalweg.fleet.gpu.staging import Staging
 from thalweg.kernels import compiled
 from thalweg.kernels._base import Core
 
-#: Rows of a batch: of those in the GPU's memory, and of those that are copied there.
-_MOST_ROWS, _COPIED_ROWS = 1 << 25, 1 << 20
+#: Rows of a batch, and bytes of rows that are copied to the GPU at a time.
+_MOST_ROWS, _COPIED_BYTES = 1 << 25, 1 << 31
 _THREADS = 256
 #: Keys to a page of records, as in step.cu.
 _PAGE = 1 << 12
-#: The options of a step, as C++ lays them out.
-_OPTIONS = [("rate", "f8"), ("warmup", "i4"), ("padding", "i4")]
-#: What copies one piece to page-locked memory, which one thread alone does more slowly than the link.
-_COPIERS = 8
+#: Buckets of keys with about as many rows, as in step.cu.
+_BUCKETS = 128
+#: More would take minutes to compile.
+_MOST_FEATURES = 64
+#: What step.cu includes, in the order in which one needs another.
+_HEADERS = "both.cuh", "discriminant_step.cuh", "linear_step.cuh"
 
 
 def cupy() -> Any:
@@ -44,17 +45,17 @@ def cupy() -> Any:
     return found
 
 
+def module_of(name: str, headers: tuple[str, ...] = (), expressions: tuple[str, ...] = ()) -> Any:
+    """The kernels of a file beside this one, compiled; CuPy keeps them on disk."""
+    texts = [files("thalweg.fleet.gpu").joinpath(each).read_text("utf-8") for each in (*headers, name)]
+    code = re.sub(r'#pragma once|#include "\w+\.cuh"', "", "\n".join(texts))
+    return cupy().RawModule(code=code, options=("-std=c++17",), name_expressions=list(expressions))
+
+
 @cache
-def _module(features: int, classes: int) -> Any:
-    """The kernels for this width, compiled once for each process; CuPy keeps them on disk."""
-    code = files("thalweg.fleet.gpu").joinpath("step.cu").read_text("utf-8")
-    header = files("thalweg.fleet.gpu").joinpath("record_step.cuh").read_text("utf-8")
-    code = code.replace('#include "record_step.cuh"', header.replace("#pragma once", ""))
-    return cupy().RawModule(code=code, options=("-std=c++17",), name_expressions=[_take_rows(features, classes)])
-
-
-def _take_rows(features: int, classes: int) -> str:
-    return f"take_rows<{features}, {classes}>"
+def _module(take_rows: str) -> Any:
+    """The kernels with that for records of one shape, compiled once for each process."""
+    return module_of("step.cu", _HEADERS, (take_rows,))
 
 
 class GpuFleetCore:
@@ -63,36 +64,39 @@ class GpuFleetCore:
     Parameters
     ----------
     model : compiled.Core
-        A fresh discriminant, for files and models of single keys.
-    shape : Shape
-        Its features, no classes yet, its rate and warm-up.
+        A fresh model, for files and models of single keys.
+    layout : Layout
+        Its records, without classes yet.
     """
 
-    def __init__(self, model: Core, shape: Shape) -> None:
+    def __init__(self, model: Core, layout: Layout) -> None:
+        if layout.features > _MOST_FEATURES:
+            raise InvalidInput(f"a fleet on a GPU takes at most {_MOST_FEATURES} features, got {layout.features}")
         self._cp = cupy()
+        self._staging = Staging(self._cp)
         self._model = model
-        self._shape = shape
+        self._layout = layout
         #: Records of some pages each, and where every page begins.
         self._records: list[Any] = []
         self._pages = self._cp.zeros(0, dtype=self._cp.uint64)
-        self._table_keys = self._cp.zeros(1024, dtype=self._cp.int64)
-        self._table_slots = self._cp.full(1024, -1, dtype=self._cp.int32)
+        #: A key and, in the lower half of the second number, its slot; -1 where there is none.
+        self._table = self._empty_table(1024)
         self._count = 0
 
     @property
     def n_features(self) -> int:
         """The width of a row."""
-        return self._shape.features
+        return self._layout.features
 
     @property
     def n_classes(self) -> int:
         """Labels announced so far."""
-        return self._shape.classes
+        return self._layout.classes
 
     @property
     def n_bytes(self) -> int:
         """Memory of the GPU that is held for models and keys."""
-        held = [self._pages, self._table_keys, self._table_slots, *self._records]
+        held = [self._pages, self._table, *self._records]
         return int(sum(array.nbytes for array in held))
 
     @property
@@ -106,21 +110,26 @@ class GpuFleetCore:
     def name_features(self, names: Any) -> None:
         """Rows come as arrays, whose columns need no names here."""
 
+    def require_room(self, classes: int) -> None:
+        """Raise where records of so many classes are too large, each or all together."""
+        wider = replace(self._layout, classes=classes)
+        _ = wider.lanes
+        rows = [len(records) for records in self._records]
+        more = 8 * (sum(rows) * (wider.stored - self._layout.stored) + max(rows, default=0) * self._layout.stored)
+        if more > self._free_bytes():
+            raise MemoryError(f"the GPU has no memory for {classes} classes: {more / 1e9:.1f} GB more are needed")
+
+    def _free_bytes(self) -> int:
+        return int(self._cp.cuda.runtime.memGetInfo()[0] + self._cp.get_default_memory_pool().free_bytes())
+
     def announce(self, at: int) -> None:
         """Make room for a label at this place among the others, in every record."""
-        wider = self._shape._replace(classes=self._shape.classes + 1)
-        p, before, after = self._shape.features, self._shape.parts(), wider.parts()
-        columns = np.arange(self._shape.words)
-        means, counts = columns[before["means"]], columns[before["counts"]]
-        columns[means] = after["means"].start + means - means[:1] + np.where(np.arange(len(means)) >= at * p, p, 0)
-        for name in ("variance", "total", "rows"):
-            columns[before[name]] += after[name].start - before[name].start
-        columns[counts] = after["counts"].start + np.arange(len(counts)) + (np.arange(len(counts)) >= at)
-        for at_records, narrow in enumerate(self._records):
-            records = self._cp.zeros((len(narrow), wider.words))
-            records[:, self._cp.asarray(columns)] = narrow
-            self._records[at_records] = records
-        self._shape = wider
+        narrow, wider = self._layout, replace(self._layout, classes=self.n_classes + 1)
+        columns = self._cp.asarray(narrow.columns_with_class(at, wider))
+        for place, records in enumerate(self._records):
+            self._records[place] = self._cp.zeros((len(records), wider.stored))
+            self._records[place][:, columns] = records[:, : narrow.words]
+        self._layout = wider
         self._find_pages()
 
     # ------------------------------------------------------------------ rows
@@ -128,49 +137,78 @@ class GpuFleetCore:
     def run(self, X: Any, y: Any, numbers: Any, words: Any = None, answers: NDArray[np.int64] | None = None) -> None:
         """Predict each row by the model of its key, then learn it; arrays are NumPy's."""
         self._require_numbers(words)
-        for part, (rows, keys, codes) in self._on_device(X, numbers, y):
-            given = self.take(rows, keys, codes)
+        for part in self._pieces(len(X)):
+            rows, keys, codes = self.to_device(X[part], numbers[part], np.asarray(y[part], dtype=np.int32))
+            given = self.take(rows, keys, codes, self._places())
             if answers is not None:
-                answers[part] = given.get()
+                answers[part] = self.to_host(given)
 
     def answers(self, X: Any, numbers: Any, words: Any, out: NDArray[np.int64]) -> None:
         """Predict without learning."""
         self._require_numbers(words)
-        for part, (rows, keys, _) in self._on_device(X, numbers, None):
-            out[part] = self.take(rows, keys, None).get()
+        for part in self._pieces(len(X)):
+            rows, keys = self.to_device(X[part], numbers[part])
+            out[part] = self.to_host(self.take(rows, keys, None, self._places()))
 
-    def take(self, X: Any, keys: Any, codes: Any) -> Any:
-        """Predict rows of CuPy, -1 where there is no model yet, and learn them where codes are given."""
-        cp = self._cp
-        found = cp.empty(len(X), dtype=cp.int32)
+    def _places(self) -> NDArray[np.int64]:
+        return np.arange(-1, self.n_classes)
+
+    def _pieces(self, rows: int) -> list[slice]:
+        size = max(1, min(_MOST_ROWS, _COPIED_BYTES // (8 * self.n_features)))
+        return [slice(begin, begin + size) for begin in range(0, rows, size)]
+
+    def takes_whole(self, X: NDArray[Any]) -> bool:
+        """Whether all rows of NumPy have room on the GPU at once, and so may be checked there before one is learned."""
+        return 0 < 4 * 8 * X.size <= self._free_bytes()
+
+    def to_device(self, *arrays: NDArray[Any]) -> list[Any]:
+        """Copies of arrays of NumPy in the GPU's memory."""
+        return self._staging.to_device(arrays)
+
+    def to_host(self, array: Any) -> NDArray[Any]:
+        """A copy of an array of CuPy in the host's memory."""
+        return self._staging.to_host(array)
+
+    def take(self, X: Any, keys: Any, codes: Any, names: NDArray[np.int64]) -> Any:
+        """Predict rows of CuPy, and learn them where codes are given.
+
+        ``names`` is what stands for no model yet, and for each class.
+        """
+        found = self._cp.empty(len(X), dtype=self._cp.int64)
+        if codes is None:
+            found.fill(names[0])
+        told = self._cp.asarray(names)
         for begin in range(0, len(X), _MOST_ROWS):
             part = slice(begin, begin + _MOST_ROWS)
-            self._take(X[part], keys[part], None if codes is None else codes[part], found[part])
+            self._take(X[part], keys[part], None if codes is None else codes[part], told, found[part])
         return found
 
-    def _take(self, X: Any, keys: Any, codes: Any, found: Any) -> None:
-        cp, rows = self._cp, len(X)
+    def _take(self, X: Any, keys: Any, codes: Any, names: Any, found: Any) -> None:
         slots = self._slots(keys, learn=codes is not None)
-        order = cp.argsort(slots, kind="stable").astype(cp.uint32)
-        slots = slots[order]
-        first = cp.flatnonzero(cp.concatenate([cp.ones(1, dtype=bool), slots[1:] != slots[:-1]])).astype(cp.uint32)
-        owners = slots[first]
-        if codes is None:
-            found.fill(-1)
-            known = owners >= 0
-            if not bool(known[:1].all()):  # unknown keys come first: their rows are left out
-                skipped = int(first[1]) if len(first) > 1 else rows
-                order, first, owners, rows = order[skipped:], first[1:] - cp.uint32(skipped), owners[1:], rows - skipped
-        if rows == 0:
+        order, groups = self._grouped(slots)
+        if len(groups) == 0:
             return
-        kernel = _module(self.n_features, self.n_classes).get_function(_take_rows(self.n_features, self.n_classes))
-        room = 32 * 8 * (self._shape.words | 1)
+        lanes = self._layout.lanes
+        kernel, room = self._kernel(self._take_rows), self._layout.bytes_of_warp(lanes)
         kernel.max_dynamic_shared_size_bytes = room
-        options = np.array([(self._shape.rate, self._shape.warmup, 0)], dtype=_OPTIONS)
+        options = self._layout.options()
         labels = codes if codes is not None else np.uintp(0)
-        sizes = np.int32(len(owners)), np.int32(rows)
-        arguments = self._pages, X, labels, order, first, owners, *sizes, options, found
-        kernel((-(-len(owners) // 32),), (32,), arguments, shared_mem=room)
+        arguments = X, labels, order, groups, np.int32(len(groups)), options, names, found
+        kernel((-(-len(groups) * lanes // 32),), (32,), arguments, shared_mem=room)
+
+    def _grouped(self, slots: Any) -> tuple[Any, Any]:
+        """Rows sorted by slot, and for each slot where its rows are, those with most rows first."""
+        cp = self._cp
+        order = cp.argsort(slots, kind="stable")
+        places = cp.zeros(_BUCKETS, dtype=cp.int32)
+        sorted_rows = slots[order], order, np.int32(len(slots)), self._pages, np.int32(self._layout.stored)
+        self._launch("list_groups", len(slots), *sorted_rows, places, np.uintp(0))
+        ends = np.cumsum(places.get(), dtype=np.int32)
+        groups = cp.empty((int(ends[-1]), 3), dtype=cp.uint64)
+        places[1:] = cp.asarray(ends[:-1])
+        places[0] = 0
+        self._launch("list_groups", len(slots), *sorted_rows, places, groups)
+        return order, groups
 
     def _slots(self, keys: Any, *, learn: bool) -> Any:
         cp = self._cp
@@ -179,87 +217,69 @@ class GpuFleetCore:
         if learn:
             self._make_room(len(keys))
             count = cp.full(1, self._count, dtype=cp.int32)
-        find = _module(self.n_features, self.n_classes).get_function("find_slots")
-        mask = np.uint32(len(self._table_keys) - 1)
-        arguments = keys, np.int32(len(keys)), self._table_keys, self._table_slots, mask, count, slots
-        find((-(-len(keys) // _THREADS),), (_THREADS,), arguments)
+        mask = np.uint32(len(self._table) - 1)
+        self._launch("find_slots", len(keys), keys, np.int32(len(keys)), self._table, mask, count, slots)
         if learn:
-            self._count = int(count[0])
-            self._grow(self._count)
+            self._grow_to(int(count[0]))
         return slots
 
+    def _grow_to(self, keys: int) -> None:
+        """Take up the new keys of the table; without memory for their models they are no keys, and nothing changed."""
+        try:
+            self._grow(keys)
+        except self._cp.cuda.memory.OutOfMemoryError as error:
+            size = len(self._table)
+            self._launch("drop_slots", size, self._table, np.int32(size), np.int32(self._count))
+            raise MemoryError(f"the GPU has no memory for {keys - self._count} more models: {error}") from error
+        self._count = keys
+
+    def _launch(self, name: str, threads: int, *arguments: Any) -> None:
+        self._kernel(name)((-(-threads // _THREADS),), (_THREADS,), arguments)
+
+    def _kernel(self, name: str) -> Any:
+        return _module(self._take_rows).get_function(name)
+
+    @property
+    def _take_rows(self) -> str:
+        layout = self._layout
+        return f"take_rows<{layout.step}<{layout.features}, {layout.classes}, {layout.lanes}>>"
+
+    def _empty_table(self, size: int) -> Any:
+        table = self._cp.zeros((size, 2), dtype=self._cp.int64)
+        table[:, 1] = -1
+        return table
+
     def _make_room(self, more: int) -> None:
-        """Make the table large enough to be at most half full, should all of so many keys be new."""
-        cp, size = self._cp, len(self._table_keys)
-        while 2 * (self._count + more) > size:
+        """Make the table large enough to be at most three quarters full, should all of so many keys be new."""
+        size = len(self._table)
+        while 4 * (self._count + more) > 3 * size:
             size *= 2
-        if size == len(self._table_keys):
-            return
-        keys, slots = cp.zeros(size, dtype=cp.int64), cp.full(size, -1, dtype=cp.int32)
-        move = _module(self.n_features, self.n_classes).get_function("move_slots")
-        old = len(self._table_keys)
-        arguments = self._table_keys, self._table_slots, np.int32(old), keys, slots, np.uint32(size - 1)
-        move((-(-old // _THREADS),), (_THREADS,), arguments)
-        self._table_keys, self._table_slots = keys, slots
+        if size > len(self._table):
+            table = self._empty_table(size)
+            old = len(self._table)
+            self._launch("move_slots", old, self._table, np.int32(old), table, np.uint32(size - 1))
+            self._table = table
 
     def _grow(self, keys: int) -> None:
         """Records for so many keys, with room for an eighth more."""
         have = len(self._pages) * _PAGE
         if keys > have:
             pages = -(-(keys + keys // 8 - have) // _PAGE)
-            self._records.append(self._cp.zeros((pages * _PAGE, self._shape.words)))
+            self._records.append(self._cp.zeros((pages * _PAGE, self._layout.stored)))
             self._find_pages()
 
     def _find_pages(self) -> None:
-        size = 8 * _PAGE * self._shape.words
+        size = 8 * _PAGE * self._layout.stored
         begins = [np.arange(each.data.ptr, each.data.ptr + each.nbytes, size) for each in self._records]
         self._pages = self._cp.asarray(np.concatenate([np.empty(0, dtype=np.int64), *begins]).astype(np.uint64))
 
     def _records_at(self, slots: NDArray[np.int64]) -> NDArray[np.float64]:
         """The records of these slots, in the host's memory."""
-        found, begin = np.empty((len(slots), self._shape.words)), 0
+        found, begin = np.empty((len(slots), self._layout.words)), 0
         for records in self._records:
             own = np.flatnonzero((slots >= begin) & (slots < begin + len(records)))
-            found[own] = records[self._cp.asarray(slots[own] - begin)].get()
+            found[own] = records[self._cp.asarray(slots[own] - begin), : self._layout.words].get()
             begin += len(records)
-        return found
-
-    def _on_device(self, X: Any, keys: Any, y: Any) -> Iterator[tuple[slice, tuple[Any, ...]]]:
-        """Pieces of rows, each copied while the one before is worked on."""
-        arrays = [X, keys, *([] if y is None else [np.asarray(y, dtype=np.int32)])]
-        pieces = [slice(begin, begin + _COPIED_ROWS) for begin in range(0, max(1, len(X)), _COPIED_ROWS)]
-        locked = [self._page_locked(array[pieces[0]]) for array in arrays]
-        stream = self._cp.cuda.Stream(non_blocking=True)
-        with ThreadPoolExecutor(_COPIERS) as copiers, ThreadPoolExecutor(1) as ahead:
-            coming = ahead.submit(self._copied, arrays, locked, pieces[0], stream, copiers)
-            for at, part in enumerate(pieces):
-                copied = coming.result()
-                if at + 1 < len(pieces):
-                    coming = ahead.submit(self._copied, arrays, locked, pieces[at + 1], stream, copiers)
-                yield part, (*copied, *([None] if y is None else []))
-
-    def _page_locked(self, like: Any) -> Any:
-        """Memory of the host for a piece, from which the GPU copies at the speed of the link."""
-        memory = self._cp.cuda.alloc_pinned_memory(like.nbytes)
-        return np.frombuffer(memory, like.dtype, like.size).reshape(like.shape)
-
-    def _copied(
-        self, arrays: list[Any], locked: list[Any], part: slice, stream: Any, copiers: ThreadPoolExecutor
-    ) -> tuple[Any, ...]:
-        own = [array[part] for array in arrays]
-        cuts = list(pairwise(np.linspace(0, len(own[0]), _COPIERS + 1).astype(int).tolist()))
-        copies = [
-            copiers.submit(np.copyto, to[begin:end], of[begin:end])
-            for to, of in zip(locked, own, strict=True)
-            for begin, end in cuts
-        ]
-        for copy in copies:
-            copy.result()
-        with stream:
-            found = tuple(self._cp.empty(each.shape, dtype=each.dtype) for each in own)
-            for array, to in zip(found, locked, strict=True):
-                array.set(to[: len(array)], stream=stream)
-        stream.synchronize()  # the next piece takes the same page-locked memory
         return found
 
     @staticmethod
@@ -303,13 +323,38 @@ class GpuFleetCore:
             return -1
         return int(self._slots(self._cp.asarray(self._key(key)), learn=False)[0])
 
+    def forget(self, key: Any) -> bool:
+        """Give up a key's model; the last model takes its place. Whether there was one."""
+        slot = self._slot_of(key)
+        if slot < 0:
+            return False
+        last = self._count - 1
+        self._record(slot)[:] = self._record(last)
+        self._record(last)[:] = 0  # where the next new key starts
+        slots, size = self._table[:, 1].astype(self._cp.int32), len(self._table)
+        self._table[slots == slot, 1] = -1
+        if slot != last:
+            self._table[slots == last, 1] = slot
+        table = self._empty_table(size)  # anew: a place that became empty would hide keys behind it
+        self._launch("move_slots", size, self._table, np.int32(size), table, np.uint32(size - 1))
+        self._table, self._count = table, last
+        return True
+
+    def _record(self, slot: int) -> Any:
+        for records in self._records:
+            if slot < len(records):
+                return records[slot]
+            slot -= len(records)
+        raise IndexError(slot)
+
     def keys(self) -> list[int]:
         """All keys, in order."""
         return sorted(self._keys_and_slots()[0].tolist())
 
     def _keys_and_slots(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        used = self._table_slots >= 0
-        return self._table_keys[used].get(), self._table_slots[used].get()
+        slots = self._table[:, 1].astype(self._cp.int32)
+        used = slots >= 0
+        return self._table[used, 0].get(), slots[used].get()
 
     def state_of(self, key: Any) -> dict[str, Any] | None:
         """The state of a key's model, as a core of its own has it."""
@@ -333,7 +378,7 @@ class GpuFleetCore:
         empty = compiled.FleetCore(self._model)
         for at in range(self.n_classes):
             empty.announce(at)
-        words, lengths = to_host(records, self._shape)
+        words, lengths = self._layout.to_host(records)
         return {**empty.state(), "keys": keys, "records": words, "record_lengths": lengths}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
@@ -345,10 +390,10 @@ class GpuFleetCore:
         while self.n_classes < int(state["n_classes"][0]):
             self.announce(self.n_classes)
         if len(state["keys"]):
-            records = from_host(state["records"], state["record_lengths"], self._shape)
+            records = self._layout.from_host(state["records"], state["record_lengths"])
             slots = self._slots(self._cp.asarray(state["keys"]), learn=True)
             begin = 0
             for own in self._records:
                 here = self._cp.flatnonzero((slots >= begin) & (slots < begin + len(own)))
-                own[slots[here] - begin] = self._cp.asarray(records[here.get()])
+                own[slots[here] - begin, : self._layout.words] = self._cp.asarray(records[here.get()])
                 begin += len(own)

@@ -7,22 +7,23 @@ One of the host has besides what follows from these, such as P m_c, or is kept f
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
+from thalweg.fleet.gpu.layout import Floats, Layout, Places, slices
 
 
-class Shape(NamedTuple):
-    """What the records of a fleet depend on."""
+@dataclass(frozen=True)
+class DiscriminantLayout(Layout):
+    """Records of discriminants with soft counts."""
 
-    features: int
-    classes: int
     rate: float
     warmup: int
+
+    step: ClassVar[str] = "Discriminant"
 
     @property
     def above(self) -> int:
@@ -30,21 +31,26 @@ class Shape(NamedTuple):
         return self.features * (self.features - 1) // 2
 
     @property
-    def words(self) -> int:
-        """Numbers in a record of the GPU."""
-        return self.above + (self.classes + 2) * self.features + self.classes + 2
-
-    @property
     def start(self) -> int:
         """Rows of the start."""
         return max(1, self.warmup)
 
-    def parts(self) -> dict[str, slice]:
-        """Where the parts of a record of the GPU lie."""
+    def lengths(self) -> dict[str, int]:
+        """The parts of a record, in order, and the numbers of each."""
         p, c = self.features, self.classes
-        lengths = {"U": self.above, "D": p, "means": c * p, "variance": p, "counts": c, "total": 1, "rows": 1}
-        ends = np.cumsum(list(lengths.values())).tolist()
-        return {name: slice(end - length, end) for (name, length), end in zip(lengths.items(), ends, strict=True)}
+        return {"U": self.above, "D": p, "means": c * p, "variance": p, "counts": c, "total": 1, "rows": 1}
+
+    def per_class(self) -> dict[str, int]:
+        """The parts that are class by class, and the numbers of a class."""
+        return {"means": self.features, "counts": 1}
+
+    def scratch(self, lanes: int) -> int:
+        """Numbers that lanes keep beside a record, as discriminant_step.cuh has them."""
+        return (self.classes + 2) * self.features + self.classes * lanes + self.classes
+
+    def options(self) -> NDArray[np.void]:
+        """The options of the step, as C++ lays them out."""
+        return np.array([(self.rate, self.warmup)], dtype=[("rate", "f8"), ("warmup", "i8")])
 
     def host_parts(self, *, starting: bool) -> dict[str, slice]:
         """The same of a record of the host."""
@@ -54,53 +60,50 @@ class Shape(NamedTuple):
         lengths |= {"weights": c * p, "origin": p, "variance": p, "surveyed": 1, "ridge_held": p, "long_mean": p}
         lengths |= {"long_variance": p, **({"scatter": p * p} if starting else {}), "U": self.above, "D": p}
         lengths |= {"rate": 1, "rate_rows": 1, "rate_mistakes": 1}
-        ends = np.cumsum(list(lengths.values())).tolist()
-        return {name: slice(end - length, end) for (name, length), end in zip(lengths.items(), ends, strict=True)}
+        return slices(lengths)
+
+    def from_host(self, records: Floats, lengths: Places) -> Floats:
+        """Records of the GPU, one in a row, of those that `FleetCore.state` gives one behind the other."""
+        found = np.zeros((len(lengths), self.words))
+        ends = np.cumsum(lengths)
+        upper = np.triu_indices(self.features, 1)
+        for starting in (False, True):
+            parts = self.host_parts(starting=starting)
+            own = np.flatnonzero(lengths == parts["rate_mistakes"].stop)
+            if len(own) == 0:
+                continue
+            words = records[(ends[own] - lengths[own])[:, np.newaxis] + np.arange(lengths[own[0]])]
+            given = {name: words[:, part] for name, part in parts.items()}
+            origin = np.tile(given["origin"], self.classes)
+            seen = np.repeat(given["counts"] > 0, self.features, axis=1)
+            into = {name: found[own, part] for name, part in self.parts().items()}
+            into["means"] = np.where(seen, given["means"] + origin, 0.0)
+            into["U"], into["D"] = given["U"], given["D"]
+            if starting:
+                scatter = given["scatter"].reshape(-1, self.features, self.features)
+                into["U"], into["D"] = scatter[:, *upper], np.diagonal(scatter, axis1=1, axis2=2)
+            into["variance"], into["counts"], into["total"] = given["variance"], given["counts"], given["total"]
+            rows = np.ascontiguousarray(given["rows"]).view(np.int64)
+            into["rows"] = np.minimum(rows, self.start).astype(np.float64)
+            for name, part in self.parts().items():
+                found[own, part] = into[name]
+        return found
+
+    def to_host(self, records: Floats) -> tuple[Floats, Places]:
+        """Records of the host, one behind the other, and their lengths."""
+        given = {name: records[:, part] for name, part in self.parts().items()}
+        starting = given["rows"][:, 0] < self.start
+        found: list[Floats] = [np.empty(0)] * len(records)
+        for of_start in (False, True):
+            own = np.flatnonzero(starting == of_start)
+            words = _host_words({name: values[own] for name, values in given.items()}, self, of_start)
+            for at, each in zip(own.tolist(), words, strict=True):
+                found[at] = each
+        lengths = np.array([len(words) for words in found], dtype=np.int64)
+        return np.concatenate(found) if found else np.empty(0), lengths
 
 
-def from_host(records: Floats, lengths: Places, shape: Shape) -> Floats:
-    """Records of the GPU, one in a row, of those that `FleetCore.state` gives one behind the other."""
-    found = np.zeros((len(lengths), shape.words))
-    ends = np.cumsum(lengths)
-    upper = np.triu_indices(shape.features, 1)
-    for starting in (False, True):
-        parts = shape.host_parts(starting=starting)
-        own = np.flatnonzero(lengths == parts["rate_mistakes"].stop)
-        if len(own) == 0:
-            continue
-        words = records[(ends[own] - lengths[own])[:, np.newaxis] + np.arange(lengths[own[0]])]
-        given = {name: words[:, part] for name, part in parts.items()}
-        origin = np.tile(given["origin"], shape.classes)
-        seen = np.repeat(given["counts"] > 0, shape.features, axis=1)
-        into = {name: found[own, part] for name, part in shape.parts().items()}
-        into["means"] = np.where(seen, given["means"] + origin, 0.0)
-        into["U"], into["D"] = given["U"], given["D"]
-        if starting:
-            scatter = given["scatter"].reshape(-1, shape.features, shape.features)
-            into["U"], into["D"] = scatter[:, *upper], np.diagonal(scatter, axis1=1, axis2=2)
-        into["variance"], into["counts"], into["total"] = given["variance"], given["counts"], given["total"]
-        rows = np.ascontiguousarray(given["rows"]).view(np.int64)
-        into["rows"] = np.minimum(rows, shape.start).astype(np.float64)
-        for name, part in shape.parts().items():
-            found[own, part] = into[name]
-    return found
-
-
-def to_host(records: Floats, shape: Shape) -> tuple[Floats, Places]:
-    """Records of the host, one behind the other, and their lengths."""
-    given = {name: records[:, part] for name, part in shape.parts().items()}
-    starting = given["rows"][:, 0] < shape.start
-    found: list[Floats] = [np.empty(0)] * len(records)
-    for of_start in (False, True):
-        own = np.flatnonzero(starting == of_start)
-        words = _host_words({name: values[own] for name, values in given.items()}, shape, of_start)
-        for at, each in zip(own.tolist(), words, strict=True):
-            found[at] = each
-    lengths = np.array([len(words) for words in found], dtype=np.int64)
-    return np.concatenate(found) if found else np.empty(0), lengths
-
-
-def _host_words(given: dict[str, Floats], shape: Shape, starting: bool) -> Floats:
+def _host_words(given: dict[str, Floats], shape: DiscriminantLayout, starting: bool) -> Floats:
     p, c, keys = shape.features, shape.classes, len(given["rows"])
     parts = shape.host_parts(starting=starting)
     words = np.zeros((keys, parts["rate_mistakes"].stop))
@@ -152,7 +155,7 @@ def _unit_upper(above: Floats, p: int) -> Floats:
     return U
 
 
-def _settled(given: dict[str, Floats], shape: Shape) -> tuple[Floats, Floats]:
+def _settled(given: dict[str, Floats], shape: DiscriminantLayout) -> tuple[Floats, Floats]:
     """The factor of the inverse of the first rows' covariance, or the identity where that is singular."""
     p = shape.features
     U, D = _unit_upper(np.zeros((len(given["rows"]), shape.above)), p), np.ones((len(given["rows"]), p))
