@@ -15,6 +15,7 @@ from thalweg.cli.compact import compact
 from thalweg.cli.compare import compare
 from thalweg.cli.conformance import conformance
 from thalweg.cli.demo import demo
+from thalweg.cli.erase import erase
 from thalweg.cli.generate import HELP as GENERATE_HELP
 from thalweg.cli.generate import generate
 from thalweg.cli.models import inspect, models
@@ -39,6 +40,7 @@ app.command(
 app.command(short_help="Rebuild a served model as it was at any point of its journal.")(replay)
 app.command(short_help="Check that the journal of a service is as it was written.")(verify)
 app.command(short_help="Erase the old records of a service's journal.")(compact)
+app.command(short_help="Erase single rows from a service's journal.")(erase)
 app.command(short_help="Describe a model file.")(inspect)
 app.command(short_help="List the models of `thalweg run`, and when to use which.")(models)
 app.command(short_help="Train on a drifting stream and draw the error over time.")(demo)

@@ -90,9 +90,21 @@ def serve(
     keep: Annotated[
         str | None,
         typer.Option(
-            metavar="TIME", help="At the start, compact the journal to the last 90d or 1000000rows (default: keep all)."
+            metavar="AMOUNT",
+            help="Erase old records, at the start and later: all but 90d, 1000000rows or 20GB (default: keep all).",
         ),
     ] = None,
+    keep_replies: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="How long a request with an Idempotency-Key gets its first reply again."),
+    ] = "30d",
+    answer_when_full: Annotated[
+        bool,
+        typer.Option(
+            "--answer-when-full",
+            help="Predict while the journal cannot be written, without recording rows (default: refuse).",
+        ),
+    ] = False,
     database: Annotated[
         str | None, typer.Option(metavar="URL", help="Keep the journal in PostgreSQL, as in postgresql://…")
     ] = None,
@@ -146,7 +158,9 @@ def serve(
     ] = None,
     prometheus_rules: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write --alert as a rule file of Prometheus, and do nothing else."),
+        typer.Option(
+            metavar="FILE", help="Write --alert and rules of the service for Prometheus, and do nothing else."
+        ),
     ] = None,
     max_body: Annotated[int, typer.Option(min=1, metavar="BYTES", help="Of a request.")] = 16 << 20,
     max_rows: Annotated[int, typer.Option(min=1, metavar="N", help="Rows or labels of a request.")] = 100_000,
@@ -176,6 +190,10 @@ def serve(
     log_format: Annotated[
         LogFormat, typer.Option(help="Log as text, or as lines of JSON with one for each request.")
     ] = LogFormat.text,
+    otel_endpoint: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Send a span for each request to a collector of OpenTelemetry (OTLP, HTTP)."),
+    ] = None,
     make_token: Annotated[
         str | None, typer.Option(metavar="NAME", help="Make a token, show it once, and do nothing else.")
     ] = None,
@@ -186,10 +204,19 @@ def serve(
         _make_token(make_token, scope, token_file)
         return
     if prometheus_rules is not None:
-        _write_prometheus_rules(prometheus_rules, alert or [])
+        _write_prometheus_rules(prometheus_rules, alert or [], keep)
         return
     from thalweg.errors import MissingExtra
-    from thalweg.service.options import PROXIES, ConnectionLimits, Expiry, Limits, ServeOptions, network_of
+    from thalweg.service.options import (
+        PROXIES,
+        ConnectionLimits,
+        Expiry,
+        Limits,
+        Retention,
+        ServeOptions,
+        network_of,
+        seconds_of,
+    )
 
     host, port = _address(listen)
     options = ServeOptions(
@@ -218,8 +245,11 @@ def serve(
         tuple(network_of(each) for each in trusted_proxy) if trusted_proxy else PROXIES,
         log_format is LogFormat.json,
         new_journal,
-        None if keep is None else Expiry.of(keep, "keep"),
+        None if keep is None else Retention.of(keep),
         follow,
+        seconds_of(keep_replies, "keep_replies"),
+        answer_when_full,
+        otel_endpoint,
     )
     try:
         from thalweg.service.server import serve as run
@@ -228,15 +258,15 @@ def serve(
     run(options, lambda line: typer.echo(line, err=True))
 
 
-def _write_prometheus_rules(file: Path, rules: list[str]) -> None:
+def _write_prometheus_rules(file: Path, rules: list[str], keep: str | None) -> None:
     from thalweg.cli.terminal import writable_file
-    from thalweg.errors import InvalidParameter
     from thalweg.files import write_atomically
-    from thalweg.service.alerts import prometheus_rules, service_rules
+    from thalweg.service.alerts import service_rules
+    from thalweg.service.options import Retention
+    from thalweg.service.prometheus_rules import of_models, of_service, rule_file
 
-    if not rules:
-        raise InvalidParameter.of_option("alert", "give a rule to go with --prometheus-rules", None)
-    text = prometheus_rules(service_rules(rules))
+    keep_bytes = None if keep is None else Retention.of(keep).bytes
+    text = rule_file([*of_models(service_rules(rules)), *of_service(keep_bytes)])
     writable_file(file)
     write_atomically(file, text.encode())
 

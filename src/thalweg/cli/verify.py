@@ -35,3 +35,5 @@ def verify(
         typer.echo(
             f"the first {found.unchecked:,} records are of a version without checksums, and could not be checked"
         )
+    if found.erased:
+        typer.echo(f"the values and labels of {found.erased:,} rows were erased")

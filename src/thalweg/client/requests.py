@@ -21,11 +21,16 @@ from thalweg.client.protocol import (
     EVENTS,
     JSON,
     MOST_EXPLAINED,
+    ColumnsRequest,
     Comparison,
     Costs,
     Course,
     CreateRequest,
     Decision,
+    EraseReceipt,
+    EraseRequest,
+    ImportanceOverTime,
+    Inputs,
     Label,
     Model,
     Models,
@@ -272,6 +277,54 @@ class Calls:
         return decoded(await self._posted(path, Batch(JSON, body), key), VoidReceipt)
 
     @call
+    async def erase(
+        self, ids: str | Sequence[str], *, model: str | None = None, key: str | None = None
+    ) -> EraseReceipt:
+        """Erase the values and labels of rows from the journal of the service.
+
+        Parameters
+        ----------
+        ids : str or sequence of str
+            Of the rows. The model stays as it is: `void` them first if it is to forget them. Labels that come later
+            are refused as expired.
+        model, key : str, optional
+            See `predict`.
+        """
+        body = as_body(EraseRequest([ids] if isinstance(ids, str) else list(ids)))
+        path = _path(model or self._model or DEFAULT_MODEL, "erase")
+        return decoded(await self._posted(path, Batch(JSON, body), key), EraseReceipt)
+
+    @call
+    async def change_columns(
+        self,
+        name: str,
+        *,
+        add: Mapping[str, Any] | None = None,
+        retire: Sequence[str] = (),
+        rename: Mapping[str, str] | None = None,
+        key: str | None = None,
+    ) -> Decision:
+        """Add, retire or rename columns of a model.
+
+        Parameters
+        ----------
+        name : str
+            The model.
+        add : dict, optional
+            By name, the default of a new column, which rows without it have: a number, a text, or a dict with a
+            ``kind`` (``"number"``, ``"category"`` or ``"time"``) and a ``default``. The model learns the rows that the
+            journal keeps again, with the defaults.
+        retire : sequence of str
+            Columns whose values are ignored from now on.
+        rename : dict, optional
+            New names by the old ones.
+        key : str, optional
+            See `predict`.
+        """
+        body = as_body(ColumnsRequest(dict(add or {}), list(retire), dict(rename or {})))
+        return decoded(await self._posted(_path(name, "columns"), Batch(JSON, body), key), Decision)
+
+    @call
     async def models(self) -> list[Model]:
         """All models of the service."""
         return decoded(await self._asked(Request("GET", "/v1/models")), Models).models
@@ -458,6 +511,28 @@ class Calls:
             The model's.
         """
         return decoded(await self._asked(Request("GET", _path(name, "course"))), Course)
+
+    @call
+    async def importance(self, name: str) -> ImportanceOverTime:
+        """Which columns a model relies on, and how that changed.
+
+        Parameters
+        ----------
+        name : str
+            The model's; challengers are not sampled.
+        """
+        return decoded(await self._asked(Request("GET", _path(name, "importance"))), ImportanceOverTime)
+
+    @call
+    async def inputs(self, name: str) -> Inputs:
+        """The columns of a model's rows then and now, and which of them changed.
+
+        Parameters
+        ----------
+        name : str
+            The model's.
+        """
+        return decoded(await self._asked(Request("GET", _path(name, "inputs"))), Inputs)
 
     @stream
     async def events(self, name: str) -> AsyncGenerator[Point, None]:

@@ -198,7 +198,7 @@ class RunEngine:
             self.against.take(batch, predicted["model"])
         self.learned += len(batch.learned)
         if self.watch is not None:
-            rows = self.watch.add_cells(plan, encoded.cells, number)
+            rows = self.watch.add_cells(plan, encoded.cells, encoded.X, number)
             predicted[INPUTS] = rows if before is None else np.concatenate([before, rows])
             self.watch.add_predictions(self.task.watched(predicted["model"][batch.carried :]))
         scored = self.task.score(batch, predicted, plan, self.alerts.metrics)

@@ -28,6 +28,7 @@ from thalweg.service.feeds.feeding import opener
 from thalweg.service.http.access_log import AccessLog, log_as_json
 from thalweg.service.http.app import build
 from thalweg.service.http.connections import protocol
+from thalweg.service.http.tracing import Tracing, provider_for
 from thalweg.service.journal.databases import open_journal
 from thalweg.service.journal.records import Record
 from thalweg.service.journal.sql import SqlJournal
@@ -155,6 +156,7 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
     """Run until SIGINT or SIGTERM; ``tell`` gets a line when it listens."""
     authorizer = authorizer_for(options)
     check_alerts(options)
+    spans = None if options.otel_endpoint is None else provider_for(options.otel_endpoint)
     if options.log_json:
         log_as_json()
         tell = _LOG.info
@@ -162,9 +164,13 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
     with listening(options.host, options.port) as listener:
         service = _opened(options, tell)
         sys.setswitchinterval(_SWITCH_SECONDS)
-        application = build(service, authorizer, feeds)
+        application: Any = build(service, authorizer, feeds)
+        if options.log_json:
+            application = AccessLog(application)
+        if spans is not None:
+            application = Tracing(application, spans)
         config = uvicorn.Config(
-            AccessLog(application) if options.log_json else application,
+            application,
             loop="uvloop",
             http=protocol(options.connections, options.proxies),
             ws="none",
@@ -239,7 +245,7 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
         journal.claim()
         journal.prepare()
         if options.keep is not None:
-            compact(journal, options.keep)
+            compact(journal, options.keep, shrink=False)
         if not make_first(journal, options) and (options.model or options.new or options.schema or options.task):
             where = options.data if options.database is None else "the database"
             tell(
@@ -252,12 +258,14 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
 
 
 #: What a replica leaves to the service that it follows.
-_NOT_FOLLOWING = ("database", "model", "new", "schema", "task", "coverage", "positive", "costs", "promote", "keep")
+_NOT_FOLLOWING = ("database", "model", "new", "schema", "task", "coverage", "positive", "costs", "promote")
+#: Further ones, by which a service that writes a journal is told how to.
+_OF_WRITERS = ("keep", "answer_when_full", "new_journal")
 
 
 def _following(options: ServeOptions, journal: str) -> Service:
     """A replica of the service that writes a journal."""
-    given = [name for name in (*_NOT_FOLLOWING, "new_journal") if getattr(options, name)]
+    given = [name for name in (*_NOT_FOLLOWING, *_OF_WRITERS) if getattr(options, name)]
     if options.sources:
         given.append("from")
     if given:

@@ -40,6 +40,7 @@ from thalweg.tables.kinds import (
     NumberColumn,
     TimeColumn,
 )
+from thalweg.tables.retired_column import RetiredColumn
 from thalweg.tables.rows import as_text
 from thalweg.tables.sentinels import LateSentinels, sentinels_of
 from thalweg.tables.sparse_category import SparseCategoryColumn
@@ -65,7 +66,7 @@ _KINDS: dict[str, type[Column]] = {
     each.kind: each
     for each in (
         *(NumberColumn, CategoryColumn, HashedColumn, TimeColumn, DurationColumn),
-        *(MapColumn, SparseCategoryColumn, TextColumn),
+        *(MapColumn, SparseCategoryColumn, TextColumn, RetiredColumn),
     )
 }
 
@@ -144,14 +145,14 @@ class Plan:
         return {
             "names": list(self.names),
             "left_out": self.left_out,
-            "columns": [_described(column) for column in self.columns],
+            "columns": [column_to_json(column) for column in self.columns],
             **({} if self.marks_gaps else {"marks_gaps": False}),
         }
 
     @classmethod
     def from_json(cls, plan: dict[str, Any]) -> Plan:
         """Back from `to_json`."""
-        columns = tuple(_column(**column) for column in plan["columns"])
+        columns = tuple(column_from_json(**column) for column in plan["columns"])
         return cls(columns, plan["left_out"], tuple(plan["names"]), plan.get("marks_gaps", True))
 
 
@@ -173,7 +174,8 @@ def grouped(lines: Iterable[Sequence[str]]) -> list[tuple[str, str, str]]:
     return found
 
 
-def _described(column: Column) -> dict[str, Any]:
+def column_to_json(column: Column) -> dict[str, Any]:
+    """What a column is, without what it has seen."""
     found: dict[str, Any] = {"kind": column.kind, "name": column.name}
     if isinstance(column, NumberColumn):
         found["indicator"] = column.indicator
@@ -191,16 +193,22 @@ def _described(column: Column) -> dict[str, Any]:
         found["hash_bits"] = column.hash_bits
     elif isinstance(column, TextColumn):
         found |= {"ngrams": list(column.ngrams.ngrams), "hash_bits": column.ngrams.hash_bits}
+    elif isinstance(column, RetiredColumn):
+        found |= {"features": column.features, "values": column.values}
+    found |= {} if column.default is None else {"default": column.default}
     return found | ({"na": list(column.na)} if column.na else {})
 
 
-def _column(kind: str, name: str, **options: Any) -> Column:
+def column_from_json(kind: str, name: str, default: Any = None, **options: Any) -> Column:
     """A column as a file describes it, which may be forged: ValueError before it takes all memory."""
     too_wide = options.get("room", 0) > MOST_CATEGORIES or not 1 <= options.get("rates", 1) <= MOST_RATES
     too_wide |= not 1 <= options.get("hash_bits", HASH_BITS) <= MOST_HASH_BITS
     if too_wide or options.get("form") not in (None, *FORMS) or options.get("keys", "index") not in ("index", "name"):
         raise ValueError(f"column {name!r} cannot be as it is described")
-    return _KINDS[kind](name, **options)
+    column = _KINDS[kind](name, **options)
+    if default is not None:
+        column.default = default
+    return column
 
 
 def plan_columns(
@@ -361,7 +369,7 @@ def _with_na(column: Column, cells: pa.ChunkedArray, na: Sequence[str], *, detec
     """The column with the values that stand for a missing one: those that are given, and those that are found."""
     if isinstance(column, MapColumn):
         return column
-    column = _column(**_described(column) | {"na": na})
+    column = column_from_json(**column_to_json(column) | {"na": na})
     if not isinstance(column, NumberColumn):
         return column
     values, wrong = parsed(column, cells)
@@ -370,7 +378,7 @@ def _with_na(column: Column, cells: pa.ChunkedArray, na: Sequence[str], *, detec
     found = sentinels_of(values) if detect_sentinels else ()
     written = [column.as_written(value) for value in found]
     indicator = bool(found) or bool(np.isnan(values).any())
-    column = _column(**_described(column) | {"na": [*na, *written], "indicator": indicator})
+    column = column_from_json(**column_to_json(column) | {"na": [*na, *written], "indicator": indicator})
     if detect_sentinels and isinstance(column, NumberColumn):
         column.late = LateSentinels.after(column.without_na(values))
     return column

@@ -188,6 +188,13 @@ class Classification(Task):
     def learn(self, learner: Learner, X: Any, y: NDArray[Any], rows: Sequence[LabelledRow], labels: int) -> None:
         learner.model.follow(X, y, ~np.arange(len(y)))  # chunks of wide rows agree with single rows to rounding only
 
+    def explained_label(self, model: Any) -> str:
+        """The positive label; else the second of two, or the first of more."""
+        labels = [str(label) for label in model.classes_]
+        if self.positive in labels:
+            return str(self.positive)
+        return labels[-1] if len(labels) <= 2 else labels[0]
+
     def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> None:
         return None
 

@@ -18,7 +18,10 @@ from thalweg.client.protocol import (
     RecentPredictions,
 )
 from thalweg.run.history import MeanWatch, columns_by_label
+from thalweg.run.importance import loss_name
+from thalweg.service.commands import Refused
 from thalweg.service.journal.records import LabelValue
+from thalweg.service.learning.column_watch import WatchView
 from thalweg.service.learning.comparison import LEVEL, Comparison
 from thalweg.service.learning.progress import View, point_of
 from thalweg.service.learning.task import Task
@@ -68,6 +71,8 @@ class ModelState:
     columns_open: bool
     #: By name, the record of each named version.
     versions: dict[str, int]
+    #: What is watched of the columns, once these are known.
+    watch: WatchView | None
     learners: dict[str, LearnerState]
 
     def summary(self, name: str) -> Model:
@@ -113,7 +118,12 @@ class ModelState:
             "waiting": self.waiting,
             "version": self.version,
             "snapshot_age": snapshot_age,
-            "learners": {name: asdict(seen.view) for name, seen in self.learners.items()},
+            "importance": {} if self.watch is None else self.watch.ranking,
+            "input_changes": None if self.watch is None else self.watch.changes,
+            "learners": {
+                name: asdict(seen.view) | {"changed": seen.changes[-1]["time"] if seen.changes else None}
+                for name, seen in self.learners.items()
+            },
         }
 
     def point(self, name: str, throughput: float) -> LivePoint:
@@ -173,6 +183,20 @@ class ModelState:
             self.task.described()["coverage"],
             tuple(Change(**promotion) for promotion in each.promotions),
         )
+
+    def importance(self, name: str) -> protocol.ImportanceOverTime:
+        """Of the model that answers; `Refused` of a challenger."""
+        if name != self.name:
+            raise Refused(409, f"{name!r} is a challenger, whose columns are not sampled: ask for {self.name!r}")
+        model = self.models.get(name)
+        loss = loss_name(model) if model is not None else ""
+        if self.watch is None:
+            return protocol.ImportanceOverTime(name, loss, None, 0, [], [], 0, [])
+        return self.watch.importance(name, loss, self.learners[name].changes)
+
+    def inputs(self, name: str) -> protocol.Inputs:
+        """Of the rows that came, which are those of challengers, too."""
+        return protocol.Inputs(name, 0, [], [], 0, []) if self.watch is None else self.watch.inputs(name)
 
     def comparison(self, name: str) -> protocol.Comparison:
         compared = self.learners[name].comparison

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from thalweg.client.protocol import MOST_COLUMNS, MOST_TEXT
 from thalweg.errors import InvalidInput
 from thalweg.service.commands import Refused
-from thalweg.tables.cells import is_text, trimmed
+from thalweg.tables.cells import is_text, parsed, trimmed
 from thalweg.tables.encoder import Encoder
 from thalweg.tables.kinds import CategoryColumn, Column, HashedColumn, NumberColumn, TimeColumn
 from thalweg.tables.plan import MOST_CATEGORIES, USUAL_RATES, Plan, among_sparse, plan_columns
@@ -76,6 +77,46 @@ def _column(described: Any, at: int) -> Column:
     column = CategoryColumn(name, room=min(MOST_CATEGORIES, len(known) + max(4, len(known) // 2)))
     column.restore({"categories": known})
     return column
+
+
+def added_column(name: str, given: Any) -> Column:
+    """A column that is added to a model, by its default or by what a schema says of it and the default.
+
+    Examples
+    --------
+    >>> added_column("load", 0.5).features, added_column("day", "mon").kind
+    (('load',), 'category')
+    """
+    described = given if isinstance(given, dict) else {"default": given}
+    default = described.get("default")
+    is_number = isinstance(default, int | float) and not isinstance(default, bool) and math.isfinite(default)
+    kind = described.get("kind", "number" if is_number else "category")
+    if kind not in ("number", "category", "time"):
+        raise Refused(422, f"column {name!r} cannot be added: it must be of kind number, category or time")
+    if not (is_number if kind == "number" else isinstance(default, str) and _is_category(default)):
+        what = "a number" if kind == "number" else "a text"
+        raise Refused(422, f"column {name!r} cannot be added: its default must be {what}")
+    known = described.get("categories", [])
+    if kind == "category" and isinstance(known, list) and default not in known:
+        described = {**described, "categories": [default, *known]}
+    options = {option: value for option, value in described.items() if option != "default"}
+    column = _column({**options, "name": name, "kind": kind}, 0)
+    column.default = default
+    if column.parse_values([default]) is None:
+        _parsed_default(column)
+    return column
+
+
+def _parsed_default(column: Column) -> None:
+    """`Refused` where the default is no cell of the column."""
+    import pyarrow as pa
+
+    try:
+        _, wrong = parsed(column, column.absent(1))
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        raise Refused(422, f"column {column.name!r} cannot be added: {' '.join(str(error).split())}") from error
+    if wrong:
+        raise Refused(422, f"column {column.name!r} cannot be added: {wrong[0][1]}")
 
 
 def _is_category(each: Any) -> bool:

@@ -92,6 +92,10 @@ class Task(ABC):
         ``X`` is an array or a `scipy.sparse.csr_array`; ``labels`` is how many others were learned before.
         """
 
+    def explained_label(self, model: Any) -> str | None:
+        """The label whose probability the effects of columns are about; None of numbers."""
+        return None
+
     @abstractmethod
     def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> float | None:
         """The mean of all labels, given that of the first ones and the next ones; None where labels are classes."""
