@@ -1,4 +1,4 @@
-"""Every public name explains itself with an example that runs; code, reference, guide and README name the same things."""
+"""Every public name explains itself with an example; code, reference, guide and README name the same things."""
 
 from __future__ import annotations
 
