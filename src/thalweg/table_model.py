@@ -196,11 +196,15 @@ class TableModel:
         found = []
         for column in self.encoder.plan.columns:
             values = [row.get(column.name, column.default) for row in rows]
-            cells, wrong = column.parse_values(values), list[tuple[int, str]]()
+            try:
+                cells, wrong = column.parse_values(values), list[tuple[int, str]]()
+            except BadCell:
+                return None
             if cells is None:
                 cells, wrong = parsed(column, pyarrow_for(rows).chunked_array([array_of(values)]))
             absent = not any(column.name in row for row in rows)
-            if wrong or absent or (self.encoder.missing == "error" and column.missing(cells).any()):
+            whole = column.required or self.encoder.missing == "error"
+            if wrong or absent or (whole and column.missing(cells).any()):
                 return None
             found.append(cells)
         return self.encoder.features(found, len(rows), learn=False)

@@ -14,6 +14,8 @@ from thalweg.service.options import Retention, ServeOptions
 from thalweg.service.server import make_first
 from thalweg.service.service import Service
 
+FIRST = ServeOptions(new="oldc")
+
 
 def with_service(
     where: Path | str, scenario: Callable[[Service], Awaitable[None]], options: ServeOptions | None = None
@@ -22,7 +24,7 @@ def with_service(
     journal = open_journal(where, None) if isinstance(where, Path) else open_journal(None, where)
     journal.claim()
     journal.prepare()
-    make_first(journal, options if options is not None and options.new else ServeOptions(new="oldc"))
+    make_first(journal, options if options is not None and options.new else FIRST)
 
     async def play() -> None:
         service = Service(journal, options or ServeOptions())

@@ -96,10 +96,6 @@ def run(
             "--drop, --delimiter, --out and --json apply, and the same command goes on where it was stopped.",
         ),
     ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="With --engine spark: train one model for each value of this column."),
-    ] = None,
     master: Annotated[
         str | None,
         typer.Option(metavar="URL", help="With --engine spark: URL of the Spark master (default: local[*])."),
@@ -126,13 +122,13 @@ def run(
         from thalweg.cli.run_on_spark import run_on_spark
 
         given |= {"fresh": fresh, "config": config, "resume": resume, "figures": figures}
+        key = given.pop("key")
         run_on_spark(
             given | {"checkpoint_seconds": checkpoint_seconds}, key=key, master=master or "local[*]", json=json
         )
         return
-    for name, value in (("key", key), ("master", master)):
-        if value is not None:
-            raise InvalidParameter.of_option(name, "be left out without --engine spark", value)
+    if master is not None:
+        raise InvalidParameter.of_option("master", "be left out without --engine spark", master)
     if resume and fresh:
         raise InvalidParameter("--resume goes on with a run and --fresh begins anew: choose one of them")
     options = RunOptions.of(given, config, resume=resume)

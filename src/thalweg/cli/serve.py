@@ -115,6 +115,18 @@ def serve(
             help="Predict by the models of another service and learn nothing: its --data folder, or postgresql://…",
         ),
     ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Column of keys, each of which gets a model of its own beside a shared one."
+        ),
+    ] = None,
+    key_memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="Memory for keys, as in 2GB; cold keys go to a temporary file (default: all)."
+        ),
+    ] = None,
     database_timeout: Annotated[
         float,
         typer.Option(
@@ -214,6 +226,7 @@ def serve(
         Limits,
         Retention,
         ServeOptions,
+        bytes_of,
         network_of,
         seconds_of,
     )
@@ -250,6 +263,8 @@ def serve(
         seconds_of(keep_replies, "keep_replies"),
         answer_when_full,
         otel_endpoint,
+        key,
+        None if key_memory is None else bytes_of(key_memory, "key_memory"),
     )
     try:
         from thalweg.service.server import serve as run

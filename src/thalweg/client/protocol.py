@@ -205,6 +205,21 @@ class CreateRequest(RequestBody, frozen=True):
             description="Of regression: the share of rows whose interval is to hold the label; by default 0.9.",
         ),
     ] = None
+    key: Annotated[
+        Name | None,
+        field_rule(
+            "key must be a text, the name of a column",
+            description="The column that says which key a row belongs to: each key then has a small model of its own "
+            "beside that of all keys.",
+        ),
+    ] = None
+    key_memory: Annotated[
+        int | None,
+        field_rule(
+            "key_memory must be a whole number of bytes",
+            description="Bytes of memory for the models of keys, at least 65,536; cold ones go to a temporary file.",
+        ),
+    ] = None
 
 
 class PromoteRequest(RequestBody, frozen=True):
@@ -547,6 +562,8 @@ class Model(Struct, frozen=True, omit_defaults=True):
         "classification" or "regression".
     coverage : float or None
         Of regression, the share of rows whose interval is to hold the label; None in a list of models.
+    key : str or None
+        The column of keys, each of which has a model of its own; None without keys and in a list of models.
     scores, all_scores : mapping or None
         Of regression, over the last 1,000 labels and over all: mae, rmse, r2 (against the mean of the labels known when
         the row was predicted), skill (against the last of them), coverage and mean width of the intervals,
@@ -577,6 +594,7 @@ class Model(Struct, frozen=True, omit_defaults=True):
     rare: Mapping[str, float | None] | None = None
     task: str = "classification"
     coverage: float | None = None
+    key: str | None = None
     scores: Mapping[str, float | None] | None = None
     all_scores: Mapping[str, float | None] | None = None
 
@@ -593,8 +611,38 @@ class ModelDetails(Model, frozen=True, kw_only=True):
     rare: Mapping[str, float | None] | None
     task: str
     coverage: float | None
+    key: str | None
     scores: Mapping[str, float | None] | None
     all_scores: Mapping[str, float | None] | None
+
+
+class KeyDetails(Struct, frozen=True):
+    """How a key of a model does; each row counts as it was predicted just before its label was learned.
+
+    Parameters
+    ----------
+    model, key : str
+        The model and the key.
+    rows, rows_since : int
+        Labels learned of this key, and of all keys since the last of them.
+    error, recent_error : float
+        The share of wrong predictions, over all labels and over about the last 50.
+    weight : float
+        The weight of the key's own part in its next prediction; the model of all keys has the rest.
+
+    Examples
+    --------
+    >>> KeyDetails("default", "pump 3", 120, 4000, 0.1, 0.05, 0.8).rows
+    120
+    """
+
+    model: str
+    key: str
+    rows: Count
+    rows_since: Count
+    error: float
+    recent_error: float
+    weight: float
 
 
 class RecentPredictions(Struct, frozen=True):

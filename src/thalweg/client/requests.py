@@ -31,6 +31,7 @@ from thalweg.client.protocol import (
     EraseRequest,
     ImportanceOverTime,
     Inputs,
+    KeyDetails,
     Label,
     Model,
     Models,
@@ -347,6 +348,8 @@ class Calls:
         costs: Mapping[str, float] | None = None,
         task: str | None = None,
         coverage: float | None = None,
+        key: str | None = None,
+        key_memory: int | None = None,
     ) -> Decision:
         """Make a model, or a challenger of one.
 
@@ -372,13 +375,33 @@ class Calls:
         coverage : float, optional
             Of regression, the share of rows whose interval is to hold the label: 0.9 by default, or 0.5, 0.8, 0.95 or
             0.99; of kind "linear" any between 0 and 1.
+        key : str, optional
+            The column that says which key, such as a customer, a row belongs to: each key then has a small model of its
+            own beside that of all keys. A challenger has that of the model it challenges.
+        key_memory : int, optional
+            Bytes of memory for the models of keys, at least 65,536. Cold ones then go to a temporary file.
         """
         parameters, schema = (None if each is None else dict(each) for each in (parameters, schema))
         if costs is not None and not (isinstance(costs, Mapping) and costs.keys() <= {"fp", "fn"}):
             raise InvalidInput(f"costs must be a mapping with fp and fn, as in {{'fp': 1, 'fn': 50}}, got {costs!r}")
         priced = None if costs is None else Costs(**costs)
-        given = CreateRequest(name, kind, parameters, schema, challenger_of, positive, priced, task, coverage)
+        asked = positive, priced, task, coverage, key, key_memory
+        given = CreateRequest(name, kind, parameters, schema, challenger_of, *asked)
         return decoded(await self._posted("/v1/models", Batch(JSON, as_body(given))), Decision)
+
+    @call
+    async def key(self, key: str | int, *, model: str | None = None) -> KeyDetails:
+        """How a key of a model with keys does.
+
+        Parameters
+        ----------
+        key : str or int
+            As it is in the rows.
+        model : str, optional
+            See `predict`.
+        """
+        path = f"{_path(model or self._model or DEFAULT_MODEL, 'keys')}/{quote(str(key), safe='')}"
+        return decoded(await self._asked(Request("GET", path)), KeyDetails)
 
     @call
     async def compare(self, name: str) -> Comparison:

@@ -24,7 +24,7 @@ from thalweg.learners.base.sample_weight import require_weights_taken
 from thalweg.learners.base.sparse_rows import as_matrix, is_sparse
 from thalweg.pipeline.chain import Chain
 from thalweg.pipeline.cores import ClassifierCore, ForeignRegressor, RegressorCore
-from thalweg.pipeline.target_encoding import learner_of
+from thalweg.pipeline.over_columns import learner_of
 from thalweg.tables.encoder import stack_rows
 from thalweg.transforms.base import StreamTransformer, WithRowWeights
 from thalweg.transforms.text_hasher import TextHasher

@@ -8,8 +8,8 @@ from thalweg import __version__
 from thalweg.catalogue import MODELS
 from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import CatalogueEntry
+from thalweg.pipeline.over_columns import learner_of
 from thalweg.pipeline.pipeline import learner_name
-from thalweg.pipeline.target_encoding import learner_of
 from thalweg.report.page.content import SCHEMA
 from thalweg.run.decision_words import decision_words
 from thalweg.run.importance import loss_name

@@ -126,6 +126,13 @@ class RunOptions:
         metavar="COL",
         added_later=True,
     )
+    key: str | None = _option(
+        None,
+        help="Column of keys, such as customers, each of which gets a small model of its own beside that of all keys; "
+        "with --engine spark, a model of its own and no other.",
+        metavar="COL",
+        added_later=True,
+    )
     ngrams: str = _option(
         "1",
         help="Runs of words that are features of text, such as 1-2 for words and pairs of words (default: 1).",
@@ -289,6 +296,8 @@ class RunOptions:
             raise InvalidParameter.of_option("coverage", f"be one of {', '.join(map(str, COVERAGES))}", self.coverage)
         if self.task == "regression" and self.target in self.categorical:
             raise InvalidParameter(f"--categorical {self.target} makes the target classes: leave out --task regression")
+        if self.key is not None and self.key in (self.target, *self.drop, *self.categorical, *self.text):
+            raise InvalidParameter.of_option("key", "be a column that no other option names", self.key)
         check_hashing(self.ngrams, self.hash_bits)
         for name in self.text:
             if name == self.target:

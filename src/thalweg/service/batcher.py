@@ -80,7 +80,8 @@ class PublishedModel:
 
     def encoder_of(self, rows: Any) -> Encoder:
         """An encoder for the columns of rows; `Refused` where they say too little, or a learner cannot use them."""
-        encoder = schema.of_table(encoding.as_table(rows) if isinstance(rows, list) else rows)
+        table = encoding.as_table(rows) if isinstance(rows, list) else rows
+        encoder = schema.of_table(table, self.state.task.key_column)
         kinds = [*(each.kind for each in self.state.learners.values()), *self.coming]
         self.state.task.check_columns(encoder.plan, kinds)
         return encoder

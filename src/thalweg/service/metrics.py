@@ -241,6 +241,14 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
     for key, about in _OF_POSITIVE.items():
         rare: Values = [(labels, (learner.get("rare") or {}).get(key)) for labels, learner in learners]
         yield _gauge(f"thalweg_model_{key}{'' if key == 'cost' else '_ratio'}", about, rare)
+    places: Values = [
+        (labels | {"place": place}, number)
+        for labels, learner in learners
+        for place, number in learner.get("keys", {}).items()
+    ]
+    yield _gauge("thalweg_model_keys", "Keys of a model, by where they are: memory or disk.", places)
+    taken: Values = [(labels, learner.get("key_bytes")) for labels, learner in learners]
+    yield _gauge("thalweg_model_key_memory_bytes", "Memory that the keys of a model take.", taken)
     families: Values = [
         (labels | {"family": family}, weight)
         for labels, learner in learners

@@ -12,8 +12,7 @@ from thalweg.errors import InvalidParameter
 from thalweg.service.journal.databases import SILENCE_SECONDS
 
 _POLICY = re.compile(r"([1-9][0-9]{0,14})\s*(s|m|h|d|rows?)")
-_SIZE = re.compile(r"([1-9][0-9]{0,11})\s*([kmgt]i?b)", re.IGNORECASE)
-_BYTES = {f"{unit}{i}b": base**power for i, base in (("", 1000), ("i", 1024)) for power, unit in enumerate("kmgt", 1)}
+_SIZE = re.compile(r"([1-9][0-9]{0,14})\s*([kmgt])(i?)b", re.IGNORECASE)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
@@ -41,6 +40,21 @@ class Expiry:
         return cls(rows=number) if unit.startswith("row") else cls(seconds=number * _SECONDS[unit])
 
 
+def bytes_of(text: str, option: str) -> int:
+    """A size as it is typed.
+
+    Examples
+    --------
+    >>> bytes_of("2GB", "key_memory"), bytes_of("512 MiB", "key_memory")
+    (2000000000, 536870912)
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise InvalidParameter.of_option(option, "be a size such as 2GB, 500MB or 512MiB", text)
+    unit: int = (1024 if found[3] else 1000) ** " kmgt".index(found[2].lower())
+    return int(found[1]) * unit
+
+
 @dataclass(frozen=True)
 class Retention:
     """How much of a journal is kept: at least so many seconds or rows of each model, or at most so many bytes.
@@ -58,8 +72,8 @@ class Retention:
     @classmethod
     def of(cls, text: str) -> Retention:
         """As it is typed: a time such as 90d, a number of rows such as 1000000rows, or a size such as 20GB."""
-        if (size := _SIZE.fullmatch(text.strip())) is not None:
-            return cls(bytes=int(size[1]) * _BYTES[size[2].lower()])
+        if _SIZE.fullmatch(text.strip()):
+            return cls(bytes=bytes_of(text, "keep"))
         try:
             found = Expiry.of(text)
         except InvalidParameter as error:
@@ -203,3 +217,6 @@ class ServeOptions:
     answer_when_full: bool = False
     #: The address of a collector of OpenTelemetry.
     otel_endpoint: str | None = None
+    #: The column of keys of the first model, and bytes of memory for them.
+    key: str | None = None
+    key_memory: int | None = None

@@ -100,10 +100,14 @@ def first_model(options: ServeOptions) -> dict[str, Any]:
             costs=None if costs is None else Costs(**costs),
             task=options.task,
             coverage=options.coverage,
+            key=options.key,
+            key_memory=options.key_memory,
         )
         return new(asked, options.schema)
     if options.task is not None or options.coverage is not None:
         raise InvalidParameter("the file of --model says what its task is: leave --task and --coverage out")
+    if options.key is not None or options.key_memory is not None:
+        raise InvalidParameter("the file of --model says whether it has keys: leave --key and --key-memory out")
     body = from_file(options.model)
     if options.positive is not None and "task" in body:
         raise InvalidParameter.of_option("positive", "be left out: the model predicts numbers", options.positive)
@@ -246,11 +250,12 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
         journal.prepare()
         if options.keep is not None:
             compact(journal, options.keep, shrink=False)
-        if not make_first(journal, options) and (options.model or options.new or options.schema or options.task):
+        if not make_first(journal, options) and any(
+            (options.model, options.new, options.schema, options.task, options.key)
+        ):
             where = options.data if options.database is None else "the database"
-            tell(
-                f"thalweg goes on with the models in {where}, and looks at none of --model, --new, --task and --schema"
-            )
+            ignored = "--model, --new, --task, --schema and --key"
+            tell(f"thalweg goes on with the models in {where}, and looks at none of {ignored}")
         return Service(journal, options)
     except BaseException:
         journal.close()

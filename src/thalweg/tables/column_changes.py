@@ -67,6 +67,8 @@ def changed(encoder: Encoder, change: ColumnChange) -> Encoder:
     for name in (*change.retire, *change.rename):
         if name not in known or isinstance(known[name], RetiredColumn):
             raise InvalidInput(f"column {name!r} cannot be changed: the model learns from no such column")
+        if known[name].required:
+            raise InvalidInput(f"column {name!r} cannot be changed: it holds the keys of the model")
         if known[name].sparse:
             raise InvalidInput(f"column {name!r} cannot be changed: its features have no names")
     if both := set(change.retire) & set(change.rename):

@@ -167,10 +167,10 @@ class Encoder:
         values, wrong = chunk.parsed.pop(column.name, None) or parsed(
             column, chunk.column(column.name) if cells is None else cells
         )
-        if self.missing == "error":
+        if self.missing == "error" or column.required:
             seen = {at for at, _ in wrong}
             places = (int(at) for at in np.flatnonzero(column.missing(values)))
-            what = f"the value is missing{column.na_in_words()}"
+            what = f"the {column.kind if column.required else 'value'} is missing{column.na_in_words()}"
             wrong += [(at, what) for at in places if at not in seen]
         return values, wrong
 

@@ -48,6 +48,8 @@ class Column(ABC):
     sparse = False
     #: Of a column that was added later, the value in rows that do not have it.
     default: Any = None
+    #: Whether a row that lacks it cannot be used, whatever is done about other missing values.
+    required = False
 
     def __init__(self, name: str, features: tuple[str, ...], treatment: str, na: Sequence[str] = ()) -> None:
         self.name = name

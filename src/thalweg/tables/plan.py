@@ -30,6 +30,7 @@ from thalweg.tables.cells import (
     without,
 )
 from thalweg.tables.durations import are_durations
+from thalweg.tables.key_column import KeyColumn
 from thalweg.tables.kinds import (
     MOST_RATES,
     CategoryColumn,
@@ -66,7 +67,7 @@ _KINDS: dict[str, type[Column]] = {
     each.kind: each
     for each in (
         *(NumberColumn, CategoryColumn, HashedColumn, TimeColumn, DurationColumn),
-        *(MapColumn, SparseCategoryColumn, TextColumn, RetiredColumn),
+        *(MapColumn, SparseCategoryColumn, TextColumn, KeyColumn, RetiredColumn),
     )
 }
 
@@ -121,15 +122,23 @@ class Plan:
         pairs = zip(self.columns, ends, strict=True)
         return tuple((end - column.rates, column.rates) for column, end in pairs if isinstance(column, HashedColumn))
 
+    @property
+    def key_place(self) -> int | None:
+        """The feature that is the key of a row; None where rows have none."""
+        starts = np.cumsum([0, *(len(column.features) for column in self.columns)]).tolist()
+        pairs = zip(self.columns, starts, strict=False)
+        return next((start for column, start in pairs if isinstance(column, KeyColumn)), None)
+
     def without_cells(self, X: Any) -> Floats:
-        """The features with names, with 0 for the number of a cell, which measures nothing."""
+        """The features with names, with 0 for the number of a cell or a key, which measures nothing."""
         named: Floats = X
         if self.sparse_columns:
             count = len(self.feature_names)
             named = X[:, :count].toarray() if count else np.empty((X.shape[0], 0))
-        if self.wide_categories:
+        nominal = [at for at, _ in self.wide_categories] + ([] if self.key_place is None else [self.key_place])
+        if nominal:
             named = named.copy()
-            named[:, [at for at, _ in self.wide_categories]] = 0.0
+            named[:, nominal] = 0.0
         return named
 
     def describe(self) -> list[tuple[str, str, str]]:
@@ -225,6 +234,7 @@ def plan_columns(
     detect_text: bool = False,
     ngrams: tuple[int, int] = (1, 1),
     hash_bits: int = HASH_BITS,
+    key: str | None = None,
 ) -> Plan:
     """Look at the first rows and settle what each column is.
 
@@ -254,11 +264,13 @@ def plan_columns(
         Shortest and longest run of words that is a feature of a column of text.
     hash_bits : int
         Binary logarithm of the number of features of each column whose words or names are hashed.
+    key : str, optional
+        The column that says which key's model a row belongs to.
     """
     import pyarrow as pa
 
     present = head.column_names
-    for name in (target, *drop, *categorical, *text, *reserved):
+    for name in (target, key, *drop, *categorical, *text, *reserved):
         if name is not None and name not in present:
             close = ", ".join(map(repr, present[:20])) + (", …" if len(present) > 20 else "")
             raise InvalidInput(f"{head.pieces[0].block.file} has no column {name!r}; it has {close}")
@@ -272,6 +284,8 @@ def plan_columns(
     for name in present:
         if name == target:
             left_out[name] = "the label"
+        elif name == key:
+            columns.append(KeyColumn(name))
         elif name in reserved:
             left_out[name] = "tells when the label comes"
         elif name in drop:
@@ -299,7 +313,7 @@ def plan_columns(
                 columns.append(_with_na(found, cells, na, detect_sentinels=detect_sentinels))
     if any(column.sparse for column in columns):
         columns = [among_sparse(column, hash_bits) for column in columns]
-    if not columns:
+    if all(isinstance(column, KeyColumn) for column in columns):
         told = [f"; {name!r} is {why}" for name, why in left_out.items() if why.startswith("left out:")][:1]
         beside = "" if target is None else f" beside {target!r}"
         raise InvalidInput(f"{head.pieces[0].block.file} has no column to learn from{beside}{''.join(told)}")

@@ -192,6 +192,11 @@ async def show(service: Service, request: Request) -> HttpResponse:
     return as_json(service.state(name).details(name))
 
 
+async def show_key(service: Service, request: Request) -> HttpResponse:
+    name = request.path["name"]
+    return as_json(service.state(name).key(name, request.path["key"]))
+
+
 async def compare(service: Service, request: Request) -> HttpResponse:
     """A challenger beside its champion; the champion's name stands for its only challenger."""
     name = request.path["name"]

@@ -107,6 +107,14 @@ def description(most_rows: int) -> Described:
 # ---------------------------------------------------------------------- paths
 
 _KEY = {"$ref": "#/components/parameters/key"}
+_NAMED_KEY = {
+    "name": "key",
+    "in": "path",
+    "required": True,
+    "description": "A key as text: a whole number by its digits.",
+    "schema": {"type": "string"},
+    "example": "pump 3",
+}
 
 
 def _paths() -> Described:
@@ -170,6 +178,7 @@ def _paths() -> Described:
         "invoke": "Predict rows in one of MLflow's forms: dataframe_split, dataframe_records, instances or inputs.",
         "importance": "Which columns a model relies on, and how that changed.",
         "inputs": "The columns of a model's rows then and now, and which of them changed.",
+        "key": "How a key of a model with keys does.",
         "compare": "The champion beside a challenger: an interval for the difference of their errors, valid at any "
         "time.",
         "events": "How a model goes: an event `point` whenever it has learned, whose id is the number of labels.",
@@ -186,6 +195,15 @@ def _paths() -> Described:
             ),
         },
         one: {"get": _operation("model", "One model.", _of_one(), _content(protocol.ModelDetails), refused=(404,))},
+        f"{one}/keys/{{key}}": {
+            "get": _operation(
+                "key",
+                said["key"],
+                _of_one(_NAMED_KEY),
+                _content(protocol.KeyDetails),
+                refused=(404, 409),
+            )
+        },
         f"{one}/archive": {"post": _operation("archive", said["archive"], _of_one(_KEY), decision, refused=undecided)},
         f"{one}/restore": {
             "post": _operation("restore", "Bring a model back.", _of_one(_KEY), decision, refused=undecided)

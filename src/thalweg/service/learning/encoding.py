@@ -25,7 +25,7 @@ Row = dict[str, Any]
 def of_rows(rows: Sequence[Row], encoder: Encoder) -> list[Any]:
     """The cells of each column, parsed; `Refused` names the first row that cannot be used."""
     known = frozenset(encoder.plan.names)
-    learned = {column.name for column in encoder.plan.columns}
+    learned = {column.name for column in encoder.plan.columns if not column.required}
     for at, row in enumerate(rows):
         if not row.keys() <= known:
             raise _bad_row(at, min(row.keys() - known), "the model has no such column")
@@ -49,7 +49,7 @@ def of_table(table: Any, encoder: Encoder) -> list[Any]:
     names = table.column_names
     if strange := set(names) - set(encoder.plan.names):
         raise Refused(422, f"column {min(strange)!r}: the model has no such column")
-    if len(table) and not any(column.name in names for column in encoder.plan.columns):
+    if len(table) and not any(column.name in names and not column.required for column in encoder.plan.columns):
         raise Refused(422, "the table has none of the columns that the model learns from")
     found = [
         _parse(column, table.column(column.name) if column.name in names else column.absent(len(table)))
@@ -140,12 +140,13 @@ def _parse(column: Column, cells: Any) -> Any:
 
 
 def _require_whole(encoder: Encoder, found: Sequence[Any]) -> None:
-    if encoder.missing != "error":
-        return
     for column, values in zip(encoder.plan.columns, found, strict=True):
+        if not (encoder.missing == "error" or column.required):
+            continue
         places = np.flatnonzero(column.missing(values))
         if len(places):
-            raise _bad_row(int(places[0]), column.name, "the value is missing")
+            what = f"the {column.kind if column.required else 'value'} is missing"
+            raise _bad_row(int(places[0]), column.name, what)
 
 
 def _bad_row(at: int, column: str, what: str) -> Refused:

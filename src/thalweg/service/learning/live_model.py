@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import copy
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -18,8 +18,7 @@ import orjson
 from sklearn.base import clone
 
 from thalweg.errors import ModelFileError
-from thalweg.pipeline.target_encoding import TargetEncodedClassifier
-from thalweg.pipeline.target_means import TargetEncodedRegressor
+from thalweg.pipeline.over_columns import learner_of
 from thalweg.service.journal.compressed_rows import Features, as_learned, stacked
 from thalweg.service.journal.records import (
     WATCHED_COLUMNS,
@@ -41,10 +40,11 @@ from thalweg.store import dumps, loads
 from thalweg.tables.column_changes import ColumnChange, Widening, changed, widening
 from thalweg.tables.encoder import Encoder
 
-_BEHIND_RATES = TargetEncodedClassifier, TargetEncodedRegressor
 _NO_COPIES: tuple[dict[str, Any], dict[str, list[str]]] = ({}, {})
 #: After every record.
 _NEVER = 2**62
+#: Bytes of a file that are one value in a database: SQLite takes up to a billion, and keeps a copy of the last value.
+_MOST_BYTES = 1 << 25
 #: Labels after which the features whose class means are told are chosen.
 _HEAD = 64
 
@@ -159,8 +159,7 @@ class LiveModel:
             self._set_columns(body)
             assert self.follower is not None
             for each in self.learners.values():  # none has learned a row yet
-                learner = each.model.learner if isinstance(each.model, _BEHIND_RATES) else each.model
-                each.model = self.task.over_columns(learner, self.follower.plan)
+                each.model = self.task.over_columns(learner_of(each.model), self.follower.plan)
         elif decision.kind == "columns":
             self.change_columns(ColumnChange.from_json(body), decision.seq)
             for name, file in body["learners"].items():
@@ -204,8 +203,7 @@ class LiveModel:
         """Learn all learners anew from rows with their labels; their files."""
         assert self.follower is not None
         for each in self.learners.values():
-            learner = each.model.learner if isinstance(each.model, _BEHIND_RATES) else each.model
-            each.model, each.since = self.task.over_columns(clone(learner), self.follower.plan), _NEVER
+            each.model, each.since = self.task.over_columns(clone(learner_of(each.model)), self.follower.plan), _NEVER
         labels = 0
         for rows in batches:
             X = as_learned(stacked([self._as_now(row) for row in rows]))
@@ -395,14 +393,12 @@ class LiveModel:
                 for name, each in self.learners.items()
             },
         }
-        files = {"": orjson.dumps(plain)}
-        if self.watch is not None:
-            files[WATCHED_COLUMNS] = self.watch.to_bytes()
-        files |= {name: self.file(name) for name in self.learners}
-        return [
-            Part(self.name, self.seq, name, hashlib.sha256(content).digest(), content)
-            for name, content in files.items()
+        files = [
+            ("", orjson.dumps(plain)),
+            *([] if self.watch is None else [(WATCHED_COLUMNS, self.watch.to_bytes())]),
+            *(piece for name in self.learners for piece in _pieces(name, self.file(name))),
         ]
+        return [Part(self.name, self.seq, name, hashlib.sha256(content).digest(), content) for name, content in files]
 
     @classmethod
     def from_snapshot(cls, parts: Sequence[Part]) -> LiveModel:
@@ -471,12 +467,26 @@ def holds_first_rows(parts: Sequence[Part]) -> bool:
         return True
 
 
+def _pieces(name: str, file: bytes) -> Iterator[tuple[str, bytes]]:
+    """A file as a database takes it: the first piece under its name, further ones under the name and a number."""
+    yield name, file[:_MOST_BYTES]
+    for number, begin in enumerate(range(_MOST_BYTES, len(file), _MOST_BYTES), start=1):
+        yield f"{name}/{number}", file[begin : begin + _MOST_BYTES]
+
+
 def _files_in(parts: Sequence[Part]) -> tuple[dict[str, bytes], dict[str, Any]]:
     """The files of a snapshot by name, and what is kept beside the models; all of it is checked."""
     for part in parts:
         if hashlib.sha256(part.body).digest() != part.sha256:
             raise ModelFileError(f"the snapshot of {part.model} at {part.seq} is damaged")
-    files = {part.name: part.body for part in parts}
+    files = {part.name: part.body for part in parts if "/" not in part.name}
+    further: dict[str, dict[int, bytes]] = {}
+    for part in parts:
+        name, slash, number = part.name.partition("/")
+        if slash:
+            further.setdefault(name, {})[int(number)] = part.body
+    for name, pieces in further.items():
+        files[name] = b"".join([files[name], *(pieces[number] for number in sorted(pieces))])
     plain = orjson.loads(files[""]) if "" in files else None
     if plain is None or not plain["learners"].keys() <= files.keys():
         raise ModelFileError("a part of the snapshot is gone")

@@ -10,6 +10,7 @@ from thalweg.client import protocol
 from thalweg.client.protocol import (
     Change,
     Course,
+    KeyDetails,
     LivePoint,
     Model,
     ModelDetails,
@@ -17,6 +18,7 @@ from thalweg.client.protocol import (
     Points,
     RecentPredictions,
 )
+from thalweg.fleet.keyed_classifier import KeyedClassifier
 from thalweg.run.history import MeanWatch, columns_by_label
 from thalweg.run.importance import loss_name
 from thalweg.service.commands import Refused
@@ -25,6 +27,8 @@ from thalweg.service.learning.column_watch import WatchView
 from thalweg.service.learning.comparison import LEVEL, Comparison
 from thalweg.service.learning.progress import View, point_of
 from thalweg.service.learning.task import Task
+from thalweg.tables.cells import brief
+from thalweg.tables.key_column import key_number
 from thalweg.tables.plan import Plan
 
 
@@ -121,10 +125,30 @@ class ModelState:
             "importance": {} if self.watch is None else self.watch.ranking,
             "input_changes": None if self.watch is None else self.watch.changes,
             "learners": {
-                name: asdict(seen.view) | {"changed": seen.changes[-1]["time"] if seen.changes else None}
+                name: asdict(seen.view)
+                | {"changed": seen.changes[-1]["time"] if seen.changes else None}
+                | self._keys(name)
                 for name, seen in self.learners.items()
             },
         }
+
+    def _keys(self, name: str) -> dict[str, Any]:
+        """Of a learner with keys, how many they are and where."""
+        model = self.models.get(name)
+        if not isinstance(model, KeyedClassifier) or not model.__sklearn_is_fitted__():
+            return {}
+        keys, in_memory, taken = model.n_keys_, model.n_keys_in_memory_, model.n_key_bytes_
+        return {"keys": {"memory": in_memory, "disk": keys - in_memory}, "key_bytes": taken}
+
+    def key(self, name: str, key: str) -> KeyDetails:
+        """How a key of a learner does; `Refused` where there is no such key."""
+        if self.task.key_column is None:
+            raise Refused(409, f"the model {name!r} has no keys: one has where it is made with a key")
+        model = self.models.get(name)
+        found = model.summary(key_number(key)) if isinstance(model, KeyedClassifier) else None
+        if found is None:
+            raise Refused(404, f"the model {name!r} has learned no row of the key {brief(key)!r}")
+        return KeyDetails(name, key, *found)
 
     def point(self, name: str, throughput: float) -> LivePoint:
         found = self._point(name)

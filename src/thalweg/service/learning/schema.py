@@ -10,6 +10,7 @@ from thalweg.errors import InvalidInput
 from thalweg.service.commands import Refused
 from thalweg.tables.cells import is_text, parsed, trimmed
 from thalweg.tables.encoder import Encoder
+from thalweg.tables.key_column import KeyColumn
 from thalweg.tables.kinds import CategoryColumn, Column, HashedColumn, NumberColumn, TimeColumn
 from thalweg.tables.plan import MOST_CATEGORIES, USUAL_RATES, Plan, among_sparse, plan_columns
 from thalweg.tables.rows import Block, Chunk, Piece
@@ -18,8 +19,10 @@ from thalweg.tables.sparse_kinds import MapColumn, map_keys
 from thalweg.tables.text_column import TextColumn
 
 
-def as_described(schema: Any) -> Encoder:
+def as_described(schema: Any, key: str | None = None) -> Encoder:
     """An encoder for the columns of a schema; `Refused` names what is wrong with it.
+
+    ``key`` is the column of keys, whether the schema names it or not.
 
     Examples
     --------
@@ -31,6 +34,11 @@ def as_described(schema: Any) -> Encoder:
     if not isinstance(described, list) or not 0 < len(described) <= MOST_COLUMNS:
         raise Refused(422, f"a schema must have a list of 1 to {MOST_COLUMNS} columns")
     columns = [_column(each, at) for at, each in enumerate(described)]
+    if key is not None:
+        columns = [each for each in columns if each.name != key]
+        if not columns:
+            raise Refused(422, f"a schema must have a column beside the key {key!r}")
+        columns.append(KeyColumn(key))
     if any(column.sparse for column in columns):
         columns = [among_sparse(column, HASH_BITS) for column in columns]
     names = tuple(column.name for column in columns)
@@ -133,20 +141,23 @@ def allowed_labels(schema: Any) -> list[str] | None:
     return list(dict.fromkeys(labels))
 
 
-def at_creation(described: Any) -> dict[str, Any]:
+def at_creation(described: Any, key: str | None = None) -> dict[str, Any]:
     """What the record that makes a model keeps of a schema."""
-    found: dict[str, Any] = {"schema": as_described(described).to_json()}
+    found: dict[str, Any] = {"schema": as_described(described, key).to_json()}
     labels = allowed_labels(described)
     return found if labels is None else found | {"labels": labels}
 
 
-def of_table(table: Any) -> Encoder:
+def of_table(table: Any, key: str | None = None) -> Encoder:
     """An encoder for the columns that a table of first rows shows; pyarrow's, whatever they came as.
 
-    What these rows do not tell could never be learned later, so a column that shows nothing is refused.
+    ``key`` is the column of keys. What these rows do not tell could never be learned later, so a column that shows
+    nothing is refused.
     """
     import pyarrow as pa
 
+    if key is not None and key not in table.column_names:
+        raise Refused(422, f"row 0, column {key!r}: the key is missing")
     for name, cells in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_nested(cells.type) and map_keys(cells.type) is None:
             why = f"has values of type {cells.type}, which cannot be learned: leave it out"
@@ -157,7 +168,7 @@ def of_table(table: Any) -> Encoder:
         raise Refused(422, f"column {name!r} {why}, or give a schema when the model is made")
     chunk = Chunk([Piece(Block(table, "the first rows", 1), 0, len(table))], [])
     try:
-        plan = plan_columns(chunk, target=None)
+        plan = plan_columns(chunk, target=None, key=key)
     except InvalidInput as error:
         raise Refused(422, str(error)) from error
     return Encoder(plan)
