@@ -1,7 +1,7 @@
 """`thalweg serve` for many minutes: rows, late and revised labels, promotions, expiry and cuts of the journal.
 
-One row in ten gets no label and expires, a label in every hundredth request is revised, and a challenger comes, is promoted
-and goes every few minutes. The journal keeps 50,000 rows. Memory should stay flat, and so should the disk.
+One row in ten gets no label and expires. A label in every hundredth request is revised. A challenger comes, is promoted
+and goes every few minutes. The journal keeps 50,000 rows. Memory and disk should stay flat.
 """
 
 from __future__ import annotations
