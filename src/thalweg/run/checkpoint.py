@@ -49,9 +49,9 @@ def read(path: Path) -> Parts:
     try:
         header, arrays = open_container(path.read_bytes(), _KEY)
     except (OSError, SafetensorError, KeyError, ValueError, TypeError) as error:
-        raise ModelFileError(f"{path} is not a checkpoint of a run: begin anew with --fresh") from error
+        raise ModelFileError(f"{path} is not a checkpoint of a run: start over with --fresh") from error
     if header.pop("sha256", None) != digest(header, arrays) or header.get("protocol") != _PROTOCOL:
-        raise ModelFileError(f"{path} is damaged, or of another version: begin anew with --fresh")
+        raise ModelFileError(f"{path} is damaged, or of another version: start over with --fresh")
     models = {name[6:]: array.tobytes() for name, array in arrays.items() if name.startswith("model ")}
     others: dict[str, NDArray[Any]] = {name: array for name, array in arrays.items() if not name.startswith("model ")}
     others |= {name: np.array(values, dtype=np.str_) for name, values in header["texts"].items()}
@@ -110,8 +110,8 @@ def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], mo
     # Files may have moved since: the rows themselves are compared with those that were learned.
     if changed := run.options.first_other(plain["options"], besides=("source", "model_out")):
         raise InvalidParameter(
-            f"the run in {run.folder} was begun with {changed}: go on with what it was begun with, "
-            "or begin anew with --fresh"
+            f"the run in {run.folder} was started with {changed}: resume it with the same options, "
+            "or start over with --fresh"
         )
     run.chunks_done = int(plain["chunks"])
     run.fingerprint = Fingerprint(plain["fingerprint"])

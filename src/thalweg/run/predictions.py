@@ -80,7 +80,7 @@ class PredictionsFile:
         if path is None:
             return
         if length and (not path.exists() or path.stat().st_size < length):
-            raise InvalidInput(f"{path} has lost answers that the checkpoint counts on: begin anew with --fresh")
+            raise InvalidInput(f"{path} has fewer rows than its checkpoint: start over with --fresh")
         self._file = path.open("r+b" if length else "wb")
         self._file.truncate(length)
         self._file.seek(length)

@@ -434,8 +434,8 @@ class Run(RunEngine):
         if found.sums != self.fingerprint.sums:
             changed = f"its first {self.read:,} rows are others" if rows == self.read else f"it has {rows:,} rows only"
             raise InvalidInput(
-                f"{self.source.given} is not what this run was begun with: {changed}; "
-                f"bring back the {self.read:,} rows that were learned, or begin anew with --fresh"
+                f"{self.source.given} is not the file that this run was started with: {changed}; "
+                f"restore the {self.read:,} rows that were learned, or start over with --fresh"
             )
         yield from given
 

@@ -89,7 +89,7 @@ def first_model(options: ServeOptions) -> dict[str, Any]:
     if options.model is not None and options.schema is not None:
         raise InvalidParameter("the file of --model says what its columns are: leave --schema out")
     if options.costs is not None and options.positive is None:
-        raise InvalidParameter.of_option("positive", "name the label of interest to go with --costs", None)
+        raise InvalidParameter.of_option("positive", "name the label of interest, which --costs needs", None)
     costs = None if options.costs is None else parse_costs(options.costs)
     if options.model is None:
         asked = CreateRequest(
@@ -147,7 +147,7 @@ def check_alerts(options: ServeOptions) -> None:
     service_rules(options.alert)
     if options.alert_webhook is not None:
         if not options.alert:
-            raise InvalidParameter.of_option("alert", "give a rule to go with --alert-webhook", None)
+            raise InvalidParameter.of_option("alert", "be given together with --alert-webhook", None)
         Webhook(options.alert_webhook, read_secret(options.alert_secret_file))
 
 
