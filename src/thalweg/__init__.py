@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from thalweg.transforms import StandardScaler as StandardScaler
     from thalweg.transforms import TextHasher as TextHasher
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _PACKAGES = (
     "client",
