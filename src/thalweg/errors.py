@@ -4,7 +4,7 @@
 
     ThalwegError
     ├── InvalidParameter   a constructor or function argument breaks its rule   (a ValueError)
-    ├── InvalidInput       rows or labels that cannot be learned or answered    (a ValueError)
+    ├── InvalidInput       rows or labels that cannot be learned or predicted    (a ValueError)
     │   ├── UnknownFeature     a row has a feature that the model does not know
     │   └── NotNumbers         a cell holds what is no number                   (a TypeError, too)
     ├── DataUnavailable    a data set is neither on disk nor to be had          (a FileNotFoundError)
@@ -13,7 +13,7 @@
     ├── JournalError       a service's journal cannot be read or written        (an OSError)
     │   └── JournalDamaged     a record of it makes no sense
     ├── ServiceRefused     a running service said no
-    ├── ServiceUnreachable a service did not answer, however often it was asked (a ConnectionError)
+    ├── ServiceUnreachable a service did not respond after several attempts (a ConnectionError)
     └── MissingExtra       an optional library is not installed                 (an ImportError)
 
 And one warning, `Diverging` (a UserWarning): a step too large for its row was cut.
@@ -145,8 +145,8 @@ class NotAdditive(ThalwegError, TypeError):
 
         Examples
         --------
-        >>> print(NotAdditive.of("a Perceptron", "each of its steps depends on the answer before it"))
-        A Perceptron does not add up: each of its steps depends on the answer before it.
+        >>> print(NotAdditive.of("a Perceptron", "each of its steps depends on the prediction before it"))
+        A Perceptron does not add up: each of its steps depends on the prediction before it.
         """
         return cls(f"{owner[:1].upper()}{owner[1:]} does not add up: {reason}.")
 
@@ -186,7 +186,7 @@ class JournalDamaged(JournalError):
 
 
 class ServiceRefused(ThalwegError):
-    """A running service said no, in its own words; `status` is that of the reply.
+    """A running service refused a request, with its message; `status` is that of the reply.
 
     Examples
     --------
@@ -201,7 +201,7 @@ class ServiceRefused(ThalwegError):
 
 
 class ServiceUnreachable(ThalwegError, ConnectionError):
-    """A service did not answer, however often it was asked.
+    """A service did not respond after several attempts.
 
     Examples
     --------

@@ -15,7 +15,7 @@ A file is a safetensors container whose only metadata entry, ``thalweg``, is a J
                  learner, and the encoder is here, under "table"
     sha256       over the header without this entry and over every array: safetensors does not notice changed numbers
 
-The arrays are the compiled core's state, so that a loaded model goes on bit for bit. Files are written to a temporary
+The arrays are the compiled core's state, so that a loaded model continues bit for bit. Files are written to a temporary
 neighbour, flushed to the disk and renamed: a reader sees the old file or the new one.
 """
 

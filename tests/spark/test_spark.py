@@ -54,7 +54,7 @@ def test_answers_are_those_of_the_model(spark, tmp_path):
     with pytest.raises(InvalidInput, match="'state' must hold numbers"):
         predict(df, OnlineLDC(0.1).fit(np.eye(2), [0, 1]), columns=["level", "state"])
     for other in (OnlineLDC(0.1), LogisticRegression()):
-        with pytest.raises(InvalidParameter, match="be a model of thalweg that answers and has learned"):
+        with pytest.raises(InvalidParameter, match="be a fitted model of thalweg that predicts"):
             predict(df, other)
     with pytest.raises(InvalidInput, match="already has a column 'answer'"):
         predict(df.withColumn("Answer", df["heat"]), model)

@@ -296,7 +296,7 @@ def _address(listen: str) -> tuple[str, int]:
     host, _, port = listen.lower().rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not host or not port.isdigit() or int(port) > 65_535:
-        raise InvalidParameter.of_option("listen", "be a host and a port, as in 127.0.0.1:8080", listen)
+        raise InvalidParameter.of_option("listen", "be a host and a port, such as 127.0.0.1:8080", listen)
     return host, int(port)
 
 

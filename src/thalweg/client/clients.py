@@ -27,7 +27,7 @@ class Client(Calls, Blocks):
     model : str, optional
         Who is asked where a call names no model.
     patience : float
-        Seconds to go on trying while the service is away or busy; with 0 nothing is sent twice.
+        Seconds to keep trying while the service is away or busy; with 0 nothing is sent twice.
     timeout : float
         Seconds to wait for one reply.
     batch_rows : int

@@ -247,7 +247,7 @@ class Status(Struct, frozen=True, omit_defaults=True):
 
 
 class Prediction(Struct, frozen=True, omit_defaults=True):
-    """The prediction for one row: an answer with probabilities, or of a regression model a number in its interval."""
+    """The prediction for one row: a class with probabilities, or for regression a number with its interval."""
 
     id: RowId
     answer: Annotated[str | UnsetType | None, _json(description="Null before the first label.")] = UNSET
@@ -471,7 +471,7 @@ class Model(Struct, frozen=True, omit_defaults=True):
     archived : bool
         Whether it is archived.
     champion : bool
-        Whether it answers requests.
+        Whether its predictions are returned to clients.
     challenger_of : str or None
         The model that it challenges; None for a champion.
     parameters, schema : mapping or None

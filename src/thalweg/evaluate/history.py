@@ -277,7 +277,7 @@ def curve(records: Iterable[Record], *, every: int = 100, average: Average | Non
 
 
 def cumulative_accuracy(records: Iterable[Record]) -> Floats:
-    """The share of rows answered rightly so far, after each row.
+    """The share of rows predicted correctly so far, after each row.
 
     Examples
     --------

@@ -20,7 +20,7 @@ _MOST_START_ROWS = 1_000_000
 
 
 class StepRecord(NamedTuple):
-    """One step: row ``step`` was learned, then a fresh test set of its concept was answered.
+    """One step: row ``step`` was learned, then a fresh test set of its concept was predicted.
 
     Examples
     --------

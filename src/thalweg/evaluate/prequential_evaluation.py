@@ -331,9 +331,9 @@ def prequential(
     with_proba: bool = True,
     delay: int = 0,
 ) -> Iterator[Record]:
-    """Walk a stream past a model; every row is answered before its label is learned.
+    """Evaluate a model on a stream test-then-train: each row is predicted before its label is learned.
 
-    The model goes on from what it knows and has learned the rows when the records are exhausted. A model
+    The model continues from its current state. It has learned all rows once the records are exhausted. A model
     that knows no class yet has no prediction for its first rows, nor have the baselines; `summarise` and `curve` do not
     score these rows. Its probabilities there are all alike.
 
@@ -354,7 +354,7 @@ def prequential(
         How many; by default the stream's length, or all chunks.
     chunk : int >= 1
         Rows per record, or fewer where chunks are shorter. It changes memory and the rhythm of the records, never the
-        answers.
+        predictions.
     with_proba : bool
         Whether to ask for probabilities (log-loss and Brier score need them) where the model has them.
     delay : int >= 0
@@ -366,7 +366,8 @@ def prequential(
     Yields
     ------
     Record
-        The truth, the answers of the model and of both baselines, probabilities, rate and weights of ``chunk`` rows.
+        The truth, the predictions of the model and of both baselines, probabilities, rate and weights of ``chunk``
+        rows.
 
     Examples
     --------

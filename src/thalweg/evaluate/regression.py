@@ -47,16 +47,16 @@ _OWNER = "prequential_regression"
 
 @dataclass(frozen=True, slots=True)
 class RegressionRecord:
-    """Consecutive rows of a stream, each answered before its target was learned.
+    """Consecutive rows of a stream, each predicted before its target was learned.
 
     Attributes
     ----------
     start : int
         Number of the first row, from 0.
     y, answers : arrays of shape (rows,) or (rows, outputs)
-        The truth and the model's answers.
+        The truth and the model's predictions.
     running_mean, no_change : arrays shaped like y
-        The two answers every model must beat: the mean of the targets before, and the target before; 0 at first.
+        The two predictions every model must beat: the mean of the targets before, and the target before; 0 at first.
     lower, upper : arrays shaped like y, or None
         The ends of the interval of each row, where a coverage was asked for; NaN while the model has none, which is
         where it would have no width.
@@ -97,10 +97,10 @@ def prequential_regression(
     delay: int = 0,
     coverage: float | None = None,
 ) -> Iterator[RegressionRecord]:
-    """Walk a stream of numbers past a regressor; every row is answered before its target is learned.
+    """Evaluate a regressor on a stream test-then-train: each row is predicted before its target is learned.
 
-    The model goes on from what it knows and has learned the rows when the records are exhausted. One that knows
-    nothing yet answers its first row with 0, and so do the baselines.
+    The model continues from its current state. It has learned all rows once the records are exhausted. One that has
+    learned nothing predicts 0 for its first row, and so do the baselines.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def prequential_regression(
         How many; by default the stream's length, or all chunks.
     chunk : int >= 1
         Rows per record, or fewer where chunks are shorter. It changes memory and the rhythm of the records, never the
-        answers.
+        predictions.
     delay : int >= 0
         How many rows late a target comes: row i is predicted when it arrives and learned right after row i + delay is
         predicted, as in ``thalweg run --delay``. Intervals and members are judged by what they had predicted

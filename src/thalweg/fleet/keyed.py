@@ -121,7 +121,7 @@ class Fleet(LabelledEstimator):
     ----------
     classes_ : ndarray
         The labels of all keys, sorted. A label new to the fleet is announced to every model, which changes none of
-        their answers.
+        their predictions.
     n_features_in_ : int
         The width of a row.
     feature_names_in_ : ndarray of str
@@ -209,7 +209,7 @@ class Fleet(LabelledEstimator):
         return moved
 
     def _lone_core(self, features: int, known: Labels | None = None) -> Core | RegressionCore:
-        """The core of a model by itself; one that is told the labels raises where it cannot take them."""
+        """The core of a model by itself; one that is given the labels raises where it cannot take them."""
         if isinstance(self.model, StreamClassifier):
             if self.model._needs_label_names:
                 rule = "not depend on which label is which, as costs and thresholds do"
@@ -257,9 +257,9 @@ class Fleet(LabelledEstimator):
         return self
 
     def predict_then_learn(self, X: ArrayLike, y: ArrayLike, keys: ArrayLike | None = None) -> NDArray[Any]:
-        """Answer each row by the model of its key before its label is seen, then learn it.
+        """Predict each row by the model of its key before its label is seen, then learn it.
 
-        A key's first row is answered with the zero of the labels' type (0, False, "").
+        A key's first row is predicted with the zero of the labels' type (0, False, "").
         """
         if self._is_on_gpu(X):
             return cast("NDArray[Any]", self._run_on_gpu(X, y, keys))
@@ -292,7 +292,7 @@ class Fleet(LabelledEstimator):
     # ------------------------------------------------------------------ answering
 
     def predict(self, X: ArrayLike, keys: ArrayLike | None = None) -> NDArray[Any]:
-        """The answer to each row by the model of its key; the zero of the labels' type for a key never learned."""
+        """The prediction for each row by the model of its key; the zero of the labels' type for a key never learned."""
         if self._is_on_gpu(X):
             return cast("NDArray[Any]", self._predict_on_gpu(X, keys))
         if self._is_copied_to_gpu(X, keys):
@@ -307,7 +307,7 @@ class Fleet(LabelledEstimator):
         return self._labels.decode(answers)
 
     def predict_one(self, x: Row, key: int | str | None = None) -> Any:
-        """The answer to one row by the model of its key; None for a key never learned."""
+        """The prediction for one row by the model of its key; None for a key never learned."""
         if key is None:
             x, key = self._apart_one(x)
         labels: Labels | None = self.__dict__.get("_labels")
@@ -418,9 +418,9 @@ class Fleet(LabelledEstimator):
 
 
 class RegressorFleet(Fleet):
-    """A regressor for each key; `Fleet` tells the rest.
+    """A regressor for each key; see `Fleet`.
 
-    A key's first row is answered with 0, as a regressor does, and a key never learned with NaN. The model that
+    A key's first row is predicted with 0, as a regressor does, and a key never learned with NaN. The model that
     `model_of` gives has the intervals of its own residuals.
 
     Examples
@@ -482,7 +482,7 @@ class RegressorFleet(Fleet):
         return self
 
     def predict_one(self, x: Row, key: int | str | None = None) -> float | None:
-        """The answer to one row by the model of its key; None for a key never learned."""
+        """The prediction for one row by the model of its key; None for a key never learned."""
         if key is None:
             x, key = self._apart_one(x)
         if not self.__sklearn_is_fitted__() or key not in self._core:

@@ -2,8 +2,8 @@
 
 The posteriors of the members are mixed with weights exp(-sharpness L), where each row sets L to discount L + loss. A
 member that was right while the others erred gains within 1 / (1 - discount) rows, and loses as fast. The rule looks at
-no label before the answer is given. With the zero-one loss it is within a few per cent of the best member in hindsight
-on every stream we tried; the log-loss fails where members are overconfident.
+no label before the prediction is given. With the zero-one loss it is within a few per cent of the best member in
+hindsight on every stream we tried; the log-loss fails where members are overconfident.
 
 `AutoClassifier` uses two extensions. Several discounts, from a short memory to a long one, give as many sets of
 weights; their mixtures are weighted by the same rule, each by its own mistakes with a discount of 0.998. And the loss

@@ -87,7 +87,7 @@ def make_first(journal: SqlJournal, options: ServeOptions) -> bool:
 def first_model(options: ServeOptions) -> dict[str, Any]:
     """The record that makes it; an error where the options do not allow one."""
     if options.model is not None and options.schema is not None:
-        raise InvalidParameter("the file of --model says what its columns are: leave --schema out")
+        raise InvalidParameter("the model file already has columns: leave out --schema or --model")
     if options.costs is not None and options.positive is None:
         raise InvalidParameter.of_option("positive", "name the label of interest, which --costs needs", None)
     costs = None if options.costs is None else parse_costs(options.costs)
@@ -102,7 +102,7 @@ def first_model(options: ServeOptions) -> dict[str, Any]:
         )
         return new(asked, options.schema)
     if options.task is not None or options.coverage is not None:
-        raise InvalidParameter("the file of --model says what its task is: leave --task and --coverage out")
+        raise InvalidParameter("the model file already has a task: leave out --task and --coverage, or --model")
     body = from_file(options.model)
     if options.positive is not None and "task" in body:
         raise InvalidParameter.of_option("positive", "be left out: the model predicts numbers", options.positive)
@@ -224,7 +224,7 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
-        raise InvalidParameter(f"--listen {address(host, port)} cannot be had: {error.strerror or error}") from error
+        raise InvalidParameter(f"--listen {address(host, port)} cannot be opened: {error.strerror or error}") from error
 
 
 def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
@@ -263,7 +263,7 @@ def _following(options: ServeOptions, journal: str) -> Service:
     if given:
         told = given[0].replace("_", "-")
         raise InvalidParameter(
-            f"--follow answers by the models of another service and learns nothing: leave --{told} out"
+            f"--follow predicts with the models of another service and learns nothing: leave out --{told}"
         )
     if "://" in journal and not journal.startswith(("postgresql://", "postgres://")):
         raise InvalidParameter.of_option("follow", "be a folder, or begin with postgresql://", journal)

@@ -50,7 +50,7 @@ def broadcast(df: DataFrame, model: Any) -> Broadcast[bytes]:
 
 @lru_cache(maxsize=8)
 def model_to_predict(content: bytes) -> Any:
-    """The model of these bytes, to answer by and not to learn with."""
+    """The model of these bytes, to predict by and not to learn with."""
     return loads(content)
 
 

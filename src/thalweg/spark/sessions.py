@@ -93,7 +93,7 @@ def spark_errors_as_ours(source: str) -> Iterator[None]:
 
 
 def sentence_of(message: str) -> str:
-    r"""The sentence that tells most in the message of an error of Spark.
+    r"""The most useful sentence in the message of an error of Spark.
 
     Examples
     --------

@@ -51,7 +51,7 @@ class TwoNorm(_TwoGaussians):
     Parameters
     ----------
     seed : int >= 0
-        Everything random about the stream.
+        Seed for the random number generator.
     features : int >= 1
         d. More of them hide the same distance between the classes in more dimensions.
     length : int >= 1
@@ -83,9 +83,9 @@ class RingNorm(_TwoGaussians):
     Parameters
     ----------
     seed : int >= 0
-        Everything random about the stream.
+        Seed for the random number generator.
     features : int >= 1
-        d. With more of them the wide class is a thinner shell, and the classes are easier to tell apart.
+        d. With more of them the wide class is a thinner shell, and the classes are easier to distinguish.
     length : int >= 1
         Rows of the protocol. The stream itself is endless.
 
@@ -130,7 +130,7 @@ class Waveform(ConceptStream):
     Parameters
     ----------
     seed : int >= 0
-        Everything random about the stream.
+        Seed for the random number generator.
     length : int >= 1
         Rows of the protocol. The stream itself is endless.
 

@@ -24,7 +24,7 @@ class DiscAndBow(ConceptStream):
     Parameters
     ----------
     seed : int >= 0
-        Everything random about the stream.
+        Seed for the random number generator.
     radius : positive float
         Of the disc.
     blur : positive float
@@ -77,7 +77,7 @@ class DiscAndBow(ConceptStream):
         return X, np.where(disc, 1, -1)
 
     def best_radius(self) -> float:
-        """Within the bow's angle, the best answer is the disc up to this distance from the origin."""
+        """Within the bow's angle, the best prediction is the disc up to this distance from the origin."""
         from scipy.optimize import brentq  # a third of a second, which every command that names a stream would pay
 
         if self._excess(self.radius) <= 0.0:

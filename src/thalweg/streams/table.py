@@ -93,7 +93,7 @@ class Table(Stream):
 
     @property
     def given_names(self) -> tuple[Hashable, ...] | None:
-        """The frame's columns or the names told; None for an array without."""
+        """The frame's columns or the given names; None for an array without."""
         return self._given
 
     @property

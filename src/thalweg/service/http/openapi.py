@@ -75,7 +75,7 @@ def description(most_rows: int) -> Described:
         "info": {
             "title": "thalweg serve",
             "version": __version__,
-            "description": "A model that predicts rows at once and learns when their labels arrive: classes or numbers.",
+            "description": "A model that predicts rows at once and learns when their labels arrive.",
             "license": {"name": "BSD-3-Clause", "identifier": "BSD-3-Clause"},
         },
         "paths": _paths(),
